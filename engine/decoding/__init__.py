@@ -1,20 +1,19 @@
-"""Processors, the sampler, and the session: a tree of steps through a grammar.
+"""Logits processors, the sampler, and the decode session: a tree of steps through a grammar.
 
-What crosses to the window is here, and the processors, which come with their first
-use since they need numpy; `engine.decoding.session` and `engine.decoding.generate`
-are imported by whoever runs a model.
+Exports the values that the window receives. Exports the processors too, but imports them at their first use, since they
+need numpy. Import `engine.decoding.session` and `engine.decoding.generate` directly to run a model.
 
     >>> import numpy as np
     >>> from engine import Vocabulary
     >>> from engine.decoding import Context, Pipeline, Suppress, compile_pattern
-    >>> letters = Vocabulary([b"A", b"a", b":", b"e"], eos_ids=[])
-    >>> guide = compile_pattern(letters, 'UPPER ":" LOWER+')
-    >>> pipeline = Pipeline([("pattern", guide), ("suppress", Suppress(letters, ["e"]))])
+    >>> vocabulary = Vocabulary([b"A", b"a", b":", b"e"], eos_ids=[])
+    >>> guide = compile_pattern(vocabulary, 'UPPER ":" LOWER+')
+    >>> pipeline = Pipeline([("pattern", guide), ("suppress", Suppress(vocabulary, ["e"]))])
     >>> state, history = pipeline.init(rows=1), [[]]
     >>> for _ in range(3):
     ...     logits, state = pipeline.process(state, np.ones((1, 4)), Context.of(history))
     ...     history[0].append(int(logits.argmax()))
-    >>> b"".join(letters.tokens[token_id] for token_id in history[0])
+    >>> b"".join(vocabulary.tokens[token_id] for token_id in history[0])
     b'A:a'
 """
 
@@ -92,7 +91,7 @@ _PROCESSORS = (
     "compile_pattern",
     "token_set",
 )
-_HOME_OF = {
+_MODULE_OF = {
     **dict.fromkeys(_PROCESSORS, "engine.decoding.processors"),
     "Zone": "engine.decoding.constraints.zones",
     "zoned": "engine.decoding.constraints.zones",
@@ -144,8 +143,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value

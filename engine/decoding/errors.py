@@ -1,4 +1,4 @@
-"""What a decode session refuses, each with what the user needs to go on."""
+"""Errors of a decode session; each message says what the user can do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class NotAllowedError(EngineError):
     """The grammar does not allow a token here.
 
     Attributes:
-        explanation: why; `engine.diagnosis` turns it into prose.
+        explanation: the reason; `engine.diagnosis` turns it into prose.
     """
 
     def __init__(self, explanation: Explanation) -> None:
@@ -32,7 +32,7 @@ class DeadEndError(EngineError):
 
 
 class FinishedError(EngineError):
-    """A step was asked for after the end."""
+    """A step was requested after the end."""
 
     def __init__(self, why: str) -> None:
         super().__init__(f"the generation is over ({why}); go back or restart")
@@ -46,9 +46,9 @@ class EmptyMaskError(DeadEndError):
     """A stage leaves no token.
 
     Attributes:
-        stage: its name; empty where the processor runs by itself.
+        stage: the name of the stage; empty if the processor runs without a pipeline.
         cause: why nothing is left.
-        expected: what the stage would have taken, in words; empty where it would have taken nothing.
+        expected: what the stage would have accepted, in words; empty if it accepts nothing.
         row: the row of the batch; None in a session.
     """
 
@@ -60,7 +60,7 @@ class EmptyMaskError(DeadEndError):
         self.stage, self.cause, self.expected, self.row = stage, cause, expected, row
 
     def named(self, stage: str) -> EmptyMaskError:
-        """The same error of a stage with a name."""
+        """Return the same error with a stage name."""
         return EmptyMaskError(stage, self.cause, self.expected, self.row)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -68,11 +68,11 @@ class EmptyMaskError(DeadEndError):
 
 
 class RemovedError(EngineError):
-    """A stage of the pipeline, other than the grammar, does not leave a token.
+    """A stage of the pipeline other than the grammar removes a token.
 
     Attributes:
-        stage: its name.
-        why: what it has against the token.
+        stage: the name of the stage.
+        why: why it removes the token.
     """
 
     def __init__(self, stage: str, why: str) -> None:
@@ -87,7 +87,7 @@ class ZoneError(EngineError):
     """The grammar of a zone cannot be used.
 
     Attributes:
-        number: of the zone; the grammar's own is 1.
+        number: the number of the zone; the main grammar is 1.
     """
 
     def __init__(self, number: int, why: str) -> None:

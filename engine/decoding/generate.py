@@ -1,7 +1,6 @@
-"""Whole generations: one, or one for each of many seeds.
+"""Complete generations: one, or one for each of many seeds.
 
-Many seeds share one tree of steps: wherever two texts begin alike, the model is
-asked once.
+Many seeds share one tree of steps: the model is queried once for each shared prefix.
 """
 
 from __future__ import annotations
@@ -40,17 +39,27 @@ def generate(
     pipeline: PipelineSettings = PipelineSettings(),  # noqa: B008 - frozen
     cancel: CancelToken | None = None,
 ) -> Generation:
-    """Step from the prompt to the end.
+    """Generate from the prompt to the end.
 
-    A dead end is a way to finish here, and not an error: the text so far says how it came to it, and `problem` why.
+    A dead end is a finish and not an error: the text so far shows how it was reached, and `problem` explains it.
+
+    Args:
+        grammar: what the output must match; None for free generation.
+        model: the logit source.
+        prompt: text, or a chat for a model with a template.
+        sampler: how a token is drawn.
+        max_tokens: the limit of the output, in tokens.
+        stop_at: where to stop if the vocabulary has no EOS.
+        pipeline: the stages between the model and the draw.
+        cancel: receives progress at every step.
 
     Raises:
-        CancelledError: it was cancelled.
-        EmptyMaskError: a stage of the pipeline leaves nothing of what stages before it left.
+        CancelledError: the generation was cancelled.
+        EmptyMaskError: a stage of the pipeline removes everything that the stages before it left.
         InvariantError: the pipeline's settings do not fit the vocabulary.
         ModelError: the prompt cannot be encoded, or the model failed.
     """
-    # A text that only grows never looks back, so one answer of the model is enough.
+    # The text only grows, so one kept model answer is enough.
     session = DecodeSession(
         grammar,
         model,
@@ -65,17 +74,17 @@ def generate(
 
 
 def run_to_end(session: DecodeSession, cancel: CancelToken | None = None) -> Generation:
-    """Step a session from where it stands to its end; forced runs as its pipeline says."""
-    coalescer = FastForward.of(session)
+    """Step a session to its end, with forced runs as its pipeline says."""
+    fast_forward = FastForward.of(session)
     while session.finish is None:
-        coalescer.advance(session)
+        fast_forward.advance(session)
         if cancel is not None:
             cancel.report("generate", len(session.steps), session.max_tokens)
     return generation_of(session)
 
 
 def generation_of(session: DecodeSession) -> Generation:
-    """What a session that is at its end has generated."""
+    """Return the generation of a finished session."""
     finish = session.finish
     assert finish is not None
     problem = str(session.dead_end()) if finish is Finish.DEAD_END else ""
@@ -95,12 +104,23 @@ def sample_many(  # noqa: PLR0913 - those of `generate`, and the seeds
     pipeline: PipelineSettings = PipelineSettings(),  # noqa: B008 - frozen
     cancel: CancelToken | None = None,
 ) -> Iterator[SampleOutcome]:
-    """Generate once per seed; outcomes come as they are ready.
+    """Generate once per seed and yield the outcomes as they are ready.
 
-    Whether a text matches is asked of the grammar itself and not only of the matcher that made it.
+    Whether a text matches is checked with the grammar itself, not only with the matcher that produced it.
+
+    Args:
+        grammar: as in `generate`; so are the other arguments.
+        model: the logit source.
+        seeds: the sampler seeds.
+        prompt: text, or a chat for a model with a template.
+        sampler: how a token is drawn; its seed is replaced.
+        max_tokens: the limit of each output, in tokens.
+        stop_at: where to stop if the vocabulary has no EOS.
+        pipeline: the stages between the model and the draw.
+        cancel: cancels the sampling.
 
     Raises:
-        CancelledError: it was cancelled; the outcomes so far have been given.
+        CancelledError: the sampling was cancelled; the outcomes so far have been yielded.
         ModelError: as `generate`.
     """
     session = DecodeSession(
@@ -113,12 +133,12 @@ def sample_many(  # noqa: PLR0913 - those of `generate`, and the seeds
         kept_logits=max(KEPT_LOGITS, SHARED_LOGITS_BYTES // (4 * model.width)),
         pipeline=pipeline,
     )
-    coalescer = FastForward.of(session)
+    fast_forward = FastForward.of(session)
     for seed in seeds:
         session.restart()
         session.set_sampler(replace(sampler, seed=seed))
         while (finish := session.finish) is None:
-            coalescer.advance(session)
+            fast_forward.advance(session)
             if cancel is not None:
                 cancel.check()
         yield SampleOutcome(
@@ -131,7 +151,7 @@ def sample_many(  # noqa: PLR0913 - those of `generate`, and the seeds
 
 
 def _matches(session: DecodeSession) -> bool:
-    """Whether a whole output matches; tokens that are no text are known to the matcher alone."""
+    """Return whether a complete output matches; only the matcher knows about tokens that are no text."""
     language = session.language
     if language is None or language.automaton.token_elements:
         return session.is_accepting

@@ -1,8 +1,8 @@
-"""What a document keeps of a pipeline: which stages are on, what they are told, and their order.
+"""Pipeline settings as stored in a document: the enabled stages, their parameters, and their order.
 
-Flat, of numbers, texts and tuples of them, so that it pickles, goes into a document
-as it is and has a field for each widget that shows it. The values of the sampler's
-stages are `SamplerSettings`; here stands only their place in the order.
+The settings are flat and consist of numbers, texts and tuples of them, so they pickle, go into a document unchanged and
+have one field for each widget that shows them. The values of the sampler's stages are `SamplerSettings`; only their
+position in the order is stored here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.source import InvariantError
 
 
 class StageName(StrEnum):
-    """The stages that a session knows, in the order in which they stand unless told otherwise."""
+    """The stages of a session, in their default order."""
 
     GRAMMAR = "grammar"
     BUDGET = "budget"
@@ -36,30 +36,30 @@ DEFAULT_ORDER = tuple(StageName)
 
 
 class Afterwards(StrEnum):
-    """What follows a zone that a grammar rules."""
+    """What follows a zone."""
 
     STOP = "stop"  # nothing: the output ends
     FREE = "free"  # any text to the end
-    AGAIN = "again"  # any text, until a trigger comes again
+    AGAIN = "again"  # any text, until the next trigger
 
 
 class Strategy(StrEnum):
     """How forced runs are decoded; see `engine.decoding.forced`."""
 
-    NONE = "none"  # ask the model for each token
-    LONGEST = "longest"  # the longest token at each place
-    OWN = "own"  # as the tokenizer writes it, its ends healed
-    PROBABLE = "probable"  # the spelling that the model finds likeliest
+    NONE = "none"  # query the model for each token
+    LONGEST = "longest"  # the longest token at each offset
+    OWN = "own"  # the tokenizer's encoding, with token healing at the ends
+    PROBABLE = "probable"  # the most probable encoding
 
 
 @dataclass(frozen=True, slots=True)
 class OtherZone:
-    """A part of the output that another grammar rules, or none; which zone comes is decided by what begins it.
+    """A further zone of the output, with its own grammar or free text; its trigger decides when it begins.
 
     Attributes:
-        notation: of its grammar; empty for free text, in which no trigger counts.
+        notation: the notation of its grammar; empty for free text, in which no trigger counts.
         text: the grammar's source.
-        after, after_token, until: as in `ZoneSettings`; one of the first two is there.
+        after, after_token, until: as in `ZoneSettings`; one of the first two is required.
     """
 
     notation: str = ""
@@ -79,15 +79,15 @@ class OtherZone:
 
 @dataclass(frozen=True, slots=True)
 class ZoneSettings:
-    """Where the grammar rules the output, if not everywhere; see `engine.decoding.constraints.zones`.
+    """The zones that the grammar constrains, if not the complete output; see `engine.decoding.constraints.zones`.
 
     Attributes:
-        after: the text behind which it begins; a special token of that very name begins it too.
-        after_token: the name of a token, taken whole, behind which it begins. With neither it begins at once.
+        after: the text after which the zone begins; a special token with this name begins it too.
+        after_token: the name of a token that begins the zone. With neither, the zone begins at once.
         until: a text that must follow what the grammar matches.
         then: what follows.
-        required: whether an output in which the grammar, or another zone, never began is incomplete.
-        others: zones beside this one, with grammars of their own; `then` and `required` are theirs too.
+        required: whether an output without any zone is incomplete.
+        others: further zones with their own grammars; `then` and `required` apply to them too.
     """
 
     after: str = ""
@@ -115,7 +115,7 @@ class ZoneSettings:
 
 @dataclass(frozen=True, slots=True)
 class TableSettings:
-    """A token automaton as a list; see `engine.decoding.processors.DfaTable`.
+    """A token automaton as a list of transitions; see `engine.decoding.processors.DfaTable`.
 
     Attributes:
         transitions: triples of a state, a token id and the next state; states are numbered from 1.
@@ -130,21 +130,21 @@ class TableSettings:
 class PipelineSettings:
     r"""The stages between the model and the draw.
 
-    A stage whose field has its default is off, but for the grammar's, which is on where there is a grammar; zones and
-    budget are about the grammar, and say nothing without one.
+    A stage whose field has its default is off, except the grammar's, which is on if there is a grammar; zones and
+    budget depend on the grammar and have no effect without one.
 
     Attributes:
-        order: the stages by `StageName`, first to last; those that are left out follow in their usual order.
-        zones: where the grammar rules; None everywhere.
-        budget: whether only tokens are taken after which the grammar can still end within the budget.
+        order: the stages by `StageName`, first to last; omitted ones follow in their default order.
+        zones: the zones that the grammar constrains; None for the complete output.
+        budget: whether to allow only tokens after which the grammar can end within the budget.
         static: a pattern of fixed length, such as `LOWER{5} NEWLINE`: one set for each position.
         pattern: a pattern, such as `UPPER+ ":" " " LOWER+ NEWLINE`.
-        table: transitions.
+        table: transitions of a token automaton.
         suppress: texts that are never written.
         suppress_ids: tokens that are never taken.
-        bias: pairs of a text, or `#` and a token id, and what is added to the logits of the tokens that hold it.
-        coalesce: how forced runs are decoded. No stage, for the model is not asked: a session itself takes one token at
-            a time, and whoever steps it looks here (`Coalescer`, `generate`).
+        bias: pairs of a text, or `#` and a token id, and the number to add to the logits of the tokens that contain it.
+        coalesce: how forced runs are decoded. It is no stage, since the model is not queried: a session takes one token
+            at a time, and its caller reads this field (`FastForward`, `generate`).
     """
 
     order: tuple[str, ...] = DEFAULT_ORDER
@@ -173,21 +173,21 @@ class PipelineSettings:
                 )
 
     def with_stages_of(self, other: PipelineSettings, stages: Iterable[StageName]) -> PipelineSettings:
-        """Return these settings, but with what other settings say of some stages."""
+        """Return these settings with some stages taken from other settings."""
         fields = [name for stage in stages for name in STAGE_FIELDS[stage]]
         return replace(self, **{name: getattr(other, name) for name in fields})
 
     def alone(self, stage: StageName) -> PipelineSettings:
-        """Return settings with no other stage than this one, beside the grammar's mask."""
+        """Return settings with only this stage, beside the grammar's mask."""
         return PipelineSettings().with_stages_of(self, (stage,))
 
     def says_of(self, stage: StageName) -> tuple[object, ...]:
-        """Return what these settings say of a stage, to be compared."""
+        """Return the settings of a stage, for comparison."""
         return tuple(getattr(self, name) for name in STAGE_FIELDS[stage])
 
     @property
     def stages(self) -> tuple[StageName, ...]:
-        """All stages in their order, those that are off included."""
+        """All stages in their order, including those that are off."""
         given = tuple(StageName(name) for name in self.order)
         return (*given, *(name for name in DEFAULT_ORDER if name not in given))
 
@@ -201,4 +201,4 @@ STAGE_FIELDS: Mapping[StageName, tuple[str, ...]] = {
     StageName.SUPPRESS: ("suppress", "suppress_ids"),
     StageName.BIAS: ("bias",),
 }
-"""The fields of `PipelineSettings` that say what a stage does; the other stages are the sampler's."""
+"""The fields of `PipelineSettings` for each stage; the other stages are the sampler's."""

@@ -1,6 +1,6 @@
-"""What a decode session says: values that cross to the window, to JSON and to documents.
+"""Values of a decode session that the window, JSON output and documents receive.
 
-Nothing here imports torch, so that the window may hold these values.
+Nothing here imports torch, so that the window can import this module.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from engine.source import InvariantError
 
 DEFAULT_MAX_TOKENS = 256
 REPLAYED = "replay"
-"""Who chose a step of an output from elsewhere: no model was asked, and it has no probability."""
+"""The origin of a step of an imported output: the model was not queried, and the step has no probability."""
 COALESCED = "coalesced"
-"""Who chose a step of a forced run that was taken in one go: no model was asked, and it has no probability."""
+"""The origin of a step of a forced run taken in one go: the model was not queried, and the step has no probability."""
 FORCE = "force"
-"""Who chose a token that the grammar did not allow."""
+"""The origin of a token that the grammar did not allow."""
 
 
 class Finish(StrEnum):
@@ -28,19 +28,19 @@ class Finish(StrEnum):
 
     STOP = "stop"  # an EOS token, or the stop rule of a vocabulary without one
     LENGTH = "length"  # the budget is used up
-    CONTEXT = "context"  # the model's context is full, whatever is left of the budget
+    CONTEXT = "context"  # the model's context is full, even if the token limit is not reached
     DEAD_END = "dead end"  # the text is not complete, and no token of the vocabulary continues it
 
 
 class StopRule(StrEnum):
-    """Where a vocabulary without EOS stops."""
+    """Where generation stops if the vocabulary has no EOS."""
 
     MAXIMAL = "maximal"  # where the text matches and nothing may follow
     FIRST = "first"  # as soon as the text matches
 
 
 class EosState(StrEnum):
-    """What the grammar says of an end here."""
+    """Whether the grammar allows an end here."""
 
     ALLOWED = "allowed"
     NOT_YET = "not yet"
@@ -51,16 +51,16 @@ class EosState(StrEnum):
 class SamplerSettings:
     """How a token is drawn from the allowed ones.
 
-    The filters apply in the order in which they stand here, to the masked
-    distribution, as Hugging Face's processors do. A temperature of 0 is greedy.
+    The filters apply in the order listed here, to the masked distribution, as Hugging Face's processors do. A
+    temperature of 0 is greedy.
 
     Attributes:
         repetition_penalty: 1.0 is off; divides positive logits of tokens that occurred, multiplies negative ones.
         temperature: divides the logits; 0 takes the most probable token.
         top_k: keeps the k most probable; 0 is off.
         top_p: keeps the smallest set whose mass reaches p; 1.0 is off.
-        min_p: keeps tokens of at least this share of the best one's probability; 0.0 is off.
-        seed: of the random draws; a step's draw depends on the seed and on its index alone.
+        min_p: keeps tokens with at least this share of the best token's probability; 0.0 is off.
+        seed: the seed of the draws; a step's draw depends only on the seed and its index.
     """
 
     repetition_penalty: float = 1.0
@@ -92,7 +92,7 @@ class Chat:
 
     Attributes:
         messages: pairs of a role (`system`, `user` or `assistant`) and its text.
-        assistant_prefix: what the assistant's answer begins with; the grammar starts after it.
+        assistant_prefix: the beginning of the assistant's answer; the grammar starts after it.
     """
 
     messages: tuple[tuple[str, str], ...]
@@ -100,15 +100,15 @@ class Chat:
 
 
 class Candidate(NamedTuple):
-    """One row of the candidate table: a bare tuple, for hundreds cross to the window with every step.
+    """One row of the candidate table: a plain tuple, since hundreds are sent to the window with every step.
 
     Attributes:
         token_id: the id in the vocabulary.
-        token: its bytes; None where it matches no text.
+        token: its bytes; None if it is no text.
         name: the name of a special token, else empty.
-        rank: 1 for the model's favourite.
+        rank: 1 for the model's top token.
         p: the model's probability, before the mask and the sampler.
-        p_masked: the probability after the mask: `p / z` where allowed, else 0.
+        p_masked: the probability after the mask: `p / z` if allowed, else 0.
         p_sampled: the probability with which the sampler would draw it.
         allowed: whether the grammar allows it here.
         is_eos: whether it ends the generation.
@@ -127,7 +127,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TopToken:
-    """One of the tokens that the model gave the most at a step: the few that a step keeps for good.
+    """One of the model's top tokens at a step; each step stores a few permanently.
 
     Attributes:
         token_id, token, name, p, allowed: as in `Candidate`.
@@ -142,7 +142,7 @@ class TopToken:
 
 @dataclass(frozen=True, slots=True)
 class TopTokens:
-    """The tokens that the model gave the most at a step, best first, packed, for every step keeps hundreds of them.
+    """The model's top tokens at a step, best first, packed, since every step stores hundreds of them.
 
     Attributes:
         ids: int32 each, little-endian.
@@ -159,14 +159,14 @@ class TopTokens:
 
 @dataclass(frozen=True, slots=True)
 class StageEffect:
-    """What one stage of the sampler did to the distribution that it was given.
+    """What one stage of the sampler did to the distribution that it received.
 
     Attributes:
-        name: the stage's, such as `mask` or `top-k`.
+        name: the name of the stage, such as `mask` or `top-k`.
         removed: how many tokens could be drawn before it and cannot after it.
         left: how many can be drawn after it.
-        mass: the probability of the removed ones before it.
-        moved: how much probability changed hands, removed mass included: the total variation distance, 0 to 1.
+        mass: the probability of the removed tokens before it.
+        moved: how much probability moved, removed mass included: the total variation distance, 0 to 1.
     """
 
     name: str
@@ -184,17 +184,16 @@ class Step:
         token_id, token, name: the token taken, as in `Candidate`.
         p, p_masked: as in `Candidate`.
         z: the allowed mass before the mask, 0 to 1.
-        allowed: how many tokens the grammar allowed.
+        allowed: the number of tokens that the grammar allowed.
         forced: whether it allowed only one.
-        wanted_id: the model's favourite token at this step.
-        chosen_by: "sampler" or "user"; "force" of a token that the grammar did not allow;
-            `REPLAYED` or `COALESCED` where nobody was asked, so that the probabilities, `z` and `wanted_id` mean
-            nothing.
-        configuration: where the match stands after it.
-        entropy: of the model's distribution, nats; None in documents from before it was kept.
+        wanted_id: the model's top token at this step.
+        chosen_by: the origin: "sampler" or "user"; "force" for a token that the grammar did not allow; `REPLAYED` or
+            `COALESCED` if the model was not queried, so that the probabilities, `z` and `wanted_id` mean nothing.
+        configuration: the automaton's configuration after it.
+        entropy: the entropy of the model's distribution, nats; None in documents from before it was stored.
         mask_us, logits_ms: as in `Position`; None likewise.
-        top: the model's favourites at this step, best first, as they are shown of it; empty likewise.
-        kept: many more of them, from which its candidates can be shown again before the model is asked; None likewise.
+        top: the model's top tokens at this step, best first, as displayed; empty likewise.
+        kept: more of them, to show the step's candidates again before the model is queried; None likewise.
     """
 
     token_id: int
@@ -211,12 +210,12 @@ class Step:
     entropy: float | None = None
     mask_us: float | None = None
     logits_ms: float | None = None
-    top: tuple[TopToken, ...] = field(default=(), hash=False)  # whoever keeps steps by their hash makes it often
+    top: tuple[TopToken, ...] = field(default=(), hash=False)  # steps are hashed often
     kept: TopTokens | None = field(default=None, hash=False, repr=False)
 
     @property
     def was_asked(self) -> bool:
-        """Whether a model was asked, so that its numbers mean something."""
+        """True if the model was queried, so that its numbers are meaningful."""
         return self.chosen_by not in (REPLAYED, COALESCED)
 
 
@@ -235,9 +234,9 @@ class Trace:
 
     Attributes:
         nodes: in order of creation; a parent precedes its children.
-        path: ids from the first step to the last of the shown branch (it may reach beyond `current`).
+        path: ids from the first step to the last of the shown branch (it may extend beyond `current`).
         current: the id of the last step taken on the path; None at the start.
-        illegal: ids of steps that the present grammar does not allow.
+        illegal: ids of steps that the current grammar does not allow.
     """
 
     nodes: tuple[TraceNode, ...] = ()
@@ -246,10 +245,10 @@ class Trace:
     illegal: frozenset[int] = frozenset()
 
     def check(self) -> None:
-        """Refuse a trace that contradicts itself, as one from a file may: everything later trusts it.
+        """Validate a trace that may come from a file, since later code trusts it.
 
         Raises:
-            InvariantError: it does.
+            InvariantError: the trace contradicts itself.
         """
         parents: dict[int | None, int | None] = {}
         for node in self.nodes:
@@ -267,11 +266,11 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class ArchivedBranch:
-    """A path that began from another prompt, or with another model: it can be read, but not stepped.
+    """A path from another prompt or another model: read-only, without stepping.
 
     Attributes:
-        model: the name of the model that it was taken with.
-        prompt: what it began from.
+        model: the name of the model.
+        prompt: the prompt.
         steps: the decisions, from the first to the last of the path that was shown.
     """
 
@@ -284,8 +283,8 @@ class ContextState(NamedTuple):
     """How much of a model's context is left.
 
     Attributes:
-        length: how many tokens the model reads, those of the prompt included.
-        left: how many tokens may still be generated; the model is not asked behind the last of them.
+        length: how many tokens the model reads, the prompt included.
+        left: how many tokens may still be generated; the model is not queried after the last of them.
     """
 
     length: int
@@ -294,41 +293,41 @@ class ContextState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """What stands before the next decision.
+    """The state before the next decision.
 
     Attributes:
         output: the bytes generated so far.
-        index: how many steps were taken.
-        configuration: where the match stands.
-        allowed: how many tokens the grammar allows.
-        vocabulary_size: of how many.
-        z: the allowed mass before the mask, 0 to 1; 1.0 minus it is what the mask removes. It is None, as are `kl` and
-            the entropies, where the model is not asked.
-        kl: the divergence of the masked distribution from the model's, in nats: `-ln z`, reckoned in logarithms,
-            so finite even where z underflows; infinite where the model gave the allowed tokens nothing at all.
+        index: the number of steps taken.
+        configuration: the automaton's configuration.
+        allowed: the number of tokens that the grammar allows.
+        vocabulary_size: the number of tokens of the vocabulary.
+        z: the allowed mass before the mask, 0 to 1; the mask removes 1 - z. It is None, as are `kl` and the entropies,
+            if the model is not queried.
+        kl: the divergence of the masked distribution from the model's, in nats: `-ln z`, computed in logarithms, so
+            finite even if z underflows; infinite if the model gives the allowed tokens no mass at all.
         forced: whether only one token is allowed.
         forced_bytes: the bytes that every continuation begins with.
-        eos: what the grammar says of an end here.
-        accepting: whether the output matches in full.
-        finish: why the generation is over; None while it is not. After `STOP` and `CONTEXT`, the
-            model is not asked: no candidates, `wanted` None.
-        wanted: the model's favourite token; None without logits.
-        candidates: the model's top tokens and the best allowed ones, by rank; EOS tokens are always among them.
+        eos: whether the grammar allows an end here.
+        accepting: whether the output is a complete match.
+        finish: why the generation is over, or None. After `STOP` and `CONTEXT`, the model is not queried: no
+            candidates, `wanted` is None.
+        wanted: the model's top token; None without logits.
+        candidates: the model's top tokens and the best allowed ones, by rank; EOS tokens are always included.
         mask_us: the time of the mask, microseconds.
         logits_ms: the time of the model, milliseconds; 0 from the cache.
-        entropy: of the model's distribution, nats.
-        entropy_masked: after the mask, nats.
-        stages: what every stage of the sampler did, in their order; those that are off are left out.
-        broken_at: how many steps were taken before the one that was forced against the grammar; None where all of
-            them are the grammar's. From there on it has no say: every token is allowed, and nothing matches.
-        budget: what the token budget leaves; None where it is not on.
-        parts: where the grammar rules zones of the output, what the output may be in the midst of: `free text`,
-            `grammar`, `closing text`, `end`; empty where the grammar rules it all.
-        grammar_text: with zones, what the grammar has read of the one that the output is in; None outside of them, and
-            where the grammar rules it all.
-        context: how much of the model's context is left; None where it has no limit.
-        is_remembered: whether this is what a step kept, until the model has answered anew: only the model's best tokens
-            then, and nothing of what the sampler's stages did.
+        entropy: the entropy of the model's distribution, nats.
+        entropy_masked: the entropy after the mask, nats.
+        stages: the effect of every enabled stage of the sampler, in order.
+        broken_at: the number of steps before the one that was forced against the grammar, or None. After it the grammar
+            has no effect: every token is allowed, and nothing matches.
+        budget: the rest of the token budget; None if it is off.
+        parts: with zones, the parts that the output may be in: `free text`, `grammar`, `closing text`, `end`; else
+            empty.
+        grammar_text: with zones, what the grammar has read in the current zone; None outside of zones, and without
+            zones.
+        context: how much of the model's context is left; None if it has no limit.
+        is_remembered: whether the values come from what a step stored, until the model has answered again: only the
+            model's top tokens then, and no stage effects.
     """
 
     output: bytes
@@ -358,7 +357,7 @@ class Position:
     is_remembered: bool = False
 
     def __reduce__(self) -> tuple[Callable[..., Position], tuple[object, ...]]:
-        """Pickle bare values, and the candidates by column: there are hundreds, and objects are slow to make."""
+        """Pickle plain values, and the candidates by column: there are hundreds, and objects are slow to create."""
         values = list(_VALUES_OF_POSITION(self))
         values[_CANDIDATES] = tuple(zip(*self.candidates, strict=True))
         return _position_of, tuple(values)
@@ -371,20 +370,20 @@ _CANDIDATES = _FIELDS_OF_POSITION.index("candidates")
 
 def _position_of(*values: Any) -> Position:
     columns = values[_CANDIDATES]
-    whole = list(values)
-    whole[_CANDIDATES] = tuple(map(Candidate, *columns)) if columns else ()
-    return Position(*whole)
+    decoded = list(values)
+    decoded[_CANDIDATES] = tuple(map(Candidate, *columns)) if columns else ()
+    return Position(*decoded)
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetState:
-    """What the token budget leaves, and what the grammar needs; an end token counts in both.
+    """The rest of the token budget, and what the grammar needs; EOS counts in both.
 
     Attributes:
-        left: so many tokens may still be taken.
-        at_least: no ending takes fewer; None where no tokens end the output.
-        at_most: some ending takes no more; None where none was found.
-        is_exact: whether every token that is held back could not end in time; else some were held back to be safe.
+        left: the number of tokens that may still be taken.
+        at_least: no ending takes fewer; None if no tokens end the output.
+        at_most: some ending takes no more; None if none was found.
+        is_exact: whether no masked token could end in time; else some were masked to be safe.
     """
 
     left: int
@@ -395,7 +394,7 @@ class BudgetState:
 
 @dataclass(frozen=True, slots=True)
 class SampleOutcome:
-    """One of many seeded generations: its text, how it ended, and whether it matches the grammar in full."""
+    """One of many seeded generations: its text, how it ended, and whether it is a complete match."""
 
     seed: int
     text: str
@@ -406,13 +405,13 @@ class SampleOutcome:
 
 @dataclass(frozen=True, slots=True)
 class BaselineRun:
-    """What was written with a grammar, and what the model writes without one.
+    """The constrained output, and the model's output without the grammar.
 
     Attributes:
         written: the steps with the grammar.
-        free: the steps without, so far.
-        diverges: the index of the first step that is not the same in both; None while one is the other's beginning.
-        finish: how the text without the grammar ended; None while it is being written.
+        free: the steps without it, so far.
+        diverges: the index of the first step that differs; None while one list is a prefix of the other.
+        finish: how the text without the grammar ended; None while it is being generated.
     """
 
     written: tuple[Step, ...]
@@ -431,7 +430,7 @@ class Generation:
         finish: how it ended.
         steps: the decisions, an EOS included.
         problem: at a dead end, which stage leaves nothing and what it expects.
-        matches: whether the output is complete: the whole of it matches.
+        matches: whether the output is a complete match.
     """
 
     text: str
@@ -444,11 +443,11 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What another grammar made of a trace.
+    """The result of replaying a trace under another grammar.
 
     Attributes:
         kept: how many steps of the shown path the grammar allows.
-        illegal: the id of the first one that it does not; None where it allows all.
+        illegal: the id of the first one that it does not allow; None if it allows all.
     """
 
     kept: int

@@ -1,1 +1,1 @@
-"""How many tokens an ending needs, before it is written."""
+"""Completion budgets: the number of tokens that an ending needs."""

@@ -1,1 +1,1 @@
-"""What may come next: the grammar, or its absence; where in the output it rules; the machines beside it."""
+"""Constraints of a session: the grammar or its absence, zones of the output, and the automata beside the grammar."""

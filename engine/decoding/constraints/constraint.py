@@ -1,7 +1,7 @@
-"""What a session asks of a grammar, and of its absence.
+"""The constraint of a decode session: a grammar, or none.
 
-A session without a grammar steps through the same code with a constraint that
-allows all, so that constrained and free generation cannot drift apart.
+A session without a grammar runs the same code with a constraint that allows every token, so constrained and free
+generation cannot drift apart.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.vocabulary import Vocabulary
 
 
 class Constraint(Protocol):
-    """Where a text stands: what may follow, and steps forth and back."""
+    """The state of a text under a constraint: allowed tokens, and steps forward and back."""
 
     @property
     def configuration(self) -> int:
@@ -29,43 +29,43 @@ class Constraint(Protocol):
 
     @property
     def is_accepting(self) -> bool:
-        """Whether the text matches in full."""
+        """True if the text is a complete match."""
 
     @property
     def is_finished(self) -> bool:
-        """Whether an EOS was taken."""
+        """True if an EOS token was accepted."""
 
     @property
     def stops_itself(self) -> bool:
-        """Whether a match says that a text without EOS may end."""
+        """True if a text without EOS may end where the constraint matches."""
 
     def allowed(self) -> NDArray[np.bool_]:
-        """The mask, bool[V]."""
+        """Return the mask of allowed tokens, bool[V]."""
 
     def accept(self, token_id: int) -> bool:
-        """Take a token; False, and no change, where it is not allowed."""
+        """Accept a token; return False and change nothing if it is not allowed."""
 
     def force(self, token_id: int) -> bool:
-        """Take a token that is not allowed: nothing is forbidden from there on, and nothing matches any more."""
+        """Take a token that is not allowed; afterwards every token is allowed and nothing matches."""
 
     def rollback(self, count: int) -> None:
-        """Undo the last accepts, what was forced included."""
+        """Undo the last `count` accepted or forced tokens."""
 
     def forced_bytes(self) -> bytes:
-        """What every continuation begins with."""
+        """Return the bytes that every continuation begins with."""
 
     def explain(self, token: int | bytes) -> Explanation:
-        """Why a token is or is not allowed here."""
+        """Explain why a token is or is not allowed next."""
 
     def matcher(self) -> Matcher | None:
-        """A matcher that stands here, to look ahead with; None without a grammar, and after a token was forced."""
+        """Return a matcher in the current state for look-ahead; None without a grammar or after a forced token."""
 
 
 class GrammarConstraint:
-    """A grammar's matcher, its mask unpacked.
+    """A grammar's matcher with its mask unpacked.
 
-    What is forced against the grammar leaves it: from there on the matcher stays where it was, and the steps are
-    counted by a constraint that allows all.
+    A token that is forced against the grammar leaves the grammar: the matcher keeps its last state, and a constraint
+    that allows every token counts the steps that follow.
     """
 
     stops_itself = True
@@ -73,67 +73,67 @@ class GrammarConstraint:
     def __init__(self, grammar: CompiledGrammar, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self._matcher = Matcher(grammar, vocabulary)
-        self._beyond = Unconstrained(vocabulary)  # has steps only after a token was forced
+        self._after_force = Unconstrained(vocabulary)  # counts the tokens from the first forced one on
 
     @property
     def configuration(self) -> int:
         """The id of the automaton's configuration; 0 after a token was forced."""
-        return DEAD if self._beyond.taken else self._matcher.configuration
+        return DEAD if self._after_force.taken else self._matcher.configuration
 
     @property
     def is_accepting(self) -> bool:
-        """Whether the text matches in full."""
-        return not self._beyond.taken and self._matcher.is_accepting
+        """True if the text is a complete match."""
+        return not self._after_force.taken and self._matcher.is_accepting
 
     @property
     def is_finished(self) -> bool:
-        """Whether an EOS was taken."""
-        return self._beyond.is_finished or self._matcher.is_finished
+        """True if an EOS token was accepted."""
+        return self._after_force.is_finished or self._matcher.is_finished
 
     def allowed(self) -> NDArray[np.bool_]:
-        """The mask, bool[V]."""
-        if self._beyond.taken:
-            return self._beyond.allowed()
+        """Return the mask of allowed tokens, bool[V]."""
+        if self._after_force.taken:
+            return self._after_force.allowed()
         words = self._matcher.bitmask().astype("<i4", copy=False)
         bits = np.unpackbits(words.view(np.uint8), bitorder="little", count=self._vocabulary.size)
         return bits.view(np.bool_)
 
     def accept(self, token_id: int) -> bool:
-        """Take a token; False, and no change, where it is not allowed."""
-        return self._beyond.accept(token_id) if self._beyond.taken else self._matcher.accept(token_id)
+        """Accept a token; return False and change nothing if it is not allowed."""
+        return self._after_force.accept(token_id) if self._after_force.taken else self._matcher.accept(token_id)
 
     def force(self, token_id: int) -> bool:
-        """Take a token that is not allowed; False, and no change, after the end or beyond the vocabulary."""
-        return not self.is_finished and self._beyond.accept(token_id)
+        """Take a token that is not allowed; return False after the end or if the id is outside the vocabulary."""
+        return not self.is_finished and self._after_force.accept(token_id)
 
     def rollback(self, count: int) -> None:
-        """Undo the last accepts, what was forced included."""
-        beyond = min(count, self._beyond.taken)
-        self._beyond.rollback(beyond)
-        self._matcher.rollback(count - beyond)
+        """Undo the last `count` accepted or forced tokens."""
+        forced_count = min(count, self._after_force.taken)
+        self._after_force.rollback(forced_count)
+        self._matcher.rollback(count - forced_count)
 
     def forced_bytes(self) -> bytes:
-        """What every continuation begins with."""
-        return b"" if self._beyond.taken else self._matcher.forced_bytes()
+        """Return the bytes that every continuation begins with."""
+        return b"" if self._after_force.taken else self._matcher.forced_bytes()
 
     def explain(self, token: int | bytes) -> Explanation:
-        """Why a token is or is not allowed here."""
-        if self._beyond.taken:
-            found = replace(self._beyond.explain(token), accepting=False)
-            return with_sentence(found, token, None, self._vocabulary)
+        """Explain why a token is or is not allowed next."""
+        if self._after_force.taken:
+            explanation = replace(self._after_force.explain(token), accepting=False)
+            return with_sentence(explanation, token, None, self._vocabulary)
         return self._matcher.explain(token)
 
     def matcher(self) -> Matcher | None:
-        """A matcher that stands here, to look ahead with; None after a token was forced."""
-        return None if self._beyond.taken else self._matcher.fork()
+        """Return a fork of the matcher for look-ahead; None after a forced token."""
+        return None if self._after_force.taken else self._matcher.fork()
 
 
 class Unconstrained:
-    """No grammar: every id may follow until an EOS."""
+    """A constraint without a grammar: every token is allowed until an EOS token."""
 
     configuration = 0
     is_accepting = True
-    stops_itself = False  # whatever matches, so a match says nothing about the end
+    stops_itself = False  # every text matches, so a match does not mean that the text may end
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
@@ -141,39 +141,39 @@ class Unconstrained:
 
     @property
     def taken(self) -> int:
-        """How many tokens were taken."""
+        """The number of accepted tokens."""
         return len(self._taken)
 
     @property
     def is_finished(self) -> bool:
-        """Whether an EOS was taken."""
+        """True if an EOS token was accepted."""
         return bool(self._taken) and self._taken[-1] in self._vocabulary.eos_ids
 
     def allowed(self) -> NDArray[np.bool_]:
-        """The mask, bool[V]: all, until the end."""
+        """Return the mask of allowed tokens, bool[V]: all tokens until the end."""
         return np.full(self._vocabulary.size, not self.is_finished)
 
     def accept(self, token_id: int) -> bool:
-        """Take a token; False, and no change, after the end or beyond the vocabulary."""
+        """Accept a token; return False after the end or if the id is outside the vocabulary."""
         if self.is_finished or not 0 <= token_id < self._vocabulary.size:
             return False
         self._taken.append(token_id)
         return True
 
     def force(self, token_id: int) -> bool:
-        """Nothing is forbidden, so nothing can be forced."""
+        """Accept a token; no token is masked, so none needs to be forced."""
         return self.accept(token_id)
 
     def rollback(self, count: int) -> None:
-        """Undo the last accepts."""
+        """Undo the last `count` accepted tokens."""
         del self._taken[len(self._taken) - count :]
 
     def forced_bytes(self) -> bytes:
-        """Nothing is forced."""
+        """Return no bytes: nothing is forced."""
         return b""
 
     def explain(self, token: int | bytes) -> Explanation:
-        """Allowed, but for ids that are not there and what comes after the end."""
+        """Explain a token: allowed unless its id is unknown or the text has ended."""
         return with_sentence(self._explained(token), token, None, self._vocabulary)
 
     def _explained(self, token: int | bytes) -> Explanation:
@@ -186,10 +186,10 @@ class Unconstrained:
         return Explanation(Reason.ALLOWED, self._vocabulary.token_bytes(token), accepting=True)
 
     def matcher(self) -> Matcher | None:
-        """There is nothing to match."""
+        """Return None: there is no grammar to match."""
         return None
 
 
 def constraint_for(grammar: CompiledGrammar | None, vocabulary: Vocabulary) -> Constraint:
-    """A fresh constraint at the start of a text."""
+    """Create a constraint at the start of a text."""
     return Unconstrained(vocabulary) if grammar is None else GrammarConstraint(grammar, vocabulary)

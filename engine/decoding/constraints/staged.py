@@ -1,8 +1,8 @@
-"""A session's constraint and its stages, made from the settings of a pipeline.
+"""The constraint of a session and its pipeline stages, built from the pipeline's settings.
 
-What may come next is what the grammar and all the machines of the pipeline allow
-together, so they step, go back and replay as one constraint; each keeps its mask
-apart, for the order of the stages decides what is left of the logits on the way.
+The grammar and all masking stages (`RowMachine`) together decide which tokens are allowed, so they step, roll back and
+replay as one constraint. Each keeps a separate mask, because the order of the stages decides which logits reach each
+stage.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TOKEN_MACHINES = (StageName.PATTERN, StageName.TABLE, StageName.STATIC)
 
 
 class StagedConstraint:
-    """The grammar, and the machines that stand beside it; see `Constraint`.
+    """The grammar and the masking stages beside it; see `Constraint`.
 
     Attributes:
         grammar: what the output must match, zones included; None for free generation.
@@ -52,16 +52,16 @@ class StagedConstraint:
         self._inner: Constraint = constraint_for(grammar, vocabulary)
         self._machines = dict(machines)
         self._states: list[States] = [tuple(machine.start() for machine in self._machines.values())]
-        self._broken_at: int | None = None  # how many tokens were taken before one was forced
+        self._broken_at: int | None = None  # the number of tokens before the first forced one
         self._masks: dict[StageName, Allowed] | None = None
         zones = self._zones()
         self._read = [None if zones is None else zones.read(None, zones.start, b"", zones.start)]
 
-    # ------------------------------------------------------------------ where it stands
+    # ------------------------------------------------------------------ current state
 
     @property
     def configuration(self) -> int:
-        """The automaton's configuration; without a grammar the state of the first machine that has one."""
+        """The automaton's configuration; without a grammar the state of the first machine with integer states."""
         if self.grammar is None:
             for name in _TOKEN_MACHINES:
                 if isinstance(state := self._state(name), int):
@@ -70,50 +70,52 @@ class StagedConstraint:
 
     @property
     def is_accepting(self) -> bool:
-        """Whether the text matches in full, for the grammar and for every machine."""
+        """True if the grammar and every machine accept the text."""
         if self._broken_at is not None:
             return False
         pairs = zip(self._machines.values(), self._states[-1], strict=True)
-        return self._inner.is_accepting and all(state is ENDED or one.is_accepting(state) for one, state in pairs)
+        return self._inner.is_accepting and all(
+            state is ENDED or machine.is_accepting(state) for machine, state in pairs
+        )
 
     @property
     def is_finished(self) -> bool:
-        """Whether an EOS was taken."""
+        """True if an EOS token was accepted."""
         return self._inner.is_finished
 
     @property
     def stops_itself(self) -> bool:
-        """Whether a match says that a text without EOS may end."""
+        """True if a text without EOS may end where the constraint matches."""
         return self._inner.stops_itself or any(machine.stops_itself for machine in self._machines.values())
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """With zones, what the output may be in the midst of.
+        """The parts of the output that the text may be in, if zones are set.
 
-        `free text`, `grammar`, `closing text`, `end`; of further zones, `zone 2` and so on.
+        `free text`, `grammar`, `closing text`, `end`; further zones are `zone 2` and so on.
         """
         automaton = self._zones()
         if automaton is None:
             return ()
-        found = sorted({(place.part, place.zone) for place in automaton.places(self._inner.configuration)})
+        found = sorted({(state.part, state.zone) for state in automaton.places(self._inner.configuration)})
         return tuple(dict.fromkeys(_part_name(part, zone) for part, zone in found))
 
     @property
     def grammar_text(self) -> bytes | None:
-        """With zones, what the grammar has read of the one that it rules here; None outside of them."""
+        """The bytes that the grammar has read in the current zone; None outside of zones."""
         return self._read[-1] if self._broken_at is None else None
 
     def budget(self) -> BudgetState | None:
-        """What the token budget leaves; None where it is not on, and after a token was forced."""
+        """Return the rest of the token budget; None if it is off or after a forced token."""
         machine, state = self._machines.get(StageName.BUDGET), self._state(StageName.BUDGET)
         if not isinstance(machine, TokenBudget) or isinstance(state, Ended) or self._broken_at is not None:
             return None
         return machine.report(state)
 
-    # ------------------------------------------------------------------ what may come next
+    # ------------------------------------------------------------------ allowed tokens
 
     def masks(self) -> Mapping[StageName, Allowed]:
-        """The mask of every stage by itself, bool[V]."""
+        """Return the mask of each stage, bool[V]."""
         if self._masks is None:
             self._masks = {StageName.GRAMMAR: self._inner.allowed()}
             if self._broken_at is None and not self.is_finished:
@@ -122,11 +124,11 @@ class StagedConstraint:
         return self._masks
 
     def allowed(self) -> Allowed:
-        """What all of them allow, bool[V]."""
+        """Return the tokens that all stages allow, bool[V]."""
         return reduce(operator.and_, self.masks().values())
 
     def removed_by(self, token_id: int) -> tuple[StageName, str] | None:
-        """The first stage beside the grammar that does not allow a token which the grammar does, and why."""
+        """Return the first stage that removes a token which the grammar allows, and its reason."""
         masks = self.masks()
         if not (0 <= token_id < self._vocabulary.size and masks[StageName.GRAMMAR][token_id]):
             return None
@@ -136,21 +138,21 @@ class StagedConstraint:
         return None
 
     def dead_end(self) -> DeadEndError:
-        """Why nothing may come next."""
+        """Build the error that explains why no token is allowed."""
         if not self._machines:
             return DeadEndError()
-        left = np.ones(self._vocabulary.size, dtype=np.bool_)
-        for name, own in self.masks().items():
-            if not own.any():
+        remaining = np.ones(self._vocabulary.size, dtype=np.bool_)
+        for name, mask in self.masks().items():
+            if not mask.any():
                 cause = self._machines[name].nothing_left if name in self._machines else RowMachine.nothing_left
                 return EmptyMaskError(name, cause, self._expected(name))
-            left &= own
-            if not left.any():
+            remaining &= mask
+            if not remaining.any():
                 return EmptyMaskError(name, "other stages remove all that it allows", self._expected(name))
         return DeadEndError()
 
     def emptied(self, name: str) -> EmptyMaskError:
-        """Why a stage leaves nothing of the logits, though there are tokens that every machine allows."""
+        """Build the error for a stage that removes all remaining logits although some token passes every mask."""
         return EmptyMaskError(
             name, "stages before it ruled out all that it allows; it can stand before them", self._expected(name)
         )
@@ -163,23 +165,23 @@ class StagedConstraint:
         return "" if machine is None or isinstance(state, Ended) else machine.expected(state)
 
     def forced_bytes(self) -> bytes:
-        """What every continuation begins with."""
+        """Return the bytes that every continuation begins with."""
         return self._inner.forced_bytes()
 
     def explain(self, token: int | bytes) -> Explanation:
-        """Why the grammar does or does not allow a token; `removed_by` is about the other stages."""
+        """Explain why the grammar does or does not allow a token; `removed_by` covers the other stages."""
         return self._inner.explain(token)
 
     def matcher(self) -> Matcher | None:
-        """The grammar's matcher where it stands, to look ahead with; None without one, and after a token was forced."""
+        """Return the grammar's matcher for look-ahead; None without a grammar or after a forced token."""
         return self._inner.matcher() if self._broken_at is None else None
 
     # ------------------------------------------------------------------ steps
 
     def accept(self, token_id: int) -> bool:
-        """Take a token; False, and no change, where it is not allowed.
+        """Accept a token; return False and change nothing if it is not allowed.
 
-        A token that only the budget holds back is taken: the budget can be made smaller behind it.
+        A token that only the budget masks is accepted, since the budget can be lowered later.
         """
         following = self._states[-1] if self._broken_at is not None else self._after(token_id)
         zones, before = self._zones(), self._inner.configuration
@@ -192,7 +194,7 @@ class StagedConstraint:
         return True
 
     def force(self, token_id: int) -> bool:
-        """Take a token that is not allowed: nothing is forbidden from there on, and nothing matches any more."""
+        """Take a token that is not allowed; afterwards every token is allowed and nothing matches."""
         if self.is_finished or not self._inner.force(token_id):
             return False
         if self._broken_at is None:
@@ -201,7 +203,7 @@ class StagedConstraint:
         return True
 
     def rollback(self, count: int) -> None:
-        """Undo the last accepts, what was forced included."""
+        """Undo the last `count` accepted or forced tokens."""
         self._inner.rollback(count)
         del self._states[len(self._states) - count :], self._read[len(self._read) - count :]
         if self._broken_at is not None and len(self._states) <= self._broken_at + 1:
@@ -211,10 +213,10 @@ class StagedConstraint:
     def _after(self, token_id: int) -> States | None:
         following = []
         for machine, state in zip(self._machines.values(), self._states[-1], strict=True):
-            after = None if state is ENDED else machine.step(state, token_id)
-            if after is None:
+            next_state = None if state is ENDED else machine.step(state, token_id)
+            if next_state is None:
                 return None
-            following.append(after)
+            following.append(next_state)
         return tuple(following)
 
     def _push(self, states: States, read: bytes | None) -> None:
@@ -244,14 +246,14 @@ def _part_name(part: ZonePart, zone: int) -> str:
 
 
 class StagePlan:
-    """What the settings of a pipeline come to for one vocabulary.
+    """The stages that a pipeline's settings define for one vocabulary.
 
     Args:
-        settings: which stages, and their order.
-        vocabulary: whose tokens.
+        settings: the enabled stages and their order.
+        vocabulary: the vocabulary that the masks index.
 
     Raises:
-        InvariantError: the settings do not fit the vocabulary, or a pattern cannot be read.
+        InvariantError: the settings do not fit the vocabulary, or a pattern cannot be parsed.
         ZoneError: the grammar of a zone cannot be used.
     """
 
@@ -265,26 +267,36 @@ class StagePlan:
         self._zoned: tuple[CompiledGrammar, CompiledGrammar] | None = None
 
     def constraint(self, grammar: CompiledGrammar | None, tokens: int) -> StagedConstraint:
-        """A fresh constraint at the start of a text.
+        """Create a constraint at the start of a text.
 
         Args:
             grammar: what the output, or its zones, must match.
-            tokens: the budget of the whole output.
+            tokens: the budget of the complete output, in tokens.
 
         Raises:
             VocabularyError: a zone waits for a token that the vocabulary does not have.
         """
-        whole = grammar if grammar is None else self._with_zones(grammar)
+        language = grammar if grammar is None else self._with_zones(grammar)
         machines = dict(self._machines)
-        if whole is not None and self.settings.budget:
-            machines[StageName.BUDGET] = self._budget_of(whole, tokens)
+        if language is not None and self.settings.budget:
+            machines[StageName.BUDGET] = self._budget_of(language, tokens)
         ordered = {name: machines[name] for name in self.settings.stages if name in machines}
-        return StagedConstraint(whole, self._vocabulary, ordered)
+        return StagedConstraint(language, self._vocabulary, ordered)
 
     def stages(
         self, constraint: StagedConstraint, width: int, history: Sequence[int], sampler: SamplerSettings
     ) -> Iterator[tuple[str, Shape]]:
-        """The stages that are on here, in their order, each as a function of one row of logits, float64[width]."""
+        """Yield the enabled stages in order, each as a function of one row of logits.
+
+        Args:
+            constraint: the constraint whose masks apply.
+            width: the number of logits in a row; a row is float64[width].
+            history: the token ids so far, for the repetition penalty.
+            sampler: the settings of the sampler's stages.
+
+        Yields:
+            The stage's name and its function.
+        """
         masks, shaping = constraint.masks(), shapes(sampler, history)
         for name in self.settings.stages:
             if name in masks:
@@ -312,35 +324,35 @@ class StagePlan:
 def unfit_stages(
     settings: PipelineSettings, grammar: CompiledGrammar | None, vocabulary: Vocabulary
 ) -> dict[StageName, EngineError]:
-    """Try every stage of a pipeline by itself, and return the errors of those that a session cannot have.
+    """Try each stage of a pipeline separately and return the errors of those that a session cannot use.
 
     Args:
-        settings: of the pipeline.
-        grammar: that the session has.
-        vocabulary: of the session's model.
+        settings: the pipeline's settings.
+        grammar: the grammar of the session.
+        vocabulary: the vocabulary of the session's model.
     """
-    found: dict[StageName, EngineError] = {}
-    usual = PipelineSettings()
+    errors: dict[StageName, EngineError] = {}
+    defaults = PipelineSettings()
     for stage in STAGE_FIELDS:
-        if settings.says_of(stage) != usual.says_of(stage):
+        if settings.says_of(stage) != defaults.says_of(stage):
             try:
                 StagePlan(settings.alone(stage), vocabulary).constraint(grammar, 0)
             except EngineError as error:
-                found[stage] = error
-    return found
+                errors[stage] = error
+    return errors
 
 
 def _machines(settings: PipelineSettings, vocabulary: Vocabulary) -> dict[StageName, RowMachine[Any]]:
-    found: dict[StageName, RowMachine[Any]] = {}
+    machines: dict[StageName, RowMachine[Any]] = {}
     if settings.static:
-        found[StageName.STATIC] = StaticMask(vocabulary, fixed_sets(vocabulary, settings.static))
+        machines[StageName.STATIC] = StaticMask(vocabulary, fixed_sets(vocabulary, settings.static))
     if settings.pattern:
-        found[StageName.PATTERN] = compile_pattern(vocabulary, settings.pattern)
+        machines[StageName.PATTERN] = compile_pattern(vocabulary, settings.pattern)
     if settings.table is not None:
-        found[StageName.TABLE] = DfaTable(settings.table.transitions, settings.table.initial, vocabulary=vocabulary)
+        machines[StageName.TABLE] = DfaTable(settings.table.transitions, settings.table.initial, vocabulary=vocabulary)
     if settings.suppress or settings.suppress_ids:
-        found[StageName.SUPPRESS] = Suppress(vocabulary, settings.suppress, settings.suppress_ids)
-    return found
+        machines[StageName.SUPPRESS] = Suppress(vocabulary, settings.suppress, settings.suppress_ids)
+    return machines
 
 
 def _biases(settings: PipelineSettings) -> Iterator[tuple[int | str, float]]:

@@ -1,9 +1,7 @@
-"""Texts that are waited for: which of them is completed first, and how near each is.
+"""Trigger texts: an Aho–Corasick automaton that finds which text is completed first and how near each one is.
 
-The automaton of Aho and Corasick (CACM 18(6), 1975) over bytes: a state is the
-longest end of what was read that some text begins with. Where a text is completed
-nothing is read further, so of two texts of which one holds the other, the one that
-is complete first counts.
+Aho and Corasick (CACM 18(6), 1975) over bytes: a state is the longest suffix of the input that is a prefix of some
+text. Matching stops where a text is completed, so if one text contains another, the one that is completed first wins.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from engine.automata.completion import Alphabet
 
 
 class Triggers:
-    """The automaton of some texts; without any, nothing is ever completed.
+    """The Aho–Corasick automaton of some texts; without texts nothing is ever completed.
 
     Attributes:
         completed: by state, the index of the text that is completed there; None elsewhere.
@@ -36,25 +34,30 @@ class Triggers:
                 self.completed[state] = index
         self._rows = [[0] * 256 for _ in children]
         self._rows[0] = [children[0].get(byte, 0) for byte in range(256)]
-        shorter = [0] * len(children)
+        failure_links = [0] * len(children)
         waiting = deque(children[0].values())
         while waiting:
             state = waiting.popleft()
             if self.completed[state] is None:
-                self.completed[state] = self.completed[shorter[state]]
-            self._rows[state] = list(self._rows[shorter[state]])
+                self.completed[state] = self.completed[failure_links[state]]
+            self._rows[state] = list(self._rows[failure_links[state]])
             for byte, child in children[state].items():
-                shorter[child] = self._rows[shorter[state]][byte]
+                failure_links[child] = self._rows[failure_links[state]][byte]
                 self._rows[state][byte] = child
                 waiting.append(child)
         self._nearest: dict[tuple[int, Alphabet], dict[int, bytes]] = {}
 
     def step(self, state: int, byte: int) -> int:
-        """The state after a byte."""
+        """Return the state after a byte."""
         return self._rows[state][byte]
 
     def nearest(self, state: int, alphabet: Alphabet = None) -> dict[int, bytes]:
-        """By text that can be the next one completed, the fewest bytes that complete it."""
+        """Return, for each text that can be completed next, the fewest bytes that complete it.
+
+        Args:
+            state: the current state.
+            alphabet: the bytes that may be used; None for all.
+        """
         known = self._nearest.get((state, alphabet))
         if known is None:
             known = self._nearest[state, alphabet] = self._search(state, alphabet)
@@ -67,13 +70,13 @@ class Triggers:
         while waiting:
             state = waiting.popleft()
             for byte in range(256) if alphabet is None else sorted(alphabet):
-                after = self._rows[state][byte]
-                if after in reached:
+                target = self._rows[state][byte]
+                if target in reached:
                     continue
-                reached[after] = reached[state] + bytes((byte,))
-                index = self.completed[after]
+                reached[target] = reached[state] + bytes((byte,))
+                index = self.completed[target]
                 if index is None:
-                    waiting.append(after)
+                    waiting.append(target)
                 else:
-                    found.setdefault(index, reached[after])
+                    found.setdefault(index, reached[target])
         return found

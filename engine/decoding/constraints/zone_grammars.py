@@ -1,4 +1,4 @@
-"""The settings of zones as a grammar of the whole output: their own grammars are compiled here."""
+"""Zone settings compiled to one grammar of the complete output."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from engine.vocabulary import Vocabulary
 
 
 class ZoneGrammars:
-    """Compiles the grammars of the zones beside the first one, each once.
+    """The compiled grammars of the zones after the first; each is compiled once.
 
     Args:
-        settings: of all zones.
-        cancel: ends a compile.
+        settings: the settings of all zones.
+        cancel: cancels a compilation.
 
     Raises:
         ZoneError: a zone's grammar does not compile, or no text matches it.
@@ -28,7 +28,11 @@ class ZoneGrammars:
         self._others = [_zone(number, zone, cancel) for number, zone in enumerate(settings.others, 2)]
 
     def around(self, grammar: CompiledGrammar, vocabulary: Vocabulary) -> CompiledGrammar:
-        """The language of outputs in which a grammar rules the first zone.
+        """Return the language of outputs in which `grammar` constrains the first zone.
+
+        Args:
+            grammar: the grammar of the first zone.
+            vocabulary: the vocabulary that resolves trigger tokens.
 
         Raises:
             VocabularyError: a zone waits for a token that the vocabulary does not have.
@@ -44,7 +48,7 @@ def _zone(number: int, zone: OtherZone, cancel: CancelToken | None) -> Zone:
     try:
         grammar = compile_grammar(zone.notation, zone.text, cancel=cancel)
     except GrammarError as error:
-        first = next(one for one in error.diagnostics if one.severity is Severity.ERROR)
+        first = next(diagnostic for diagnostic in error.diagnostics if diagnostic.severity is Severity.ERROR)
         line, column = error.source.line_column(first.span.start)
         hint = f" ({first.hint})" if first.hint else ""
         raise ZoneError(number, f"does not compile: line {line}, column {column}: {first.message}{hint}") from error
@@ -54,6 +58,9 @@ def _zone(number: int, zone: OtherZone, cancel: CancelToken | None) -> Zone:
 
 
 def _free_until(closing: str) -> CompiledGrammar:
-    """Any text up to the first closing text, which is in it: as a text of its own it could come later too."""
+    """Compile "any text up to the first closing text, inclusive".
+
+    A separate closing text could match a later occurrence, so it is part of the grammar.
+    """
     literal = re.escape(closing)
     return compile_grammar("regex", rf"(?s)(?:(?!{literal}).)*{literal}")

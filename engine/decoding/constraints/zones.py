@@ -1,21 +1,18 @@
-"""Grammars that rule parts of an output: after a trigger, between free text, once or again.
+"""Zones: grammars that constrain parts of an output, after a trigger and between free text, once or repeatedly.
 
     free text · trigger · text of the grammar · closing text · free text · …
 
-The whole output is one language, so it runs as one automaton over bytes, made of
-the grammars' own: a configuration is the set of places where the output may stand
-(in free text and how much of a trigger was read, in a grammar and where, in the
-closing text). All that runs a grammar runs this one: masks, why not, distances,
-the token budget, replay. And a token that straddles a border needs no rule of its
-own: its bytes are read one after the other, the first ones as the end of the
-trigger, the rest by the grammar.
+The complete output is one language, so it runs as one byte automaton built from the grammars' automata. A configuration
+is the set of zone states that the output may be in: free text and how much of a trigger was read, a grammar and its
+configuration, or the closing text. Everything that runs a grammar runs this automaton too: masks, explanations,
+distances, the token budget, replay. A token that crosses a border needs no special rule: its first bytes end the
+trigger, and the grammar reads the rest.
 
-A trigger is a text, however tokens spell it, or a special token; free text never
-holds a trigger's text but at its end. Where a grammar accepts and may also go on,
-both are followed.
+A trigger is a text, in any tokenisation, or a special token. Free text contains a trigger's text only at its end. Where
+a grammar accepts and may also continue, both paths are followed.
 
-Rejected: watching the decoded text, and switching the mask on when it ends with
-the trigger. The rest of the token that ends it would have been written unseen.
+Rejected: watching the decoded text, and switching the mask on when the text ends with the trigger. The rest of the
+token that completes the trigger would bypass the grammar.
 """
 
 from __future__ import annotations
@@ -41,13 +38,13 @@ _BYTES = ByteClasses(bytes(range(256)), tuple(range(256)), tuple(((byte, byte),)
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A part of the output that a grammar rules.
+    """A part of the output that a grammar constrains.
 
     Attributes:
-        grammar: what it must match.
-        after: the text behind which it begins; a special token of that very name begins it too.
-        after_token: the name of a token, taken whole, behind which it begins. With neither it begins at once.
-        until: a text that must follow.
+        grammar: what the zone must match.
+        after: the text after which the zone begins; a special token with this name begins it too.
+        after_token: the name of a token that begins the zone. With neither, the zone begins at once.
+        until: the closing text, which must follow.
     """
 
     grammar: CompiledGrammar
@@ -57,22 +54,22 @@ class Zone:
 
 
 class ZonePart(IntEnum):
-    """What an output may be in the midst of."""
+    """The part of the output that a text may be in."""
 
     BEFORE = 0  # free text, no zone yet
-    BETWEEN = 1  # free text behind a zone
+    BETWEEN = 1  # free text after a zone
     GRAMMAR = 2
     UNTIL = 3  # the closing text
     OVER = 4
 
 
 class ZoneState(NamedTuple):
-    """Where an output may stand.
+    """One state of an output with zones.
 
     Attributes:
-        part: what it is in the midst of.
+        part: the part of the output.
         zone: the index of the zone; -1 in free text and at the end.
-        at: how much of a trigger or of the closing text was read, or the grammar's configuration.
+        at: the progress in a trigger or the closing text, in bytes, or the grammar's configuration.
     """
 
     part: ZonePart
@@ -86,24 +83,25 @@ _Key = frozenset[ZoneState]
 def zoned(
     zones: Sequence[Zone], vocabulary: Vocabulary, then: Afterwards = Afterwards.STOP, *, required: bool = True
 ) -> CompiledGrammar:
-    """The language of outputs in which grammars rule zones, as a grammar that runs like any other.
+    """Return the language of outputs whose zones match grammars, as a grammar that runs like any other.
 
     Args:
-        zones: what may begin; whichever trigger comes first begins its zone. One without a trigger begins at once.
-        vocabulary: whose special tokens are meant, and may stand in free text.
-        then: what follows a zone: nothing, free text to the end, or free text until a trigger comes again.
+        zones: the possible zones; the first completed trigger begins its zone. A zone without a trigger begins at once.
+        vocabulary: the vocabulary whose special tokens can be triggers and can occur in free text.
+        then: what follows a zone: nothing, free text to the end, or free text until the next trigger.
         required: whether an output without any zone is incomplete.
 
     Returns:
         A grammar with the notation and source of the first zone's.
 
     Raises:
-        InvariantError: there is no zone, one begins at once beside others that do not, or nothing begins one again.
-        VocabularyError: the vocabulary has no token of the name that a zone waits for.
+        InvariantError: there are no zones, only some zones lack a trigger, or `then` is AGAIN and no zone has a
+            trigger.
+        VocabularyError: the vocabulary has no token with the name that a zone waits for.
 
         >>> from engine import Matcher, compile_grammar
-        >>> letters = Vocabulary([bytes([byte]) for byte in range(256)], eos_ids=[])
-        >>> answer = zoned([Zone(compile_grammar("regex", "[0-9]+"), after="=")], letters)
+        >>> byte_tokens = Vocabulary([bytes([byte]) for byte in range(256)], eos_ids=[])
+        >>> answer = zoned([Zone(compile_grammar("regex", "[0-9]+"), after="=")], byte_tokens)
         >>> answer.fullmatch("6 x 7 =42"), answer.fullmatch("6 x 7 = 42"), answer.fullmatch("42")
         (True, False, False)
     """
@@ -114,7 +112,7 @@ def zoned(
 
 
 class ZonedAutomaton(LazyTable[_Key]):
-    """The `Runtime` of an output with zones. Every byte is a class of its own; see `zoned` for the arguments."""
+    """The `ByteAutomaton` of an output with zones. Every byte is a class of its own; see `zoned` for the arguments."""
 
     def __init__(
         self,
@@ -134,9 +132,9 @@ class ZonedAutomaton(LazyTable[_Key]):
         self._then, self._required = then, required
         self._triggers = Triggers([zone.after.encode() for zone in zones])
         self._begins = _token_triggers(zones, vocabulary)
-        named = {token_id for tokens in self._begins for token_id in tokens.ids}
+        trigger_ids = {token_id for tokens in self._begins for token_id in tokens.ids}
         special = set(vocabulary.special) - vocabulary.eos_ids
-        self._free = TokenSet((), tuple(sorted(special - named)), negated=False)
+        self._free = TokenSet((), tuple(sorted(special - trigger_ids)), negated=False)
         self._any_special = TokenSet((), tuple(sorted(special)), negated=False)
         inner = [tokens for automaton in self._inner for tokens in automaton.token_elements]
         own = (*self._begins, self._free, self._any_special) if special or self._begins or inner else ()
@@ -146,66 +144,66 @@ class ZonedAutomaton(LazyTable[_Key]):
             raise InvariantError("a grammar that comes again needs a trigger that begins it: a text or a token")
         if any(waits) and not all(waits):
             raise InvariantError("a zone without a trigger begins at once, so none of the others could be waited for")
-        places = (
-            {ZoneState(ZonePart.BEFORE, -1, 0)} if all(waits) else set().union(*map(self._entered, range(len(zones))))
+        states = (
+            {ZoneState(ZonePart.BEFORE, -1, 0)} if all(waits) else set().union(*map(self._enter, range(len(zones))))
         )
         is_live = any(automaton.start != DEAD for automaton in self._inner)
-        self.start = self._intern(frozenset(places)) if places and (is_live or not required) else DEAD
+        self.start = self._intern(frozenset(states)) if states and (is_live or not required) else DEAD
 
     # ------------------------------------------------------------------ steps
 
     def _follow(self, configuration: int, byte_class: int) -> int:
         found: set[ZoneState] = set()
-        for place in self._keys[configuration]:
-            found |= self._after_byte(place, byte_class)
+        for state in self._keys[configuration]:
+            found |= self._after_byte(state, byte_class)
         return self._intern(frozenset(found)) if found else DEAD
 
-    def _after_byte(self, place: ZoneState, byte: int) -> set[ZoneState]:
-        part, zone, at = place
+    def _after_byte(self, state: ZoneState, byte: int) -> set[ZoneState]:
+        part, zone, at = state
         if part is ZonePart.GRAMMAR:
-            return self._closed(zone, self._inner[zone].run(at, bytes((byte,))))
+            return self._with_exit(zone, self._inner[zone].run(at, bytes((byte,))))
         if part is ZonePart.UNTIL:
             text = self._until[zone]
             if text[at] != byte:
                 return set()
-            return {ZoneState(part, zone, at + 1)} if at + 1 < len(text) else {self._behind()}
+            return {ZoneState(part, zone, at + 1)} if at + 1 < len(text) else {self._after_zone()}
         if part is ZonePart.OVER:
             return set()
         if not self._waits(part):
-            return {place}
+            return {state}
         following = self._triggers.step(at, byte)
         begun = self._triggers.completed[following]
-        return {ZoneState(part, -1, following)} if begun is None else self._entered(begun)
+        return {ZoneState(part, -1, following)} if begun is None else self._enter(begun)
 
-    def _entered(self, zone: int) -> set[ZoneState]:
-        return self._closed(zone, self._inner[zone].start)
+    def _enter(self, zone: int) -> set[ZoneState]:
+        return self._with_exit(zone, self._inner[zone].start)
 
-    def _closed(self, zone: int, configuration: int) -> set[ZoneState]:
-        """A place in a grammar, and behind it where the grammar accepts."""
+    def _with_exit(self, zone: int, configuration: int) -> set[ZoneState]:
+        """Return the state in a grammar, and the state after the grammar if it accepts."""
         if configuration == DEAD:
             return set()
         found = {ZoneState(ZonePart.GRAMMAR, zone, configuration)}
         if self._inner[zone].accepts(configuration):
-            found.add(ZoneState(ZonePart.UNTIL, zone, 0) if self._until[zone] else self._behind())
+            found.add(ZoneState(ZonePart.UNTIL, zone, 0) if self._until[zone] else self._after_zone())
         return found
 
-    def _behind(self) -> ZoneState:
+    def _after_zone(self) -> ZoneState:
         return ZoneState(ZonePart.OVER if self._then is Afterwards.STOP else ZonePart.BETWEEN, -1, 0)
 
     def _waits(self, part: ZonePart) -> bool:
-        """Whether a trigger counts in a part of free text."""
+        """Return whether triggers count in a part of free text."""
         return part is ZonePart.BEFORE or self._then is Afterwards.AGAIN
 
     def _is_accepting(self, key: _Key) -> bool:
         ends = (
             {ZonePart.BETWEEN, ZonePart.OVER} if self._required else {ZonePart.BEFORE, ZonePart.BETWEEN, ZonePart.OVER}
         )
-        return any(place.part in ends for place in key)
+        return any(state.part in ends for state in key)
 
-    # ------------------------------------------------------------------ tokens taken whole
+    # ------------------------------------------------------------------ tokens matched by id
 
     def token_sets(self, configuration: int) -> frozenset[TokenSet]:
-        """Triggers, and in free text all special tokens."""
+        """Return the token sets that a configuration can take: triggers, and in free text all special tokens."""
         found: set[TokenSet] = set()
         for part, zone, at in self._keys[configuration]:
             if part is ZonePart.GRAMMAR:
@@ -215,123 +213,140 @@ class ZonedAutomaton(LazyTable[_Key]):
         return frozenset(found & self.token_elements)
 
     def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
-        """The configuration after a token; a trigger begins its zone, and is not read as text."""
-        whole: set[ZoneState] = set()
-        spelled: set[ZoneState] = set()
-        for place in self._keys[configuration]:
-            if place.part is ZonePart.GRAMMAR:
-                inner = self._inner[place.zone]
+        """Return the configuration after a token; a trigger token begins its zone and is not read as text.
+
+        Args:
+            configuration: the current configuration.
+            data: the token's bytes; empty for a token that is no text.
+            takes: whether a token set contains the token.
+        """
+        targets: set[ZoneState] = set()
+        text_states: set[ZoneState] = set()
+        for state in self._keys[configuration]:
+            if state.part is ZonePart.GRAMMAR:
+                inner = self._inner[state.zone]
                 if inner.token_elements:
-                    whole |= self._closed(place.zone, inner.take_token(place.at, b"", takes))
-            elif place.part in {ZonePart.BEFORE, ZonePart.BETWEEN}:
+                    targets |= self._with_exit(state.zone, inner.take_token(state.at, b"", takes))
+            elif state.part in {ZonePart.BEFORE, ZonePart.BETWEEN}:
                 begun = (
-                    [zone for tokens, zone in self._begins.items() if takes(tokens)] if self._waits(place.part) else []
+                    [zone for tokens, zone in self._begins.items() if takes(tokens)] if self._waits(state.part) else []
                 )
                 if begun:
-                    whole |= self._entered(begun[0])
+                    targets |= self._enter(begun[0])
                     continue
                 if takes(self._any_special):
-                    whole.add(ZoneState(place.part, -1, 0))
-            spelled.add(place)
-        if data and spelled:
-            whole |= self._keys[self.run(self._intern(frozenset(spelled)), data)]
-        return self._intern(frozenset(whole)) if whole else DEAD
+                    targets.add(ZoneState(state.part, -1, 0))
+            text_states.add(state)
+        if data and text_states:
+            targets |= self._keys[self.run(self._intern(frozenset(text_states)), data)]
+        return self._intern(frozenset(targets)) if targets else DEAD
 
-    # ------------------------------------------------------------------ how far the end is
+    # ------------------------------------------------------------------ distance to the end
 
     def min_remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
-        """The least that any of the places lacks."""
+        """Return the smallest lower bound over the zone states of a configuration."""
         if self.accepting[place]:
             return LengthBound(0, exact=True)
-        lacks = [each for one in self._keys[place] for each in self._lacks(one, alphabet)]
-        known = [lack for lack in lacks if lack.at_least is not None]
-        least = min(known, key=lambda lack: (lack.at_least, not lack.exact), default=LengthBound(None, exact=True))
+        bounds = [each for state in self._keys[place] for each in self._length_bounds(state, alphabet)]
+        known = [bound for bound in bounds if bound.at_least is not None]
+        least = min(known, key=lambda bound: (bound.at_least, not bound.exact), default=LengthBound(None, exact=True))
         return LengthBound.of(accepting=False, at_least=least.at_least, exact=least.exact)
 
-    def _lacks(self, place: ZoneState, alphabet: Alphabet) -> Iterable[LengthBound]:
-        part, zone, at = place
+    def _length_bounds(self, state: ZoneState, alphabet: Alphabet) -> Iterable[LengthBound]:
+        part, zone, at = state
         if part is ZonePart.UNTIL:
-            yield self._text_left(self._until[zone][at:], LengthBound(0, exact=True), alphabet)
+            yield self._with_text(self._until[zone][at:], LengthBound(0, exact=True), alphabet)
         elif part is ZonePart.GRAMMAR:
             inner = self._inner[zone]
-            yield self._text_left(self._until[zone], inner.min_remaining(inner.cursor(at), alphabet), alphabet)
+            yield self._with_text(self._until[zone], inner.min_remaining(inner.cursor(at), alphabet), alphabet)
         elif part is ZonePart.BEFORE:
             for begun, text in self._triggers.nearest(at, alphabet).items():
-                for entered in self._entered(begun):
-                    for lack in self._lacks(entered, alphabet):
-                        yield self._text_left(text, lack, alphabet)
+                for entered in self._enter(begun):
+                    for bound in self._length_bounds(entered, alphabet):
+                        yield self._with_text(text, bound, alphabet)
         else:
             yield LengthBound(0, exact=True)
 
-    def _text_left(self, text: bytes, lack: LengthBound, alphabet: Alphabet) -> LengthBound:
-        if lack.at_least is None or not (alphabet is None or alphabet.issuperset(text)):
+    def _with_text(self, text: bytes, bound: LengthBound, alphabet: Alphabet) -> LengthBound:
+        if bound.at_least is None or not (alphabet is None or alphabet.issuperset(text)):
             return LengthBound(None, exact=True)
-        return LengthBound(len(text) + lack.at_least, lack.exact)
+        return LengthBound(len(text) + bound.at_least, bound.exact)
 
     def shortest_completion(
         self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None
     ) -> Completion:
-        """The shortest of the places' own, as the grammars find them."""
+        """Return the shortest of the completions that the grammars find for each zone state.
+
+        Args:
+            configuration: the current configuration.
+            effort: the limit of each grammar's search, as in `ByteAutomaton.shortest_completion`.
+            cancel: cancels the search.
+            alphabet: the bytes that may be used; None for all.
+        """
         if configuration == DEAD:
             return Completion(None)
         if self.accepting[configuration]:
             return Completion(0, 0, b"")
-        ways: list[Completion] = []
+        completions: list[Completion] = []
         for part, zone, at in self._keys[configuration]:
             if part is ZonePart.UNTIL:
-                ways.append(_joined(b"", Completion(0, 0, b""), self._until[zone][at:], alphabet))
+                completions.append(_joined(b"", Completion(0, 0, b""), self._until[zone][at:], alphabet))
             elif part is ZonePart.GRAMMAR:
                 found = self._inner[zone].shortest_completion(at, effort, cancel, alphabet)
-                ways.append(_joined(b"", found, self._until[zone], alphabet))
+                completions.append(_joined(b"", found, self._until[zone], alphabet))
             else:
                 for begun, text in self._triggers.nearest(at, alphabet).items():
                     inner = self._inner[begun]
                     found = inner.shortest_completion(inner.start, effort, cancel, alphabet)
-                    ways.append(_joined(text, found, self._until[begun], alphabet))
-        possible = [way for way in ways if way.at_least is not None]
+                    completions.append(_joined(text, found, self._until[begun], alphabet))
+        possible = [completion for completion in completions if completion.at_least is not None]
         if not possible:
             return Completion(None)
-        least = min(way.at_least or 0 for way in possible)
-        best = min(possible, key=lambda way: (way.at_most is None, way.at_most or 0, way.text is None))
+        least = min(completion.at_least or 0 for completion in possible)
+        best = min(
+            possible,
+            key=lambda completion: (completion.at_most is None, completion.at_most or 0, completion.text is None),
+        )
         return Completion(least, best.at_most, best.text)
 
-    # ------------------------------------------------------------------ where it stands
+    # ------------------------------------------------------------------ inspection
 
     def places(self, configuration: int) -> tuple[ZoneState, ...]:
-        """Where the output may stand, in no more than one order."""
+        """Return the zone states of a configuration, sorted."""
         return tuple(sorted(self._keys[configuration]))
 
     def read(self, before: bytes | None, configuration: int, data: bytes, after: int) -> bytes | None:
-        """What the first zone's grammar has read, where an output is in that zone.
+        """Return the bytes that the first zone's grammar has read after a token.
 
         Args:
-            before: the same, before the token; None outside of zones.
-            configuration: where the output stood before the token.
+            before: the same bytes before the token; None outside of that zone.
+            configuration: the configuration before the token.
             data: the token's bytes.
-            after: where it stands now.
+            after: the configuration after the token.
 
         Returns:
-            None outside of that zone.
+            The bytes; None outside of that zone.
         """
         found, at = before, configuration
         for byte in data:
             at = self.step(at, byte)
             longer = b"" if found is None else found + bytes((byte,))
-            found = longer if self._is_ruled(at) else None
+            found = longer if self._in_first_zone(at) else None
         if at == after and data:
             return found
-        return (before or b"") if self._is_ruled(after) else None  # a token taken whole
+        # a token that was matched by its id, not by its bytes
+        return (before or b"") if self._in_first_zone(after) else None
 
-    def _is_ruled(self, configuration: int) -> bool:
-        """Whether the first zone's grammar rules: that is the one that is drawn."""
-        return any(place.part is ZonePart.GRAMMAR and place.zone == 0 for place in self._keys[configuration])
+    def _in_first_zone(self, configuration: int) -> bool:
+        """Return whether the first zone's grammar is active; the window draws that grammar."""
+        return any(state.part is ZonePart.GRAMMAR and state.zone == 0 for state in self._keys[configuration])
 
     def spans(self, configuration: int) -> tuple[Span, ...]:
-        """The places in the first zone's source."""
+        """Return the current positions in the first zone's source."""
         return self._collected(lambda zone, at: self._inner[zone].spans(at), configuration)
 
     def edge_spans(self, configuration: int, byte_class: int) -> tuple[Span, ...]:
-        """What in the first zone's source reads a byte."""
+        """Return the spans of the first zone's source that read a byte."""
 
         def found(zone: int, at: int) -> tuple[Span, ...]:
             inner = self._inner[zone]
@@ -348,21 +363,21 @@ class ZonedAutomaton(LazyTable[_Key]):
         return tuple(sorted(found))
 
     def next_properties(self, configuration: int) -> NextProperties:
-        """Those of the object that is open, where only a grammar may go on."""
-        places = self._keys[configuration]
-        if len(places) != 1:
+        """Return the next properties of the open object, if only a grammar can continue."""
+        states = self._keys[configuration]
+        if len(states) != 1:
             return NextProperties()
-        (place,) = places
-        return self._inner[place.zone].next_properties(place.at) if place.part is ZonePart.GRAMMAR else NextProperties()
+        (state,) = states
+        return self._inner[state.zone].next_properties(state.at) if state.part is ZonePart.GRAMMAR else NextProperties()
 
     def open_rules(self, configuration: int) -> tuple[str, ...]:
-        """The rules that are open in a grammar."""
-        inside = (place for place in self.places(configuration) if place.part is ZonePart.GRAMMAR)
+        """Return the open rules of the active grammars."""
+        inside = (state for state in self.places(configuration) if state.part is ZonePart.GRAMMAR)
         return tuple(dict.fromkeys(name for _, zone, at in inside for name in self._inner[zone].open_rules(at)))
 
 
 def _token_triggers(zones: Sequence[Zone], vocabulary: Vocabulary) -> dict[TokenSet, int]:
-    """The sets of tokens that begin a zone, taken whole."""
+    """Return the token sets that begin a zone, each with the zone's index."""
     found: dict[TokenSet, int] = {}
     for index, zone in enumerate(zones):
         names = {zone.after_token, zone.after} - {""}

@@ -1,1 +1,1 @@
-"""Where a run stops, and what a step did: breakpoints, goals, rules entered and left, the twin without a grammar."""
+"""Debugging of a run: breakpoints, run goals, rules entered and left, and the baseline run without the grammar."""

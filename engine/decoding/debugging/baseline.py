@@ -1,13 +1,11 @@
-"""The unconstrained twin: what the model would have written without the grammar, beside what it wrote with it.
+"""The baseline run: the output of the same model without the grammar, beside the constrained output.
 
-Same model, prompt, sampler and seed. A draw depends on the seed and the step's index
-alone, so until the grammar takes something away both write the same; where they part
-first is where the grammar (or whoever chose a token) began to matter. Behind that they
-are other texts, and nothing is aligned: they only stand side by side.
+Model, prompt, sampler and seed are the same. A draw depends only on the seed and the step's index, so both outputs
+agree until the grammar removes a token. The first difference is where the grammar (or whoever chose a token) began to
+matter. After it the texts are unrelated and are not aligned, only shown side by side.
 
-Rejected: the model's favourite at every step of the text as it is. It says where the
-model wanted something else, which each step tells anyway, and not what would have come
-of it.
+Rejected: the model's top token at every step of the constrained text. Each step already reports where the model
+preferred another token, and it does not show what that token would have led to.
 """
 
 from __future__ import annotations
@@ -31,18 +29,18 @@ def run_baseline(
     max_tokens: int,
     cancel: CancelToken | None = None,
 ) -> Iterator[BaselineRun]:
-    """Write the twin of a text; after every step what there is so far, and at last all of it.
+    """Generate the baseline run of a text; yield the run so far after every step, and the complete run at the end.
 
     Args:
-        model: where logits come from.
-        written: the steps of the text, from the start.
-        prompt: as it was for the text.
-        sampler: likewise.
-        max_tokens: likewise.
-        cancel: reported to at every step.
+        model: the logit source.
+        written: the steps of the constrained text, from the start.
+        prompt: the prompt of the constrained text.
+        sampler: its sampler settings.
+        max_tokens: its limit, in tokens.
+        cancel: receives progress at every step.
 
     Raises:
-        CancelledError: it was cancelled; what there is so far has been given.
+        CancelledError: the run was cancelled; the partial run has been yielded.
         ModelError: the prompt cannot be encoded, or the model failed.
     """
     session = DecodeSession(None, model, prompt=prompt, sampler=sampler, max_tokens=max_tokens, kept_logits=1)
@@ -56,6 +54,6 @@ def run_baseline(
 
 
 def diverges_at(written: Sequence[Step], free: Sequence[Step]) -> int | None:
-    """The index of the first step that is not the same token in both; None while one is the other's beginning."""
+    """Return the index of the first step whose tokens differ; None while one list is a prefix of the other."""
     pairs = enumerate(zip(written, free, strict=False))
     return next((i for i, (mine, other) in pairs if mine.token_id != other.token_id), None)

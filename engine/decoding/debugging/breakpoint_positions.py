@@ -1,8 +1,8 @@
-"""What a breakpoint at a place of the text would be on.
+"""Breakpoints by source offset: what a breakpoint at a position of the grammar text refers to.
 
-In GBNF on a rule: the one that is referred to there, else the one that is defined
-there. In a JSON Schema on the innermost subschema. In a regular expression, whose parts
-have no names, on the place itself, where something is read.
+In GBNF it is a rule: the one referenced at the offset, else the one defined there. In a JSON Schema it is the innermost
+subschema. In a regular expression, whose parts have no names, it is the source position itself, if something is read
+there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ALONE = frozenset(
 
 
 def breakpoint_at(grammar: CompiledGrammar, offset: int) -> Breakpoint | None:
-    """The breakpoint that an offset in the source means; None where nothing is read there."""
+    """Return the breakpoint for an offset in the source; None if nothing is read there."""
     if grammar.notation == "json_schema":
         return _in_schema(grammar.source, offset)
     if grammar.grammar is None:
@@ -41,10 +41,10 @@ def _in_rules(grammar: Grammar, offset: int) -> Breakpoint | None:
         for part in parts(rule.node):
             if isinstance(part, RuleReference) and _holds(part.span, offset):
                 return _on_rule(part.name, next(found.span for found in grammar.rules if found.name == part.name))
-    begun = [rule for rule in grammar.rules if rule.span.end and rule.span.start <= offset]
-    if not begun:
+    started = [rule for rule in grammar.rules if rule.span.end and rule.span.start <= offset]
+    if not started:
         return None
-    rule = max(begun, key=lambda found: found.span)
+    rule = max(started, key=lambda found: found.span)
     return _on_rule(rule.name, rule.span)
 
 
@@ -53,14 +53,14 @@ def _on_rule(name: str, span: Span) -> Breakpoint:
 
 
 def _in_expression(grammar: Grammar, source: SourceText, offset: int) -> Breakpoint | None:
-    reading = (
+    spans = (
         part.span
         for rule in grammar.rules
         for part in parts(rule.node)
         if isinstance(part, Chars | TokenSet) and part.span.end and _holds(part.span, offset)
     )
-    # The cursor stands between two characters: the one behind it counts, else the one before.
-    found = min(reading, key=lambda span: (offset not in span, span.end - span.start), default=None)
+    # The cursor is between two characters: prefer the one after it, else the one before it.
+    found = min(spans, key=lambda span: (offset not in span, span.end - span.start), default=None)
     if found is None:
         return None
     text = source.excerpt(found)
@@ -97,7 +97,7 @@ def _on_pointer(pointer: str, value: Json) -> Breakpoint:
 
 
 def _is_subschema(path: list[str]) -> bool:
-    """Whether a way from the root ends at a subschema, by the keywords on it."""
+    """Return whether the keywords on a path from the root lead to a subschema."""
     at = 0
     while at < len(path):
         key = path[at]

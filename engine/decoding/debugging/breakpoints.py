@@ -1,17 +1,15 @@
-"""Breakpoints: what stops a run, and whether a step meets it.
+"""Breakpoints: what stops a run, and whether a step hits one.
 
-A breakpoint is on a rule (in a schema, on a JSON Pointer), on a place in the source, or
-on a state of the drawn automaton.
+A breakpoint is on a rule (in a schema, on a JSON Pointer), on a position in the source, or on a state of the drawn
+automaton.
 
-- One in the source (a rule, a place) stops a run *before* the token that enters it, as a
-  debugger stops before a line runs. The token is drawn first, since before the draw it is
-  not known what comes next: where a JSON value may begin, a breakpoint on `number` does
-  not stop before a string. A token enters a rule if one of its bytes is the first that is
-  read in the rule (see `passage`), even if its first bytes end what came before.
-- One on a state stops a run when the match has *reached* the state.
+- A source breakpoint (rule or position) stops a run *before* the token that enters it, as a debugger stops before a
+  line runs. The token is drawn first, because what comes next is unknown before the draw: where a JSON value may begin,
+  a breakpoint on `number` does not stop before a string. A token enters a rule if one of its bytes is the first byte
+  read in the rule (see `rule_events`), even if its first bytes end what came before.
+- A state breakpoint stops a run when the match has *reached* the state.
 
-Values only, so that the window may hold them; which states the match reached is known to
-whoever draws them.
+The module holds only values, so the window can import it. Whoever draws the states knows which ones the match reached.
 """
 
 from __future__ import annotations
@@ -24,11 +22,11 @@ from engine.decoding.values import Step
 from engine.source import Span
 
 StateName = tuple[str, int]
-"""A state of the drawn automaton: its rule, empty where there is one automaton for all; and its number."""
+"""A state of the drawn automaton: its rule (empty if there is one automaton for everything) and its number."""
 
 
 class BreakpointKind(StrEnum):
-    """What a breakpoint is on."""
+    """The kind of thing that a breakpoint is on."""
 
     RULE = "rule"
     STATE = "state"
@@ -41,10 +39,10 @@ class Breakpoint:
 
     Attributes:
         kind: what it is on.
-        name: the rule, or of a schema the JSON Pointer; of a state the rule that it belongs to, or empty.
+        name: the rule, or the JSON Pointer of a schema; for a state, its rule or empty.
         state: the number of the state; -1 without one.
-        offset: the place in the source, in code points; -1 without one. Of a rule it is only where to look.
-        label: how a list calls it.
+        offset: the position in the source, in code points; -1 without one. For a rule it is only used for navigation.
+        label: the name shown in lists.
         enabled: whether it stops a run.
     """
 
@@ -56,7 +54,7 @@ class Breakpoint:
     enabled: bool = True
 
     def is_same(self, other: Breakpoint) -> bool:
-        """Whether both are on the same thing."""
+        """Return whether both are on the same thing."""
         if self.kind is not other.kind:
             return False
         match self.kind:
@@ -70,15 +68,15 @@ class Breakpoint:
 
 @dataclass(frozen=True, slots=True)
 class RuleEvents:
-    """What the last token did to the rules; `engine.decoding.debugging.rule_events` finds it out.
+    """What the last token did to the rules; `engine.decoding.debugging.rule_events` computes it.
 
     Attributes:
-        depth_before: how many rules were entered before it, on the deepest stack.
-        depth: the same after it.
-        open: the rules that are entered and may still go on, the outermost first.
-        entered: those in which it read the first byte.
-        left: those that are over since.
-        read: the places in the source that read it, and did not read what came before it.
+        depth_before: the number of entered rules before the token, on the deepest stack.
+        depth: the same number after it.
+        open: the entered rules that may still continue, outermost first.
+        entered: the rules in which the token read the first byte.
+        left: the rules that ended.
+        read: the source spans that read the token and did not read what came before it.
     """
 
     depth_before: int = 0
@@ -91,11 +89,11 @@ class RuleEvents:
 
 @dataclass(frozen=True, slots=True)
 class StopBefore:
-    """Why a run stopped before a token.
+    """The reason why a run stopped before a token.
 
     Attributes:
         step: the step that was drawn and not taken; the next step from the same position takes it.
-        breakpoints: those that its token enters.
+        breakpoints: the breakpoints that its token enters.
     """
 
     step: Step
@@ -103,17 +101,17 @@ class StopBefore:
 
 
 def toggled(breakpoints: Iterable[Breakpoint], one: Breakpoint) -> tuple[Breakpoint, ...]:
-    """The breakpoints with another one, or without it where there is one on the same thing."""
+    """Return the breakpoints with `one` added, or without the breakpoint that is on the same thing."""
     known = tuple(breakpoints)
     others = tuple(other for other in known if not other.is_same(one))
     return others if len(others) < len(known) else (*known, one)
 
 
 def entered(breakpoints: Iterable[Breakpoint], passage: RuleEvents) -> tuple[Breakpoint, ...]:
-    """Return the enabled breakpoints on rules and places that a token enters.
+    """Return the enabled breakpoints on rules and source positions that a token enters.
 
     Args:
-        breakpoints: of all kinds.
+        breakpoints: breakpoints of all kinds.
         passage: what the token does to the rules.
     """
     return tuple(one for one in breakpoints if one.enabled and _is_entered(one, passage))

@@ -1,26 +1,23 @@
-"""What a step did to the rules of a grammar: which it entered, which it left, how deep it stands.
+"""Rule events of a step: which rules of a grammar it enters and leaves, and the nesting depth.
 
-A match stands in many places at once, and most of what is open there is only
-predicted: where a JSON value may come, an object, an array and a string are all open,
-and nothing is read of any. So a rule counts as *entered* from the first byte that was
-read in it, by any reading of the text. It is *left* when no reading is within it any
-more. The *depth* is how many rules are entered within one another, in the reading
-where most are: as long as one may still be within a rule, the rule is not over.
+A match has many configurations at once, and most of the open rules are only predicted: where a JSON value may come, an
+object, an array and a string are all open, and no byte of any was read. So a rule counts as *entered* from the first
+byte that is read in it, in any parse. It is *left* when no parse is in it any more. The *depth* is the number of nested
+entered rules, in the parse with the most: as long as some parse may be in a rule, the rule is not over.
 
-So a debugger's steps are defined where the match stands on a set of stacks. *Into* is
-a token. *Over* runs until the depth is what it was, or less: whatever the next token
-opens is closed again. *Out* runs until it is less than it was.
+These definitions give a debugger's steps a meaning on a set of stacks. *Step into* is one token. *Step over* runs until
+the depth is at most what it was: whatever the next token opens is closed again. *Step out* runs until the depth is
+smaller.
 
-One use of a rule is a rule and the byte before which it was called, so in `digit+`
-every digit enters `digit` anew, and a list that recurs at its end grows deeper, though
-the runtime's stacks know nothing of either. They come from Earley's items
-(`RuleTracker`). Of a schema, the values of the text are the uses, and the subschemas that
-are about them their names (`json_places`). A regular expression has places only.
+One use of a rule is the rule and the byte offset of its call. So in `digit+` every digit enters `digit` anew, and a
+tail-recursive list grows deeper, although the automaton's stacks record neither. The uses come from Earley items
+(`RuleTracker`). For a schema, the uses are the values of the text, and their names are the subschemas that apply to
+them (`schema_locations`). A regular expression has source positions only.
 
-A token is followed byte by byte, so what it enters and leaves within itself is told.
-Rejected: comparing the runtime's stacks before and after a token. A caller that has
-nothing left to do behind a call is not on them, and would seem over before the call is;
-and a token such as `","` ends one string and begins the next, on a stack as high as before.
+A token is followed byte by byte, so the result includes what it enters and leaves within itself. Rejected: comparing
+the automaton's stacks before and after a token. A caller with nothing left to do after a call is not on the stack and
+would seem to end before the call does; and a token such as `","` ends one string and begins the next with the same
+stack height.
 """
 
 from __future__ import annotations
@@ -38,20 +35,20 @@ from engine.source import LimitExceededError, Span
 from engine.source.json_scanner import JsonPath, JsonScanner
 
 MOST_STATES = 4_000
-"""A grammar whose rules take more states than that is told places of, and no rules."""
+"""The limit for the states of a grammar's rules; a larger grammar is followed by source positions only."""
 
 _Use: TypeAlias = tuple[object, str]
-"""One use of a rule: what tells it from others of the same rule, and the rule's name."""
+"""One use of a rule: a value that distinguishes it from other uses of the rule, and the rule's name."""
 
 
 class _Moment(NamedTuple):
-    """After a byte.
+    """The rules after a byte.
 
     Attributes:
         entered: the uses of rules that read it.
-        open: those of them that may go on, the outermost first.
-        read: the places in the source that read it.
-        depth: how many of `open` are within one another, at most.
+        open: the uses among them that may continue, outermost first.
+        read: the source spans that read it.
+        depth: the largest number of uses in `open` that are nested.
     """
 
     entered: tuple[_Use, ...] = ()
@@ -61,41 +58,42 @@ class _Moment(NamedTuple):
 
 
 class _Follower(Protocol):
-    """Follows a text from its beginning."""
+    """Follows a text from its start."""
 
     def take(self, token: bytes) -> Iterator[_Moment]:
-        """What each byte of a token did; it ends where nothing matches any more."""
+        """Yield what each byte of a token did; stop where nothing matches."""
 
 
 class RuleEventTracker:
-    """Tells of one grammar what tokens do; what a text has in common with the last one is not read again.
+    """Computes the rule events of tokens for one grammar; a prefix shared with the last text is not read again.
 
     Attributes:
-        unfollowed: why a grammar of rules is followed by its places alone, so that no rule is ever entered; else empty.
+        unfollowed: why a grammar with rules is followed by source positions only, so that no rule is ever entered; else
+            empty.
     """
 
     def __init__(self, grammar: CompiledGrammar) -> None:
         self._grammar = grammar
         self._match, self.unfollowed = _rules_of(grammar)
-        self._places = SchemaLocations(grammar.source.text) if isinstance(grammar.automaton, JsonAutomaton) else None
+        self._locations = SchemaLocations(grammar.source.text) if isinstance(grammar.automaton, JsonAutomaton) else None
         self._taken: tuple[bytes, ...] = ()
         self._follower = self._begin()
         self._last = _Moment()
-        self._passage = RuleEvents()  # the last answer: a run that stopped before a token asks for it again
+        self._last_events = RuleEvents()  # the last result: a run that stopped before a token asks for it again
 
     def after(self, taken: Sequence[bytes]) -> RuleEvents:
-        """What the last of some tokens did.
+        """Return what the last of some tokens did to the rules.
 
         Args:
-            taken: the tokens from the start of the text; one that matches no text is empty, and does nothing here.
+            taken: the tokens from the start of the text; a token that is no text is empty and has no effect.
 
         Raises:
-            LimitExceededError: the text can be read in so many ways that they are not followed.
+            LimitExceededError: the text has too many parses to follow.
         """
         if not taken:
             return RuleEvents()
         if tuple(taken) == self._taken:
-            return self._passage
+            return self._last_events
         known = len(self._taken)
         if known >= len(taken) or tuple(taken[:known]) != self._taken:
             self._follower, self._last, known = self._begin(), _Moment(), 0
@@ -106,22 +104,22 @@ class RuleEventTracker:
         except LimitExceededError:
             self._follower, self._last, self._taken = self._begin(), _Moment(), ()
             raise
-        self._passage = _compared(self._last, moments)
+        self._last_events = _compared(self._last, moments)
         self._taken, self._last = tuple(taken), moments[-1] if moments else self._last
-        return self._passage
+        return self._last_events
 
     def _begin(self) -> _Follower:
-        if self._places is not None:
-            return _ValueFollower(self._places)
+        if self._locations is not None:
+            return _ValueFollower(self._locations)
         if self._match is not None:
             return _RuleFollower(self._match[0], self._match[1], self._grammar.automaton)
         is_one_rule = self._grammar.notation == "gbnf" and not self._grammar.has_rules
         only = self._grammar.grammar.start if is_one_rule and self._grammar.grammar is not None else ""
-        return _PlaceFollower(self._grammar.automaton, only)
+        return _PositionFollower(self._grammar.automaton, only)
 
 
 def _rules_of(grammar: CompiledGrammar) -> tuple[tuple[RuleTracker, tuple[str, ...]] | None, str]:
-    """Return what follows the rules of a grammar and their names; None, and why, where they are not followed."""
+    """Return the rule tracker of a grammar and the rules' names; None and the reason if rules are not followed."""
     if not grammar.has_rules:
         return None, ""
     if grammar.automaton.token_elements:
@@ -139,22 +137,26 @@ def _compared(before: _Moment, moments: Iterable[_Moment]) -> RuleEvents:
     left: dict[str, None] = {}
     read: dict[Span, None] = {}
     for moment in moments:
-        was, reads, now = dict.fromkeys(before.open), dict.fromkeys(moment.entered), frozenset(moment.open)
-        entered.update((use[1], None) for use in reads if use not in was)
-        over = [use for use in {**was, **reads} if use not in reads or use not in now]
-        left.update((name, None) for _, name in reversed(over))
+        open_before, entered_now, open_now = (
+            dict.fromkeys(before.open),
+            dict.fromkeys(moment.entered),
+            frozenset(moment.open),
+        )
+        entered.update((use[1], None) for use in entered_now if use not in open_before)
+        ended = [use for use in {**open_before, **entered_now} if use not in entered_now or use not in open_now]
+        left.update((name, None) for _, name in reversed(ended))
         read.update((span, None) for span in sorted(moment.read - before.read))
         before = moment
     names = tuple(dict.fromkeys(name for _, name in before.open))
     return RuleEvents(depth_before, before.depth, names, tuple(entered), tuple(left), tuple(read))
 
 
-class _PlaceFollower:
-    """Follows what in the source reads a text.
+class _PositionFollower:
+    """Follows the source positions that read a text.
 
     Args:
-        automaton: that reads it.
-        rule: the only rule of the grammar, which the first byte enters; empty where the grammar has no rules.
+        automaton: the automaton that reads it.
+        rule: the only rule of the grammar, which the first byte enters; empty if the grammar has no rules.
     """
 
     def __init__(self, automaton: ByteAutomaton, rule: str = "") -> None:
@@ -163,7 +165,7 @@ class _PlaceFollower:
         self._configuration = automaton.start
 
     def take(self, token: bytes) -> Iterator[_Moment]:
-        """What each byte of a token did."""
+        """Yield what each byte of a token did."""
         for byte in token:
             read = self.places(byte)
             if read is None:
@@ -171,7 +173,7 @@ class _PlaceFollower:
             yield _Moment(self._uses, self._uses, read, len(self._uses))
 
     def places(self, byte: int) -> frozenset[Span] | None:
-        """What reads the next byte; None where nothing does."""
+        """Return the source spans that read the next byte; None if nothing does."""
         automaton, before = self._automaton, self._configuration
         after = automaton.run(before, bytes((byte,))) if before != DEAD else DEAD
         if after == DEAD:
@@ -185,11 +187,11 @@ class _RuleFollower:
 
     def __init__(self, match: RuleTracker, names: tuple[str, ...], automaton: ByteAutomaton) -> None:
         self._match, self._names = match, names
-        self._places = _PlaceFollower(automaton)
+        self._places = _PositionFollower(automaton)
         self._data = b""
 
     def take(self, token: bytes) -> Iterator[_Moment]:
-        """What each byte of a token did."""
+        """Yield what each byte of a token did."""
         for byte in token:
             read = self._places.places(byte)
             if read is None:
@@ -206,15 +208,15 @@ class _RuleFollower:
 class _ValueFollower:
     """Follows the values of a JSON text."""
 
-    def __init__(self, places: SchemaLocations) -> None:
-        self._places = places
+    def __init__(self, locations: SchemaLocations) -> None:
+        self._locations = locations
         self._scanner = JsonScanner()
 
     def take(self, token: bytes) -> Iterator[_Moment]:
-        """What each byte of a token did."""
+        """Yield what each byte of a token did."""
         for byte in token:
             read, still = self._scanner.take(byte)
             yield _Moment(self._uses(read), self._uses(still), frozenset(), len(still))
 
     def _uses(self, paths: Iterable[JsonPath]) -> tuple[_Use, ...]:
-        return tuple((path, pointer) for path in paths for pointer in self._places.of(path))
+        return tuple((path, pointer) for path in paths for pointer in self._locations.of(path))

@@ -1,9 +1,8 @@
-"""How far a run goes: a goal, and the sentence that says that it was reached.
+"""Run goals: how far a run goes, and the sentence that reports that the goal was reached.
 
-A run is one step after another, each of them seen; after each the goal is asked. So
-a pause takes effect at once, and a goal needs nothing but what a step tells anyway.
-Stepping over a rule and out of one are goals too (see `passage` for what they mean
-where the match stands on many stacks).
+A run takes one visible step after another and checks the goal after each. So a pause takes effect at once, and a goal
+needs only the data that a step reports anyway. "Step over" and "step out" are goals too (see `rule_events` for their
+meaning on a set of stacks).
 """
 
 from __future__ import annotations
@@ -20,36 +19,36 @@ from engine.vocabulary.visible import visible
 
 
 class Goal(StrEnum):
-    """What a run is to come to."""
+    """The event that ends a run."""
 
     END = "end"  # the end of the generation
-    OVER = "over"  # the rules that the next token opens are over
-    OUT = "out"  # the innermost rule is over
-    RULE_EXIT = "rule exit"  # a rule is over that was read
+    OVER = "over"  # the rules that the next token opens have ended
+    OUT = "out"  # the innermost rule has ended
+    RULE_EXIT = "rule exit"  # a given rule has ended after being entered
     STATE = "state"
     TOKEN = "token"  # noqa: S105 - no password
-    Z_BELOW = "z below"  # the grammar takes nearly everything from the model
-    EOS_LEGAL = "eos legal"  # the text may end
+    Z_BELOW = "z below"  # the grammar removes nearly all probability mass
+    EOS_LEGAL = "eos legal"  # the text may end here
     TOKENS = "tokens"
 
 
 NEEDS_PASSAGE = frozenset({Goal.OVER, Goal.OUT, Goal.RULE_EXIT})
-"""The goals that ask what a step did to the rules."""
+"""The goals that need the rule events of a step."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunUntil:
-    """A goal with its number or name.
+    """A goal with its parameters.
 
     Attributes:
-        goal: what is to come about.
-        name: the rule of `RULE_EXIT` (of a schema a JSON Pointer); the rule of a `STATE`, or empty.
+        goal: the event to wait for.
+        name: the rule of `RULE_EXIT` (a JSON Pointer for a schema); the rule of a `STATE`, or empty.
         state: the number of a `STATE`.
-        token_id: the `TOKEN`; -1 where it is told by its text.
-        token: the text of the `TOKEN`, as it is or as it is shown, or the name of a special one.
-        z: of `Z_BELOW`: the mass that the next step's allowed tokens must fall below, above 0 and at most 1.
-        count: of `TOKENS`.
-        label: how the token or the state is called.
+        token_id: the `TOKEN`; -1 if it is given by its text.
+        token: the text of the `TOKEN`, raw or as displayed, or the name of a special token.
+        z: for `Z_BELOW`: the run stops when the allowed mass of the next step is below this, above 0 and at most 1.
+        count: the number of tokens of `TOKENS`.
+        label: the display name of the token or the state.
     """
 
     goal: Goal = Goal.END
@@ -69,21 +68,21 @@ class RunUntil:
 
     @property
     def needs_passage(self) -> bool:
-        """Whether it asks what a step did to the rules."""
+        """True if the goal needs the rule events of a step."""
         return self.goal in NEEDS_PASSAGE
 
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """What a run has come to, after a step.
+    """The state of a run after a step.
 
     Attributes:
-        steps: how many it took.
-        depth: how deep the rules were nested when it began; None before that is known.
+        steps: the number of steps so far.
+        depth: the rule depth when the run began; None before it is known.
         step: the last step.
-        position: what stands before the next one.
-        passage: what the last step did to the rules; None where nobody asked.
-        states: the states of the drawn automaton that it came to.
+        position: the position before the next step.
+        passage: the rule events of the last step; None if they were not requested.
+        states: the states of the drawn automaton that the step reached.
     """
 
     steps: int
@@ -95,9 +94,9 @@ class RunProgress:
 
 
 def reached(until: RunUntil, now: RunProgress) -> str:
-    """Why a run stops here, as a sentence without its full stop; empty where it goes on.
+    """Return why a run stops here, as a sentence without a full stop; empty if it continues.
 
-    The end of the generation stops every run, and is not told here.
+    The end of the generation stops every run and is not reported here.
     """
     if until.needs_passage:
         return _of_rules(until, now)
@@ -117,7 +116,7 @@ def reached(until: RunUntil, now: RunProgress) -> str:
 
 
 def is_token(step: Step, until: RunUntil) -> bool:
-    """Whether a step took the token that is meant."""
+    """Return whether a step took the goal's token."""
     if not until.token:
         return step.token_id == until.token_id
     token = step.token or b""
@@ -125,7 +124,7 @@ def is_token(step: Step, until: RunUntil) -> bool:
 
 
 def may_end(position: Position) -> bool:
-    """Whether an end token is allowed; of a vocabulary without one, whether the text matches."""
+    """Return whether an EOS token is allowed; for a vocabulary without one, whether the text matches."""
     return position.eos is EosState.ALLOWED or (position.eos is EosState.NO_EOS and position.accepting)
 
 

@@ -1,9 +1,8 @@
-"""Which parts of a schema are about a value of a JSON text.
+"""The subschemas that apply to a value of a JSON text.
 
-The way to a value is known from the bytes alone (`engine.source.json_scanner`). Which
-subschemas are about it is found by going the same way through the schema, references
-included. All that may apply do: of `anyOf`, each alternative. A breakpoint on a part of
-a schema is so about values, and stops where one begins.
+The path to a value is known from the bytes alone (`engine.source.json_scanner`). The subschemas that apply to it are
+found by following the same path through the schema, references included. Every subschema that may apply is included:
+for `anyOf`, each alternative. So a breakpoint on a part of a schema concerns values, and stops where one begins.
 """
 
 from __future__ import annotations
@@ -17,29 +16,29 @@ from urllib.parse import unquote
 from engine.source.json_scanner import JsonPath
 
 MOST_PLACES: Final = 64
-"""Of one value, so many subschemas are named."""
+"""The largest number of subschemas that are listed for one value."""
 
-_IN_PLACE: Final = ("allOf", "anyOf", "oneOf")
-_IN_PLACE_ALONE: Final = ("if", "then", "else", "not")
+_APPLICATOR_LISTS: Final = ("allOf", "anyOf", "oneOf")
+_APPLICATORS: Final = ("if", "then", "else", "not")
 
 
 class SchemaLocations:
-    """Which subschemas are about a value, by their JSON Pointers."""
+    """The subschemas that apply to a value, by their JSON Pointers."""
 
     def __init__(self, text: str) -> None:
         self._root: Any = json.loads(text)
-        self._known: dict[JsonPath, tuple[str, ...]] = {(): self._with_in_place([""])}
+        self._known: dict[JsonPath, tuple[str, ...]] = {(): self._with_applicators([""])}
 
     def of(self, path: JsonPath) -> tuple[str, ...]:
-        """The pointers of all subschemas that apply to the value on a path; the root's own is empty."""
+        """Return the pointers of all subschemas that apply to the value on a path; the root's pointer is empty."""
         known = self._known.get(path)
         if known is None:
             above = self.of(path[:-1])
-            below = [place for pointer in above for place in self._below(pointer, path[-1])]
-            known = self._known[path] = self._with_in_place(below)
+            below = [child for pointer in above for child in self._below(pointer, path[-1])]
+            known = self._known[path] = self._with_applicators(below)
         return known
 
-    def _with_in_place(self, pointers: list[str]) -> tuple[str, ...]:
+    def _with_applicators(self, pointers: list[str]) -> tuple[str, ...]:
         found: dict[str, None] = {}
         todo = list(reversed(pointers))
         while todo and len(found) < MOST_PLACES:
@@ -51,10 +50,10 @@ class SchemaLocations:
             if not isinstance(schema, dict):
                 continue
             more = [target for key in ("$ref", "$dynamicRef") for target in self._target(schema.get(key))]
-            for key in _IN_PLACE:
+            for key in _APPLICATOR_LISTS:
                 parts = schema.get(key)
                 more += [f"{pointer}/{key}/{i}" for i in range(len(parts))] if isinstance(parts, list) else []
-            more += [f"{pointer}/{key}" for key in _IN_PLACE_ALONE if key in schema]
+            more += [f"{pointer}/{key}" for key in _APPLICATORS if key in schema]
             todo += reversed(more)
         return tuple(found)
 
@@ -78,13 +77,13 @@ class SchemaLocations:
                 yield f"{pointer}/{key}"
 
     def _target(self, reference: object) -> list[str]:
-        """The place that a reference within the text means; none for what is known by another address."""
+        """Return the pointer that a local reference resolves to; empty for references to other addresses."""
         if not isinstance(reference, str) or not reference.startswith("#"):
             return []
         fragment = unquote(reference[1:])
         if not fragment or fragment.startswith("/"):
             return [fragment]
-        return [place for place in (_anchored(self._root, fragment),) if place is not None]
+        return [found for found in (_anchored(self._root, fragment),) if found is not None]
 
     def _at(self, pointer: str) -> Any:
         value = self._root
@@ -131,7 +130,7 @@ def _escaped(name: str) -> str:
 
 
 def _matches(pattern: object, name: str) -> bool:
-    # Python's dialect stands in for ECMAScript's here: at worst a place is not named.
+    # Python's dialect approximates ECMAScript's here: at worst a subschema is not listed.
     try:
         return isinstance(pattern, str) and re.search(pattern, name) is not None
     except re.error:

@@ -1,16 +1,14 @@
-"""Coalescence: where a grammar leaves no choice, the text is known before the model is asked.
+"""Forced text and fast-forward: where a grammar leaves no choice, the text is known before the model is queried.
 
-What is known is a text, and a model reads tokens: `name` is one token, or four, or
-six things in between, and what a model says next depends on which. So a forced run
-is found by bytes (`merging`; of JSON but for the ways to write it, `forced`), spelled in
-every way that the vocabulary has (`lattice`), as the tokenizer itself would (`spelling`),
-the ways are held against each other on a model (`outlook`), and one of them is taken
-(`strategies`) where a session is stepped (`coalescer`) or a whole text is generated
-(`running`). How a session is stepped is `PipelineSettings.coalesce`.
+The known part is a text, but a model reads tokens: `name` is one token, or four, or something in between, and the
+model's next prediction depends on which. So a forced run is found by bytes (`merging`; for JSON up to formatting,
+`forced`), tokenised in every way that the vocabulary permits (`lattice`) and as the tokenizer would
+(`tokenizer_encoding`). A model compares the encodings (`encodings`), and a strategy picks one (`strategies`), when a
+session is stepped (`fast_forward`) or a complete text is generated (`generation`). `PipelineSettings.coalesce` selects
+the strategy of a session.
 
-Source: R. Louf, "Coalescence: making LLM inference 5x faster", 2024, and for the
-boundaries of a run "token healing" as in guidance (S. Lundberg, 2023).
+Source: R. Louf, "Coalescence: making LLM inference 5x faster", 2024; for the ends of a run, "token healing" as in
+guidance (S. Lundberg, 2023).
 
-What crosses to the window is in `values` and `merging`, which import no numpy; nothing
-is imported here.
+`values` and `merging` hold what the window receives and do not import numpy; nothing is imported here.
 """

@@ -1,13 +1,12 @@
-"""What a model says of the spellings of a text: how likely each is, and what it would write behind each.
+"""Encodings of a text compared by a model: the probability of each, and the continuations after each.
 
-The probability of a spelling is the product of the model's own conditionals, without
-the mask: all spellings are the same text, so the mask has no part in the choice. What
-comes next is masked, and the tokens are put together by the text that they begin, since
-`J`, `Jo` and `John` all lead to John.
+The probability of an encoding is the product of the model's conditional probabilities without the mask: all encodings
+are the same text, so the mask has no part in the choice. What comes next is masked, and tokens are grouped by the text
+that they begin, since `J`, `Jo` and `John` all lead to John.
 
-The most probable spelling is found by best-first search over prefixes: probabilities
-only fall along a path, so the first that is taken out complete is the best. Every prefix
-that is taken out costs a call of the model, which is why the search has a bound.
+The most probable encoding is found by best-first search over prefixes: probabilities only fall along a path, so the
+first complete path that is removed from the heap is the best. Every removed prefix costs a call of the model, so the
+search has a bound.
 """
 
 from __future__ import annotations
@@ -29,22 +28,22 @@ from engine.models import LogitSource
 from engine.models.tokenizer_spelling import Spell
 
 Ask = Callable[[Path], Logits]
-"""The model's log-probabilities after some ids, float64[W]."""
+"""Return the model's log-probabilities after some ids, float64[W]."""
 
 MOST_CALLS = 64
 _MOST_CONTINUATIONS = 12
 
 
 def asking(model: LogitSource, history: Sequence[int]) -> Ask:
-    """How to ask a model about what follows some ids; each question is asked once."""
-    known: dict[Path, Logits] = {}
+    """Return a function that queries the model after `history` plus some ids; each query is made once."""
+    answers: dict[Path, Logits] = {}
 
     def ask(ids: Path) -> Logits:
-        if ids not in known:
+        if ids not in answers:
             logits = sanitise(model.logits([*history, *ids]), model.vocabulary.size)
             total = log_sum_exp(logits)
-            known[ids] = logits - total if total > -np.inf else logits
-        return known[ids]
+            answers[ids] = logits - total if total > -np.inf else logits
+        return answers[ids]
 
     return ask
 
@@ -52,33 +51,33 @@ def asking(model: LogitSource, history: Sequence[int]) -> Ask:
 def compare(
     matcher: Matcher, paths: Iterable[Path], ask: Ask, own: Path | None = None
 ) -> tuple[EncodingComparison, ...]:
-    """Spellings side by side, in the order in which they were given.
+    """Compare encodings, in the given order.
 
     Args:
-        matcher: stands where the spellings begin; is not moved.
-        paths: spellings that the grammar allows there.
-        ask: the model, behind all that stands before them.
-        own: the tokenizer's own spelling.
+        matcher: a matcher in the state before the encodings; it is not changed.
+        paths: encodings that the grammar allows there.
+        ask: queries the model after everything before the encodings.
+        own: the tokenizer's own encoding.
 
     Raises:
         ValueError: the grammar does not allow one.
     """
-    return tuple(_outlook(matcher, path, ask, is_own=path == own) for path in paths)
+    return tuple(_comparison(matcher, path, ask, is_own=path == own) for path in paths)
 
 
 def log_probability(path: Path, ask: Ask) -> float:
-    """The sum of the logarithms of a spelling's probabilities, nats."""
+    """Return the sum of the log-probabilities of an encoding's tokens, in nats."""
     return sum((float(ask(path[:i])[token_id]) for i, token_id in enumerate(path)), 0.0)
 
 
 def most_probable(lattice: Lattice, ask: Ask, most_calls: int = MOST_CALLS) -> Probable | None:
-    """The spelling that the model finds likeliest; None where nothing spells the text.
+    """Return the encoding that the model finds most probable; None if no tokens encode the text.
 
     Args:
-        lattice: the spellings.
-        ask: the model, behind all that stands before the text.
-        most_calls: how often the model may be asked. Beyond, the best spelling that was begun is finished with the
-            likeliest token at each place, which takes a call for each of them.
+        lattice: the encodings.
+        ask: queries the model after everything before the text.
+        most_calls: the limit for model calls. Beyond it, the best encoding so far is completed greedily, which takes
+            one more call for each token.
     """
     if not lattice.count:
         return None
@@ -89,10 +88,10 @@ def most_probable(lattice: Lattice, ask: Ask, most_calls: int = MOST_CALLS) -> P
         if -behind == end:
             return Probable(path, -cost, calls, is_exact=calls <= most_calls)
         if calls >= most_calls:
-            heap = []  # what was begun and is less likely is given up
-        said, calls = ask(path), calls + 1
+            heap = []  # drop all less probable prefixes
+        log_p, calls = ask(path), calls + 1
         ahead = [
-            (cost - float(said[token_id]), -edge_end, (*path, token_id))
+            (cost - float(log_p[token_id]), -edge_end, (*path, token_id))
             for edge_end, token_id in lattice.edges[-behind]
             if lattice.ways[edge_end]
         ]
@@ -109,19 +108,19 @@ def spellings(
     most: int,
     most_calls: int = MOST_CALLS,
 ) -> Encodings | None:
-    """The ways to spell a part of a forced run; the rest is spelled as the tokenizer does, as far as it can be.
+    """Return the encodings of a part of a forced run; the rest is encoded as the tokenizer does, if possible.
 
     Args:
-        matcher: stands where the run begins; is not moved.
-        run: what must come.
-        part: where the part begins and ends.
-        spell: the tokenizer, whose own way is marked.
-        ask: the model, behind all that stands before the run.
-        most: how many ways are listed, those of fewest tokens first; the likeliest and the tokenizer's own come on top.
-        most_calls: how often the model may be asked for the likeliest.
+        matcher: a matcher in the state before the run; it is not changed.
+        run: the forced bytes.
+        part: the start and end of the part, in bytes.
+        spell: the tokenizer, whose own encoding is marked.
+        ask: queries the model after everything before the run.
+        most: how many encodings are listed, fewest tokens first; the most probable and the tokenizer's own are added.
+        most_calls: the limit for model calls in the search for the most probable one.
 
     Returns:
-        None where no tokens spell the run.
+        The encodings; None if no tokens encode the run.
     """
     vocabulary, (begin, end) = matcher.vocabulary, part
     lattice = Lattice.of(run[begin:end], vocabulary)
@@ -134,14 +133,14 @@ def spellings(
     best = (*before, *likeliest.ids, *behind)
     listed: dict[Path, None] = {(*before, *ids, *behind): None for ids in islice(lattice.paths(), most)}
     listed[best] = None
-    whole = own_spelling(run, vocabulary, spell)
-    if whole is not None and whole[: len(before)] == before and whole[len(whole) - len(behind) :] == behind:
-        listed[whole] = None
-    outlooks = tuple(sorted(compare(matcher, listed, ask, whole), key=lambda one: -one.log_p))
+    own = own_spelling(run, vocabulary, spell)
+    if own is not None and own[: len(before)] == before and own[len(own) - len(behind) :] == behind:
+        listed[own] = None
+    outlooks = tuple(sorted(compare(matcher, listed, ask, own), key=lambda one: -one.log_p))
     return Encodings(run, begin, end, lattice.count, before, behind, outlooks, best, likeliest.is_exact)
 
 
-def _outlook(matcher: Matcher, path: Path, ask: Ask, *, is_own: bool) -> EncodingComparison:
+def _comparison(matcher: Matcher, path: Path, ask: Ask, *, is_own: bool) -> EncodingComparison:
     ahead = matcher.fork()
     if not all(ahead.accept(token_id) for token_id in path):
         raise ValueError("the grammar does not allow a spelling that is to be compared")
@@ -173,7 +172,7 @@ def _allowed(matcher: Matcher) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 
 def _forced_from(matcher: Matcher, byte: int) -> bytes:
-    """A byte, and what must follow it."""
+    """Return a byte and the bytes that must follow it."""
     ahead = matcher.fork()
     ahead.accept_bytes(bytes((byte,)))
     return bytes((byte,)) + ahead.forced_bytes()

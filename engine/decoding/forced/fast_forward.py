@@ -1,8 +1,8 @@
-"""Takes forced runs in a session that is stepped.
+"""Fast-forward: takes forced runs in a session that is stepped.
 
-Before each step the coalescer looks whether the text is forced, and appends what its
-strategy says. Where a stage of the session's pipeline holds a token of the run back (a
-budget, a suppressed text), the run ends before it and the model is asked.
+Before each step, `FastForward` checks whether the text is forced and appends the tokens that its strategy picks. If a
+stage of the session's pipeline removes a token of the run (a budget, a suppressed text), the run ends before it and the
+model is queried.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ _SCHEMA = "json_schema"
 
 
 def json_read(session: DecodeSession) -> bytes | None:
-    """What a schema has read where a session stands; None where none rules. See `fast_forward_tokens`."""
+    """Return what a schema has read in a session; None if no schema is active. See `fast_forward_tokens`."""
     return session.ruled_text if session.grammar is not None and session.grammar.notation == _SCHEMA else None
 
 
 def forced_here(session: DecodeSession) -> bytes:
-    """What must come where a session stands; of JSON, but for the ways to write it."""
+    """Return the bytes that must come next in a session; for JSON, up to formatting."""
     matcher = session.matcher()
     return b"" if matcher is None or session.finish is not None else forced_run(matcher, json_read(session))
 
 
 @dataclass(frozen=True, slots=True)
 class Extended:
-    """What was taken in one go.
+    """One fast-forward.
 
     Attributes:
-        tokens: how many.
-        taken_back: how many that were drawn were replaced by them.
-        calls: how often the model was asked for their spelling.
-        seconds: how long it took, the model's time included.
+        tokens: the number of tokens taken.
+        taken_back: the number of sampled tokens that they replaced.
+        calls: the number of model calls that the encoding took.
+        seconds: the duration, model time included.
     """
 
     tokens: int = 0
@@ -52,15 +52,15 @@ class FastForward:
     """Takes forced runs in a session.
 
     Args:
-        model: whose tokens; asked by `PROBABLE` alone.
-        strategy: how runs are spelled.
+        model: the model whose tokens are taken; only `PROBABLE` queries it.
+        strategy: how runs are encoded.
         spell: the model's tokenizer.
-        most_calls: how often `PROBABLE` asks the model for one run.
+        most_calls: the limit of `PROBABLE` for model calls in one run.
 
     Attributes:
-        strategy: as it was given.
-        taken_back: how many tokens were replaced so far.
-        last: what the last run came to.
+        strategy: the strategy.
+        taken_back: the number of tokens replaced so far.
+        last: the result of the last run.
     """
 
     def __init__(
@@ -73,15 +73,15 @@ class FastForward:
 
     @classmethod
     def of(cls, session: DecodeSession) -> FastForward:
-        """That of a session, as its pipeline says."""
+        """Create the fast-forward that a session's pipeline asks for."""
         return cls(session.model, session.pipeline.coalesce, spell=speller_of(session.model))
 
     def advance(self, session: DecodeSession, most: int | None = None) -> int:
-        """Take a forced run, or a token that is drawn; returns how many tokens were taken of a run, else 0.
+        """Take a forced run, or else one sampled token; return the number of tokens taken from a run, else 0.
 
         Args:
-            session: is moved.
-            most: how many tokens of a run are taken; all of them where it is None.
+            session: the session to advance.
+            most: the limit for tokens of a run; None takes all of them.
 
         Raises:
             DeadEndError, EmptyMaskError, FinishedError: as `DecodeSession.step`.
@@ -92,14 +92,14 @@ class FastForward:
         return taken
 
     def extend(self, session: DecodeSession, most: int | None = None) -> int:
-        """Append what is forced where a session stands; the number of tokens, 0 where the model is to be asked.
+        """Append the forced tokens and return their number; 0 if the model must be queried.
 
-        The text is longer by at least a byte, or the session stands where it stood. `most` is as in `advance`.
+        The text grows by at least a byte, or the session is unchanged. `most` is as in `advance`.
         """
         self.last = Extended()
         if self.strategy is Strategy.NONE or session.finish is not None:
             return 0
-        begun, matcher, taken = time.perf_counter(), session.matcher(), [step.token_id for step in session.steps]
+        started, matcher, taken = time.perf_counter(), session.matcher(), [step.token_id for step in session.steps]
         if matcher is None:
             return 0
         found = fast_forward_tokens(
@@ -114,19 +114,19 @@ class FastForward:
         )
         if not found.tokens:
             return 0
-        stood, length = session.trace.current, len(session.output)
+        node, length = session.trace.current, len(session.output)
         for _ in range(found.taken_back):
             session.back()
         appended = len(session.append(found.tokens[:most]))
-        if not appended or (found.taken_back and len(session.output) <= length):  # a stage holds the run back
-            session.go_to(stood)
+        if not appended or (found.taken_back and len(session.output) <= length):  # a stage removes the run
+            session.go_to(node)
             return 0
         self.taken_back += found.taken_back
-        self.last = Extended(appended, found.taken_back, found.calls, time.perf_counter() - begun)
+        self.last = Extended(appended, found.taken_back, found.calls, time.perf_counter() - started)
         return appended
 
 
 def _replaceable(session: DecodeSession) -> int:
-    """How many of the last steps may be taken back: those that are not the user's."""
+    """Return how many of the last steps may be replaced: those after the last one that the user chose."""
     steps = session.steps
     return next((i for i, step in enumerate(reversed(steps)) if step.chosen_by == "user"), len(steps))

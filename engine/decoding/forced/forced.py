@@ -1,16 +1,13 @@
-r"""What a JSON Schema forces but for the ways to write it.
+r"""The text that a JSON Schema forces up to formatting.
 
-JSON may be written in many ways: white space between its parts, and of each
-character the escapes (`n` is also `\u006e`, RFC 8259 section 7). So of `{"name":`
-nothing is forced to the letter, though nothing is open that anybody cares for.
-Here white space is left out, and a character is written as itself unless JSON
-escapes it, wherever the grammar leaves nothing else open: every way on spells
-the same value. What is taken is allowed by the grammar, and so is what is behind
-it; where more is open, the model is asked under the whole mask.
+JSON can be written in many ways: white space between its parts, and escapes for each character (`n` is also `\u006e`,
+RFC 8259 section 7). So after `{"name":` no byte is forced, even if the value is. Here white space is omitted, and a
+character is written as itself unless JSON escapes it, wherever the grammar leaves nothing else open: every continuation
+encodes the same value. The grammar allows what is taken and what follows it; where more is open, the model is queried
+under the full mask.
 
-Rejected: running the session under the schema's compact form as GBNF, as exports
-write it. It would have other states and other source spans than what the window
-shows, and a text that the model began with a blank would have left it for good.
+Rejected: running the session under the schema's compact form as GBNF, as exports write it. It would have other states
+and source spans than the window shows, and a text that the model began with a space would leave it for good.
 """
 
 from __future__ import annotations
@@ -31,21 +28,22 @@ _BEYOND = 0x10000
 
 
 def compactly_forced(matcher: Matcher, read: bytes, limit: int) -> bytes:
-    """The compact text that every continuation spells, in whatever way.
+    """Return the compact text that every continuation encodes.
 
     Args:
-        matcher: of a JSON Schema, or of an output in which one rules; is not moved.
+        matcher: the matcher of a JSON Schema, or of an output with a schema zone; it is not changed.
         read: what the schema has read so far.
-        limit: how many bytes are looked for, about.
+        limit: the approximate limit of the result, in bytes.
     """
     automaton, at = matcher.grammar.automaton, matcher.configuration
     found = b""
-    while is_in_escape(read + found) or is_in_character(read + found):  # what was begun in one way is ended in it
-        ways = list(_ways(automaton, at))
-        if len(ways) != 1:
+    # finish an escape or a character that has already begun
+    while is_in_escape(read + found) or is_in_character(read + found):
+        options = list(_next_bytes(automaton, at))
+        if len(options) != 1:
             return found
-        at = automaton.run(at, bytes(ways))
-        found += bytes(ways)
+        at = automaton.run(at, bytes(options))
+        found += bytes(options)
     inside = is_in_string(read + found)
     while len(found) < limit and not matcher.is_finished:
         checkpoint()
@@ -61,20 +59,20 @@ def compactly_forced(matcher: Matcher, read: bytes, limit: int) -> bytes:
 
 
 def _outside(automaton: ByteAutomaton, at: int) -> bytes | None:
-    """The byte that comes next between strings; None where more than white space is open."""
-    ways = set(_ways(automaton, at))
-    ways = ways - _WHITE_SPACE or ways
-    return bytes(ways) if len(ways) == 1 else None
+    """Return the next byte between strings; None if more than white space is open."""
+    options = set(_next_bytes(automaton, at))
+    options = options - _WHITE_SPACE or options
+    return bytes(options) if len(options) == 1 else None
 
 
 def _character(automaton: ByteAutomaton, at: int) -> bytes | None:
-    """The character that comes next in a string, or the string's end; None where more is open."""
-    ways = set(_ways(automaton, at))
-    plain = ways - {_ESCAPE}
-    if len(plain) > 1 or (_ESCAPE in ways and plain == {_QUOTE}):
+    """Return the next character of a string, or the closing quote; None if more is open."""
+    options = set(_next_bytes(automaton, at))
+    plain = options - {_ESCAPE}
+    if len(plain) > 1 or (_ESCAPE in options and plain == {_QUOTE}):
         return None
     literal = _literal(automaton, at, plain.pop()) if plain else b""
-    if literal is None or _ESCAPE not in ways:
+    if literal is None or _ESCAPE not in options:
         return literal
     code = None if not literal else ord(literal.decode())
     for escaped in _escapes(automaton, automaton.run(at, b"\\")):
@@ -87,53 +85,53 @@ def _character(automaton: ByteAutomaton, at: int) -> bytes | None:
 
 
 def _literal(automaton: ByteAutomaton, at: int, first: int) -> bytes | None:
-    """The UTF-8 of a character that begins with a byte; None where it is one of several."""
+    """Return the UTF-8 of the character that starts with a byte; None if several characters are possible."""
     found = bytes((first,))
     while is_in_character(found):
         at = automaton.run(at, found[-1:])
-        ways = list(_ways(automaton, at))
-        if len(ways) != 1:
+        options = list(_next_bytes(automaton, at))
+        if len(options) != 1:
             return None
-        found += bytes(ways)
+        found += bytes(options)
     return found
 
 
 def _escapes(automaton: ByteAutomaton, at: int) -> Iterator[int | None]:
-    """The characters that the escapes behind a backslash mean, each way by itself; None for half a pair."""
-    for way in _ways(automaton, at):
-        if way in _SHORT:
-            yield _SHORT[way]
-        elif way == _UNICODE:
+    """Yield the characters that the possible escapes after a backslash stand for; None for half of a surrogate pair."""
+    for byte in _next_bytes(automaton, at):
+        if byte in _SHORT:
+            yield _SHORT[byte]
+        elif byte == _UNICODE:
             for unit, after in _units(automaton, automaton.run(at, b"u")):
-                yield from _paired(automaton, unit, after) if _HIGH <= unit < _LOW else (_whole(unit),)
+                yield from _paired(automaton, unit, after) if _HIGH <= unit < _LOW else (_single_unit(unit),)
         else:
             yield None
 
 
-def _whole(unit: int) -> int | None:
+def _single_unit(unit: int) -> int | None:
     return None if _LOW <= unit < _AFTER else unit
 
 
 def _paired(automaton: ByteAutomaton, high: int, at: int) -> Iterator[int | None]:
-    """The characters beyond the first 65,536, whose escapes come in pairs."""
-    behind = automaton.run(at, b"\\u")
-    if behind == DEAD or set(_ways(automaton, at)) != {_ESCAPE}:
+    """Yield the characters above U+FFFF, whose escapes are surrogate pairs."""
+    low_start = automaton.run(at, b"\\u")
+    if low_start == DEAD or set(_next_bytes(automaton, at)) != {_ESCAPE}:
         yield None
         return
-    for low, _ in _units(automaton, behind):
+    for low, _ in _units(automaton, low_start):
         yield _BEYOND + (high - _HIGH) * 0x400 + low - _LOW if _LOW <= low < _AFTER else None
 
 
 def _units(automaton: ByteAutomaton, at: int, digits: str = "") -> Iterator[tuple[int, int]]:
-    """The numbers of four hexadecimal digits that may stand here, and where each leads."""
+    """Yield the possible numbers of four hexadecimal digits, each with the configuration after it."""
     if len(digits) == 4:
         yield int(digits, 16), at
         return
-    for way in _ways(automaton, at):
-        yield from _units(automaton, automaton.run(at, bytes((way,))), digits + chr(way))
+    for byte in _next_bytes(automaton, at):
+        yield from _units(automaton, automaton.run(at, bytes((byte,))), digits + chr(byte))
 
 
-def _ways(automaton: ByteAutomaton, at: int) -> Iterator[int]:
-    """The bytes that may come next."""
+def _next_bytes(automaton: ByteAutomaton, at: int) -> Iterator[int]:
+    """Yield the bytes that may come next."""
     for first, last in automaton.expected(at):
         yield from range(first, last + 1)

@@ -1,4 +1,4 @@
-"""Generation that takes forced runs without asking the model for them, and counts what that saves."""
+"""Generation with fast-forward, and the number of model calls that it saves."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from engine.source import CancelToken
 
 
 class CountedSource:
-    """A logit source that counts; the other attributes are those of the one behind it.
+    """A logit source that counts calls; its other attributes are those of the wrapped source.
 
     Args:
-        source: the one behind it.
-        timings: how long each question took when it was first asked. A source remembers its last answers, which would
-            make whoever asks second look fast.
+        source: the wrapped source.
+        timings: how long each query took the first time, by ids. A source caches its last answers, which would make a
+            second run look fast.
 
     Attributes:
-        calls: how often logits were asked for.
-        seconds: how long that takes.
-        waited: how long it took now.
+        calls: the number of calls of `logits`.
+        seconds: their duration without the source's cache.
+        waited: their actual duration.
     """
 
     def __init__(self, source: LogitSource, timings: dict[tuple[int, ...], float] | None = None) -> None:
@@ -42,22 +42,22 @@ class CountedSource:
         self.calls, self.seconds, self.waited = 0, 0.0, 0.0
 
     def logits(self, ids: Sequence[int]) -> Logits:
-        """See `LogitSource`."""
-        begun = time.perf_counter()
+        """Return the logits after some ids; see `LogitSource`."""
+        started = time.perf_counter()
         try:
             return self.source.logits(ids)
         finally:
-            waited = time.perf_counter() - begun
+            waited = time.perf_counter() - started
             self.calls += 1
             self.waited += waited
             self.seconds += self._timings.setdefault(tuple(ids), waited)
 
     def encode(self, text: str) -> list[int]:
-        """See `LogitSource`."""
+        """Encode a text; see `LogitSource`."""
         return self.source.encode(text)
 
     def encode_chat(self, messages: Sequence[Message], assistant_prefix: str = "") -> list[int]:
-        """See `LogitSource`."""
+        """Encode a chat; see `LogitSource`."""
         return self.source.encode_chat(messages, assistant_prefix)
 
 
@@ -74,15 +74,25 @@ def generate_fast_forward(  # noqa: PLR0913 - those of `generate`, the strategy 
     cancel: CancelToken | None = None,
     timings: dict[tuple[int, ...], float] | None = None,
 ) -> FastForwardGeneration:
-    """As `generate`, with forced runs decoded by a strategy, whatever the pipeline says of them.
+    """Generate as `generate` does, but decode forced runs by `strategy`, whatever the pipeline says.
 
-    Strategies that are compared share one dictionary of `timings`; see `CountedSource`.
+    Args:
+        grammar: what the output must match.
+        model: the logit source.
+        strategy: how forced runs are encoded.
+        prompt: as in `generate`; so are `sampler`, `max_tokens`, `stop_at`, `pipeline` and `cancel`.
+        sampler: how a token is drawn.
+        max_tokens: the limit of the output, in tokens.
+        stop_at: where to stop if the vocabulary has no EOS.
+        pipeline: the stages between the model and the draw.
+        cancel: receives progress at every step.
+        timings: see `CountedSource`; strategies that are compared share one dictionary.
 
     Raises:
         CancelledError, EmptyMaskError, InvariantError, ModelError: as `generate`.
     """
     counted = CountedSource(model, timings)
-    begun = time.perf_counter()
+    started = time.perf_counter()
     session = DecodeSession(
         grammar,
         counted,
@@ -93,19 +103,19 @@ def generate_fast_forward(  # noqa: PLR0913 - those of `generate`, the strategy 
         kept_logits=1,
         pipeline=replace(pipeline, coalesce=Strategy(strategy)),
     )
-    coalescer = FastForward(counted, strategy, spell=speller_of(model))
+    fast_forward = FastForward(counted, strategy, spell=speller_of(model))
     while session.finish is None:
-        coalescer.advance(session)
+        fast_forward.advance(session)
         if cancel is not None:
             cancel.report("generate", len(session.steps), session.max_tokens)
-    made = generation_of(session)
-    unasked = sum(not step.was_asked for step in made.steps)
+    generation = generation_of(session)
+    unasked = sum(not step.was_asked for step in generation.steps)
     return FastForwardGeneration(
-        made,
-        coalescer.strategy,
+        generation,
+        fast_forward.strategy,
         counted.calls,
         unasked,
-        coalescer.taken_back,
+        fast_forward.taken_back,
         counted.seconds,
-        time.perf_counter() - begun - counted.waited + counted.seconds,
+        time.perf_counter() - started - counted.waited + counted.seconds,
     )

@@ -1,10 +1,9 @@
-"""All the ways in which tokens spell a text, as a graph over its bytes.
+"""All encodings of a text by the tokens of a vocabulary, as a graph over its bytes.
 
-An edge is a token that stands in the text; a path from the first byte to the last is
-a spelling. There are as many as there are compositions of the length where every piece
-is a token, 2^(n-1), so they are counted by dynamic programming and listed only as far
-as somebody asks, those of fewest tokens first (best-first search with the exact
-number of tokens that are still needed, so no path is begun that is not finished).
+An edge is a token that matches at an offset of the text; a path from the first byte to the last is an encoding. There
+are up to 2^(n-1) (all compositions of the length), so they are counted by dynamic programming and listed only on
+demand, fewest tokens first: best-first search with the exact number of tokens still needed, so every path that is
+started is completed.
 
     >>> from engine import Vocabulary
     >>> pieces = ["n", "a", "m", "e", "na", "am", "me", "nam", "ame", "name"]
@@ -28,14 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """The spellings of a text of n bytes.
+    """The encodings of a text of n bytes.
 
     Attributes:
         data: the text.
-        edges: for each offset below n, the tokens that stand there, as pairs of where they end and their id: shorter
-            ones first, and those of the same bytes by their id.
-        ways: for each offset up to n, how many ways spell what is behind it.
-        fewest: likewise, the fewest tokens that do; 0 where there is no way but at n.
+        edges: for each offset below n, the tokens that match there, as pairs of end offset and id: shorter ones first,
+            then by id.
+        ways: for each offset up to n, the number of encodings of the rest of the text.
+        fewest: for each offset, the fewest tokens that encode the rest; 0 if none do, and at n.
     """
 
     data: bytes
@@ -45,11 +44,13 @@ class Lattice:
 
     @classmethod
     def of(cls, data: bytes, vocabulary: Vocabulary) -> Lattice:
-        """The spellings of a text by the tokens of a vocabulary."""
-        return cls._over(data, tuple(tuple(_standing(data, begin, vocabulary.trie)) for begin in range(len(data))))
+        """Build the lattice of a text."""
+        return cls._from_edges(
+            data, tuple(tuple(_tokens_at(data, begin, vocabulary.trie)) for begin in range(len(data)))
+        )
 
     @classmethod
-    def _over(cls, data: bytes, edges: tuple[tuple[tuple[int, int], ...], ...]) -> Lattice:
+    def _from_edges(cls, data: bytes, edges: tuple[tuple[tuple[int, int], ...], ...]) -> Lattice:
         ways, fewest = [0] * len(data) + [1], [0] * (len(data) + 1)
         for begin in reversed(range(len(data))):
             open_edges = [end for end, _ in edges[begin] if ways[end]]
@@ -59,11 +60,11 @@ class Lattice:
 
     @property
     def count(self) -> int:
-        """How many spellings there are."""
+        """The number of encodings."""
         return self.ways[0]
 
     def reached(self) -> tuple[int, ...]:
-        """The offsets behind 0 that tokens spell the text up to, ascending."""
+        """Return the offsets above 0 that tokens reach from the start, ascending."""
         found = {0}
         for begin, edges in enumerate(self.edges):
             if begin in found:
@@ -71,19 +72,19 @@ class Lattice:
         return tuple(sorted(found - {0}))
 
     def up_to(self, end: int) -> Lattice:
-        """The spellings of the first bytes."""
+        """Return the lattice of the first `end` bytes."""
         edges = tuple(tuple(edge for edge in self.edges[begin] if edge[0] <= end) for begin in range(end))
-        return self._over(self.data[:end], edges)
+        return self._from_edges(self.data[:end], edges)
 
     def paths(self) -> Iterator[Path]:
-        """The spellings, those of fewest tokens first; ask for no more than are wanted."""
+        """Yield the encodings, fewest tokens first; there may be exponentially many."""
         if not self.count:
             return
         heap: list[tuple[int, int, Path]] = [(self.fewest[0], 0, ())]
         while heap:
             checkpoint()
             _, behind, path = heappop(heap)
-            offset = -behind  # of equals the one that is furthest, so that one is finished before others are begun
+            offset = -behind  # among equals, extend the longest first, so that it is finished before others are started
             if offset == len(self.data):
                 yield path
                 continue
@@ -92,10 +93,10 @@ class Lattice:
                     heappush(heap, (len(path) + 1 + self.fewest[end], -end, (*path, token_id)))
 
     def longest(self) -> Path | None:
-        """The longest token at each place after which the rest can be spelled; None where nothing spells the text.
+        """Return the encoding with the longest token at each offset from which the rest can be encoded, or None.
 
-        Of tokens with the same bytes it is the last: in sentencepiece vocabularies the ids of single bytes, which stand
-        in for what has no token, come first.
+        Among tokens with the same bytes it takes the last: in sentencepiece vocabularies the ids of single bytes, which
+        represent text without a token, come first.
         """
         if not self.count:
             return None
@@ -106,13 +107,13 @@ class Lattice:
         return tuple(path)
 
 
-def _standing(data: bytes, begin: int, trie: Trie) -> Iterator[tuple[int, int]]:
-    """The tokens that stand in a text at an offset: where each ends, and its id."""
+def _tokens_at(data: bytes, begin: int, trie: Trie) -> Iterator[tuple[int, int]]:
+    """Yield the tokens that match a text at an offset, as pairs of end offset and id."""
     byte, skip = trie.byte.data, trie.skip.data
     start, ids = trie.token_start.data, trie.token_ids.data
     node, last = int(trie.top[data[begin]]), len(byte)
     for end in range(begin + 1, len(data) + 1):
-        while 0 <= node < last and byte[node] != data[end - 1]:  # siblings follow one another by their skips
+        while 0 <= node < last and byte[node] != data[end - 1]:  # `skip` leads to the next sibling
             node = skip[node]
         if not 0 <= node < last:
             return
@@ -123,10 +124,10 @@ def _standing(data: bytes, begin: int, trie: Trie) -> Iterator[tuple[int, int]]:
 
 
 def find_prefix(trie: Trie, prefix: bytes) -> int | None:
-    """The node of a prefix of some token; None where no token begins with it.
+    """Return the trie node of a prefix of some token; None if no token starts with it.
 
     Args:
-        trie: of the vocabulary.
+        trie: the vocabulary's trie.
         prefix: one byte or more.
     """
     byte, skip = trie.byte.data, trie.skip.data

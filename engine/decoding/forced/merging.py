@@ -1,15 +1,12 @@
-"""Forced runs of a drawn automaton, by bytes and by tokens, and the automaton without the states inside them.
+"""Forced runs of a drawn automaton, by bytes and by tokens, and the automaton with the states inside them merged.
 
-A state is *forced* where the text may not end and one byte alone may come. Runs of
-such states are what decoding skips: a run goes on through a state that several ways
-lead to, since the text behind it is known all the same. A drawing may not do that
-without writing the text once for each way, so the *merged* automaton keeps such a
-state: it has the same language, and one edge for each run between the states that it
-keeps ("naive merging" of the same source as the package).
+A state is *forced* if the text may not end there and exactly one byte may come. Decoding skips runs of such states: a
+run continues through a state with several incoming edges, since the text after it is known anyway. A drawing cannot do
+that without repeating the text for each incoming edge, so the *merged* automaton keeps such a state: it has the same
+language, and one edge for each run between the kept states ("naive merging" of the same source as the package).
 
-By tokens hardly anything is forced: where `name` must come, `n`, `na` and `name` may,
-and with a vocabulary that has all bytes only the last byte of a run has one token.
-That is why runs are looked for by bytes.
+By tokens hardly anything is forced: where `name` must come, `n`, `na` and `name` may, and with a vocabulary that has
+all bytes only the last byte of a run has one token. That is why runs are found by bytes.
 """
 
 from __future__ import annotations
@@ -34,9 +31,10 @@ class ForcedRun:
     """A text that must come.
 
     Attributes:
-        state: where it begins: at the start, or behind a choice.
-        target: the state behind it, where there is a choice or the text may end.
-        data: its bytes. A character that is chosen by its last byte is in the run without that byte.
+        state: the state where it begins: the start, or a state after a choice.
+        target: the state after it, where there is a choice or the text may end.
+        data: its bytes. If a character is decided only by its last byte, the run includes the character without that
+            byte.
     """
 
     state: int
@@ -45,18 +43,18 @@ class ForcedRun:
 
     @property
     def text(self) -> str:
-        """The whole characters of the run."""
+        """The complete characters of the run."""
         return self.data.decode("utf-8", "ignore")
 
 
 @dataclass(frozen=True, slots=True)
 class MergedEdge:
-    """A byte, and all that must follow it.
+    """A byte, and everything that must follow it.
 
     Attributes:
-        source, target: states of the automaton as it was.
+        source, target: states of the original automaton.
         ranges: the first byte.
-        rest: the bytes behind it.
+        rest: the bytes after it.
         through: the states that were merged into the edge.
     """
 
@@ -68,7 +66,7 @@ class MergedEdge:
 
     @property
     def label(self) -> str:
-        """What is written on it: `{"name":␣"`, or `[23]0`."""
+        """The edge's label: `{"name":␣"`, or `[23]0`."""
         first, last = self.ranges[0]
         if len(self.ranges) == 1 and first == last:
             return visible(bytes((first,)) + self.rest)
@@ -77,14 +75,14 @@ class MergedEdge:
 
 @dataclass(frozen=True, slots=True)
 class MergedAutomaton:
-    """An automaton whose forced runs are edges; its language is that of the one that it was made of.
+    """An automaton whose forced runs are edges; its language is that of the original.
 
     Attributes:
-        start: the first state; None where the language is empty.
-        states: the ids of the states that are left, ascending; they mean what they meant.
-        accepting: those where the text may end.
-        edges: by source, then by first byte.
-        states_before, edges_before: how many there were, of those that can be reached.
+        start: the first state; None if the language is empty.
+        states: the ids of the remaining states, ascending; they are ids of the original.
+        accepting: the states where the text may end.
+        edges: sorted by source, then by first byte.
+        states_before, edges_before: the number of reachable states and edges of the original.
     """
 
     start: int | None
@@ -95,32 +93,32 @@ class MergedAutomaton:
     edges_before: int
 
     def accepts(self, data: bytes) -> bool:
-        """Whether the bytes match in full."""
+        """Return whether the bytes are a complete match."""
         at, position = self.start, 0
         while at is not None and position < len(data):
-            taken = next(
-                (edge for edge in self.edges if edge.source == at and _holds(edge.ranges, data[position])), None
+            matching = next(
+                (edge for edge in self.edges if edge.source == at and _contains(edge.ranges, data[position])), None
             )
-            if taken is None or not data.startswith(taken.rest, position + 1):
+            if matching is None or not data.startswith(matching.rest, position + 1):
                 return False
-            at, position = taken.target, position + 1 + len(taken.rest)
+            at, position = matching.target, position + 1 + len(matching.rest)
         return at is not None and at in self.accepting
 
 
 def forced_steps(dfa: ByteDfa) -> Mapping[int, tuple[int, int]]:
-    """Of each forced state the byte that must come and the state behind it."""
-    ways: dict[int, list[DfaEdge]] = {}
+    """Return, for each forced state, the byte that must come and the next state."""
+    outgoing: dict[int, list[DfaEdge]] = {}
     for edge in dfa.edges:
-        ways.setdefault(edge.source, []).append(edge)
+        outgoing.setdefault(edge.source, []).append(edge)
     return {
         state: (edges[0].ranges[0][0], edges[0].target)
-        for state, edges in ways.items()
+        for state, edges in outgoing.items()
         if len(edges) == 1 and _single(edges[0].ranges) and _is_inside(dfa, state)
     }
 
 
 def forced_runs(dfa: ByteDfa) -> tuple[ForcedRun, ...]:
-    """The longest runs: from the start or from behind a choice to the next choice, by the state where they begin."""
+    """Return the longest runs, from the start or after a choice to the next choice, by the state where they begin."""
     steps = forced_steps(dfa)
     begins = {edge.target for edge in dfa.edges if edge.source not in steps}
     if dfa.start is not None:
@@ -128,7 +126,7 @@ def forced_runs(dfa: ByteDfa) -> tuple[ForcedRun, ...]:
     found = []
     for state in sorted(begins & steps.keys()):
         data, at, seen = bytearray(), state, set[int]()
-        while at in steps and at not in seen:  # a circle of forced states would never end
+        while at in steps and at not in seen:  # a cycle of forced states would never end
             checkpoint()
             seen.add(at)
             byte, at = steps[at]
@@ -138,14 +136,14 @@ def forced_runs(dfa: ByteDfa) -> tuple[ForcedRun, ...]:
 
 
 def merge_forced(dfa: ByteDfa) -> MergedAutomaton:
-    """The automaton with an edge in place of each run of forced states that one way alone leads to."""
+    """Replace each run of forced states that have a single incoming edge by one edge."""
     if dfa.start is None:
         return MergedAutomaton(None, (), frozenset(), (), 0, 0)
     steps = forced_steps(dfa)
-    reached = _reached(dfa)
+    reached = _reachable(dfa)
     edges = [edge for edge in dfa.edges if edge.source in reached]
-    ways_in = Counter(edge.target for edge in edges)
-    inner = {state for state in steps if ways_in[state] == 1 and state != dfa.start}
+    incoming = Counter(edge.target for edge in edges)
+    inner = {state for state in steps if incoming[state] == 1 and state != dfa.start}
     merged = [_extended(edge, steps, inner) for edge in edges if edge.source not in inner]
     kept = tuple(sorted(reached - inner))
     return MergedAutomaton(
@@ -159,9 +157,9 @@ def merge_forced(dfa: ByteDfa) -> MergedAutomaton:
 
 
 def forced_tokens(dfa: ByteDfa, vocabulary: Vocabulary) -> dict[int, tuple[int, int]]:
-    """Of each state with one allowed token, and no end, that token's id and where it leads.
+    """Return, for each state with exactly one allowed token and no end, that token's id and the next state.
 
-    Two ids that share bytes are two tokens.
+    Two ids with the same bytes are two tokens.
     """
     found: dict[int, tuple[int, int]] = {}
     for state in dfa.states:
@@ -175,10 +173,10 @@ def forced_tokens(dfa: ByteDfa, vocabulary: Vocabulary) -> dict[int, tuple[int, 
 
 
 def token_runs(forced: Mapping[int, tuple[int, int]], start: int | None) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """The longest runs of forced tokens: where each begins, and its ids.
+    """Return the longest runs of forced tokens: the first state and the ids of each.
 
     Args:
-        forced: as `forced_tokens` gives it.
+        forced: the result of `forced_tokens`.
         start: the first state, where a run begins whatever leads to it.
     """
     inner = {target for _, target in forced.values()} - {start}
@@ -194,9 +192,9 @@ def token_runs(forced: Mapping[int, tuple[int, int]], start: int | None) -> tupl
 
 
 def tokens_from(dfa: ByteDfa, trie: Trie, state: int) -> Iterator[tuple[int, int]]:
-    """The tokens that may come at a state, each with the state behind it, one after the other.
+    """Yield the tokens that may come at a state, each with the next state.
 
-    A walk of the byte trie that is left as soon as nobody asks on: whether there is one token or more is known early.
+    The walk of the byte trie is lazy, so a caller learns early whether there is one token or more.
     """
     byte, depth, skip = trie.byte.data, trie.depth.data, trie.skip.data
     start, ids = trie.token_start.data, trie.token_ids.data
@@ -215,7 +213,7 @@ def tokens_from(dfa: ByteDfa, trie: Trie, state: int) -> Iterator[tuple[int, int
 
 
 def _is_inside(dfa: ByteDfa, state: int) -> bool:
-    """Whether a text may neither end at a state nor go on to what was not drawn."""
+    """Return whether a text can neither end at a state nor continue to a state that was not drawn."""
     return not dfa.states[state].accepting and state not in dfa.boundary
 
 
@@ -223,7 +221,7 @@ def _single(ranges: ByteRanges) -> bool:
     return len(ranges) == 1 and ranges[0][0] == ranges[0][1]
 
 
-def _holds(ranges: ByteRanges, byte: int) -> bool:
+def _contains(ranges: ByteRanges, byte: int) -> bool:
     return any(first <= byte <= last for first, last in ranges)
 
 
@@ -236,7 +234,7 @@ def _extended(edge: DfaEdge, steps: Mapping[int, tuple[int, int]], inner: set[in
     return MergedEdge(edge.source, at, edge.ranges, bytes(rest), tuple(through))
 
 
-def _reached(dfa: ByteDfa) -> set[int]:
+def _reachable(dfa: ByteDfa) -> set[int]:
     targets: dict[int, list[int]] = {}
     for edge in dfa.edges:
         targets.setdefault(edge.source, []).append(edge.target)

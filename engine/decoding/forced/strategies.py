@@ -1,10 +1,9 @@
-"""Which tokens stand for a forced run.
+"""Strategies that pick the tokens of a forced run.
 
-None is the same as not to look: the model is asked for each token, under the mask.
-The longest token at each place makes the fewest calls and is often no spelling that
-the model has read. The tokenizer's own spelling is what it has read, if the two ends
-of the run are minded. The most probable spelling asks the model which it likes, and
-so saves nothing; it is there to see what the others cost.
+`NONE` skips nothing: the model is queried for each token, under the mask. `LONGEST` takes the longest token at each
+offset: it makes the fewest calls, but its encoding is often one that the model has never seen. `OWN` is the tokenizer's
+encoding, which the model has seen, if the two ends of the run are handled with care. `PROBABLE` asks the model for the
+most probable encoding and so saves nothing; it shows what the others cost.
 """
 
 from __future__ import annotations
@@ -37,22 +36,22 @@ def fast_forward_tokens(
     most_calls: int = MOST_CALLS,
     json_read: bytes | None = None,
 ) -> FastForwardRun:
-    """The tokens to append where a grammar leaves no choice; nothing is appended, and the matcher is not moved.
+    """Return the tokens to append where a grammar leaves no choice; nothing is appended, and `matcher` is unchanged.
 
-    Whatever the strategy, the text behind the tokens is the text before them and at least one byte of the run, the
-    grammar allows it, and some token may follow it or it is complete. Where the bytes are open and the vocabulary has
-    one token for them, or one end and nothing else, it is that token.
+    Whatever the strategy, the text after the tokens is the text before them plus at least one byte of the run, the
+    grammar allows it, and some token can follow it or it is complete. If the bytes are open but only one token of the
+    vocabulary is allowed, it is that token.
 
     Args:
-        matcher: where the text stands.
-        strategy: which spelling.
+        matcher: the matcher at the end of the text.
+        strategy: which encoding.
         taken: the tokens of the output so far, which the matcher has accepted one by one; for `OWN`.
-        spell: the model's tokenizer, for `OWN`; without one, the longest tokens of the whole text are its own.
-        ask: gives the model behind all that was taken, for `PROBABLE`.
+        spell: the model's tokenizer, for `OWN`; without one, the longest tokens count as its encoding.
+        ask: queries the model after everything that was taken, for `PROBABLE`.
         most_taken_back: how many of `taken` may be replaced.
-        most_calls: for `PROBABLE`.
-        json_read: of a JSON Schema, what it has read of its text: its compact spelling is taken where nothing but white
-            space and escapes are left open; see `forced`. None for a text that is no JSON.
+        most_calls: the limit for model calls, for `PROBABLE`.
+        json_read: what a JSON Schema has read of its text: its compact form is taken where only white space and escapes
+            are open; see `forced`. None for a text that is not JSON.
 
     Raises:
         ValueError: `PROBABLE` without `ask`.
@@ -64,9 +63,9 @@ def fast_forward_tokens(
     if not run:
         return FastForwardRun(b"", tokens=_only_token(matcher))
     if chosen is Strategy.OWN:
-        return _own(matcher, run, taken, spell, most_taken_back)
-    # Half a character has a token of its own, which is no spelling that anybody writes.
-    lattice = _spellable(matcher, run[: whole_characters(run)])
+        return _tokenizer_tokens(matcher, run, taken, spell, most_taken_back)
+    # Leave out half a character: tokens for it exist, but no tokenizer writes them.
+    lattice = _encodable(matcher, run[: whole_characters(run)])
     if lattice is None:
         return FastForwardRun(run)
     if chosen is Strategy.LONGEST:
@@ -78,17 +77,17 @@ def fast_forward_tokens(
 
 
 def forced_run(matcher: Matcher, json_read: bytes | None = None) -> bytes:
-    """What must come; the arguments are those of `fast_forward_tokens`."""
+    """Return the bytes that must come; the arguments are those of `fast_forward_tokens`."""
     return matcher.forced_bytes(MOST_BYTES) if json_read is None else compactly_forced(matcher, json_read, MOST_BYTES)
 
 
-def _own(
+def _tokenizer_tokens(
     matcher: Matcher, run: bytes, taken: Sequence[int], spell: Spell | None, most_taken_back: int
 ) -> FastForwardRun:
     vocabulary = matcher.vocabulary
     found = continued(taken, run, vocabulary, spell, most_taken_back)
     if found is None:
-        # The text so far is not the tokenizer's own, or only in a way that reaches too far back.
+        # The text so far is not the tokenizer's own encoding, or differs from it too far back.
         found = continued((), run, vocabulary, spell, 0)
     if found is None:
         return FastForwardRun(run)
@@ -96,13 +95,13 @@ def _own(
     begin = matcher.fork()
     begin.rollback(back)
     replaced = b"".join(vocabulary.tokens[token_id] or b"" for token_id in taken[len(taken) - back :])
-    kept = _open(begin, ids[: settled(begin, ids, replaced + run)])
+    kept = _without_dead_end(begin, ids[: settled(begin, ids, replaced + run)])
     gained = sum(len(vocabulary.tokens[token_id] or b"") for token_id in kept)
     return FastForwardRun(run, back, kept) if gained > len(replaced) else FastForwardRun(run)
 
 
 def _only_token(matcher: Matcher) -> Path:
-    """The token that may come next, where it is the only one."""
+    """Return the next token if it is the only allowed one."""
     words = matcher.bitmask()
     at = np.flatnonzero(words)
     if at.shape[0] != 1:
@@ -111,8 +110,8 @@ def _only_token(matcher: Matcher) -> Path:
     return (int(at[0]) * 32 + word.bit_length() - 1,) if word.bit_count() == 1 else ()
 
 
-def _open(matcher: Matcher, ids: Path) -> Path:
-    """The first of some ids that are allowed and behind which something may follow, or the text is complete."""
+def _without_dead_end(matcher: Matcher, ids: Path) -> Path:
+    """Return the longest prefix of some ids that is allowed and after which the text can continue or is complete."""
     ahead, good = matcher.fork(), 0
     for done, token_id in enumerate(ids, 1):
         if not ahead.accept(token_id):
@@ -122,8 +121,8 @@ def _open(matcher: Matcher, ids: Path) -> Path:
     return ids[:good]
 
 
-def _spellable(matcher: Matcher, run: bytes) -> Lattice | None:
-    """The spellings of as much of a run as tokens spell without coming to a dead end."""
+def _encodable(matcher: Matcher, run: bytes) -> Lattice | None:
+    """Return the encodings of the longest prefix of a run after which the text can continue or is complete."""
     lattice = Lattice.of(run, matcher.vocabulary)
     for end in reversed(lattice.reached()):
         ahead = matcher.fork()

@@ -1,14 +1,13 @@
-"""How the tokenizer itself writes a forced run, and where it leaves the run's two ends to others.
+"""The tokenizer's own encoding of a forced run, and what it leaves open at the run's two ends.
 
-A run is cut out of a text without regard to tokens. In front, the tokenizer may join
-its first bytes with what was already written (`J` was drawn, `ohn` is forced, and the
-tokenizer writes `John`): then the tokens that cover that place are taken back. Behind,
-it may join the last bytes with what is chosen next (a blank with the word behind it):
-then these bytes are left to the model, under the mask. Without that a model is given
-a beginning that it has never read (guidance calls the mending *token healing*).
+A run is cut out of a text without regard to tokens. At its start, the tokenizer may join the first bytes with what was
+already written (`J` was sampled, `ohn` is forced, and the tokenizer writes `John`): the tokens that cover the border
+are taken back. At its end, it may join the last bytes with what is chosen next (a space with the next word): these
+bytes are left to the model, under the mask. Otherwise the model gets a prefix that it has never seen (guidance calls
+the remedy *token healing*).
 
-Only tokens of the output are taken back, never of the prompt, and never further than
-the nearest place where both spellings have a boundary.
+Only tokens of the output are taken back, never of the prompt, and never further than the nearest offset where both
+encodings have a boundary.
 """
 
 from __future__ import annotations
@@ -26,31 +25,31 @@ from engine.vocabulary import Vocabulary
 
 
 def own_spelling(data: bytes, vocabulary: Vocabulary, spell: Spell | None) -> Path | None:
-    """The tokenizer's spelling of a whole text.
+    """Return the tokenizer's encoding of a complete text.
 
     Args:
         data: the text; UTF-8.
-        vocabulary: whose tokens.
-        spell: the tokenizer; None for a vocabulary alone, whose own way is the longest token at each place.
+        vocabulary: the vocabulary of the ids.
+        spell: the tokenizer; None for a vocabulary alone, whose own encoding is the longest token at each offset.
 
     Returns:
-        The ids; None where the tokenizer would write another text.
+        The ids; None if the tokenizer would write another text.
     """
     return Lattice.of(data, vocabulary).longest() if spell is None else tokenizer_spelling(data, vocabulary, spell)
 
 
 def around(run: bytes, begin: int, end: int, vocabulary: Vocabulary, spell: Spell | None) -> tuple[Path, Path] | None:
-    """The spelling of what stands before and behind a part of a run: the tokenizer's own, as far as it has such pieces.
+    """Return the encoding of what is before and after a part of a run: the tokenizer's own, if it has boundaries there.
 
     Args:
         run: the text.
-        begin: where the part begins.
-        end: where it ends.
-        vocabulary: whose tokens.
+        begin: the start of the part.
+        end: the end of the part.
+        vocabulary: the vocabulary of the ids.
         spell: as in `own_spelling`.
 
     Returns:
-        The ids before and the ids behind; None where no tokens spell the one or the other.
+        The ids before and the ids after; None if no tokens encode one of them.
     """
     own = own_spelling(run, vocabulary, spell)
     if own is not None:
@@ -68,27 +67,27 @@ def around(run: bytes, begin: int, end: int, vocabulary: Vocabulary, spell: Spel
 def continued(
     taken: Sequence[int], run: bytes, vocabulary: Vocabulary, spell: Spell | None, most_taken_back: int
 ) -> tuple[int, Path] | None:
-    """The tokenizer's spelling of a run behind tokens that were taken.
+    """Return the tokenizer's encoding of a run after some tokens.
 
     Args:
         taken: the output so far.
-        run: what must follow. A character that it holds a part of is left out.
-        vocabulary: whose tokens.
+        run: the bytes that must follow. An incomplete character at the end is left out.
+        vocabulary: the vocabulary of the ids.
         spell: as in `own_spelling`.
         most_taken_back: how many of the last tokens may be replaced.
 
     Returns:
-        How many of the last tokens are taken back, and the ids that come in their place and for the run; None where
-        the tokenizer does not spell the text, or would join more tokens than may be replaced.
+        How many of the last tokens are taken back, and the ids that replace them and encode the run; None if the
+        tokenizer does not encode the text, or would join more tokens than may be replaced.
     """
-    # What has no bytes (a special token) ends the text before it.
+    # A token without bytes (a special token) ends the text before it.
     first = next((i + 1 for i in reversed(range(len(taken))) if not vocabulary.tokens[taken[i]]), 0)
     written = [len(vocabulary.tokens[token_id] or b"") for token_id in taken[first:]]
     before = _text(taken[first:], vocabulary)
-    whole = whole_characters(before + run)
-    if whole <= len(before):
+    complete = whole_characters(before + run)
+    if complete <= len(before):
         return None
-    ids = own_spelling((before + run)[:whole], vocabulary, spell)
+    ids = own_spelling((before + run)[:complete], vocabulary, spell)
     if ids is None:
         return None
     mine = [0, *accumulate(len(vocabulary.tokens[token_id] or b"") for token_id in ids)]
@@ -99,14 +98,14 @@ def continued(
 
 
 def settled(matcher: Matcher, ids: Path, run: bytes) -> int:
-    """How many tokens of a run's spelling cannot be joined with what comes behind the run.
+    """Return how many tokens of a run's encoding cannot merge with what comes after the run.
 
-    From the first place where an allowed token covers the rest of the run and more, the model is to choose.
+    The model chooses from the first offset where an allowed token covers the rest of the run and more.
 
     Args:
-        matcher: stands where the ids begin; is not moved.
-        ids: the spelling.
-        run: the bytes from there to the end of the run; the ids may spell less, not more.
+        matcher: a matcher in the state before the ids; it is not changed.
+        ids: the encoding.
+        run: the bytes from there to the end of the run; the ids may encode less, not more.
     """
     vocabulary, ahead = matcher.vocabulary, matcher.fork()
     rest = run
@@ -119,7 +118,7 @@ def settled(matcher: Matcher, ids: Path, run: bytes) -> int:
 
 
 def _goes_beyond(matcher: Matcher, rest: bytes) -> bool:
-    """Whether a token that may come next begins with some bytes and has more."""
+    """Return whether an allowed token starts with some bytes and is longer."""
     trie = matcher.vocabulary.trie
     node = find_prefix(trie, rest)
     if node is None:
@@ -134,10 +133,10 @@ def _text(ids: Sequence[int], vocabulary: Vocabulary) -> bytes:
 
 
 def whole_characters(data: bytes) -> int:
-    """How many bytes there are without the beginning of a character at the end; the end of one may come first."""
-    begun = next((i for i, byte in enumerate(data) if not 0x80 <= byte <= 0xBF), len(data))
+    """Return the length without an incomplete character at the end; the data may start inside a character."""
+    start = next((i for i, byte in enumerate(data) if not 0x80 <= byte <= 0xBF), len(data))
     try:
-        data[begun:].decode()
+        data[start:].decode()
     except UnicodeDecodeError as error:
-        return begun + error.start if begun + error.end == len(data) else len(data)
+        return start + error.start if start + error.end == len(data) else len(data)
     return len(data)

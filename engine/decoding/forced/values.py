@@ -1,4 +1,4 @@
-"""What is told of forced runs: values that cross to the window and to JSON. Nothing here imports numpy or a model."""
+"""Values about forced runs that the window receives and JSON contains. Nothing here imports numpy or a model."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class FastForwardRun:
     """The tokens for a forced run, or for its beginning.
 
     Attributes:
-        run: what must come.
+        run: the forced bytes.
         taken_back: how many of the last tokens are replaced.
-        tokens: what comes in their place and for the run; without any, the model is to be asked.
-        calls: how often the model was asked for this.
+        tokens: the tokens that replace them and encode the run; if empty, the model must be queried.
+        calls: the number of model calls for this.
     """
 
     run: bytes
@@ -32,12 +32,12 @@ class FastForwardRun:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """What may come behind a spelling.
+    """A possible continuation after an encoding.
 
     Attributes:
-        data: a byte that is chosen and all that must follow it; none for the end of the text.
+        data: a chosen byte and everything that must follow it; empty for the end of the text.
         p: its probability after the mask, 0 to 1.
-        mass: what the model gave to its tokens before the mask.
+        mass: the model's probability of its tokens before the mask.
     """
 
     data: bytes
@@ -47,15 +47,15 @@ class Continuation:
 
 @dataclass(frozen=True, slots=True)
 class EncodingComparison:
-    """What a model says of one spelling.
+    """A model's view of one encoding.
 
     Attributes:
-        ids: the spelling.
-        log_p: the sum of the logarithms of its tokens' probabilities, nats; `-inf` where the model rules it out.
-        z: the allowed mass behind it, before the mask.
-        following: the first dozen of what may come behind it, the likeliest first.
+        ids: the encoding.
+        log_p: the sum of its tokens' log-probabilities, nats; `-inf` if the model rules it out.
+        z: the allowed mass after it, before the mask.
+        following: the most probable continuations after it, a dozen at most, best first.
         left_out: the probability of what is not in `following`.
-        is_own: whether it is the tokenizer's own spelling.
+        is_own: whether it is the tokenizer's own encoding.
     """
 
     ids: Path
@@ -68,13 +68,13 @@ class EncodingComparison:
 
 @dataclass(frozen=True, slots=True)
 class Probable:
-    """The likeliest spelling.
+    """The most probable encoding.
 
     Attributes:
-        ids: the spelling.
+        ids: the encoding.
         log_p: as in `EncodingComparison`.
-        calls: how often the model was asked.
-        is_exact: whether no other can be likelier; else the search met its bound.
+        calls: the number of model calls.
+        is_exact: whether no other can be more probable; else the search reached its bound.
     """
 
     ids: Path
@@ -85,16 +85,16 @@ class Probable:
 
 @dataclass(frozen=True, slots=True)
 class Encodings:
-    """The ways to spell a part of a forced run, side by side.
+    """The encodings of a part of a forced run, for comparison.
 
     Attributes:
-        run: what must come.
-        begin, end: the part of it that is spelled in several ways.
-        count: how many ways there are.
-        before, behind: how the rest of the run is spelled, in all of them.
-        outlooks: what the model says of some of the ways, the likeliest first. Their ids spell the whole run.
-        likeliest: the ids of the likeliest.
-        is_exact: whether no way that is not listed can be likelier.
+        run: the forced bytes.
+        begin, end: the part of it that is encoded in several ways.
+        count: the number of encodings of the part.
+        before, behind: the encoding of the rest of the run, the same in all of them.
+        outlooks: the model's view of some encodings, most probable first. Their ids encode the complete run.
+        likeliest: the ids of the most probable one.
+        is_exact: whether no encoding outside the list can be more probable.
     """
 
     run: bytes
@@ -110,13 +110,13 @@ class Encodings:
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """What forced runs saved of an output.
+    """What forced runs saved in an output.
 
     Attributes:
-        tokens: how many it has.
+        tokens: the number of tokens of the output.
         coalesced: how many of them came in forced runs.
-        calls: how many calls of the model were saved.
-        seconds: how long these would have taken, as the others of this output did; None where that is not known.
+        calls: the number of model calls saved.
+        seconds: the estimated duration of those calls, from the other calls of this output; None if unknown.
     """
 
     tokens: int
@@ -127,16 +127,16 @@ class Savings:
 
 @dataclass(frozen=True, slots=True)
 class FastForwardGeneration:
-    """A generation, and what it cost.
+    """A generation with fast-forward, and its cost.
 
     Attributes:
-        generation: as `generate` gives it; steps that no model was asked for are `COALESCED`.
-        strategy: how forced runs were decoded.
-        calls: how often the model was asked.
-        unasked: how many of the tokens came without a call of their own.
-        taken_back: how many tokens were drawn and then replaced.
+        generation: as `generate` returns it; steps without a model call are `COALESCED`.
+        strategy: how forced runs were encoded.
+        calls: the number of model calls.
+        unasked: how many of the tokens have no model call.
+        taken_back: how many sampled tokens were replaced.
         model_seconds: the time in the model.
-        seconds: the whole time.
+        seconds: the total time.
     """
 
     generation: Generation
@@ -149,14 +149,14 @@ class FastForwardGeneration:
 
     @property
     def saved(self) -> int:
-        """How many calls fewer than tokens there were; below 0 where the spelling was asked for."""
+        """The number of tokens minus the number of calls; below 0 if the choice of an encoding took calls."""
         return len(self.generation.steps) - self.calls
 
 
 def savings_of(steps: Sequence[Step]) -> Savings:
-    """What forced runs saved of an output.
+    """Return what forced runs saved in an output.
 
-    A call is saved where a token was taken and the model had not been asked there; where somebody had looked, it had.
+    A call is saved if a token was taken without a model answer; a step where the user looked at the candidates had one.
     """
     runs = [step for step in steps if step.chosen_by == COALESCED]
     saved = sum(step.logits_ms is None for step in runs)

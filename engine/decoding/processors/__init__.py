@@ -1,7 +1,7 @@
-"""Decoding processors: what stands between a model's logits and the draw, one technique each.
+"""Logits processors: the stages between a model's logits and the draw, one technique each.
 
-Each is a `Processor`: a state that is a value, and a pure function of state, logits
-and the tokens so far, for a whole batch. A `Pipeline` runs them in an order.
+Each is a `Processor`: a state that is a value, and a pure function of state, logits and the tokens so far, for a whole
+batch. A `Pipeline` runs them in order.
 """
 
 from engine.decoding.processors.budget import TokenBudget

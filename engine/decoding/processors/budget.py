@@ -1,9 +1,8 @@
-"""The token budget: only tokens after which the grammar can still end in what is left.
+"""The token budget: allows only tokens after which the grammar can end within the remaining tokens.
 
-With n tokens left, a token may come if behind it the grammar can end within n - 1,
-its end token counted where the vocabulary has one. So an output that begins within
-its budget is complete when the budget is used up, however large the model's wish to
-go on. `engine.analysis.token_budget` says what is exact and what is a bound.
+With n tokens left, a token is allowed if the grammar can end after it within n - 1, the EOS token included if the
+vocabulary has one. So an output that starts within its budget is complete when the budget is used up, whatever the
+model prefers. `engine.analysis.token_budget` documents what is exact and what is a bound.
 
     >>> from engine import Vocabulary, compile_grammar
     >>> words = Vocabulary([b"(", b")", b"()", None], eos_ids=[3])
@@ -37,8 +36,8 @@ class Left(NamedTuple):
     """A state of the grammar and the rest of the budget.
 
     Attributes:
-        state: of the grammar.
-        tokens: how many are left.
+        state: the state of the grammar.
+        tokens: the number of tokens left.
         promise: tokens that end the output in time, if a token was allowed because of them; see `BudgetSearch.promise`.
     """
 
@@ -48,14 +47,14 @@ class Left(NamedTuple):
 
 
 class TokenBudget(MaskProcessor[Left]):
-    """Removes what the grammar cannot end behind in time, and so all that it does not allow.
+    """A mask of the tokens after which the grammar can end in time; it includes the grammar's own mask.
 
     Args:
         grammar: what every row must match.
-        vocabulary: whose tokens.
-        tokens: the budget of a whole output, an end token included.
-        never: bool[V], tokens that no ending may use, since another stage removes them everywhere.
-        pad_id: as `Machine` has it.
+        vocabulary: the vocabulary of the mask.
+        tokens: the budget of a complete output, EOS included.
+        never: bool[V], tokens that no ending may use because another stage always removes them.
+        pad_id: as in `RowMachine`.
 
     Raises:
         InvariantError: the budget is below 0.
@@ -81,17 +80,17 @@ class TokenBudget(MaskProcessor[Left]):
         self._end = 1 if vocabulary.eos_ids else 0
 
     def with_tokens(self, tokens: int) -> TokenBudget:
-        """The same with another budget; what was found out is shared."""
+        """Return the same processor with another budget; search results are shared."""
         other = TokenBudget.__new__(TokenBudget)
         other.__dict__.update(self.__dict__, tokens=tokens)
         return other
 
     def start(self) -> Left:
-        """Return the start of the grammar with all of the budget."""
+        """Return the start of the grammar with the full budget."""
         return self._left(self._grammar.start(), self.tokens)
 
     def advance(self, state: Left, token_id: int) -> Left | None:
-        """One token less. What the grammar allows is followed, even if it cannot end in time any more."""
+        """Return the state after a token; a token that only the budget masks is followed too."""
         following = self._grammar.advance(state.state, token_id)
         if following is None:
             return None
@@ -105,30 +104,30 @@ class TokenBudget(MaskProcessor[Left]):
         return Left(state, tokens, self._reach.promise(state.configuration, tokens - self._end, before))
 
     def allowed(self, state: Left) -> Allowed:
-        """The tokens behind which the grammar can end."""
-        place, left, promise = state
+        """Return the tokens after which the grammar can end in time, bool[V]."""
+        grammar_state, left, promise = state
         allowed = np.zeros(self.vocabulary.size, dtype=np.bool_)
-        if not place.finished and left > 0:
-            allowed |= self._reach.within(place.configuration, left - 1 - self._end).allowed
-            if place.accepting:
+        if not grammar_state.finished and left > 0:
+            allowed |= self._reach.within(grammar_state.configuration, left - 1 - self._end).allowed
+            if grammar_state.accepting:
                 allowed[list(self.vocabulary.eos_ids)] = True
             elif promise and not allowed.any():
                 allowed[promise[0]] = True
         return allowed
 
     def is_accepting(self, state: Left) -> bool:
-        """Whether the grammar accepts."""
+        """Return whether the grammar accepts."""
         return state.state.accepting
 
     def report(self, state: Left) -> BudgetState:
-        """Return how much is left and how much is needed, the end token counted in both."""
-        place, left, end = state.state, state.tokens, self._end
-        if place.finished:
+        """Return how many tokens are left and how many are needed, EOS included in both."""
+        grammar_state, left, end = state.state, state.tokens, self._end
+        if grammar_state.finished:
             return BudgetState(left, 0, 0, is_exact=True)
-        least, most = self._reach.distance(place.configuration)
+        least, most = self._reach.distance(grammar_state.configuration)
         is_exact = True
         if left > 0:
-            reach = self._reach.within(place.configuration, left - 1 - end)
+            reach = self._reach.within(grammar_state.configuration, left - 1 - end)
             is_exact = reach.is_exact
             if is_exact and least is not None and least > 0 and not reach.allowed.any():
                 least = max(least, left - end + 1)
@@ -137,7 +136,7 @@ class TokenBudget(MaskProcessor[Left]):
         return BudgetState(left, None if least is None else least + end, None if most is None else most + end, is_exact)
 
     def expected(self, state: Left) -> str:
-        """How many tokens an ending takes."""
+        """Describe how many tokens an ending takes."""
         needs = self.report(state)
         if needs.at_least is None:
             return "an ending, and no tokens of this vocabulary are one"
@@ -149,7 +148,7 @@ class TokenBudget(MaskProcessor[Left]):
         return f"a budget of {wanted} for the shortest ending, with {state.tokens:,} left"
 
     def why_not(self, state: Left, token_id: int) -> str:
-        """What the budget lacks behind the token."""
+        """Describe what the budget lacks after the token."""
         after = self.advance(state, token_id)
         if after is None or token_id in self.vocabulary.eos_ids:
             return "the grammar does not allow it"

@@ -1,13 +1,11 @@
 """Character classes over a vocabulary: which tokens are upper case, digits, a new line.
 
-A token belongs to a class when it is text and *all* its characters do: ` the` is
-no LETTER token, for it begins with a space, and `AB` is UPPER like `A`. So where
-tokens have several characters, a class that is repeated counts tokens. A token
-that is a part of a character, or no text at all, belongs to no class, but for
-ANY, which holds whatever has bytes.
+A token belongs to a class if it is text and *all* its characters do: ` the` is not LETTER, since it starts with a
+space, and `AB` is UPPER like `A`. So where tokens have several characters, a repeated class counts tokens. A token that
+is part of a character, or no text, belongs to no class except ANY, which contains every token that has bytes.
 
-The classes are those of Unicode's general categories, so `é` is LOWER. NEWLINE
-and SPACE are apart: what ends a line is no SPACE.
+The classes follow Unicode's general categories, so `é` is LOWER. NEWLINE and SPACE are disjoint: a line end is not
+SPACE.
 
     >>> from engine.vocabulary import Vocabulary
     >>> words = Vocabulary([b"a", b"B", b"ab", b" a", b"\\n", b"\\xc3"], eos_ids=[])
@@ -34,14 +32,14 @@ from engine.vocabulary import Vocabulary, visible
 
 
 class CharacterClass(StrEnum):
-    """What a character may be; see the module for what that makes of a token."""
+    """The classes of characters; the module explains how they apply to tokens."""
 
     UPPER = "UPPER"  # Lu, Lt
     LOWER = "LOWER"  # Ll
-    LETTER = "LETTER"  # all letters, those of scripts without case too
+    LETTER = "LETTER"  # all letters, including scripts without case
     DIGIT = "DIGIT"  # Nd
-    SPACE = "SPACE"  # blanks and tabs; nothing that ends a line
-    NEWLINE = "NEWLINE"  # what ends a line
+    SPACE = "SPACE"  # spaces and tabs, no line ends
+    NEWLINE = "NEWLINE"  # line ends
     PUNCT = "PUNCT"  # punctuation and symbols
     ANY = "ANY"  # every token that has bytes
 
@@ -55,14 +53,14 @@ _known: WeakKeyDictionary[Vocabulary, NDArray[np.uint8]] = WeakKeyDictionary()
 
 
 def token_set(vocabulary: Vocabulary, spec: TokenSpec) -> Allowed:
-    """The tokens that a specification means, bool[V], not to be written to.
+    """Return the tokens that a specification selects, bool[V], read-only.
 
     Args:
-        vocabulary: whose tokens.
-        spec: the name of a class; any other text, or bytes: the tokens that are exactly that; ids; or a mask.
+        vocabulary: the vocabulary.
+        spec: the name of a class; any other text, or bytes: the tokens with exactly these bytes; ids; or a mask.
 
     Raises:
-        InvariantError: no token is meant, or an id is outside the vocabulary.
+        InvariantError: no token is selected, or an id is outside the vocabulary.
     """
     found: Allowed
     if isinstance(spec, str) and spec in CharacterClass.__members__:
@@ -96,14 +94,14 @@ def _of_ids(vocabulary: Vocabulary, ids: list[int]) -> Allowed:
 
 
 def _classes(vocabulary: Vocabulary) -> NDArray[np.uint8]:
-    """uint8[V], a bit for each class that a token belongs to."""
+    """Return uint8[V], a bit for each class that a token belongs to."""
     bits = _known.get(vocabulary)
     if bits is None:
-        bits = _known[vocabulary] = _reckon(vocabulary)
+        bits = _known[vocabulary] = _compute_classes(vocabulary)
     return bits
 
 
-def _reckon(vocabulary: Vocabulary) -> NDArray[np.uint8]:
+def _compute_classes(vocabulary: Vocabulary) -> NDArray[np.uint8]:
     bits = np.zeros(vocabulary.size, dtype=np.uint8)
     ids, texts = [], []
     for token_id, token in enumerate(vocabulary.tokens):
@@ -115,7 +113,8 @@ def _reckon(vocabulary: Vocabulary) -> NDArray[np.uint8]:
                 continue
             ids.append(token_id)
     if ids:
-        # All texts in a row: each character is looked up once, and a token has the classes that all of its have.
+        # Concatenate all texts: each distinct character is looked up once, and a token has the classes that all its
+        # characters have.
         points = np.frombuffer("".join(texts).encode("utf-32-le"), dtype=np.uint32)
         distinct, where = np.unique(points, return_inverse=True)
         of_point = np.array([_class_bits(chr(point)) for point in distinct.tolist()], dtype=np.uint8)

@@ -1,23 +1,20 @@
-"""A token DFA as one dense table, and a processor that never leaves numpy.
+"""A token DFA as one dense table, and a processor that works entirely in numpy.
 
-Row s, column t of the table is the state after token t in state s; row 0 stands
-for "no state", and so does a 0 anywhere. Columns are token ids, 0 included. All
-rows of a batch move by one look-up and are masked by another (the DFA processor
-of Bumblebee, over Nx tensors, is the model).
+Row s, column t of the table is the state after token t in state s; row 0 and entries of 0 mean "no state". Columns are
+token ids, 0 included. All rows of a batch advance by one look-up and are masked by another (modelled on the DFA
+processor of Bumblebee, over Nx tensors).
 
-The state for the next call is not known when logits are masked, since the token
-is drawn afterwards. So the first call masks where the machine starts and moves
-nowhere, and each later one recovers its state from the last token.
+The state for the next call is not known when logits are masked, since the token is drawn afterwards. So the first call
+masks in the initial state and does not advance, and each later call computes its state from the last token.
 
-The end of the text is a transition like any other: where an end token has none,
-the text cannot end.
+The end of the text is a transition like any other: where an EOS token has none, the text cannot end.
 
-    >>> around = DfaTable([(1, 0, 2), (2, 1, 3), (3, 2, 1)], initial=1, width=4)
-    >>> state, logits = around.init(1), np.zeros((1, 4))
-    >>> first, state = around.process(state, logits, Context.of([[]]))
+    >>> cycle = DfaTable([(1, 0, 2), (2, 1, 3), (3, 2, 1)], initial=1, width=4)
+    >>> state, logits = cycle.init(1), np.zeros((1, 4))
+    >>> first, state = cycle.process(state, logits, Context.of([[]]))
     >>> first.tolist()
     [[0.0, -inf, -inf, -inf]]
-    >>> second, state = around.process(state, logits, Context.of([[0]]))
+    >>> second, state = cycle.process(state, logits, Context.of([[0]]))
     >>> second.tolist()
     [[-inf, 0.0, -inf, -inf]]
 """
@@ -48,8 +45,8 @@ class TableState:
 
     Attributes:
         states: int32[B].
-        ended: bool[B], rows that took an end token.
-        started: whether a token was asked for before.
+        ended: bool[B], the rows that took an EOS token.
+        started: whether `process` was called before.
     """
 
     states: NDArray[np.int32]
@@ -62,19 +59,19 @@ class DfaTable(RowMachine[int]):
 
     Args:
         transitions: triples of a state, a token id and the next state. States are numbered from 1.
-        initial: where it starts.
-        width: how many token ids there are; or `vocabulary`.
-        vocabulary: gives the width, the end tokens and, for messages, the tokens' texts.
-        end_ids: the end tokens, where there is no vocabulary.
-        pad_id: as `RowMachine` has it.
+        initial: the initial state.
+        width: the number of token ids; or pass `vocabulary`.
+        vocabulary: defines the width, the EOS tokens and, for messages, the tokens' texts.
+        end_ids: the EOS tokens if there is no vocabulary.
+        pad_id: as in `RowMachine`.
 
     Raises:
         InvariantError: a state is below 1, a token outside the width, or a token leads to two states.
         LimitExceededError: the table would have more than `MOST_ENTRIES` entries.
 
     Attributes:
-        table: int32[S + 1, width]; not to be written to.
-        initial: where it starts.
+        table: int32[S + 1, width]; read-only.
+        initial: the initial state.
     """
 
     def __init__(
@@ -100,14 +97,20 @@ class DfaTable(RowMachine[int]):
     # ------------------------------------------------------------------ a batch, by look-ups
 
     def init(self, rows: int) -> TableState:
-        """Every row at the start."""
+        """Return the initial state for every row."""
         return TableState(np.full(rows, self.initial, dtype=np.int32), np.zeros(rows, dtype=np.bool_))
 
     def process(self, state: TableState, logits: Logits, context: Context) -> tuple[Logits, TableState]:
-        """Move by the last tokens, but at the first call; then remove what has no transition."""
+        """Advance by the last tokens, except in the first call; then remove tokens without a transition.
+
+        Args:
+            state: the state of the batch.
+            logits: float64[B, W].
+            context: the tokens so far.
+        """
         states, ended = state.states, state.ended
         if state.started:
-            states, ended = self._recovered(state, context.last)
+            states, ended = self._advanced(state, context.last)
         allowed = self.table[states] != NO_STATE
         size = self.vocabulary.size
         masked = np.full_like(logits, -np.inf)
@@ -119,7 +122,7 @@ class DfaTable(RowMachine[int]):
         self._refuse_empty(masked, states, context.last)
         return masked, TableState(states, ended, started=True)
 
-    def _recovered(self, state: TableState, last: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    def _advanced(self, state: TableState, last: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         known = (last >= 0) & (last < self.vocabulary.size)
         following = np.where(known, self.table[state.states, np.where(known, last, 0)], NO_STATE)
         stays = state.ended | ~self._has_next[state.states]
@@ -139,23 +142,23 @@ class DfaTable(RowMachine[int]):
     # ------------------------------------------------------------------ one row
 
     def start(self) -> int:
-        """The initial state."""
+        """Return the initial state."""
         return self.initial
 
     def advance(self, state: int, token_id: int) -> int | None:
-        """The table's entry."""
+        """Return the table's entry; None if there is none."""
         return int(self.table[state, token_id]) or None
 
     def allowed(self, state: int) -> Allowed:
-        """The tokens that have a transition."""
+        """Return the tokens that have a transition."""
         return np.asarray(self.table[state] != NO_STATE)
 
     def is_accepting(self, state: int) -> bool:
-        """Whether an end token may come, or nothing may."""
+        """Return whether an EOS token is allowed, or nothing is."""
         return bool(self._ends[state] or not self._has_next[state])
 
     def expected(self, state: int) -> str:
-        """The state, and the tokens that have a transition in it."""
+        """Describe the state and the tokens that have a transition in it."""
         tokens = named(self.vocabulary, np.flatnonzero(self.allowed(state)).tolist())
         return f"{tokens} in state {state}" if tokens else ""
 

@@ -1,12 +1,10 @@
 """A grammar as a processor: its mask, for every row of a batch.
 
-What is in a state is a place of the grammar's token automaton. Those are shared
-by all matchers of a grammar and a vocabulary, and nothing that a mask depends on
-ever changes in them, so a row costs a look-up and a copy.
+A row's state is a state of the grammar's token automaton. All matchers of a grammar and a vocabulary share these
+states, and what a mask depends on never changes in them, so a row costs a look-up and a copy.
 
-An end token may come exactly where the grammar accepts. A grammar that begins
-after a trigger, or comes several times, is made by `engine.decoding.constraints.zones` and
-runs here like any other.
+An EOS token is allowed exactly where the grammar accepts. `engine.decoding.constraints.zones` makes grammars that begin
+after a trigger or repeat; they run here like any other.
 
     >>> from engine import Vocabulary, compile_grammar
     >>> words = Vocabulary([b"a", b"b", None], eos_ids=[2])
@@ -27,12 +25,12 @@ from engine.vocabulary import Vocabulary, visible
 
 
 class GrammarMask(MaskProcessor[TokenState]):
-    """Removes what a grammar does not allow.
+    """Removes the tokens that a grammar does not allow.
 
     Args:
         grammar: what every row must match.
-        vocabulary: whose tokens.
-        pad_id: as `Machine` has it.
+        vocabulary: the vocabulary of the mask.
+        pad_id: as in `RowMachine`.
     """
 
     def __init__(self, grammar: CompiledGrammar, vocabulary: Vocabulary, pad_id: int | None = None) -> None:
@@ -41,29 +39,29 @@ class GrammarMask(MaskProcessor[TokenState]):
         self._shared = token_automaton(grammar.automaton, vocabulary)
 
     def start(self) -> TokenState:
-        """Where the grammar starts."""
+        """Return the grammar's initial state."""
         return self._shared.state(self.grammar.automaton.start)
 
     def advance(self, state: TokenState, token_id: int) -> TokenState | None:
-        """The place after the token."""
+        """Return the state after the token; None if it is not allowed."""
         return state.following.get(token_id) or self._shared.advance(state, token_id)
 
     def allowed(self, state: TokenState) -> Allowed:
-        """The grammar's mask."""
+        """Return the grammar's mask."""
         words = np.frombuffer(self._shared.mask(state), dtype="<i4")
         return np.unpackbits(words.view(np.uint8), bitorder="little", count=self.vocabulary.size).view(np.bool_)
 
     def is_accepting(self, state: TokenState) -> bool:
-        """Whether the grammar accepts."""
+        """Return whether the grammar accepts."""
         return state.accepting
 
     def expected(self, state: TokenState) -> str:
-        """The bytes that the grammar wants."""
+        """Describe the bytes that the grammar expects."""
         return expected_bytes(self.grammar, state.configuration)
 
 
 def expected_bytes(grammar: CompiledGrammar, configuration: int) -> str:
-    """What a grammar wants at a configuration: ranges of bytes, and tokens that it names."""
+    """Describe what a grammar expects in a configuration: byte ranges, and tokens that it names."""
     automaton = grammar.automaton
     wanted = [_range(first, last) for first, last in automaton.expected(configuration)]
     wanted += [" or ".join(tokens.names) or "a token" for tokens in automaton.token_sets(configuration)]

@@ -1,15 +1,14 @@
-"""A finite-state guide: states, and sets of tokens that lead from one to another.
+"""A finite-state guide: states, and token sets that lead from one to another.
 
-The form in which one writes such a machine by hand. A state has any name. One
-that is made final may end the output; one that nothing leads out of ends it.
+This is the form in which such an automaton is written by hand. A state has any name. The output may end in a final
+state, and ends in a state without outgoing transitions.
 
-Few sets of tokens are told apart, so tokens that no set tells apart share a token
-class, and a state is a row over those: a hundred states over 131,072 tokens take
-kilobytes.
+There are few distinct token sets, so tokens that no set separates share a token class, and a state is a row over the
+classes: a hundred states over 131,072 tokens take kilobytes.
 
     >>> from engine.vocabulary import Vocabulary
-    >>> letters = Vocabulary([b"A", b"a", b":"], eos_ids=[])
-    >>> guide = FiniteStateGuide(letters, start="name")
+    >>> vocabulary = Vocabulary([b"A", b"a", b":"], eos_ids=[])
+    >>> guide = FiniteStateGuide(vocabulary, start="name")
     >>> guide.add_transition("name", "UPPER", "name")
     >>> guide.add_transition("name", ":", "done")
     >>> guide.allowed(guide.start()).tolist()
@@ -34,43 +33,43 @@ NOWHERE = -1
 
 
 class _Table(NamedTuple):
-    """The machine as arrays: int32[V], the class of each token, and int32[S, C], the state after a class."""
+    """The automaton as arrays: int32[V], the class of each token, and int32[S, C], the state after a class."""
 
     class_of_token: NDArray[np.int32]
     rows: NDArray[np.int32]
 
 
 class FiniteStateGuide(MaskProcessor[int]):
-    """A finite automaton over tokens. The state is the number of a state, in the order in which they were named.
+    """A finite automaton over tokens. Its state is a state's number, in the order in which the states were named.
 
     Args:
-        vocabulary: whose tokens.
+        vocabulary: the vocabulary of the token sets.
         start: the state before the first token.
-        pad_id: as `Machine` has it.
+        pad_id: as in `RowMachine`.
     """
 
     def __init__(self, vocabulary: Vocabulary, start: Hashable = 0, pad_id: int | None = None) -> None:
         super().__init__(vocabulary, pad_id)
         self._numbers: dict[Hashable, int] = {start: 0}
-        self._transitions: list[tuple[int, int, int]] = []  # state, number of a set, next state
+        self._transitions: list[tuple[int, int, int]] = []  # state, index of a token set, next state
         self._sets: list[Allowed] = []
         self._set_numbers: dict[bytes, int] = {}
         self._finals: set[int] = set()
         self._compiled: _Table | None = None
         self._masks: dict[int, Allowed] = {}
 
-    # ------------------------------------------------------------------ making it
+    # ------------------------------------------------------------------ construction
 
     def add_transition(self, state: Hashable, tokens: TokenSpec, following: Hashable) -> None:
-        """Let tokens lead from a state to a state; both are made where they are new.
+        """Add a transition; unknown states are created.
 
         Args:
-            state: from where.
-            tokens: which, as `token_set` takes them.
-            following: to where.
+            state: the source state.
+            tokens: the tokens, as `token_set` takes them.
+            following: the target state.
 
         Raises:
-            InvariantError: no token is meant, or one leads somewhere else already.
+            InvariantError: no token is selected, or one leads to another state already.
         """
         mask = token_set(self.vocabulary, tokens)
         source, target = self._number(state), self._number(following)
@@ -85,7 +84,7 @@ class FiniteStateGuide(MaskProcessor[int]):
         self._compiled = None
 
     def add_final(self, state: Hashable) -> None:
-        """Let the output end in a state, though more may follow there."""
+        """Make a state final: the output may end there, even if more may follow."""
         self._finals.add(self._number(state))
         self._compiled = None
 
@@ -97,20 +96,20 @@ class FiniteStateGuide(MaskProcessor[int]):
         """The states by number."""
         return tuple(self._numbers)
 
-    # ------------------------------------------------------------------ running it
+    # ------------------------------------------------------------------ execution
 
     def start(self) -> int:
-        """The number of the first state."""
+        """Return the number of the initial state."""
         return 0
 
     def advance(self, state: int, token_id: int) -> int | None:
-        """Where the token leads."""
+        """Return the state after the token; None if it is not allowed."""
         table = self._table()
         following = int(table.rows[state, table.class_of_token[token_id]])
         return None if following == NOWHERE else following
 
     def allowed(self, state: int) -> Allowed:
-        """The tokens that lead anywhere, and end tokens in a final state."""
+        """Return the tokens with a transition, and EOS tokens in a final state."""
         table = self._table()
         if state not in self._masks:
             mask = (table.rows[state] != NOWHERE)[table.class_of_token]
@@ -120,7 +119,7 @@ class FiniteStateGuide(MaskProcessor[int]):
         return self._masks[state]
 
     def is_accepting(self, state: int) -> bool:
-        """Whether the state is final, or nothing leads out of it."""
+        """Return whether the state is final or has no outgoing transitions."""
         return state in self._finals or bool((self._table().rows[state] == NOWHERE).all())
 
     def _table(self) -> _Table:
@@ -136,10 +135,11 @@ class FiniteStateGuide(MaskProcessor[int]):
         return _Table(class_of_token, rows)
 
     def transitions(self) -> tuple[tuple[int, int, int], ...]:
-        """The same machine as triples of a state, a token id and the next state, as `DfaTable` and a session take them.
+        """Return the automaton as triples (state, token id, next state), as `DfaTable` and a session take them.
 
-        States are numbered from 1, the first one is 1. In a table the end is a transition like any other, so from a
-        final state end tokens lead to it. Without end tokens only a state that nothing leads out of is final there.
+        States are numbered from 1; the initial state is 1. In a table the end is a transition like any other, so EOS
+        tokens lead from a final state to itself. Without EOS tokens only a state without outgoing transitions is final
+        there.
         """
         found: list[tuple[int, int, int]] = []
         for state in range(len(self._numbers)):
@@ -150,43 +150,43 @@ class FiniteStateGuide(MaskProcessor[int]):
                 found += [(state + 1, token_id, state + 1) for token_id in sorted(self.vocabulary.eos_ids)]
         return tuple(found)
 
-    # ------------------------------------------------------------------ comparing it
+    # ------------------------------------------------------------------ comparison
 
     def is_same_machine(self, other: FiniteStateGuide) -> bool:
-        """Whether the two are the same but for the names of their states (isomorphic, what cannot be reached aside)."""
+        """Return whether the reachable parts of both automata are isomorphic (equal up to the names of states)."""
         if self.vocabulary.fingerprint != other.vocabulary.fingerprint:
             return False
-        twin, back, waiting = {0: 0}, {0: 0}, [0]
+        matched, back, waiting = {0: 0}, {0: 0}, [0]
         while waiting:
             state = waiting.pop()
-            if self.is_accepting(state) != other.is_accepting(twin[state]):
+            if self.is_accepting(state) != other.is_accepting(matched[state]):
                 return False
-            pairs = np.unique(np.stack((self.targets(state), other.targets(twin[state]))), axis=1)
+            pairs = np.unique(np.stack((self.targets(state), other.targets(matched[state]))), axis=1)
             for ours, theirs in pairs.T.tolist():
                 if (ours == NOWHERE) != (theirs == NOWHERE):
                     return False
-                if ours not in twin and ours != NOWHERE:
-                    twin[ours] = theirs
+                if ours not in matched and ours != NOWHERE:
+                    matched[ours] = theirs
                     waiting.append(ours)
-                if ours != NOWHERE and (twin[ours] != theirs or back.setdefault(theirs, ours) != ours):
+                if ours != NOWHERE and (matched[ours] != theirs or back.setdefault(theirs, ours) != ours):
                     return False
         return True
 
     def targets(self, state: int) -> NDArray[np.int32]:
-        """int32[V], the state after each token; -1 where it may not come."""
+        """Return int32[V], the state after each token; -1 where it is not allowed."""
         table = self._table()
         return np.asarray(table.rows[state][table.class_of_token])
 
 
 def token_classes(size: int, sets: list[Allowed]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """The tokens that no set tells apart.
+    """Group the tokens that no set separates.
 
     Args:
-        size: how many tokens there are.
+        size: the number of tokens.
         sets: bool[size] each.
 
     Returns:
-        int32[size], the class of each token, and bool[sets, classes], which classes a set is made of.
+        int32[size], the class of each token, and bool[sets, classes], the classes that make up each set.
     """
     class_of_token = np.zeros(size, dtype=np.int64)
     for mask in sets:

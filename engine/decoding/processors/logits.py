@@ -1,7 +1,7 @@
-"""Logits as every processor reckons with them: the last axis is the vocabulary, a removed token has `-inf`.
+"""Logits as every processor handles them: the last axis is the vocabulary, a removed token has `-inf`.
 
-Rejected: probabilities in, probabilities out. Logits keep their precision where
-a probability underflows, and no processor then needs to normalise.
+Rejected: probabilities in, probabilities out. Logits keep their precision where a probability underflows, and no
+processor needs to normalise.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ Allowed: TypeAlias = NDArray[np.bool_]
 
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
 _LIMITS = np.where(_BITS == 1, 0.0, -np.inf)
-"""float64[256, 8]: what to add to eight logits under each byte of a packed mask."""
-_STRIPES = 4  # for each logit that is looked for
-_FEW = 8  # a row of which no more than every eighth logit is left is reckoned without the others
+"""float64[256, 8]: what to add to eight logits for each byte of a packed mask."""
+_STRIPES = 4  # per logit that is searched for
+_FEW = 8  # a row with at most every eighth logit left is computed from those alone
 
 
 def sanitise(logits: NDArray[np.floating[Any]], width: int) -> Logits:
-    """Logits that every later step can reckon with: float64[..., width], no NaN, no `+inf`.
+    """Return logits that every later step can handle: float64[..., width], no NaN, no `+inf`.
 
-    A NaN counts as `-inf`. Where a model says `+inf`, it means those tokens and no
-    others. Missing ones are `-inf`, those beyond `width` are kept.
+    A NaN counts as `-inf`. If a model returns `+inf`, only those tokens remain. Missing logits are `-inf`; those beyond
+    `width` are kept.
     """
     given = logits.shape[-1]
     clean = np.empty((*logits.shape[:-1], max(width, given)))
     clean[..., :given], clean[..., given:] = logits, -np.inf
-    if clean.max(initial=-np.inf) < np.inf:  # a NaN is the maximum of whatever it is among, and fails this
+    if clean.max(initial=-np.inf) < np.inf:  # `max` returns NaN if there is one, which fails this test
         return clean
     clean[np.isnan(clean)] = -np.inf
     certain = np.isposinf(clean)
@@ -42,7 +42,7 @@ def sanitise(logits: NDArray[np.floating[Any]], width: int) -> Logits:
 
 
 def log_sum_exp(logits: Logits) -> float:
-    """`ln Σ exp(logits)` of one row; `-inf` where no logit is finite."""
+    """Return `ln Σ exp(logits)` of one row; `-inf` if no logit is finite."""
     top = float(logits.max(initial=-np.inf))
     if top == -np.inf:
         return -np.inf
@@ -50,11 +50,11 @@ def log_sum_exp(logits: Logits) -> float:
 
 
 def softmax(logits: Logits) -> Logits:
-    """Probabilities that sum to 1 along the last axis; all zero where no logit is finite."""
+    """Return probabilities that sum to 1 along the last axis; all zero if no logit is finite."""
     if logits.ndim == 1 and np.count_nonzero(finite := logits > -np.inf) < logits.shape[0] // _FEW:
         p = np.zeros_like(logits)
         left = np.flatnonzero(finite)
-        if left.shape[0]:  # the exponential of -inf takes four times as long as that of a number
+        if left.shape[0]:  # exp(-inf) takes four times as long as exp of a finite number
             p[left] = softmax(logits[left])
         return p
     top = logits.max(axis=-1, keepdims=True, initial=-np.inf)
@@ -66,10 +66,10 @@ def softmax(logits: Logits) -> Logits:
 
 
 def mask(logits: Logits, allowed: Allowed) -> Logits:
-    """Removes what is not allowed; `allowed` is bool[..., V].
+    """Set the logits of masked tokens to `-inf`; `allowed` is bool[..., V].
 
-    By adding 0 or `-inf` from a table: `np.where` guesses at each token which way it goes, and where a mask has no
-    order it guesses wrongly half of the time, which takes ten times as long.
+    It adds 0 or `-inf` from a table: `np.where` branches for each token, and on an irregular mask the mispredictions
+    take ten times as long.
     """
     packed = np.packbits(allowed, axis=-1, bitorder="little")
     limits = _LIMITS.take(packed, axis=0).reshape(*packed.shape[:-1], 8 * packed.shape[-1])[..., : allowed.shape[-1]]
@@ -77,28 +77,28 @@ def mask(logits: Logits, allowed: Allowed) -> Logits:
 
 
 def mass_of(p: Logits, chosen: Allowed) -> float:
-    """The probability of some tokens of a row.
+    """Return the probability of some tokens of a row.
 
-    Rejected: `p @ chosen`. BLAS shares it out among threads, and on a busy machine they wait for a core longer than all
-    the rest of a step takes.
+    Rejected: `p @ chosen`. BLAS distributes it over threads, and on a busy machine they wait for a core longer than the
+    rest of a step takes.
     """
     return float(np.einsum("i,i->", p, chosen))
 
 
 def kth_best(logits: Logits, k: int) -> float:
-    """The k-th highest of one row of logits, from 1 to as many as there are."""
+    """Return the k-th highest of one row of logits, from 1 to the number of logits."""
     bound = below_kth_best(logits, k)
     good = logits[logits >= bound] if bound > -np.inf else logits[logits > -np.inf]
-    if good.shape[0] < k:  # the rest was removed
+    if good.shape[0] < k:  # the other logits are -inf
         return -np.inf
     return float(np.partition(good, -k)[-k])
 
 
 def below_kth_best(logits: Logits, k: int) -> float:
-    """A bound that the k-th highest of one row of logits reaches, and hardly more than k of them.
+    """Return a lower bound of the k-th highest logit of a row; few logits beyond the best k reach it.
 
-    It is the k-th of the best ones of all stripes. A partition of the whole row takes ten times as long. Of a row that
-    is too short for that, or of which too little is left, it is `-inf`.
+    It is the k-th highest of the maxima of all stripes. A partition of the full row takes ten times as long. It is
+    `-inf` for a row that is too short, or has too few finite logits.
     """
     stripes = _STRIPES * k
     length = logits.shape[0] // stripes
@@ -109,7 +109,7 @@ def below_kth_best(logits: Logits, k: int) -> float:
 
 
 def padded(allowed: Allowed, width: int) -> Allowed:
-    """A mask, bool[V], as wide as the logits: ids beyond the vocabulary are not allowed."""
+    """Return a mask, bool[V], widened to the logits: ids beyond the vocabulary are masked."""
     if allowed.shape[0] == width:
         return allowed
     wide = np.zeros(width, dtype=np.bool_)

@@ -1,11 +1,10 @@
-"""A processor that only removes tokens: a machine for one row, and a batch of such rows.
+"""Processors that only remove tokens: an automaton for one row, and a batch of such rows.
 
-Who writes one gives three functions of a state (where it starts, where a token
-leads, what may come next). What they have in common stands here: rows that have
-ended, the first call, and the error where nothing is left.
+A subclass defines three functions of a state: the initial state, the state after a token, and the allowed tokens. This
+module adds what they share: rows that have ended, the first call, and the error when nothing is left.
 
-A row that has ended, by an end token or because nothing may follow, is left with
-one token, `pad_id`, whatever the logits are: it can be drawn from like any other.
+A row that has ended, by an EOS token or because nothing may follow, keeps one token, `pad_id`, whatever the logits are:
+it can be sampled from like any other.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ MOST_NAMED = 8
 
 
 class Ended:
-    """The state of a row after an end token."""
+    """The state of a row after an EOS token."""
 
     __slots__ = ()
 
@@ -45,7 +44,7 @@ class BatchRows(Generic[S]):
 
     Attributes:
         states: by row.
-        started: whether a token was asked for before, so that the last one is still to be read.
+        started: whether `process` was called before, so that the last token must still be read.
     """
 
     states: tuple[S | Ended, ...]
@@ -53,13 +52,13 @@ class BatchRows(Generic[S]):
 
 
 class RowMachine(ABC, Generic[S]):
-    """What may come next in one row.
+    """An automaton that decides what may come next in one row.
 
     Attributes:
-        vocabulary: whose tokens.
-        pad_id: what a row that has ended is left with: by default the lowest end token, or 0 where there is none.
-        stops_itself: whether its acceptance says that a text without an end token may end.
-        nothing_left: what it means that its mask is empty.
+        vocabulary: the vocabulary of the mask.
+        pad_id: the only token of a row that has ended: by default the lowest EOS id, or 0 without one.
+        stops_itself: whether a text without an EOS token may end where it accepts.
+        nothing_left: what an empty mask means, in words.
     """
 
     stops_itself: bool = True
@@ -71,63 +70,63 @@ class RowMachine(ABC, Generic[S]):
 
     @abstractmethod
     def start(self) -> S:
-        """The state before the first token."""
+        """Return the state before the first token."""
 
     @abstractmethod
     def advance(self, state: S, token_id: int) -> S | None:
-        """The state after a token that ends nothing; None where it may not come."""
+        """Return the state after a token other than EOS; None if it is not allowed."""
 
     @abstractmethod
     def allowed(self, state: S) -> Allowed:
-        """bool[V], what may come next, end tokens included; not to be written to."""
+        """Return the allowed tokens, EOS included, bool[V]; read-only."""
 
     @abstractmethod
     def is_accepting(self, state: S) -> bool:
-        """Whether the output may end here."""
+        """Return whether the output may end here."""
 
     def expected(self, state: S) -> str:
-        """What may come next, in words."""
+        """Describe what may come next."""
         return named(self.vocabulary, np.flatnonzero(self.allowed(state)).tolist())
 
     def why_not(self, state: S, token_id: int) -> str:
-        """What stands against a token that may not come next."""
+        """Describe why a token may not come next."""
         wanted = self.expected(state)
         return f"it expects {wanted}" if wanted else "nothing may follow"
 
     def step(self, state: S, token_id: int) -> S | Ended | None:
-        """The state after any token; None where it may not come."""
+        """Return the state after any token; None if it is not allowed."""
         if token_id in self.vocabulary.eos_ids:
             return ENDED if self.allowed(state)[token_id] else None
         return self.advance(state, token_id) if 0 <= token_id < self.vocabulary.size else None
 
     def is_over(self, state: S) -> bool:
-        """Whether the output is complete and nothing may follow, not even an end token."""
+        """Return whether the output is complete and nothing may follow, not even an EOS token."""
         return self.is_accepting(state) and not self.allowed(state).any()
 
 
 class MaskProcessor(RowMachine[S]):
-    """The processor that runs a machine for every row of a batch."""
+    """A processor that runs an automaton for every row of a batch."""
 
     def init(self, rows: int) -> BatchRows[S]:
-        """Every row at the start."""
+        """Return the initial state for every row."""
         return BatchRows((self.start(),) * rows)
 
     def process(self, state: BatchRows[S], logits: Logits, context: Context) -> tuple[Logits, BatchRows[S]]:
-        """Remove what may not come next; see `Processor.process`."""
+        """Remove the tokens that are not allowed; see `Processor.process`."""
         states = state.states
         if state.started:
             last = context.last.tolist()
             pairs = enumerate(zip(states, last, strict=True))
-            states = tuple(self._moved(one, token, row) for row, (one, token) in pairs)
+            states = tuple(self._advance_row(row_state, token, row) for row, (row_state, token) in pairs)
         masked = np.full_like(logits, -np.inf)
-        for row, one in enumerate(states):
-            if isinstance(one, Ended) or self.is_over(one):
+        for row, row_state in enumerate(states):
+            if isinstance(row_state, Ended) or self.is_over(row_state):
                 masked[row, self.pad_id] = 0.0
             else:
-                self._mask(one, logits[row], masked[row], row)
+                self._mask_row(row_state, logits[row], masked[row], row)
         return masked, BatchRows(states, started=True)
 
-    def _moved(self, state: S | Ended, token_id: int, row: int) -> S | Ended:
+    def _advance_row(self, state: S | Ended, token_id: int, row: int) -> S | Ended:
         if isinstance(state, Ended) or self.is_over(state):
             return state
         following = self.step(state, token_id)
@@ -136,7 +135,7 @@ class MaskProcessor(RowMachine[S]):
             raise EmptyMaskError("", cause, self.expected(state), row)
         return following
 
-    def _mask(self, state: S, given: Logits, out: Logits, row: int) -> None:
+    def _mask_row(self, state: S, given: Logits, out: Logits, row: int) -> None:
         allowed = padded(self.allowed(state), given.shape[0])
         np.copyto(out, given, where=allowed)
         out[np.isnan(out)] = -np.inf
@@ -147,7 +146,7 @@ class MaskProcessor(RowMachine[S]):
 
 
 def named(vocabulary: Vocabulary, token_ids: Iterable[int]) -> str:
-    """Tokens in words: "`a`, `b` or 3 others"."""
+    """Name tokens in words: "`a`, `b` or 3 others"."""
     ids = list(token_ids)
     shown = [_name(vocabulary, token_id) for token_id in ids[:MOST_NAMED]]
     if len(ids) > MOST_NAMED:

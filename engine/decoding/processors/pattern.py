@@ -1,15 +1,13 @@
-"""A guide compiled from a pattern: classes and texts, each with how often it comes.
+"""A guide compiled from a pattern: character classes and texts, each with a repetition count.
 
     UPPER+ ":" " " LOWER{1,12} NEWLINE
 
-Every element is a loop of its own, and the loops stand in a row (Thompson, CACM
-11(6), 1968). Where two may go on with the same token, as in `LETTER+ LOWER`, the
-machine follows both (subset construction), and states that nothing tells apart
-become one (Moore 1956): so the result is the least machine of its language, and
-equal to one made by hand.
+Every element becomes a loop, and the loops are concatenated (Thompson, CACM 11(6), 1968). Where two elements can
+continue with the same token, as in `LETTER+ LOWER`, the automaton follows both (subset construction), and equivalent
+states are merged (Moore 1956): the result is the minimal automaton of its language, and equals one written by hand.
 
-A class is repeated in tokens (see `character_classes`). A text is spelled by any
-tokens that spell it, token by token: none of them reaches beyond it.
+A class is repeated in tokens (see `character_classes`). A text may be encoded by any tokens, as long as none of them
+extends beyond it.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ from engine.vocabulary import Vocabulary, visible
 MOST_STATES = 10_000
 
 Element = tuple["str | bytes", str]
-"""What, and how often: the name of a class or a text; `1`, `?`, `*`, `+`, `3`, `{3}`, `{3,}` or `{3,5}`."""
+"""A class name or a text, and a count: `1`, `?`, `*`, `+`, `3`, `{3}`, `{3,}` or `{3,5}`."""
 
 _ELEMENT = re.compile(
     r"""(?P<name>[A-Z]+) | "(?P<text>(?:[^"\\]|\\.)*)" """,
@@ -42,14 +40,14 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"'}
 
 
 def parse_pattern(text: str) -> tuple[Element, ...]:
-    r"""The elements of a written pattern.
+    r"""Parse a pattern into its elements.
 
     Args:
-        text: class names and texts between double quotes (with `\n \t \r \\ \"`), blanks between them, each followed
-            by nothing, `?`, `*`, `+`, `{3}`, `{3,}` or `{3,5}`.
+        text: class names and texts in double quotes (with `\n \t \r \\ \"`), separated by white space, each followed by
+            nothing, `?`, `*`, `+`, `{3}`, `{3,}` or `{3,5}`.
 
     Raises:
-        InvariantError: it is not such a text; the message says where.
+        InvariantError: the syntax is wrong; the message names the position.
     """
     found: list[Element] = []
     at = 0
@@ -89,27 +87,27 @@ def _refuse(text: str, at: int, why: str) -> NoReturn:
 def compile_pattern(
     vocabulary: Vocabulary, pattern: Sequence[Element] | str, pad_id: int | None = None
 ) -> FiniteStateGuide:
-    """The least machine of a pattern.
+    """Compile a pattern to its minimal automaton.
 
     Args:
-        vocabulary: whose tokens.
-        pattern: its elements, or as `parse_pattern` reads it. Bytes are always a text, `b"UPPER"` too.
-        pad_id: as `Machine` has it.
+        vocabulary: the vocabulary of the token sets.
+        pattern: its elements, or a text for `parse_pattern`. Bytes are always a text, `b"UPPER"` too.
+        pad_id: as in `RowMachine`.
 
     Raises:
-        InvariantError: an element is none, or no tokens of the vocabulary are in it.
+        InvariantError: an element is invalid, or no tokens of the vocabulary match it.
         LimitExceededError: it takes more than `MOST_STATES` states.
 
-        >>> letters = Vocabulary([b"A", b"a", b":", b"\\n"], eos_ids=[])
-        >>> guide = compile_pattern(letters, [("UPPER", "+"), (":", "1"), ("LOWER", "+"), ("NEWLINE", "1")])
+        >>> vocabulary = Vocabulary([b"A", b"a", b":", b"\\n"], eos_ids=[])
+        >>> guide = compile_pattern(vocabulary, [("UPPER", "+"), (":", "1"), ("LOWER", "+"), ("NEWLINE", "1")])
         >>> len(guide.states)
         5
     """
-    parts = _Parts(vocabulary)
+    parts = _Nfa(vocabulary)
     for what, count in parse_pattern(pattern) if isinstance(pattern, str) else pattern:
         parts.add(what, *_counts(count))
     class_of_token, members = token_classes(vocabulary.size, parts.sets)
-    rows, finals = _least(*_subsets(parts, members))
+    rows, finals = _minimised(*_subsets(parts, members))
     guide = FiniteStateGuide(vocabulary, 0, pad_id)
     for state, row in enumerate(rows):
         for target in dict.fromkeys(row):
@@ -121,10 +119,10 @@ def compile_pattern(
 
 
 def fixed_sets(vocabulary: Vocabulary, pattern: str) -> list[Allowed]:
-    """The sets of a pattern whose length is fixed: one for each position, as `StaticMask` takes them.
+    """Return the token sets of a pattern of fixed length: one for each position, as `StaticMask` takes them.
 
     Raises:
-        InvariantError: an element may come more or less often, or a text is no single token.
+        InvariantError: an element has a variable count, or a text is no single token.
     """
     sets: list[Allowed] = []
     for what, count in parse_pattern(pattern):
@@ -151,12 +149,13 @@ def _counts(count: str) -> tuple[int, int | None]:
 
 
 @dataclass
-class _Parts:
-    """The nondeterministic machine: places in a row, with steps that read a set and steps that read nothing."""
+class _Nfa:
+    """The NFA: states in a chain, with transitions that read a token set and transitions that read nothing."""
 
     vocabulary: Vocabulary
     sets: list[Allowed] = field(default_factory=list)
-    reads: list[list[tuple[int, int]]] = field(default_factory=lambda: [[]])  # by place: number of a set, next place
+    # by state: index of a token set, next state
+    reads: list[list[tuple[int, int]]] = field(default_factory=lambda: [[]])
     skips: list[list[int]] = field(default_factory=lambda: [[]])
     _numbers: dict[str | bytes, int] = field(default_factory=dict)
 
@@ -165,14 +164,14 @@ class _Parts:
         return len(self.reads) - 1
 
     def add(self, what: str | bytes, least: int, most: int | None) -> None:
-        """Append an element: as often as it must come, then as often as it may."""
+        """Append an element: its required repetitions, then the optional ones."""
         for _ in range(least if most is not None else max(0, least - 1)):
             self._append(what)
         if most is None:
             begin = self.end
             self._append(what)
             again = self.end
-            out = self._place()  # a place of its own, or the next element's loop would lead back into this one
+            out = self._new_state()  # a separate state, or the next element's loop would lead back into this one
             self.skips[again] += [begin, out]
             if least == 0:
                 self.skips[begin].append(out)
@@ -187,23 +186,23 @@ class _Parts:
     def _append(self, what: str | bytes) -> None:
         if isinstance(what, str) and what in CharacterClass.__members__:
             source = self.end
-            self.reads[source].append((self._set(what), self._place()))
+            self.reads[source].append((self._set(what), self._new_state()))
             return
         text = what.encode() if isinstance(what, str) else what
         if not text:
             raise InvariantError("an element without text means nothing")
         base = self.end
         for _ in text:
-            self._place()
-        for begin in range(len(text)):
-            for length in range(1, len(text) - begin + 1):
-                number = self._set_of_text(text[begin : begin + length])
+            self._new_state()
+        for start in range(len(text)):
+            for length in range(1, len(text) - start + 1):
+                number = self._set_of_text(text[start : start + length])
                 if number is not None:
-                    self.reads[base + begin].append((number, base + begin + length))
+                    self.reads[base + start].append((number, base + start + length))
         if not _is_spelled(self.reads[base : base + len(text)], base, len(text)):
             raise InvariantError(f"no tokens of this vocabulary spell `{visible(text)}`")
 
-    def _place(self) -> int:
+    def _new_state(self) -> int:
         self.reads.append([])
         self.skips.append([])
         if len(self.reads) > MOST_STATES:
@@ -225,34 +224,34 @@ class _Parts:
 
 def _is_spelled(reads: list[list[tuple[int, int]]], base: int, length: int) -> bool:
     reached = {base}
-    for place, row in enumerate(reads, base):
-        if place in reached:
+    for state, row in enumerate(reads, base):
+        if state in reached:
             reached.update(target for _, target in row)
     return base + length in reached
 
 
-def _subsets(parts: _Parts, members: NDArray[np.bool_]) -> tuple[list[list[int]], list[bool]]:
-    """Rows over token classes, and which states are final."""
+def _subsets(parts: _Nfa, members: NDArray[np.bool_]) -> tuple[list[list[int]], list[bool]]:
+    """Determinise; return rows over token classes, and which states are final."""
 
-    def closed(places: set[int]) -> frozenset[int]:
-        waiting = list(places)
+    def closure(nfa_states: set[int]) -> frozenset[int]:
+        waiting = list(nfa_states)
         while waiting:
-            for place in parts.skips[waiting.pop()]:
-                if place not in places:
-                    places.add(place)
-                    waiting.append(place)
-        return frozenset(places)
+            for nfa_state in parts.skips[waiting.pop()]:
+                if nfa_state not in nfa_states:
+                    nfa_states.add(nfa_state)
+                    waiting.append(nfa_state)
+        return frozenset(nfa_states)
 
-    first = closed({0})
+    first = closure({0})
     numbers, order, rows = {first: 0}, [first], list[list[int]]()
-    for state in order:  # it grows on the way
+    for state in order:  # the list grows during the loop
         row = []
         for token_class in range(members.shape[1]):
-            after = {t for place in state for number, t in parts.reads[place] if members[number, token_class]}
+            after = {t for nfa_state in state for number, t in parts.reads[nfa_state] if members[number, token_class]}
             if not after:
                 row.append(NOWHERE)
                 continue
-            following = closed(after)
+            following = closure(after)
             if following not in numbers:
                 if len(order) >= MOST_STATES:
                     raise LimitExceededError("states of a pattern", given=len(order) + 1, limit=MOST_STATES)
@@ -263,8 +262,8 @@ def _subsets(parts: _Parts, members: NDArray[np.bool_]) -> tuple[list[list[int]]
     return rows, [parts.end in state for state in order]
 
 
-def _least(rows: list[list[int]], finals: list[bool]) -> tuple[list[list[int]], list[bool]]:
-    """States that nothing tells apart become one; the first stays the first."""
+def _minimised(rows: list[list[int]], finals: list[bool]) -> tuple[list[list[int]], list[bool]]:
+    """Merge equivalent states; the initial state stays first."""
     block = [int(final) for final in finals]
     while True:
         keys = [(block[s], *(NOWHERE if t == NOWHERE else block[t] for t in row)) for s, row in enumerate(rows)]

@@ -1,12 +1,12 @@
-"""Processors one after the other, by name, in an order that the user sees and changes.
+"""A pipeline: named processors in an order that the user sees and changes.
 
-The order is part of the meaning. A mask behind top-k may find that nothing of what
-it allows is left, and says so; before top-k it cannot happen.
+The order matters. A mask after top-k may find that none of its allowed tokens is left, and reports it; before top-k
+this cannot happen.
 
     >>> from engine.vocabulary import Vocabulary
     >>> from engine.decoding.processors import StaticMask, Temperature
-    >>> letters = Vocabulary([b"a", b"b", b"\\n"], eos_ids=[])
-    >>> pipeline = Pipeline([("static", StaticMask(letters, ["LOWER"])), ("temperature", Temperature(0.5))])
+    >>> vocabulary = Vocabulary([b"a", b"b", b"\\n"], eos_ids=[])
+    >>> pipeline = Pipeline([("static", StaticMask(vocabulary, ["LOWER"])), ("temperature", Temperature(0.5))])
     >>> logits, state = pipeline.process(pipeline.init(1), np.array([[1.0, 3.0, 9.0]]), Context.of([[]]))
     >>> logits.tolist()
     [[-4.0, 0.0, -inf]]
@@ -36,7 +36,7 @@ class Pipeline:
         stages: pairs of a name and a processor, first to last.
 
     Raises:
-        InvariantError: two stages have one name.
+        InvariantError: two stages have the same name.
     """
 
     def __init__(self, stages: Sequence[tuple[str, Processor[Any]]] = ()) -> None:
@@ -47,15 +47,20 @@ class Pipeline:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The stages in their order."""
+        """The stages' names in their order."""
         return tuple(name for name, _ in self.stages)
 
     def init(self, rows: int) -> States:
-        """The states of all stages."""
+        """Return the initial states of all stages."""
         return tuple(processor.init(rows) for _, processor in self.stages)
 
     def process(self, state: States, logits: Logits, context: Context) -> tuple[Logits, States]:
-        """What all stages make of the logits; see `Processor.process`.
+        """Apply all stages to the logits; see `Processor.process`.
+
+        Args:
+            state: the states of all stages.
+            logits: float64[B, W].
+            context: the tokens so far.
 
         Raises:
             EmptyMaskError: a stage left no token; the error names it.
@@ -66,7 +71,13 @@ class Pipeline:
     def outcomes(
         self, state: States, logits: Logits, context: Context
     ) -> tuple[tuple[tuple[str, Logits], ...], States]:
-        """What each stage by itself left, by name and in order, and the next state."""
+        """Return the logits after each stage, by name and in order, and the next state.
+
+        Args:
+            state: the states of all stages.
+            logits: float64[B, W].
+            context: the tokens so far.
+        """
         passed = list(self._through(state, sanitise(logits, logits.shape[-1]), context))
         left = tuple((name, made) for name, (made, _) in zip(self.names, passed, strict=True))
         return left, tuple(after for _, after in passed)
@@ -83,22 +94,28 @@ class Pipeline:
             yield logits, after
 
     def moved(self, name: str, place: int) -> Pipeline:
-        """The same stages with one of them elsewhere, counted from 0."""
-        stage = self.stages[self._at(name)]
+        """Return the pipeline with a stage moved to an index."""
+        stage = self.stages[self._index(name)]
         others = [other for other in self.stages if other is not stage]
         return Pipeline([*others[:place], stage, *others[place:]])
 
     def without(self, name: str) -> Pipeline:
-        """The other stages."""
-        at = self._at(name)
+        """Return the pipeline without a stage."""
+        at = self._index(name)
         return Pipeline((*self.stages[:at], *self.stages[at + 1 :]))
 
     def with_stage(self, name: str, processor: Processor[Any], place: int | None = None) -> Pipeline:
-        """The same stages and one more, at the end or at a place counted from 0."""
+        """Return the pipeline with one more stage.
+
+        Args:
+            name: the name of the stage.
+            processor: the processor.
+            place: its index; None for the end.
+        """
         at = len(self.stages) if place is None else place
         return Pipeline((*self.stages[:at], (name, processor), *self.stages[at:]))
 
-    def _at(self, name: str) -> int:
+    def _index(self, name: str) -> int:
         if name not in self.names:
             raise InvariantError(f"there is no stage {name!r}; there are {', '.join(self.names) or 'none'}")
         return self.names.index(name)

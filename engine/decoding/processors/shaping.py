@@ -1,9 +1,8 @@
-"""Processors that shape a distribution: the penalty, the temperature and the filters.
+"""Processors that shape a distribution: penalty, temperature and filters.
 
-They give what transformers' processors and warpers of the same names give
-(`transformers/generation/logits_process.py`), in numpy, so that a step needs no
-torch and a test can hold one against the other. Each function takes one row,
-float64[V]; the classes do the same to each row of a batch.
+They compute what transformers' processors and warpers of the same names compute
+(`transformers/generation/logits_process.py`), in numpy, so that a step needs no torch and a test can compare both. Each
+function takes one row, float64[V]; the classes apply it to each row of a batch.
 """
 
 from __future__ import annotations
@@ -26,11 +25,17 @@ TOP_K = "top-k"
 TOP_P = "top-p"
 MIN_P = "min-p"
 
-_FIRST_LOOK = 1024  # tokens among which top-p mostly finds its own
+_FIRST_LOOK = 1024  # the number of best tokens that usually suffices for top-p
 
 
 def repetition_penalty(logits: Logits, history: Sequence[int], penalty: float) -> Logits:
-    """Divides positive logits of ids that occurred and multiplies negative ones (Keskar et al. 2019, CTRL)."""
+    """Divide positive logits of ids that occurred and multiply negative ones (Keskar et al. 2019, CTRL).
+
+    Args:
+        logits: float64[V].
+        history: the ids so far; ids beyond the logits are ignored.
+        penalty: the factor, above 0.
+    """
     seen = np.unique(np.array([i for i in history if 0 <= i < logits.shape[0]], dtype=np.int64))
     penalised = logits.copy()
     scores = logits[seen]
@@ -39,7 +44,7 @@ def repetition_penalty(logits: Logits, history: Sequence[int], penalty: float) -
 
 
 def temperature(logits: Logits, degree: float) -> Logits:
-    """Divides the logits."""
+    """Divide the logits by a temperature above 0."""
     # Shifting first changes no probability and keeps a tiny temperature from overflowing to +inf.
     top = float(logits.max(initial=-np.inf))
     shifted = logits - top if top > -np.inf else logits
@@ -47,15 +52,15 @@ def temperature(logits: Logits, degree: float) -> Logits:
 
 
 def top_k(logits: Logits, k: int) -> Logits:
-    """Keeps the k highest logits, and whatever ties with the last of them."""
+    """Keep the k highest logits, and ties with the last of them."""
     return mask(logits, logits >= kth_best(logits, min(k, logits.shape[0])))
 
 
 def top_p(logits: Logits, mass: float) -> Logits:
-    """Keeps the smallest set of tokens whose mass reaches p (Holtzman et al. 2020), at least one."""
+    """Keep the smallest set of tokens whose mass reaches p (Holtzman et al. 2020), at least one."""
     p = softmax(logits)
-    best, rest = _enough(logits, p, 1.0 - mass)
-    # Ascending, higher ids first among equals: so the lower id of a tie is the one that stays.
+    best, rest = _best_tokens(logits, p, 1.0 - mass)
+    # Ascending, higher ids first among ties, so that the lower id of a tie is kept.
     order = best[best.shape[0] - 1 - np.argsort(logits[best][::-1], kind="stable")]
     removed = rest + np.cumsum(p[order]) <= 1.0 - mass
     removed[-1:] = False
@@ -64,8 +69,8 @@ def top_p(logits: Logits, mass: float) -> Logits:
     return kept
 
 
-def _enough(logits: Logits, p: Logits, spare: float) -> tuple[NDArray[np.int64], float]:
-    """The best tokens, as many as leave no more mass than can be spared, and the mass of the others.
+def _best_tokens(logits: Logits, p: Logits, spare: float) -> tuple[NDArray[np.int64], float]:
+    """Return the best tokens, enough that the mass of the others is at most `spare`, and that mass.
 
     Sorting a vocabulary takes thirty times as long as finding its thousand best tokens.
     """
@@ -81,38 +86,50 @@ def _enough(logits: Logits, p: Logits, spare: float) -> tuple[NDArray[np.int64],
 
 
 def min_p(logits: Logits, share: float) -> Logits:
-    """Keeps tokens of at least this share of the best one's probability (Nguyen et al. 2024)."""
+    """Keep tokens with at least this share of the best token's probability (Nguyen et al. 2024)."""
     probabilities = softmax(logits)
     return mask(logits, probabilities >= share * probabilities.max(initial=0.0))
 
 
 def shapes(settings: SamplerSettings, history: Sequence[int]) -> dict[str, Shape]:
-    """The sampler's stages that are on, by name, in their usual order. Greedy needs the penalty alone."""
-    on: dict[str, Shape] = {}
+    """Return the enabled stages of the sampler by name, in default order. Greedy sampling uses only the penalty."""
+    enabled: dict[str, Shape] = {}
     if settings.repetition_penalty != 1.0:
-        on[PENALTY] = lambda logits: repetition_penalty(logits, history, settings.repetition_penalty)
+        enabled[PENALTY] = lambda logits: repetition_penalty(logits, history, settings.repetition_penalty)
     if settings.temperature == 0:
-        return on
+        return enabled
     if settings.temperature != 1.0:
-        on[TEMPERATURE] = lambda logits: temperature(logits, settings.temperature)
+        enabled[TEMPERATURE] = lambda logits: temperature(logits, settings.temperature)
     if settings.top_k > 0:
-        on[TOP_K] = lambda logits: top_k(logits, settings.top_k)
+        enabled[TOP_K] = lambda logits: top_k(logits, settings.top_k)
     if settings.top_p < 1.0:
-        on[TOP_P] = lambda logits: top_p(logits, settings.top_p)
+        enabled[TOP_P] = lambda logits: top_p(logits, settings.top_p)
     if settings.min_p > 0.0:
-        on[MIN_P] = lambda logits: min_p(logits, settings.min_p)
-    return on
+        enabled[MIN_P] = lambda logits: min_p(logits, settings.min_p)
+    return enabled
 
 
 def process(logits: Logits, history: Sequence[int], settings: SamplerSettings) -> Logits:
-    """What a sampler's settings make of masked logits, float64[V]."""
+    """Apply a sampler's settings to masked logits, float64[V].
+
+    Args:
+        logits: the masked logits.
+        history: the ids so far, for the repetition penalty.
+        settings: the sampler's settings.
+    """
     for _, after in stages(logits, history, settings):
         logits = after
     return logits
 
 
 def stages(logits: Logits, history: Sequence[int], settings: SamplerSettings) -> Iterator[tuple[str, Logits]]:
-    """The stages that are on, in their order: the name of each, and the logits after it."""
+    """Yield the enabled stages in order: the name of each, and the logits after it.
+
+    Args:
+        logits: the masked logits, float64[V].
+        history: the ids so far, for the repetition penalty.
+        settings: the sampler's settings.
+    """
     for name, shape in shapes(settings, history).items():
         logits = shape(logits)
         yield name, logits
@@ -120,7 +137,7 @@ def stages(logits: Logits, history: Sequence[int], settings: SamplerSettings) ->
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Masking:
-    """A `Shape` that removes what is not allowed, and tells its mask: whoever has the result need not call it.
+    """A `Shape` that masks tokens and exposes its mask, so that a caller who has the result need not call it.
 
     Attributes:
         allowed: bool[V].
@@ -134,13 +151,13 @@ class Masking:
 
 
 class _Stateless:
-    """A processor that remembers nothing."""
+    """A processor without state."""
 
     def init(self, rows: int) -> None:
-        """There is no state."""
+        """Return no state."""
 
     def process(self, state: None, logits: Logits, context: Context) -> tuple[Logits, None]:
-        """Each row by itself."""
+        """Process each row separately."""
         shaped = [self._row(row, history) for row, history in zip(logits, context.histories(), strict=True)]
         return np.stack(shaped) if shaped else logits, None
 

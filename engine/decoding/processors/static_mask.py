@@ -1,12 +1,11 @@
-"""Static masks: one set of tokens for each position, whatever stands at the others.
+"""Static masks: one token set for each position, independent of the tokens at other positions.
 
-The simplest constraint that there is, and a check on the others: five lower-case
-letters and a new line need no automaton. Behind the last position the output is
-over; where the vocabulary has end tokens, one of them is all that may follow.
+The simplest constraint, and a check on the others: five lower-case letters and a new line need no automaton. After the
+last position the output is over; if the vocabulary has EOS tokens, only they are allowed there.
 
     >>> from engine.vocabulary import Vocabulary
-    >>> letters = Vocabulary([b"a", b"b", b"\\n"], eos_ids=[])
-    >>> masks = StaticMask(letters, ["LOWER", "NEWLINE"])
+    >>> vocabulary = Vocabulary([b"a", b"b", b"\\n"], eos_ids=[])
+    >>> masks = StaticMask(vocabulary, ["LOWER", "NEWLINE"])
     >>> masks.allowed(masks.start()).tolist()
     [True, True, False]
     >>> masks.allowed(1).tolist()
@@ -29,9 +28,9 @@ class StaticMask(MaskProcessor[int]):
     """A list of token sets. The state is the position.
 
     Args:
-        vocabulary: whose tokens.
-        sets: what may stand at each position, as `token_set` takes it.
-        pad_id: as `Machine` has it.
+        vocabulary: the vocabulary of the token sets.
+        sets: the allowed tokens at each position, as `token_set` takes them.
+        pad_id: as in `RowMachine`.
 
     Raises:
         InvariantError: a set is empty, or an id is outside the vocabulary.
@@ -54,17 +53,17 @@ class StaticMask(MaskProcessor[int]):
         self._masks = (*masks, end)
 
     def start(self) -> int:
-        """The first position."""
+        """Return the first position."""
         return 0
 
     def advance(self, state: int, token_id: int) -> int | None:
-        """The next position."""
+        """Return the next position; None if the token is not allowed."""
         return state + 1 if self._masks[state][token_id] else None
 
     def allowed(self, state: int) -> Allowed:
-        """The set of the position."""
+        """Return the token set of a position."""
         return self._masks[state]
 
     def is_accepting(self, state: int) -> bool:
-        """Whether all positions are filled."""
+        """Return whether all positions are filled."""
         return state == len(self._masks) - 1

@@ -1,9 +1,8 @@
-"""Tokens that are never taken, and texts that are never written.
+"""Suppression of tokens and texts, and logit biases.
 
-A text can come whole within a token, or begin in one and end in another: `é` may
-be written as two tokens of a byte each. So the state is what the last tokens
-have begun: the rest of each forbidden text that would complete it. A token is
-removed if it holds a forbidden text, or begins with such a rest.
+A text can be inside one token, or start in one and end in another: `é` may be written as two tokens of a byte each. So
+the state is what the last tokens have started: the rest of each forbidden text that would complete it. A token is
+removed if it contains a forbidden text or starts with such a rest.
 
     >>> from engine.vocabulary import Vocabulary
     >>> words = Vocabulary([b"the", b"cat", b"e"], eos_ids=[])
@@ -26,19 +25,19 @@ from engine.source import InvariantError
 from engine.vocabulary import Trie, Vocabulary, visible
 
 Rests: TypeAlias = frozenset[bytes]
-"""What would complete a forbidden text that the output ends in the middle of."""
+"""The suffixes that would complete a forbidden text whose beginning ends the output."""
 
 _MASKS_KEPT = 1_000
 
 
 class Suppress(MaskProcessor[Rests]):
-    """Removes tokens and texts; all else may come, and the output may end anywhere.
+    """Removes tokens and texts; everything else is allowed, and the output may end anywhere.
 
     Args:
-        vocabulary: whose tokens.
-        texts: what is never written; what stands in the prompt does not count.
-        token_ids: what is never taken.
-        pad_id: as `Machine` has it.
+        vocabulary: the vocabulary of the mask.
+        texts: texts that are never written; the prompt does not count.
+        token_ids: tokens that are never taken.
+        pad_id: as in `RowMachine`.
 
     Raises:
         InvariantError: a text is empty, or an id outside the vocabulary.
@@ -63,15 +62,15 @@ class Suppress(MaskProcessor[Rests]):
 
     @property
     def never(self) -> Allowed:
-        """bool[V], the tokens that may not come anywhere; not to be written to."""
+        """The tokens that are not allowed anywhere, bool[V]."""
         return ~self._masks[frozenset()]
 
     def start(self) -> Rests:
-        """Nothing is begun."""
+        """Return the state in which no forbidden text has started."""
         return frozenset()
 
     def advance(self, state: Rests, token_id: int) -> Rests | None:
-        """What the token goes on with, and what it begins."""
+        """Return the rests of forbidden texts that the token continues or starts; None if it is not allowed."""
         if not self.allowed(state)[token_id]:
             return None
         token = self.vocabulary.tokens[token_id] or b""
@@ -83,7 +82,7 @@ class Suppress(MaskProcessor[Rests]):
         return frozenset(rests)
 
     def allowed(self, state: Rests) -> Allowed:
-        """All but what holds a forbidden text or completes one."""
+        """Return the tokens that neither contain a forbidden text nor complete one."""
         mask = self._masks.get(state)
         if mask is None:
             mask = self._masks[frozenset()].copy()
@@ -96,16 +95,16 @@ class Suppress(MaskProcessor[Rests]):
         return mask
 
     def is_accepting(self, state: Rests) -> bool:
-        """It has nothing against an end."""
+        """Return True: the output may end anywhere."""
         return True
 
     def expected(self, state: Rests) -> str:
-        """What may not come is said more shortly."""
+        """Describe the allowed text by what is forbidden, which is shorter."""
         texts = ", ".join(f"`{visible(text)}`" for text in self._texts)
         return f"text without {texts}" if texts else "other tokens"
 
     def why_not(self, state: Rests, token_id: int) -> str:
-        """The text that the token would write."""
+        """Describe which text the token would write."""
         token = self.vocabulary.tokens[token_id] or b""
         for text in self._texts:
             if text in token:
@@ -116,12 +115,12 @@ class Suppress(MaskProcessor[Rests]):
 
 
 class Bias:
-    """Adds to the logits of tokens, wherever they stand.
+    """Adds a bias to the logits of tokens.
 
     Args:
-        vocabulary: whose tokens.
-        biases: what is added, by token id, or by a text: then to every token that holds it. Where several apply they
-            add up. `-inf` removes.
+        vocabulary: the vocabulary of the logits.
+        biases: the number to add, by token id, or by a text: then to every token that contains it. Several biases of a
+            token add up. `-inf` removes it.
 
     Raises:
         InvariantError: a bias is NaN or `+inf`, a text is empty, or an id outside the vocabulary.
@@ -142,28 +141,28 @@ class Bias:
                 self.added[holding(vocabulary, [_bytes(what)])] += value
 
     def init(self, rows: int) -> None:
-        """There is no state."""
+        """Return no state."""
 
     def process(self, state: None, logits: Logits, context: Context) -> tuple[Logits, None]:
-        """Add to every row."""
+        """Add the biases to every row."""
         return self.shape(logits), None
 
     def shape(self, logits: Logits) -> Logits:
-        """Logits, float64[..., W], with what is added."""
+        """Return the logits, float64[..., W], with the biases added."""
         biased = logits.copy()
         biased[..., : self.added.shape[0]] += self.added
         return biased
 
 
 def holding(vocabulary: Vocabulary, texts: Iterable[bytes]) -> Allowed:
-    """The tokens that hold one of some texts, bool[V]."""
+    """Return the tokens that contain one of some texts, bool[V]."""
     texts = tuple(texts)
     found = (token is not None and any(text in token for text in texts) for token in vocabulary.tokens)
     return np.fromiter(found, np.bool_, vocabulary.size)
 
 
 def beginning(trie: Trie, text: bytes) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    """The ids of the tokens that begin with a text, int32[n]."""
+    """Return the ids of the tokens that start with a text, int32[n]."""
     first, end = 0, len(trie.byte)
     node = int(trie.top[text[0]])
     for depth, byte in enumerate(text):

@@ -1,1 +1,1 @@
-"""One decision: what the model wanted, what mask and sampler make of it, and how it is shown."""
+"""One decision: the model's distribution, the effect of mask and sampler, and its display."""

@@ -1,8 +1,7 @@
-"""The candidate table: which tokens it shows, with what numbers, and the search for any other.
+"""The candidate table: which tokens it shows, their numbers, and the search for any other token.
 
-A vocabulary has up to hundreds of thousands of tokens, a table shows a few hundred: the
-model's favourites, the best of the allowed ones, and every end. No full sort is
-needed for that: the cut is found by partition, and a rank by counting.
+A vocabulary has up to hundreds of thousands of tokens, a table shows a few hundred: the model's top tokens, the best
+allowed ones, and every EOS token. This needs no full sort: the cut is found by partition, and a rank by counting.
 """
 
 from __future__ import annotations
@@ -24,25 +23,25 @@ TOP = 256
 BEST_ALLOWED = 64
 MOST_FOUND = 256
 KEPT = 10
-"""So many favourites of the model every step keeps for good."""
+"""The number of the model's top tokens that every step stores permanently."""
 
 Ids = NDArray[np.int64]
 
-_FIRST = 1024  # so many are sorted at once: mostly the best allowed ones are among them
+_FIRST = 1024  # the number of tokens that are sorted at once; they usually include the best allowed ones
 
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 _NAMED = {"n": b"\n", "t": b"\t", "r": b"\r", "0": b"\0", "\\": b"\\", '"': b'"', "s": b" "}
 
 
 def best(logits: Logits, count: int) -> Ids:
-    """The ids of the `count` highest logits, best first, the lower id first among equals."""
+    """Return the ids of the `count` highest logits, best first, the lower id first among ties."""
     count = min(count, logits.shape[0])
     if count == 0:
         return np.empty(0, dtype=np.int64)
     near = np.flatnonzero(logits >= below_kth_best(logits, count))
     threshold = kth_best(logits[near], count)
     chosen = near[logits[near] >= threshold]
-    if chosen.shape[0] > count:  # of those that are level, the first
+    if chosen.shape[0] > count:  # of ties, the lowest ids
         level = logits[chosen] == threshold
         above = chosen[~level]
         chosen = np.concatenate((above, chosen[level][: count - above.shape[0]]))
@@ -50,10 +49,10 @@ def best(logits: Logits, count: int) -> Ids:
 
 
 def table(decision: Decision, vocabulary: Vocabulary) -> tuple[Candidate, ...]:
-    """What the table shows, by rank: favourites of the model, the best allowed ones, all ends."""
+    """Return the rows of the table by rank: the model's top tokens, the best allowed ones, all EOS tokens."""
     first = best(decision.logits, _FIRST)
     best_allowed = first[decision.allowed[first]][:BEST_ALLOWED]
-    if best_allowed.shape[0] < BEST_ALLOWED:  # else they are among the first
+    if best_allowed.shape[0] < BEST_ALLOWED:  # else they are in `first`
         allowed = np.flatnonzero(decision.allowed)
         best_allowed = allowed[best(decision.logits[allowed], BEST_ALLOWED)]
     ends = np.fromiter((i for i in vocabulary.eos_ids if i < decision.logits.shape[0]), dtype=np.int64)
@@ -62,53 +61,53 @@ def table(decision: Decision, vocabulary: Vocabulary) -> tuple[Candidate, ...]:
 
 
 def by_rank(ids: Ids, logits: Logits) -> Ids:
-    """Ids in the order of their logits, the lower id first among equals."""
+    """Sort ids by their logits, the lower id first among ties."""
     return np.asarray(ids[np.lexsort((ids, -logits[ids]))], dtype=np.int64)
 
 
 def ranks(logits: Logits, ids: Ids) -> Ids:
-    """The places of different ids in the order by logit, from 1; among equals the lower id comes first."""
+    """Return the ranks of distinct ids by logit, from 1; among ties the lower id comes first."""
     return _ranks(logits, ids, best(logits, _FIRST))
 
 
 def _ranks(logits: Logits, ids: Ids, first: Ids) -> Ids:
-    """As `ranks`, where the first ones are known.
+    """Return `ranks`, given the first ids.
 
-    Of the others most follow one another, so a few are counted, and what lies between two of them without a gap is
-    known. Sorting the vocabulary takes longer than all the rest of a step.
+    Most of the other ids are consecutive in rank, so only a few ranks are counted, and the ranks between two of them
+    without a gap follow. Sorting the vocabulary takes longer than the rest of a step.
     """
     order = np.lexsort((ids, -logits[ids]))
-    place_of = {token_id: place for place, token_id in enumerate(first.tolist(), 1)}
-    places = np.array([place_of.get(token_id, 0) for token_id in ids[order].tolist()], dtype=np.int64)
-    known = int(np.count_nonzero(places))
+    rank_of = {token_id: rank for rank, token_id in enumerate(first.tolist(), 1)}
+    found_ranks = np.array([rank_of.get(token_id, 0) for token_id in ids[order].tolist()], dtype=np.int64)
+    known = int(np.count_nonzero(found_ranks))
 
     def count(at: int) -> None:
         token_id = ids[order[at]]
         before = np.count_nonzero(logits > logits[token_id])
-        places[at] = 1 + before + np.count_nonzero(logits[:token_id] == logits[token_id])
+        found_ranks[at] = 1 + before + np.count_nonzero(logits[:token_id] == logits[token_id])
 
     spans = [(known, ids.shape[0] - 1)] if known < ids.shape[0] else []
     for at in {*spans[0]} if spans else ():
         count(at)
     while spans:
         low, high = spans.pop()
-        if places[high] - places[low] == high - low:
-            places[low : high + 1] = np.arange(places[low], places[high] + 1)
+        if found_ranks[high] - found_ranks[low] == high - low:
+            found_ranks[low : high + 1] = np.arange(found_ranks[low], found_ranks[high] + 1)
         elif high - low > 1:
             middle = (low + high) // 2
             count(middle)
             spans += [(low, middle), (middle, high)]
-    found = np.empty_like(places)
-    found[order] = places
+    found = np.empty_like(found_ranks)
+    found[order] = found_ranks
     return found
 
 
 def rows(decision: Decision, ids: Ids, vocabulary: Vocabulary) -> tuple[Candidate, ...]:
-    """Candidates for these ids, in this order."""
+    """Return candidates for some ids, in this order."""
     return _rows(decision, ids, ranks(decision.logits, ids), vocabulary)
 
 
-def _rows(decision: Decision, ids: Ids, places: Ids, vocabulary: Vocabulary) -> tuple[Candidate, ...]:
+def _rows(decision: Decision, ids: Ids, ranks_of_ids: Ids, vocabulary: Vocabulary) -> tuple[Candidate, ...]:
     listed, tokens, size = ids.tolist(), vocabulary.tokens, vocabulary.size
     numbers = (decision.p, decision.p_masked, decision.p_sampled, decision.allowed)
     return tuple(
@@ -117,7 +116,7 @@ def _rows(decision: Decision, ids: Ids, places: Ids, vocabulary: Vocabulary) -> 
             listed,
             [tokens[token_id] if token_id < size else None for token_id in listed],
             [vocabulary.special.get(token_id, "") for token_id in listed],
-            places.tolist(),
+            ranks_of_ids.tolist(),
             *(of_all[ids].tolist() for of_all in numbers),
             [token_id in vocabulary.eos_ids for token_id in listed],
         )
@@ -125,28 +124,28 @@ def _rows(decision: Decision, ids: Ids, places: Ids, vocabulary: Vocabulary) -> 
 
 
 def favourites(by_rank: Iterable[Candidate]) -> tuple[TopToken, ...]:
-    """The first of some candidates, with what is worth keeping of them."""
+    """Return the first candidates in the form that a step stores."""
     return tuple(TopToken(c.token_id, c.token, c.name, c.p, c.allowed) for c in islice(by_rank, KEPT))
 
 
 def kept_top(by_rank: Iterable[Candidate]) -> TopTokens:
-    """The first `TOP` of some candidates, which are the model's best tokens, as a step keeps them."""
+    """Pack the model's first `TOP` tokens in the form that a step stores."""
     best_ones = [candidate for candidate in by_rank if candidate.rank <= TOP]
     ids = np.array([candidate.token_id for candidate in best_ones], dtype="<i4")
     return TopTokens(ids.tobytes(), np.array([candidate.p for candidate in best_ones], dtype="<f4").tobytes())
 
 
 def remembered(kept: TopTokens, z: float, allowed: NDArray[np.bool_], vocabulary: Vocabulary) -> tuple[Candidate, ...]:
-    """The candidates that a step kept, under a mask.
+    """Return the candidates that a step stored, under a mask.
 
     Args:
-        kept: what it kept.
+        kept: the stored tokens.
         z: the allowed mass at that step.
         allowed: bool[V], the mask.
-        vocabulary: whose tokens.
+        vocabulary: the vocabulary of the ids.
 
     Returns:
-        By rank. Where the sampler would draw is not known: its probability is that after the mask.
+        The candidates by rank. The sampler's distribution is unknown: `p_sampled` is the probability after the mask.
     """
     ids, p = np.frombuffer(kept.ids, dtype="<i4").tolist(), np.frombuffer(kept.p, dtype="<f4").tolist()
     return tuple(
@@ -168,17 +167,21 @@ def remembered(kept: TopTokens, z: float, allowed: NDArray[np.bool_], vocabulary
 
 
 def token_bytes(vocabulary: Vocabulary, token_id: int) -> bytes | None:
-    """A token's bytes; None also for ids that only the logits know."""
+    """Return a token's bytes; None also for ids beyond the vocabulary."""
     return vocabulary.tokens[token_id] if token_id < vocabulary.size else None
 
 
 def find(text: str, vocabulary: Vocabulary, logits: Logits) -> Ids:
-    r"""The ids that a search means, at most `MOST_FOUND`.
+    r"""Return the ids that match a search, at most `MOST_FOUND`.
 
-    `#123` is an id. `"…"` is exactly these bytes. Anything else is part of a token
-    or of a special token's name: equal ones come first, then those that begin with
-    it, then those that contain it, each by the model's rank. `\n \t \s \xNN \uNNNN`
-    stand for bytes that are awkward to type, as do `␣` and `↵`.
+    `#123` is an id. `"…"` is exactly these bytes. Anything else is part of a token or of a special token's name: equal
+    ones come first, then prefixes, then other matches, each by the model's rank. `\n \t \s \xNN \uNNNN` stand for bytes
+    that are hard to type, as do `␣` and `↵`.
+
+    Args:
+        text: the search text.
+        vocabulary: the vocabulary.
+        logits: the model's logits, which decide the order.
     """
     return np.array(_found(text, vocabulary, logits)[:MOST_FOUND], dtype=np.int64)
 
@@ -209,7 +212,7 @@ def _closeness(wanted: bytes, token: bytes) -> int:
 
 
 def unescape(text: str) -> bytes:
-    r"""The bytes that a search text means; a backslash that escapes nothing stands for itself."""
+    r"""Return the bytes of a search text; a backslash that escapes nothing stands for itself."""
 
     def replace(found: re.Match[str]) -> str:
         byte, short, long, named = found.groups()
@@ -220,6 +223,6 @@ def unescape(text: str) -> bytes:
             return chr(point) if point < 0x110000 and not 0xD800 <= point < 0xE000 else found[0]
         return _NAMED[named].decode() if named in _NAMED else found[0]
 
-    typed = text.encode("utf-8", "replace").decode()  # a lone surrogate cannot be meant
+    typed = text.encode("utf-8", "replace").decode()  # a lone surrogate has no UTF-8
     plain = _ESCAPE.sub(replace, typed).replace("␣", " ").replace("↵", "\n")
     return plain.encode("utf-8", "surrogateescape")

@@ -1,12 +1,10 @@
-"""One decision: what the model wanted, what the mask makes of it, and the draw.
+"""One decision: the model's distribution, the mask's effect, and the draw.
 
-Masking keeps the ratio of any two allowed tokens as the model had it. All is
-reckoned in float64 logarithms, so a step whose allowed tokens all underflow is
-still drawn in their true proportions.
+Masking keeps the ratio of any two allowed tokens. Everything is computed in float64 logarithms, so a step whose allowed
+tokens all underflow is still sampled in the right proportions.
 
-A draw depends on the seed and the step's index alone: so going back and stepping
-again gives the same token, and a branch does not change what comes after it.
-Rejected: one random stream per session, which every detour would shift.
+A draw depends only on the seed and the step's index: going back and stepping again gives the same token, and a branch
+does not change what comes after it. Rejected: one random stream per session, which every detour would shift.
 """
 
 from __future__ import annotations
@@ -24,8 +22,8 @@ from engine.decoding.values import SamplerSettings
 
 Allowed = NDArray[np.bool_]
 
-_RUN = 512  # tokens that a draw looks at one by one
-_SURE_MASS = 1e-6  # an allowed mass from here on is exact enough to divide by
+_BLOCK = 512  # tokens per block that a draw scans one by one
+_SURE_MASS = 1e-6  # an allowed mass above this is accurate enough to divide by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,13 +34,13 @@ class Decision:
         logits: the model's, float64[W], without NaN or `+inf`.
         allowed: bool[W].
         p: the model's probabilities, float64[W].
-        p_masked: after the mask; sums to 1, or is all zero where nothing is allowed.
-        p_sampled: after mask and sampler; likewise.
+        p_masked: the probabilities after the mask; they sum to 1, or are all zero if nothing is allowed.
+        p_sampled: the probabilities after mask and sampler; likewise.
         z: the allowed mass before the mask.
         kl: the divergence of `p_masked` from `p`, nats.
-        stages: the name of every stage that is on, and the logits after it, float64[W].
+        stages: the name of every enabled stage, and the logits after it, float64[W].
         masked: the logits after the mask, float64[W].
-        emptied_by: the stage that left nothing though something is allowed; empty where none did.
+        emptied_by: the stage that left nothing although something is allowed; empty if none did.
     """
 
     logits: Logits
@@ -58,28 +56,28 @@ class Decision:
 
     @property
     def wanted_id(self) -> int:
-        """The model's favourite; the lowest id among equals."""
+        """The model's top token; the lowest id among ties."""
         return int(np.argmax(self.logits))
 
     def draw(self, seed: int, index: int) -> int:
-        """The token that the sampler takes at this step.
+        """Return the token that the sampler takes at this step.
 
         Raises:
             ValueError: nothing is allowed.
         """
         if not self.allowed.any():
             raise ValueError("nothing is allowed, so nothing can be drawn")
-        p, starts = self.p_sampled, np.arange(0, self.p_sampled.shape[0], _RUN)
-        # Run by run first: to add up a whole vocabulary one by one takes as long as all that is reckoned of it.
+        p, starts = self.p_sampled, np.arange(0, self.p_sampled.shape[0], _BLOCK)
+        # Find the block first: a cumulative sum over the vocabulary takes as long as all other computations on it.
         ends = np.cumsum(np.add.reduceat(p, starts))
         point = np.random.default_rng((seed, index)).random() * ends[-1]
-        run = min(int(np.searchsorted(ends, point, side="right")), starts.shape[0] - 1)
-        before = ends[run - 1] if run else 0.0
-        first = int(starts[run])
-        drawn = first + int(np.searchsorted(before + np.cumsum(p[first : first + _RUN]), point, side="right"))
+        block = min(int(np.searchsorted(ends, point, side="right")), starts.shape[0] - 1)
+        before = ends[block - 1] if block else 0.0
+        first = int(starts[block])
+        drawn = first + int(np.searchsorted(before + np.cumsum(p[first : first + _BLOCK]), point, side="right"))
         if drawn < p.shape[0] and p[drawn] > 0:
             return drawn
-        # Rounding may put the point on the very end of a run, behind its last token with mass.
+        # Rounding may put the point at the very end of a block, after its last token with mass.
         with_mass = np.flatnonzero(p)
         return int(with_mass[max(0, int(np.searchsorted(with_mass, drawn)) - 1)])
 
@@ -91,26 +89,26 @@ def decide(
     settings: SamplerSettings,
     stages: Iterable[tuple[str, Shape]] | None = None,
 ) -> Decision:
-    """Weigh one step.
+    """Compute the distributions of one step.
 
     Args:
         logits: the model's, float[any width].
         allowed: bool[V], the mask; ids beyond it are not allowed.
         history: the ids so far, prompt included.
-        settings: the sampler's.
-        stages: what stands between the model and the draw, in its order; masks that come to `allowed` together are
-            among them. By default the mask, then what the settings say.
+        settings: the sampler's settings.
+        stages: the stages between the model and the draw, in order; they include the masks whose intersection is
+            `allowed`. By default the mask, then the sampler's stages.
     """
     clean = sanitise(logits, allowed.shape[0])
     wide = padded(allowed, clean.shape[0])
     masked, p = mask(clean, wide), softmax(clean)
     rules_all_out = _is_empty(masked)
-    if rules_all_out:  # allowed tokens that the model rules out altogether are equals if there are no others
+    if rules_all_out:  # if the model rules out all allowed tokens, they are equally likely
         masked = mask(np.zeros_like(clean), wide)
     p_masked, log_z = _under_mask(clean, masked, p, wide)
     if stages is None:
         stages = (("mask", Masking(wide)), *shapes(settings, history).items())
-    # What a stage leaves of tokens that the model rules out altogether, it leaves of equals.
+    # If the model rules out all allowed tokens, the stages get equally likely ones.
     given = left = masked if rules_all_out else clean
     passed, emptied_by = list[tuple[str, Logits]](), ""
     for name, shape in stages:
@@ -138,10 +136,10 @@ def decide(
 
 
 def _under_mask(clean: Logits, masked: Logits, p: Logits, allowed: Allowed) -> tuple[Logits, float]:
-    """The distribution under the mask, and `ln Z`, which is about the model's own opinion: of the unrepaired logits.
+    """Return the distribution under the mask, and `ln Z` of the model's own logits.
 
-    An exponential for each token is what a step costs most in. Where the allowed mass is no rounding error, dividing
-    by it says the same; where it is nearly nothing, it is reckoned in logarithms.
+    The exponential of each token is the largest cost of a step. If the allowed mass is well above rounding error,
+    dividing by it gives the same result; if it is nearly nothing, it is computed in logarithms.
     """
     under = p * allowed
     mass, removed = float(under.sum()), float((p - under).sum())
@@ -158,7 +156,7 @@ def _is_empty(logits: Logits) -> bool:
 
 
 def _finite(logarithm: float) -> float:
-    """A model that rules out every token leaves no mass to divide by: then Z is 0, not NaN."""
+    """Return 0 for `-inf`: if a model rules out every token, Z is 0, not NaN."""
     return logarithm if logarithm > -np.inf else 0.0
 
 

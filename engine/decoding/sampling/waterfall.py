@@ -1,10 +1,9 @@
-"""What each stage of the sampler took away, in the order in which the stages stand.
+"""The effect of each stage of the sampler, in order.
 
-Every number is about the distribution that a stage was given: how many tokens could
-be drawn before it and cannot after it, how much probability they had, and how much
-changed hands altogether (the total variation distance). A temperature removes nothing
-and moves much; a mask that removes mass z moves just as much. Stages are told apart
-by what they do to logits alone, so a new one needs nothing here.
+Every number is about the distribution that a stage receives: how many tokens could be drawn before it and not after it,
+how much probability they had, and how much probability moved in total (the total variation distance). A temperature
+removes nothing and moves much; a mask that removes mass z moves just as much. Stages are compared only by what they do
+to logits, so a new one needs no code here.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ from engine.decoding.processors import Logits, softmax
 from engine.decoding.processors.logits import mass_of
 from engine.decoding.values import StageEffect
 
-_NO_MASS = -1_000.0  # a logit so far below the best one has a probability of 0
+_NO_MASS = -1_000.0  # a logit this far below the best one has a probability of 0
 
 
 def waterfall(p: Logits, stages: Sequence[tuple[str, Logits]], p_last: Logits | None = None) -> tuple[StageEffect, ...]:
-    """The effect of each stage.
+    """Return the effect of each stage.
 
     Args:
-        p: the probabilities that the first stage is given, float64[W].
+        p: the probabilities before the first stage, float64[W].
         stages: the name of each, and the logits after it, float64[W].
-        p_last: the probabilities after the last stage, float64[W], where they are known; they are not reckoned again.
+        p_last: the probabilities after the last stage, float64[W], if already known.
     """
     effects = []
     for number, (name, logits) in enumerate(stages, 1):
@@ -49,14 +48,14 @@ def waterfall(p: Logits, stages: Sequence[tuple[str, Logits]], p_last: Logits | 
 
 
 def entropy(p: Logits, logits: Logits) -> float:
-    """The entropy of `p = softmax(logits)`, nats, without a logarithm for each token.
+    """Return the entropy of `p = softmax(logits)`, nats, without a logarithm for each token.
 
     `ln p = logit - top - ln sum`, and the most probable token has `p = 1 / sum`.
     """
     if not logits.shape[0] or p[best := int(logits.argmax())] == 0:
         return 0.0
     below = logits - logits[best]
-    np.maximum(below, _NO_MASS, out=below)  # for 0 times -inf is no number
+    np.maximum(below, _NO_MASS, out=below)  # 0 times -inf is NaN
     return max(0.0, -math.log(p[best]) - float(np.einsum("i,i->", p, below)))
 
 
@@ -66,5 +65,5 @@ def _distance(p: Logits, q: Logits) -> float:
 
 
 def _mass_of_either(p: Logits, q: Logits) -> float:
-    """What has moved where nothing is left, or nothing was there: all that there is."""
+    """Return the mass that moved if either distribution is empty: all of it."""
     return float(max(p.sum(), q.sum()))

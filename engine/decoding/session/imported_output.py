@@ -1,8 +1,7 @@
-"""An output that was not generated here, as a trace: steps that no model was asked for.
+"""An output from elsewhere as a trace of steps without model answers.
 
-What the grammar says of a step is reckoned; what a model would have said is not
-known, and nothing stands in for it: such a step has `chosen_by` `REPLAYED`, and its
-probabilities are not to be shown.
+The grammar's numbers of a step are computed; the model's are unknown and are not invented: such a step has `chosen_by`
+`REPLAYED`, and its probabilities must not be shown.
 """
 
 from __future__ import annotations
@@ -20,7 +19,12 @@ from engine.vocabulary import Vocabulary
 
 
 def pasted_trace(ids: Sequence[int], grammar: CompiledGrammar | None, vocabulary: Vocabulary) -> Trace:
-    """A trace that stands behind the legal part of an output; what cannot be taken is marked.
+    """Build a trace whose current step ends the legal prefix of an output; the first illegal step is marked.
+
+    Args:
+        ids: the tokens of the output.
+        grammar: the grammar; None for free generation.
+        vocabulary: the vocabulary of the ids.
 
     Raises:
         EngineError: an id is not in the vocabulary.

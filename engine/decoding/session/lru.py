@@ -1,4 +1,4 @@
-"""The last few things that were reckoned, so that going back asks the model nothing."""
+"""A least-recently-used cache of computed values, so that going back does not query the model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ V = TypeVar("V")
 
 
 class LruCache(Generic[K, V]):
-    """A mapping that forgets what was unused for longest."""
+    """A mapping that drops the least recently used entry."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = max(1, capacity)
@@ -21,7 +21,7 @@ class LruCache(Generic[K, V]):
         return key in self._entries
 
     def get(self, key: K, make: Callable[[], V]) -> V:
-        """The value of a key, made if it is not there."""
+        """Return the value of a key; make it if it is missing."""
         if key in self._entries:
             self._entries.move_to_end(key)
             return self._entries[key]
@@ -32,13 +32,13 @@ class LruCache(Generic[K, V]):
         return value
 
     def peek(self, key: K) -> V | None:
-        """The value of a key, if it is there; does not count as use."""
+        """Return the value of a key, or None; this does not count as use."""
         return self._entries.get(key)
 
     def discard(self, key: K) -> None:
-        """Forget the value of a key, if there is one."""
+        """Drop the value of a key, if there is one."""
         self._entries.pop(key, None)
 
     def clear(self) -> None:
-        """Forget all."""
+        """Drop all entries."""
         self._entries.clear()

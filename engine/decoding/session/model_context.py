@@ -1,4 +1,4 @@
-"""A model behind a prompt: what it reads, and its answers for the last positions, by node of the tree."""
+"""A model with its prompt: the token ids that it reads, and its latest answers by node of the tree."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from engine.models import LogitSource
 
 
 class ModelContext:
-    """Asks a model about the places of a tree, each once as long as the answer is kept.
+    """Queries a model at the nodes of a tree, once per node while the answer is cached.
 
     Args:
-        model: where logits come from.
-        prompt: what stands before the tree.
-        kept: for how many places the answer is kept.
+        model: the logit source.
+        prompt: the text or chat before the tree.
+        kept: the number of nodes whose answers are cached.
 
     Attributes:
-        prompt: as it was given.
-        prompt_ids: as the model reads it.
+        prompt: the prompt.
+        prompt_ids: the prompt as token ids.
 
     Raises:
         ModelError: the prompt cannot be encoded.
@@ -33,7 +33,7 @@ class ModelContext:
         self.prompt, self.prompt_ids = prompt, self._encode(prompt)
 
     def set_prompt(self, prompt: str | Chat) -> None:
-        """Stand behind another prompt; on an error nothing changes.
+        """Replace the prompt; on an error nothing changes.
 
         Raises:
             ModelError: the prompt cannot be encoded.
@@ -43,42 +43,42 @@ class ModelContext:
         self.forget()
 
     def room(self, tokens: int) -> int:
-        """How many tokens of so many have room in the model's context, behind the prompt."""
+        """Return how many of `tokens` fit in the model's context after the prompt."""
         limit = self._model.context_length
         return tokens if limit is None else min(tokens, limit - len(self.prompt_ids) + 1)
 
     def is_full(self, depth: int) -> bool:
-        """Whether the context has no room behind so many tokens."""
+        """Return whether the context has no room after `depth` tokens."""
         limit = self._model.context_length
         return limit is not None and len(self.prompt_ids) + depth > limit
 
     def context(self, depth: int) -> ContextState | None:
-        """How much of the model's context is left behind so many tokens; None where it has no limit."""
+        """Return how much of the model's context is left after `depth` tokens; None if it has no limit."""
         limit = self._model.context_length
         return None if limit is None else ContextState(limit, max(0, limit - len(self.prompt_ids) + 1 - depth))
 
     def history(self, tree: StepTree) -> list[int]:
-        """All that the model reads where a tree stands."""
+        """Return all ids that the model reads at the current node of a tree."""
         return [*self.prompt_ids, *(step.token_id for step in tree.taken())]
 
     def logits(self, tree: StepTree) -> NDArray[np.floating]:
-        """What the model says where a tree stands."""
+        """Return the model's logits at the current node of a tree."""
         return self._answers.get(tree.current, lambda: self._model.logits(self.history(tree)))
 
     def knows(self, node: int | None) -> bool:
-        """Whether the answer at a node is kept."""
+        """Return whether the answer at a node is cached."""
         return node in self._answers
 
     def peek(self, node: int | None) -> NDArray[np.floating] | None:
-        """The answer at a node, if it is kept."""
+        """Return the answer at a node if it is cached."""
         return self._answers.peek(node)
 
     def discard(self, node: int) -> None:
-        """Forget the answer at a node that the tree no longer has."""
+        """Drop the answer at a node that the tree no longer has."""
         self._answers.discard(node)
 
     def forget(self) -> None:
-        """Nodes mean other places from now on."""
+        """Drop all answers, since the node ids have a new meaning."""
         self._answers.clear()
 
     def _encode(self, prompt: str | Chat) -> tuple[int, ...]:

@@ -1,7 +1,6 @@
-"""Along a tree of steps with a constraint: from one branch to another, and under another grammar.
+"""Moves along a tree of steps together with a constraint: from one branch to another, and under another grammar.
 
-The tree says which tokens were taken, the constraint whether they may be; both are
-moved together, or neither.
+The tree records which tokens were taken, the constraint whether they are allowed; either both move or neither does.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from engine.decoding.values import FORCE, Replay, Step
 
 
 def walk(constraint: Constraint, tree: StepTree, line: tuple[int, ...]) -> None:
-    """Bring a constraint from the current path of a tree to another; on refusal it is back where it was.
+    """Move a constraint from the current path of a tree to another; if a step is refused, restore it.
 
     Args:
-        constraint: stands where the tree does.
-        tree: is only read.
-        line: the nodes from the first step to where it shall stand.
+        constraint: the constraint at the tree's current node.
+        tree: the tree; read only.
+        line: the node ids from the first step to the target.
 
     Raises:
-        NotAllowedError: the constraint does not allow the way there.
+        NotAllowedError: the constraint does not allow the path.
     """
     here = tree.path[: tree.depth]
     shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(here, line, strict=False)))
@@ -40,22 +39,22 @@ def walk(constraint: Constraint, tree: StepTree, line: tuple[int, ...]) -> None:
 
 
 def put_under(constraint: Constraint, tree: StepTree, stand: int, known: KnownLogits) -> Replay:
-    """Hold a tree against a constraint, and let both stand at the longest legal prefix of the path.
+    """Check a tree against a constraint, and move both to the longest legal prefix of the path.
 
     Args:
-        constraint: fresh, at the start.
-        tree: its steps get a new account, and those that are not allowed are marked.
-        stand: how deep to stand, if it is legal so far.
-        known: the model's answer after a node, if it is kept.
+        constraint: a new constraint, at the start.
+        tree: the tree; its steps get new numbers, and illegal ones are marked.
+        stand: the depth to move to, if it is legal so far.
+        known: the model's answer after a node, if it is cached.
     """
-    illegal, anew = replay(tree, constraint, known)
-    # A step that was forced against a grammar is stood on though it is illegal.
+    illegal, refreshed = replay(tree, constraint, known)
+    # A forced step is kept on the path although it is illegal.
     blocked = (node in illegal and tree.node(node).step.chosen_by != FORCE for node in tree.path)
     legal = next((i for i, is_blocked in enumerate(blocked) if is_blocked), len(tree.path))
     depth = min(stand, legal)
     for node_id in tree.path[:depth]:
         _accept(constraint, tree.node(node_id).step)
-    for node_id, step in anew.items():
+    for node_id, step in refreshed.items():
         tree.refresh(node_id, step)
     tree.illegal = illegal
     tree.stand_at(depth)
@@ -63,6 +62,6 @@ def put_under(constraint: Constraint, tree: StepTree, stand: int, known: KnownLo
 
 
 def _accept(constraint: Constraint, step: Step) -> bool:
-    """Take a step that was taken before; one that was forced once more, where it is still not allowed."""
+    """Take an earlier step again; a forced step is forced again if it is still not allowed."""
     token_id = step.token_id
     return constraint.accept(token_id) or (step.chosen_by == FORCE and constraint.force(token_id))

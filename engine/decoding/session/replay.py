@@ -1,10 +1,8 @@
-"""A trace held against another grammar, without the model.
+"""Replay of a trace against another grammar, without the model.
 
-Every branch is walked once, with accept and rollback. A step that the new grammar
-allows, or that was forced, gets its new configuration; its mass and mask numbers are
-reckoned anew where the model's answer before it is still kept, else they stay as
-they were decided. A step that no model was asked for has nothing but its mask, which
-is computed anew.
+Every branch is walked once, with accept and rollback. A step that the new grammar allows, or that was forced, gets its
+new configuration; its mass and mask numbers are recomputed if the model's answer before it is still cached, else they
+keep their old values. A step without a model answer has only a mask, which is recomputed.
 """
 
 from __future__ import annotations
@@ -29,15 +27,15 @@ def replay(tree: StepTree, constraint: Constraint, known: KnownLogits) -> tuple[
     """Walk all branches.
 
     Args:
-        tree: is only read.
-        constraint: at its start, where it is left again.
-        known: the model's answer after a node, if it is kept.
+        tree: the tree; read only.
+        constraint: a constraint at its start; it is returned to the start.
+        known: the model's answer after a node, if it is cached.
 
     Returns:
-        The first illegal node of each branch and those that are forced, and the new account of all that were come to.
+        The first illegal node of each branch and the forced ones, and the new steps of all nodes that were reached.
     """
     illegal: set[int] = set()
-    anew: dict[int, Step] = {}
+    refreshed: dict[int, Step] = {}
     line: list[int] = []
     waiting = [(0, node) for node in tree.children(None)]
     while waiting:
@@ -45,31 +43,31 @@ def replay(tree: StepTree, constraint: Constraint, known: KnownLogits) -> tuple[
         constraint.rollback(len(line) - depth)
         del line[depth:]
         decision = _decide(constraint, known(node.parent))
-        step = node.step if node.step.was_asked else _masked_anew(node.step, constraint)
+        step = node.step if node.step.was_asked else _with_mask(node.step, constraint)
         if not constraint.accept(step.token_id):
             illegal.add(node.id)
             if not (step.chosen_by == FORCE and constraint.force(step.token_id)):
-                anew[node.id] = step
+                refreshed[node.id] = step
                 continue
         line.append(node.id)
-        anew[node.id] = _account(step, decision, constraint.configuration)
+        refreshed[node.id] = _with_numbers(step, decision, constraint.configuration)
         waiting.extend((depth + 1, child) for child in tree.children(node.id))
     constraint.rollback(len(line))
-    return frozenset(illegal), anew
+    return frozenset(illegal), refreshed
 
 
 def _decide(constraint: Constraint, logits: NDArray[np.floating] | None) -> Decision | None:
-    # The sampler changes neither the model's numbers nor the mask's.
+    # The sampler does not change the model's numbers or the mask's.
     return None if logits is None else decide(logits, constraint.allowed(), (), PLAIN)
 
 
-def _masked_anew(step: Step, constraint: Constraint) -> Step:
-    """A step that no model was asked for, with what the constraint before it allows."""
+def _with_mask(step: Step, constraint: Constraint) -> Step:
+    """Return a step without a model answer, with the number of tokens that the constraint allows before it."""
     allowed = int(np.count_nonzero(constraint.allowed()))
     return replace(step, allowed=allowed, forced=allowed == 1)
 
 
-def _account(step: Step, decision: Decision | None, configuration: int) -> Step:
+def _with_numbers(step: Step, decision: Decision | None, configuration: int) -> Step:
     if decision is None:
         return replace(step, configuration=configuration)
     allowed = int(np.count_nonzero(decision.allowed))

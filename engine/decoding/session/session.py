@@ -1,8 +1,7 @@
 """A decode session: a model stepped through a grammar, as a tree of decisions.
 
-The session owns where one stands; the model, the matcher and the sampler are asked,
-never told. Going back, branching and editing the grammar ask the model nothing that
-it said already: its logits are kept for the last positions, by node of the tree.
+The session owns the current position; it queries the model, the matcher and the sampler. Going back, branching and
+editing the grammar never repeat a model query: the logits of the last positions are cached by node of the tree.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ class SavePoint:
 
     Attributes:
         trace: the tree of steps.
-        resume: how deep the user stood before a grammar cut the path short.
+        resume: the user's depth before a grammar cut the path short.
     """
 
     trace: Trace
@@ -70,16 +69,16 @@ class SavePoint:
 
 
 class DecodeSession:
-    """Steps, back, branches; not thread-safe.
+    """A model stepped through a grammar: steps, back, branches; not thread-safe.
 
     Args:
         grammar: what the output must match; None for free generation.
-        model: where logits come from.
+        model: the logit source.
         prompt: text, or a chat for a model with a template. The grammar starts after it.
         sampler: how a token is drawn.
-        max_tokens: the budget; the model's context may end it sooner.
+        max_tokens: the limit of the output, in tokens; the model's context may end it sooner.
         stop_at: where to stop if the vocabulary has no EOS.
-        kept_logits: for how many positions the model's full answer is kept.
+        kept_logits: the number of positions whose full model answer is cached.
         pipeline: the stages between the model and the draw, and their order.
 
     Raises:
@@ -103,18 +102,18 @@ class DecodeSession:
         self._vocabulary = model.vocabulary
         self._stop_at = StopRule(stop_at)
         self._sampler = sampler
-        self._asking = ModelContext(model, prompt, kept_logits)
+        self._model_context = ModelContext(model, prompt, kept_logits)
         self._positions: LruCache[int | None, Position] = LruCache(KEPT_POSITIONS)
         self._decision: tuple[int | None, Decision] | None = None
         self._tree = StepTree()
-        self._resume = 0  # how deep the user stood before a grammar cut the path short
+        self._resume = 0  # the user's depth before a grammar cut the path short
         self._grammar = grammar
         self._max_tokens = max_tokens
         self._plan = StagePlan(pipeline, self._vocabulary)
-        self._constraint = self._plan.constraint(grammar, self._asking.room(self._max_tokens))
+        self._constraint = self._plan.constraint(grammar, self._model_context.room(self._max_tokens))
         self.set_max_tokens(max_tokens)
 
-    # What is.
+    # The current state.
 
     @property
     def grammar(self) -> CompiledGrammar | None:
@@ -123,18 +122,18 @@ class DecodeSession:
 
     @property
     def model(self) -> LogitSource:
-        """Where the logits come from."""
+        """The logit source."""
         return self._model
 
     @property
     def prompt(self) -> str | Chat:
-        """As it was given."""
-        return self._asking.prompt
+        """The prompt: a text or a chat."""
+        return self._model_context.prompt
 
     @property
     def prompt_ids(self) -> tuple[int, ...]:
-        """What the model sees before the first step."""
-        return self._asking.prompt_ids
+        """The ids that the model reads before the first step."""
+        return self._model_context.prompt_ids
 
     @property
     def sampler(self) -> SamplerSettings:
@@ -148,35 +147,35 @@ class DecodeSession:
 
     @property
     def language(self) -> CompiledGrammar | None:
-        """What the whole output must match: the grammar, with its zones; None for free generation."""
+        """What the complete output must match: the grammar with its zones; None for free generation."""
         return self._constraint.grammar
 
     @property
     def ruled_text(self) -> bytes | None:
-        """What the grammar itself has read: all, or with zones its own part; None where it does not rule."""
+        """The bytes that the grammar has read: the output, or the current zone's part; None outside of zones."""
         return self.output if self.pipeline.zones is None else self._constraint.grammar_text
 
     def matcher(self) -> Matcher | None:
-        """A matcher of `language` where the output stands, to look ahead with.
+        """Return a matcher of `language` at the end of the output, for look-ahead.
 
-        None without a grammar, and after a token was forced against it.
+        It is None without a grammar, and after a token was forced against it.
         """
         return self._constraint.matcher()
 
     @property
     def is_accepting(self) -> bool:
-        """Whether the output matches in full."""
+        """True if the output is a complete match."""
         return self._constraint.is_accepting
 
     @property
     def max_tokens(self) -> int:
-        """The budget."""
+        """The limit of the output, in tokens."""
         return self._max_tokens
 
     @property
     def room(self) -> int:
-        """How many tokens the whole output may have: the budget, or fewer where the model's context ends before."""
-        return self._asking.room(self._max_tokens)
+        """The limit of the complete output in tokens: `max_tokens`, or fewer if the model's context ends sooner."""
+        return self._model_context.room(self._max_tokens)
 
     @property
     def trace(self) -> Trace:
@@ -185,7 +184,7 @@ class DecodeSession:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The steps taken, from the start to the current one."""
+        """The steps from the start to the current one."""
         return self._tree.taken()
 
     @property
@@ -200,7 +199,7 @@ class DecodeSession:
 
     @property
     def finish(self) -> Finish | None:
-        """Why the generation is over; None while it is not. Asks the model nothing."""
+        """The reason why the generation is over, or None. It does not query the model."""
         constraint = self._constraint
         if constraint.is_finished:
             return Finish.STOP
@@ -211,64 +210,64 @@ class DecodeSession:
             return Finish.STOP if constraint.is_accepting else Finish.DEAD_END
         if self._tree.depth >= self._max_tokens:
             return Finish.LENGTH
-        return Finish.CONTEXT if self._asking.is_full(self._tree.depth) else None
+        return Finish.CONTEXT if self._model_context.is_full(self._tree.depth) else None
 
     @property
     def broken_at(self) -> int | None:
-        """The index of the first step taken that the grammar does not allow; None where there is none."""
+        """The index of the first taken step that the grammar does not allow, or None."""
         return broken_at(self._tree)
 
     def position(self) -> Position:
-        """What stands before the next decision; asks the model where it has not answered yet."""
+        """Return the position before the next decision; query the model if needed."""
         return self._positions.get(self._tree.current, self._look)
 
     def remembered(self) -> Position | None:
-        """What stands before the next decision, from what a step kept, where `position` would have to ask the model.
+        """Return the position from what a step stored, if `position` would have to query the model.
 
-        None where the full answer is at hand, where the model is not asked, or where no step was taken from here that
-        kept anything which still holds.
+        None if the full answer is cached, if the model is not queried here, or if no step from here stored anything
+        that is still valid.
         """
         at, at_depth, finish = self._tree.current, self._tree.depth, self.finish
-        if at in self._positions or self._asking.knows(at) or not self._asks_model(finish):
+        if at in self._positions or self._model_context.knows(at) or not self._asks_model(finish):
             return None
         took = (node.step for node in self._tree.children(at) if node.id not in self._tree.illegal)
         taken = next((step for step in took if step.kept is not None), None)
         if taken is None:
             return None
         found = remembered_at(self._constraint, self._tree, self._vocabulary, taken, finish)
-        return None if found is None else replace(found, context=self._asking.context(at_depth))
+        return None if found is None else replace(found, context=self._model_context.context(at_depth))
 
     def explain(self, token: int | bytes) -> Explanation:
-        """Why the grammar does or does not allow a token here; see `removed_by` for the other stages."""
+        """Explain why the grammar does or does not allow a token here; `removed_by` covers the other stages."""
         return self._constraint.explain(token)
 
     def removed_by(self, token_id: int) -> tuple[str, str] | None:
-        """The first stage that removes a token which the grammar allows, and why; None where there is none."""
+        """Return the first stage that removes a token which the grammar allows, and its reason, or None."""
         return self._constraint.removed_by(token_id)
 
     def dead_end(self) -> DeadEndError:
-        """Why nothing may come next, where `finish` says so: which stage leaves nothing, and what it expects."""
+        """Build the error of a dead end: which stage leaves nothing, and what it expects."""
         return self._constraint.dead_end()
 
     def lookup(self, text: str) -> tuple[Candidate, ...]:
-        """Any token, by id (`#123`), by exact bytes (`"…"`) or by a part of it, with its numbers here."""
+        """Find tokens by id (`#123`), exact bytes (`"…"`) or a part, and return them with their numbers here."""
         asks = self._asks_model(self.finish)
         decision = self._decide() if asks else self._weigh(np.full(self._vocabulary.size, -np.inf))
         found = candidates.find(text, self._vocabulary, decision.logits)
         return candidates.rows(decision, found, self._vocabulary)
 
     def probabilities(self) -> NDArray[np.floating] | None:
-        """The model's probability of each token, float[W] before the mask; None where the model is not asked."""
+        """Return the model's probability of each token before the mask, float[W]; None if it is not queried here."""
         return self._decide().p if self._asks_model(self.finish) else None
 
-    # What the user does.
+    # The user's actions.
 
     def step(self) -> Step:
         """Draw a token and take it.
 
         Raises:
             DeadEndError: the text is not complete and nothing may follow.
-            EmptyMaskError: a stage leaves nothing of what the others left; one of the user's choice can be taken.
+            EmptyMaskError: a stage leaves none of the tokens that the others left; the user can still choose one.
             FinishedError: the generation is over.
         """
         self._refuse_if_over()
@@ -283,7 +282,7 @@ class DecodeSession:
 
         Raises:
             NotAllowedError: the grammar does not allow it.
-            RemovedError: another stage does not.
+            RemovedError: another stage does not allow it.
             DeadEndError, FinishedError: as `step`.
         """
         self._refuse_if_over()
@@ -296,8 +295,8 @@ class DecodeSession:
     def force(self, token_id: int) -> Step:
         """Take a token even if the grammar does not allow it.
 
-        Such a step is marked as illegal, and the grammar has no say from there on: every token is allowed, nothing
-        matches any more, and an EOS or the budget ends the generation. Going back undoes it.
+        The step is marked as illegal, and the grammar has no effect after it: every token is allowed, nothing matches,
+        and an EOS or the token limit ends the generation. Going back undoes it.
 
         Raises:
             NotAllowedError: there is no such token.
@@ -313,10 +312,11 @@ class DecodeSession:
         return self._commit(self._decide(), token_id, FORCE)
 
     def append(self, token_ids: Sequence[int]) -> tuple[Step, ...]:
-        """Take tokens of a forced run, which are known without the model; see `coalescence`.
+        """Take tokens of a forced run, which are known without the model; see `engine.decoding.forced`.
 
-        The model is not asked: these steps are `COALESCED`. One that stands where it had answered already, since
-        somebody looked or a token was drawn and taken back, has the time of that answer: no call was saved there.
+        The model is not queried: these steps are `COALESCED`. If the model had already answered at a step (the user
+        looked at it, or a token was sampled and taken back), the step has the time of that answer, since no call was
+        saved.
 
         Returns:
             The steps taken, as far as every stage allows the tokens and the generation is not over.
@@ -330,7 +330,7 @@ class DecodeSession:
             self._constraint.accept(token_id)
             configuration = self._constraint.configuration
             step = unasked_step(self._vocabulary, token_id, count, configuration, COALESCED, forced=count == 1)
-            if self._asking.knows(at):
+            if self._model_context.knows(at):
                 looked = self._positions.peek(at)
                 step = replace(step, logits_ms=looked.logits_ms if looked is not None else 0.0)
             self._tree.push(step)
@@ -339,7 +339,7 @@ class DecodeSession:
         return tuple(steps)
 
     def back(self) -> bool:
-        """Undo the last step; False at the start. What was undone stays in the trace."""
+        """Undo the last step; return False at the start. The undone step stays in the trace."""
         if self._tree.depth == 0:
             return False
         self._constraint.rollback(1)
@@ -348,22 +348,22 @@ class DecodeSession:
         return True
 
     def save_point(self) -> SavePoint:
-        """Return what `undo_to` needs to undo steps without a trace."""
+        """Return what `undo_to` needs to undo steps without leaving them in the trace."""
         return SavePoint(self._tree.trace(), self._resume)
 
     def undo_to(self, saved: SavePoint) -> None:
-        """Undo all steps since a save point. Unlike `back`, it leaves none of them in the trace.
+        """Undo all steps since a save point. Unlike `back`, leave none of them in the trace.
 
-        The model's answer at the save point is kept, so the next `step` draws the same token again.
+        The model's answer at the save point is cached, so the next `step` draws the same token again.
 
         Args:
-            saved: of this session, since which tokens were only taken and taken back.
+            saved: a save point of this session; since then, tokens were only taken and taken back.
         """
         before = saved.trace
         walk(self._constraint, self._tree, () if before.current is None else self._tree.line_to(before.current))
         for dropped in range(len(before.nodes), len(self._tree)):
             self._positions.discard(dropped)
-            self._asking.discard(dropped)
+            self._model_context.discard(dropped)
             if self._decision is not None and self._decision[0] == dropped:
                 self._decision = None
         self._tree.return_to(before)
@@ -374,10 +374,10 @@ class DecodeSession:
         self.go_to(None)
 
     def go_to(self, node_id: int | None) -> None:
-        """Stand after a step of the trace, on whichever branch; None is the start.
+        """Move to the state after a step of the trace, on any branch; None is the start.
 
         Raises:
-            NotAllowedError: the present grammar does not allow the way there; nothing changes.
+            NotAllowedError: the current grammar does not allow the path there; nothing changes.
             InvariantError: there is no such step.
         """
         line = () if node_id is None else self._tree.line_to(node_id)
@@ -386,48 +386,48 @@ class DecodeSession:
         self._resume = self._tree.depth
 
     def replace_grammar(self, grammar: CompiledGrammar | None) -> Replay:
-        """Go on with another grammar: the longest legal prefix of the path stays. The model is not asked.
+        """Continue with another grammar; the longest legal prefix of the path stays. The model is not queried.
 
-        Steps that the grammar does not allow stay in the trace, marked; when a later grammar allows
-        them again before anything else was done, the session stands where it stood.
+        Steps that the grammar does not allow stay in the trace and are marked; if a later grammar allows them again
+        before anything else is done, the session returns to its old depth.
 
         Raises:
-            LimitExceededError: the grammar outgrew a limit on the way; nothing changes.
+            LimitExceededError: the replay exceeded a limit; nothing changes.
         """
-        return self._replay(grammar, self._tree, max(self._resume, self._tree.depth), self._asking.peek)
+        return self._replay(grammar, self._tree, max(self._resume, self._tree.depth), self._model_context.peek)
 
     def restore(self, trace: Trace) -> int:
-        """Put a trace that was saved earlier in place of this one, and stand where it stood.
+        """Replace this session's trace by a saved one, and return to its current step.
 
-        The model is not asked: the steps keep their numbers, and who chose them. Those that the
-        grammar does not allow are marked, as after `replace_grammar`.
+        The model is not queried: the steps keep their numbers and origins. Those that the grammar does not allow are
+        marked, as after `replace_grammar`.
 
         Returns:
-            How many steps were left out, since their ids mean other tokens in this vocabulary.
+            The number of steps left out because their ids have another token in this vocabulary.
 
         Raises:
-            LimitExceededError: the grammar outgrew a limit on the way; nothing changes.
+            LimitExceededError: the replay exceeded a limit; nothing changes.
         """
         tree = StepTree.grown_from(trace, self._is_of_this_vocabulary)
         self._replay(self._grammar, tree, tree.depth, lambda _node: None)
-        self._asking.forget()
+        self._model_context.forget()
         return len(trace.nodes) - len(tree)
 
     def set_sampler(self, settings: SamplerSettings) -> None:
-        """Draw otherwise from now on; steps taken stay."""
+        """Change the sampler's settings; steps taken stay."""
         if settings != self._sampler:
             self._sampler = settings
             self._forget_positions()
 
     def set_max_tokens(self, max_tokens: int) -> None:
-        """Change the budget; steps beyond a smaller one stay."""
+        """Change the token limit; steps beyond a smaller one stay."""
         if max_tokens < 0:
             raise InvariantError(f"a budget is 0 tokens or more, not {max_tokens}")
         self._max_tokens = max_tokens
         self._budget_changed()
 
     def set_pipeline(self, settings: PipelineSettings) -> Replay:
-        """Go on with other stages, or in another order: the longest legal prefix of the path stays.
+        """Continue with other stages, or in another order; the longest legal prefix of the path stays.
 
         Raises:
             InvariantError: the settings do not fit the vocabulary; nothing changes.
@@ -441,12 +441,12 @@ class DecodeSession:
             raise
 
     def set_prompt(self, prompt: str | Chat) -> Trace:
-        """Start over with another prompt; returns the old trace, to keep as a read-only branch.
+        """Start over with another prompt; return the old trace, to keep as an archived branch.
 
         Raises:
             ModelError: the prompt cannot be encoded; nothing changes.
         """
-        self._asking.set_prompt(prompt)
+        self._model_context.set_prompt(prompt)
         old = self._tree.trace()
         self._constraint.rollback(self._tree.depth)
         self._tree = StepTree()
@@ -454,10 +454,10 @@ class DecodeSession:
         self._budget_changed()
         return old
 
-    # How.
+    # Implementation.
 
     def _replay(self, grammar: CompiledGrammar | None, tree: StepTree, stand: int, known: KnownLogits) -> Replay:
-        constraint = self._plan.constraint(grammar, self._asking.room(self._max_tokens))
+        constraint = self._plan.constraint(grammar, self._model_context.room(self._max_tokens))
         found = put_under(constraint, tree, stand, known)
         self._grammar, self._constraint, self._tree, self._resume = grammar, constraint, tree, stand
         self._forget_positions()
@@ -472,7 +472,7 @@ class DecodeSession:
         )
 
     def _asks_model(self, finish: Finish | None) -> bool:
-        return finish is not Finish.STOP and not self._asking.is_full(self._tree.depth)
+        return finish is not Finish.STOP and not self._model_context.is_full(self._tree.depth)
 
     def _refuse_if_over(self) -> None:
         finish = self.finish
@@ -483,7 +483,7 @@ class DecodeSession:
 
     def _budget_changed(self) -> None:
         if self._plan.settings.budget:
-            self._replay(self._grammar, self._tree, self._tree.depth, self._asking.peek)
+            self._replay(self._grammar, self._tree, self._tree.depth, self._model_context.peek)
         self._forget_positions()
 
     def _forget_positions(self) -> None:
@@ -491,14 +491,14 @@ class DecodeSession:
         self._decision = None
 
     def _decide(self) -> Decision:
-        """The distributions at the current node; the last ones are kept, since a step follows a look."""
+        """Return the distributions at the current node; the last ones are cached, since a step follows a look."""
         at = self._tree.current
         if self._decision is None or self._decision[0] != at:
-            self._decision = at, self._weigh(self._asking.logits(self._tree))
+            self._decision = at, self._weigh(self._model_context.logits(self._tree))
         return self._decision[1]
 
     def _weigh(self, logits: NDArray[np.floating]) -> Decision:
-        allowed, history = self._constraint.allowed(), self._asking.history(self._tree)
+        allowed, history = self._constraint.allowed(), self._model_context.history(self._tree)
         width = max(logits.shape[0], allowed.shape[0])
         stages = self._plan.stages(self._constraint, width, history, self._sampler)
         return decide(logits, allowed, history, self._sampler, stages)
@@ -521,8 +521,8 @@ class DecodeSession:
         self._constraint.allowed()
         mask_us = (time.perf_counter() - begun) * 1e6
         finish = self.finish
-        begun, known = time.perf_counter(), self._asking.knows(self._tree.current)
+        begun, known = time.perf_counter(), self._model_context.knows(self._tree.current)
         decision = self._decide() if self._asks_model(finish) else None
         logits_ms = 0.0 if known or decision is None else (time.perf_counter() - begun) * 1e3
         found = position_at(self._constraint, self._tree, self._vocabulary, decision, finish, (mask_us, logits_ms))
-        return replace(found, context=self._asking.context(self._tree.depth))
+        return replace(found, context=self._model_context.context(self._tree.depth))

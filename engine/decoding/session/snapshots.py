@@ -1,6 +1,6 @@
-"""What is said of a moment and of a decision: positions and steps as values, made from where a session stands.
+"""Positions and steps as values, built from the state of a session.
 
-Nothing here changes anything or asks a model: a session hands in what it knows.
+Nothing here changes state or queries a model: the session passes in what it knows.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def position_at(
     finish: Finish | None,
     times: tuple[float, float],
 ) -> Position:
-    """What stands before the next decision.
+    """Build the position before the next decision.
 
     Args:
-        constraint: where the match stands.
-        tree: where in it one stands.
-        vocabulary: whose tokens.
-        decision: the distributions; None where the model is not asked.
+        constraint: the constraint at the current node.
+        tree: the tree of steps.
+        vocabulary: the vocabulary of the ids.
+        decision: the distributions; None if the model is not queried.
         finish: why the generation is over.
         times: of the mask in microseconds, and of the model in milliseconds.
     """
@@ -70,18 +70,18 @@ def position_at(
 def remembered_at(
     constraint: StagedConstraint, tree: StepTree, vocabulary: Vocabulary, step: Step, finish: Finish | None
 ) -> Position | None:
-    """What stood before a decision that was taken where a tree stands, from what its step kept.
+    """Build the position before an earlier decision at the current node, from what its step stored.
 
     Args:
-        constraint: where the match stands.
-        tree: where in it one stands.
-        vocabulary: whose tokens.
+        constraint: the constraint at the current node.
+        tree: the tree of steps.
+        vocabulary: the vocabulary of the ids.
         step: the decision.
         finish: why the generation is over.
 
     Returns:
-        The position, without what only the model's full answer tells; None where the step kept nothing, or was taken
-        under another mask, whose numbers would mean nothing here.
+        The position, without what needs the model's full answer; None if the step stored nothing, or was taken under
+        another mask, whose numbers would be meaningless here.
     """
     if step.kept is None or step.entropy is None or step.allowed != np.count_nonzero(constraint.allowed()):
         return None
@@ -99,7 +99,7 @@ def remembered_at(
 
 
 def output_of(tree: StepTree, vocabulary: Vocabulary) -> bytes:
-    """The bytes of the steps taken; EOS and special tokens have none."""
+    """Return the bytes of the steps taken; EOS and special tokens have none."""
     silent = vocabulary.eos_ids | vocabulary.special.keys()
     ids = (step.token_id for step in tree.taken())
     return b"".join(vocabulary.token_bytes(token_id) or b"" for token_id in ids if token_id not in silent)
@@ -113,15 +113,15 @@ def asked_step(
     chosen_by: str,
     looked: Position | None,
 ) -> Step:
-    """A step behind the model's answer.
+    """Build a step with a model answer.
 
     Args:
-        vocabulary: whose token.
+        vocabulary: the vocabulary of the id.
         token_id: the token taken.
         decision: the distributions that it was taken from.
-        configuration: where the match stands after it.
-        chosen_by: who chose it.
-        looked: what stood before it, if anybody looked.
+        configuration: the automaton's configuration after it.
+        chosen_by: the origin of the step.
+        looked: the position before it, if it was computed.
     """
     allowed = int(np.count_nonzero(decision.allowed))
     return Step(
@@ -147,15 +147,15 @@ def asked_step(
 def unasked_step(
     vocabulary: Vocabulary, token_id: int, allowed: int, configuration: int, chosen_by: str, *, forced: bool
 ) -> Step:
-    """A step that no model was asked for.
+    """Build a step without a model answer.
 
     Args:
-        vocabulary: whose token.
+        vocabulary: the vocabulary of the id.
         token_id: the token taken.
-        allowed: how many were allowed.
-        configuration: where the match stands after it.
-        chosen_by: why nobody was asked.
-        forced: whether it was the only one.
+        allowed: the number of allowed tokens.
+        configuration: the automaton's configuration after it.
+        chosen_by: the origin of the step.
+        forced: whether it was the only allowed token.
     """
     return Step(
         token_id=token_id,
@@ -173,7 +173,7 @@ def unasked_step(
 
 
 def broken_at(tree: StepTree) -> int | None:
-    """Return the index of the first step taken that the grammar does not allow; None where there is none."""
+    """Return the index of the first taken step that the grammar does not allow, or None."""
     taken = tree.path[: tree.depth]
     return next((i for i, node in enumerate(taken) if node in tree.illegal), None)
 

@@ -1,8 +1,7 @@
-"""The tree of steps, and where in it one stands.
+"""The tree of steps, and the current node in it.
 
-Equal tokens after the same node are one node, so stepping again along a known
-path makes no copies. The shown path may reach beyond the current step: what was
-taken back stays in view until another step replaces it, and then becomes a branch.
+Equal tokens after the same node are one node, so stepping again along a known path makes no copies. The shown path may
+extend beyond the current step: what was undone stays in view until another step replaces it, and then becomes a branch.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ class StepTree:
     """Steps with parents, a shown path, and a depth on it.
 
     Attributes:
-        illegal: ids of nodes that the present grammar does not allow.
+        illegal: ids of nodes that the current grammar does not allow.
     """
 
     def __init__(self) -> None:
@@ -29,24 +28,24 @@ class StepTree:
 
     @classmethod
     def grown_from(cls, trace: Trace, keeps: Callable[[Step], bool]) -> StepTree:
-        """The tree that a trace is the value of.
+        """Build the tree of a trace.
 
         Args:
-            trace: in any numbering in which a parent precedes its children.
-            keeps: whether a step is taken over; what comes after one that is not goes with it.
+            trace: a trace in any numbering in which a parent precedes its children.
+            keeps: whether to keep a step; the steps after a dropped one are dropped too.
         """
         tree = cls()
-        known: dict[int | None, int | None] = {None: None}
+        new_ids: dict[int | None, int | None] = {None: None}
         for node in trace.nodes:
-            if node.parent in known and keeps(node.step):
-                known[node.id] = tree._add(known[node.parent], node.step)
+            if node.parent in new_ids and keeps(node.step):
+                new_ids[node.id] = tree._add(new_ids[node.parent], node.step)
         for node_id in trace.path:
-            if (kept := known.get(node_id)) is None:
+            if (kept := new_ids.get(node_id)) is None:
                 break
             tree._path.append(kept)
             if node_id == trace.current:
                 tree._depth = len(tree._path)
-        if trace.current is not None and trace.current not in known:
+        if trace.current is not None and trace.current not in new_ids:
             tree._depth = len(tree._path)
         return tree
 
@@ -55,25 +54,25 @@ class StepTree:
 
     @property
     def path(self) -> tuple[int, ...]:
-        """Node ids of the shown branch."""
+        """The node ids of the shown branch."""
         return tuple(self._path)
 
     @property
     def depth(self) -> int:
-        """How many steps of the path are taken."""
+        """The number of steps of the path that are taken."""
         return self._depth
 
     @property
     def current(self) -> int | None:
-        """The last step taken; None at the start."""
+        """The id of the last step taken; None at the start."""
         return self._path[self._depth - 1] if self._depth else None
 
     def taken(self) -> tuple[Step, ...]:
-        """The steps from the start to the current one."""
+        """Return the steps from the start to the current one."""
         return tuple(self._nodes[i].step for i in self._path[: self._depth])
 
     def node(self, node_id: int) -> TraceNode:
-        """A node by its id.
+        """Return a node by its id.
 
         Raises:
             InvariantError: there is none.
@@ -83,11 +82,11 @@ class StepTree:
         return self._nodes[node_id]
 
     def children(self, node_id: int | None) -> Iterator[TraceNode]:
-        """The steps that follow a node, in order of creation."""
+        """Yield the steps that follow a node, in order of creation."""
         return (self._nodes[i] for i in self._children[node_id].values())
 
     def line_to(self, node_id: int) -> tuple[int, ...]:
-        """Node ids from the first step to this one."""
+        """Return the node ids from the first step to this one."""
         line: list[int] = []
         at: int | None = node_id
         while at is not None:
@@ -96,7 +95,7 @@ class StepTree:
         return tuple(reversed(line))
 
     def push(self, step: Step) -> TraceNode:
-        """Take a step: along the tree where it is known, else as a new node."""
+        """Take a step: follow the existing node if there is one, else add a node."""
         known = self._add(self.current, step)
         if self._depth >= len(self._path) or self._path[self._depth] != known:
             self._path[self._depth :] = [known]
@@ -116,15 +115,15 @@ class StepTree:
         return known
 
     def refresh(self, node_id: int, step: Step) -> None:
-        """Put a newer account of the same decision in a node."""
+        """Replace the step of a node by a newer version of the same decision."""
         node = self._nodes[node_id]
         self._nodes[node_id] = TraceNode(node.id, node.parent, step)
 
     def return_to(self, before: Trace) -> None:
-        """Drop every node that was added since, and show the path of that time.
+        """Drop every node that was added since a trace was taken, and restore its path.
 
         Args:
-            before: the value of this very tree (`trace`), since which nodes were only added or refreshed.
+            before: an earlier value of this tree (`trace`); since then nodes were only added or refreshed.
         """
         for node in reversed(self._nodes[len(before.nodes) :]):
             del self._children[node.id], self._children[node.parent][node.step.token_id]
@@ -139,7 +138,7 @@ class StepTree:
         self._depth = depth
 
     def go_to(self, node_id: int | None) -> None:
-        """Stand at a node. On another branch, that branch is shown, down to its newest end."""
+        """Move to a node. If it is on another branch, show that branch down to its newest end."""
         if node_id is None:
             self._depth = 0
             return
@@ -154,5 +153,5 @@ class StepTree:
             yield node_id
 
     def trace(self) -> Trace:
-        """The tree as a value."""
+        """Return the tree as a value."""
         return Trace(tuple(self._nodes), tuple(self._path), self.current, self.illegal)
