@@ -1,1 +1,1 @@
-"""From text to grammar nodes and diagnostics: one package for each notation."""
+"""Notations: from text to grammar nodes and diagnostics, one package for each notation."""

@@ -1,7 +1,7 @@
-"""Addresses of schemas, split and joined (RFC 3986). Whatever stands there as text has an outcome.
+"""Splitting and joining of schema addresses (RFC 3986), for any text.
 
-`urllib.parse` does both, and raises where an address is malformed, as in
-`http://[a`. Such a one is no less a name: it is compared as it is written.
+`urllib.parse` raises on malformed addresses such as `http://[a`. Such an address is still a name: it is compared as
+text.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from urllib.parse import urldefrag, urljoin
 
 
 def split(text: str) -> tuple[str, str]:
-    """An address, and what is behind its `#`."""
+    """Split an address at its `#`."""
     try:
         address, fragment = urldefrag(text)
     except ValueError:
@@ -19,7 +19,7 @@ def split(text: str) -> tuple[str, str]:
 
 
 def join(base: str, address: str) -> str:
-    """An address against another; itself where one of them is malformed."""
+    """Resolve an address against a base; return it unchanged if one of them is malformed."""
     try:
         return urljoin(base, address)
     except ValueError:

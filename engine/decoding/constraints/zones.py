@@ -247,7 +247,7 @@ class ZonedAutomaton(LazyTable[_Key]):
         """Return the smallest lower bound over the zone states of a configuration."""
         if self.accepting[place]:
             return LengthBound(0, exact=True)
-        bounds = [each for state in self._keys[place] for each in self._length_bounds(state, alphabet)]
+        bounds = [lower_bound for state in self._keys[place] for lower_bound in self._length_bounds(state, alphabet)]
         known = [bound for bound in bounds if bound.at_least is not None]
         least = min(known, key=lambda bound: (bound.at_least, not bound.exact), default=LengthBound(None, exact=True))
         return LengthBound.of(accepting=False, at_least=least.at_least, exact=least.exact)

@@ -1,8 +1,7 @@
-"""What an editor asks of a grammar's text, whether or not it can be read: names, completions, edits.
+"""Editor support for grammar texts, valid or not: names, completions, edits.
 
-A parser gives up on a text that is half typed, which is when an editor is asked
-most. So these readers are of their own, forgive everything, and never fail;
-where a text is well-formed, tests hold them against the parsers.
+A parser gives up on a half-typed text, which is when an editor needs help most. So these readers are separate from the
+parsers, accept any input and never fail; on well-formed texts, tests compare them with the parsers.
 """
 
 from engine.notations.editing.comments import toggle_comment

@@ -1,4 +1,4 @@
-"""Lines to comments and back, in the notations that have comments."""
+"""Toggling of line comments in the notations that have comments."""
 
 from __future__ import annotations
 
@@ -14,10 +14,15 @@ _INDENT: Final = re.compile(r"[ \t]*")
 
 
 def toggle_comment(notation: str, text: str, selected: Span) -> Change:
-    """Make the lines of a selection comments; or, where all of them are, make them what they were.
+    """Comment the lines of a selection, or uncomment them if all are comments.
+
+    Args:
+        notation: the notation of the text.
+        text: the text.
+        selected: the selection, in code points.
 
     Returns:
-        The edits; none, with a reason, where the notation has no comments.
+        The edits; none, with a reason, if the notation has no comments.
     """
     if notation == "json_schema":
         return Change(refusal="JSON has no comments; a schema may say something in `$comment`")
@@ -30,12 +35,12 @@ def toggle_comment(notation: str, text: str, selected: Span) -> Change:
     if all(comments):
         return Change(tuple(Edit(Span(*found.span(1)), "") for found in comments if found))
     indents = [found.end() - line.start for line in lines if (found := _INDENT.match(text, line.start, line.end))]
-    places = [line.start + min(indents) for line in lines]
-    return Change(tuple(Edit(Span(place, place), "# ") for place in places))
+    offsets = [line.start + min(indents) for line in lines]
+    return Change(tuple(Edit(Span(offset, offset), "# ") for offset in offsets))
 
 
 def _lines(text: str, selected: Span) -> list[Span]:
-    """The lines that a selection touches; the one that it ends at the beginning of is not among them."""
+    """Return the lines that a selection touches, without a line that only its end touches."""
     start = text.rfind("\n", 0, selected.start) + 1
     last = max(selected.end - 1, selected.start) if selected.end > selected.start else selected.end
     found: list[Span] = []

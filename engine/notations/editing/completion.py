@@ -1,11 +1,9 @@
-"""What could stand where a cursor stands, in a text that is being typed.
+"""Completion proposals for the cursor position, in a text that is being typed.
 
-Proposals begin with what is typed, then come those that hold it; case does not
-matter. Where nothing else sets an order, it is that of the lists in `words`:
-what is needed most often comes first.
+Proposals that start with the typed text come first, then those that contain it; case does not matter. Otherwise the
+order is that of the lists in `words`: the most common ones come first.
 
-Rejected: proposals from the parser's error. It stops at the first one, which is
-where somebody types only by chance.
+Rejected: proposals from the parser's error. The parser stops at the first error, which is rarely where the user types.
 """
 
 from __future__ import annotations
@@ -31,13 +29,13 @@ _MOST: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One thing that could stand there.
+    """One proposal.
 
     Attributes:
-        label: what a list shows.
-        text: what is inserted.
-        detail: what it is, in a few words.
-        caret: where in `text` the cursor goes then; its end by default.
+        label: the text shown in a list.
+        text: the text to insert.
+        detail: a short description.
+        caret: the cursor position in `text` after the insertion; its end by default.
     """
 
     label: str
@@ -48,13 +46,13 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Proposals:
-    """What could stand at a place.
+    """The proposals at a position.
 
     Attributes:
-        span: what a proposal replaces.
-        typed: the part of it before the cursor that proposals were chosen by.
-        proposals: the best first; none where nothing is known.
-        is_apt: whether they may be shown unasked.
+        span: the text that a proposal replaces.
+        typed: the part of it before the cursor, which selected the proposals.
+        proposals: best first; empty if none are known.
+        is_apt: whether they may be shown without a request.
     """
 
     span: Span
@@ -64,7 +62,13 @@ class Proposals:
 
 
 def propose(notation: str, text: str, offset: int) -> Proposals:
-    """What could stand at an offset of a text in a notation."""
+    """Return the proposals at an offset of a text.
+
+    Args:
+        notation: the notation of the text.
+        text: the text.
+        offset: the cursor position, in code points.
+    """
     if notation == "gbnf":
         return _gbnf(text, offset)
     if notation == "json_schema":
@@ -74,8 +78,8 @@ def propose(notation: str, text: str, offset: int) -> Proposals:
     return Proposals(Span(offset, offset))
 
 
-def _chosen(span: Span, typed: str, proposals: Iterable[Proposal], *, is_apt: bool) -> Proposals:
-    """Those that fit what is typed; nothing where what is typed is all that there is to say."""
+def _matching(span: Span, typed: str, proposals: Iterable[Proposal], *, is_apt: bool) -> Proposals:
+    """Return the proposals that match the typed text; not shown by themselves if the text is complete."""
     wanted = typed.casefold()
     found = list(proposals)
     begin = [p for p in found if p.label.casefold().startswith(wanted)]
@@ -110,10 +114,10 @@ def _gbnf(text: str, offset: int) -> Proposals:
         behind = "" if re.compile(r"[ \t]*::=").match(text, span.end) else " ::= "
         proposals = [Proposal(name, name + behind, "used, and not defined yet") for name in missing]
     else:
-        proposals = [Proposal(name, name, _first_words(text, known, name)) for name in defined]
+        proposals = [Proposal(name, name, _body_excerpt(text, known, name)) for name in defined]
         proposals += [Proposal(name, name, "not defined yet") for name in missing]
     is_apt = bool(typed) and own == typed
-    return _chosen(span, typed, proposals, is_apt=is_apt)
+    return _matching(span, typed, proposals, is_apt=is_apt)
 
 
 def _is_inside(text: str, piece: Piece, offset: int) -> bool:
@@ -123,7 +127,7 @@ def _is_inside(text: str, piece: Piece, offset: int) -> bool:
 
 
 def _begins_rule(text: str, known: list[Piece], start: int) -> bool:
-    """Whether a word at a place would be the name of a new rule: first on its line, and nothing before it is open."""
+    """Return whether a word would be the name of a new rule: first on its line, with nothing open before it."""
     if text[text.rfind("\n", 0, start) + 1 : start].strip():
         return False
     depth, last = 0, ""
@@ -138,8 +142,8 @@ def _begins_rule(text: str, known: list[Piece], start: int) -> bool:
     return depth <= 0 and last not in {"|", "::="}
 
 
-def _first_words(text: str, known: list[Piece], name: str) -> str:
-    """What a rule says, as far as it fits in a list."""
+def _body_excerpt(text: str, known: list[Piece], name: str) -> str:
+    """Return the start of a rule's body, short enough for a list."""
     for piece in known:
         if piece.defines and text[piece.span.start : piece.span.end] == name:
             body = text[piece.span.end :].split("::=", 1)[1].split("\n", 1)[0].strip()
@@ -151,7 +155,7 @@ def _escapes(text: str, offset: int, known: Mapping[str, str]) -> Proposals:
     before = _ESCAPE_BEFORE.search(text, 0, offset)
     typed = before.group(1) if before else ""
     proposals = [Proposal(escape, escape, detail) for escape, detail in known.items()]
-    return _chosen(Span(offset - len(typed), offset), typed, proposals, is_apt=bool(typed))
+    return _matching(Span(offset - len(typed), offset), typed, proposals, is_apt=bool(typed))
 
 
 # --- regular expressions ---------------------------------------------------------------------------------------------
@@ -166,11 +170,11 @@ def _regex(text: str, offset: int) -> Proposals:
     found = escapes if in_class else {**words.REGEX_FORMS, **escapes}
     if not in_class and offset > 0 and text[offset - 1] not in "(|^":
         found = {**words.REGEX_QUANTIFIERS, **found}
-    return _chosen(Span(offset, offset), "", (_form(form, detail) for form, detail in found.items()), is_apt=False)
+    return _matching(Span(offset, offset), "", (_form(form, detail) for form, detail in found.items()), is_apt=False)
 
 
 def _form(form: str, detail: str) -> Proposal:
-    """A form with holes is inserted without them, and the cursor goes into the first."""
+    """Build the proposal of a form; its holes are removed, and the cursor goes to the first."""
     caret = form.find(_HOLE)
     return Proposal(form, form.replace(_HOLE, ""), detail, caret if caret >= 0 else None)
 
@@ -209,7 +213,7 @@ def _schema(text: str, offset: int) -> Proposals:
         proposals = list(_values(outline, standing))
         if is_string:
             proposals = [p for p in proposals if p.text.startswith('"')]
-    return _chosen(standing.typed, typed.removeprefix('"'), proposals, is_apt=bool(typed))
+    return _matching(standing.typed, typed.removeprefix('"'), proposals, is_apt=bool(typed))
 
 
 def _keywords(text: str, standing: Standing) -> Iterator[Proposal]:
@@ -224,13 +228,13 @@ def _keywords(text: str, standing: Standing) -> Iterator[Proposal]:
         for name, (value, detail) in keywords.items():
             if name in others:
                 continue
-            told = detail if about == "any" else f"{detail} ({about})"
+            note = detail if about == "any" else f"{detail} ({about})"
             if standing.has_colon or _COLON.match(text, standing.typed.end):
-                yield Proposal(name, quoted(name), told)
+                yield Proposal(name, quoted(name), note)
             else:
-                whole = f"{quoted(name)}: {value}"
-                caret = whole.rfind(_CURSOR) if _CURSOR in value else None
-                yield Proposal(name, whole.replace(_CURSOR, "") if _CURSOR in value else whole, told, caret)
+                inserted = f"{quoted(name)}: {value}"
+                caret = inserted.rfind(_CURSOR) if _CURSOR in value else None
+                yield Proposal(name, inserted.replace(_CURSOR, "") if _CURSOR in value else inserted, note, caret)
 
 
 def _values(outline: Outline, standing: Standing) -> Iterator[Proposal]:

@@ -1,4 +1,4 @@
-"""Changes of a text, as values."""
+"""Text changes as values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.source import InvariantError, Span
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A span of a text, and what is to stand there instead."""
+    """A span of a text, and its replacement."""
 
     span: Span
     replacement: str
@@ -18,11 +18,11 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What something changes, or why it cannot be done.
+    """A change of a text, or the reason why it is impossible.
 
     Attributes:
-        edits: what changes in the text.
-        refusal: why nothing can be changed; empty where it can.
+        edits: the changes of the text.
+        refusal: why nothing can be changed; empty if it can.
         note: what else the change does, in a sentence; empty for nothing.
     """
 
@@ -32,7 +32,7 @@ class Change:
 
 
 def moved(place: int, edits: Iterable[Edit]) -> int:
-    """Where a place of a text is after all edits: behind what was inserted there, or written over it."""
+    """Return an offset after all edits; an offset inside a replaced span moves to the end of the replacement."""
     grown = 0
     for edit in sorted(edits, key=lambda edit: edit.span):
         length = edit.span.end - edit.span.start
@@ -44,7 +44,7 @@ def moved(place: int, edits: Iterable[Edit]) -> int:
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
-    """The text after all edits, whose spans are of the text before them.
+    """Apply edits whose spans refer to the original text.
 
     Raises:
         InvariantError: two of them overlap, or one is beyond the text.

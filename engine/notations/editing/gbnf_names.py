@@ -1,8 +1,7 @@
-"""The rule names of a GBNF text, where each is defined and where it is used.
+"""The rule names of a GBNF text: definitions and uses.
 
-One pattern goes over the text and knows what a name is not: a comment, a
-literal, a class, a token element, a count. An open literal ends at the latest
-where a line begins a rule, so that a quote that is just being typed does not
+One regular expression scans the text and recognises what is not a name: a comment, a literal, a class, a token element,
+a count. An unclosed literal ends at the next line that begins a rule, so that a quote that is being typed does not
 swallow the rules below it.
 """
 
@@ -30,7 +29,7 @@ _TOKEN: Final = re.compile(
 
 
 class GbnfPart(StrEnum):
-    """What a piece of a GBNF text is."""
+    """The kind of a piece of GBNF text."""
 
     COMMENT = "comment"
     LITERAL = "literal"
@@ -43,7 +42,7 @@ class GbnfPart(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a GBNF text; of a name that is defined here, `::=` is no part of the span."""
+    """A piece of a GBNF text; the span of a defined name excludes `::=`."""
 
     kind: GbnfPart
     span: Span
@@ -51,7 +50,7 @@ class Piece:
 
 
 def pieces(text: str) -> Iterator[Piece]:
-    """All that is neither blank nor a single character of no interest, in order."""
+    """Yield the tokens in order, without white space and other single characters."""
     for found in _TOKEN.finditer(text):
         group = found.lastgroup or ""
         kind = GbnfPart.NAME if group == "defines" else GbnfPart(group)
@@ -59,6 +58,6 @@ def pieces(text: str) -> Iterator[Piece]:
 
 
 def rule_span(text: str, name: Span) -> Span:
-    """All of a rule, by the span of the name that it defines: up to the next one, without the blanks before that."""
+    """Return the span of a rule, given the span of its defined name: up to the next rule, without trailing blanks."""
     end = next((p.span.start for p in pieces(text) if p.defines and p.span.start > name.start), len(text))
     return Span(name.start, name.start + len(text[name.start : end].rstrip()))

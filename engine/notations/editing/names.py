@@ -1,9 +1,8 @@
-"""Names that a grammar defines and uses: where they are, and what renaming one changes.
+"""Names that a grammar defines and uses: where they are, and the edits that rename one.
 
-A GBNF rule has a name; in a JSON Schema these are the keys of `$defs` and
-`definitions`, the anchors, and whatever else a reference leads to (found, but
-not renamed: a property's name is part of what the schema means). A regex has
-none that anything could refer to.
+A GBNF rule has a name. In a JSON Schema names are the keys of `$defs` and `definitions`, the anchors, and any other
+target of a reference (found, but not renamed: a property's name is part of the schema's meaning). A regex has no names
+that could be referenced.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ _ANCHOR_SPELLING = "An anchor begins with a letter or `_`, then letters, digits,
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name with all of its places.
+    """A name with all of its occurrences.
 
     Attributes:
         text: the name.
-        kind: what has it, such as `rule` or `definition`.
-        definitions: where it is defined; of a name that is not, none.
+        kind: what it names, such as `rule` or `definition`.
+        definitions: where it is defined; empty for an undefined name.
         uses: where it is used.
-        fixed: why it cannot be renamed; empty where it can.
+        fixed: why it cannot be renamed; empty if it can.
     """
 
     text: str
@@ -53,13 +52,13 @@ class Name:
 
     @property
     def places(self) -> tuple[Span, ...]:
-        """All of them, in source order."""
+        """All occurrences, in source order."""
         return tuple(sorted({*self.definitions, *self.uses}))
 
 
-@lru_cache(maxsize=8)  # each finding of a text asks for its names
+@lru_cache(maxsize=8)  # called for each finding of a text
 def names_of(notation: str, text: str) -> tuple[Name, ...]:
-    """All names of a text, in the order in which they first come."""
+    """Return all names of a text, in order of first occurrence."""
     if notation == "gbnf":
         return tuple(_rules(text))
     if notation == "json_schema":
@@ -68,7 +67,13 @@ def names_of(notation: str, text: str) -> tuple[Name, ...]:
 
 
 def name_at(notation: str, text: str, offset: int) -> Name | None:
-    """The name at a place or right before it; None where there is none."""
+    """Return the name at an offset or right before it, or None.
+
+    Args:
+        notation: the notation of the text.
+        text: the text.
+        offset: the offset, in code points.
+    """
     names = names_of(notation, text)
     for at in (offset, offset - 1):
         for name in names:
@@ -78,10 +83,16 @@ def name_at(notation: str, text: str, offset: int) -> Name | None:
 
 
 def rename(notation: str, text: str, name: Name, new: str) -> Change:
-    """Rename all places of a name.
+    """Rename all occurrences of a name.
 
-    A name that is used but not defined may be taken: the renamed definition defines it. Likewise an undefined name may
-    become one that is defined. Two definitions never get the same name.
+    A defined name may be renamed to one that is used but not defined, and so defines it. Likewise an undefined name may
+    be renamed to a defined one. Two definitions never get the same name.
+
+    Args:
+        notation: the notation of the text.
+        text: the text.
+        name: the name to rename.
+        new: the new name.
     """
     if name.fixed:
         return Change(refusal=name.fixed)
@@ -125,15 +136,15 @@ def _schemas(schemas: Schemas) -> Iterator[Name]:
         if target is not None:
             targets[id(target)] = target
             uses.setdefault((id(target), reference.anchor), []).append(reference.part.span)
-    told: set[int] = set()
+    named: set[int] = set()
     for name, part in schemas.definitions():
-        told.add(id(part))
+        named.add(id(part))
         yield Name(name, "definition", (key_span(part),), tuple(uses.get((id(part), ""), ())))
     for name, given, schema in schemas.anchors():
         yield Name(name, "anchor", (given.span,), tuple(uses.get((id(schema), name), ())))
     for number, part in targets.items():
         spans = uses.get((number, ""), ())
-        if spans and number not in told:
+        if spans and number not in named:
             name = str(part.name) or "#"
             yield Name(name, "schema", (_begin(part),), tuple(spans), _why_fixed(part))
     missing: dict[tuple[str, str, str], list[Span]] = {}
@@ -145,7 +156,7 @@ def _schemas(schemas: Schemas) -> Iterator[Name]:
 
 
 def _missing(reference: SchemaReference) -> tuple[str, str, str] | None:
-    """Return kind, resource and name of a definition or an anchor that a reference names but that does not exist."""
+    """Return kind, resource and name of a definition or anchor that is referenced but does not exist."""
     if reference.target is not None:
         return None
     address, _ = links.split(reference.part.text or "")
@@ -158,7 +169,7 @@ def _missing(reference: SchemaReference) -> tuple[str, str, str] | None:
 
 
 def _begin(part: OutlinePart) -> Span:
-    """What to show of a schema that a reference leads to: its key, or its first character."""
+    """Return the span to show for the target of a reference: its key, or its first character."""
     key = key_span(part)
     return key if key != part.span else Span(part.span.start, part.span.start + 1)
 
@@ -186,7 +197,7 @@ def _rename_schema(schemas: Schemas, name: Name, new: str) -> Change:
 
 
 def _rename_missing(schemas: Schemas, name: Name, new: str) -> Change:
-    """Make the references to what does not exist lead to another name."""
+    """Rename a missing target in all references to it."""
     if name.kind == "anchor" and not _may_be_anchor(new):
         return Change(refusal=_ANCHOR_SPELLING)
     edits = []
@@ -221,7 +232,7 @@ def _rename_anchor(schemas: Schemas, name: str, given: OutlinePart, schema: Outl
 
 
 def _through(schemas: Schemas, part: OutlinePart, new: str) -> Iterator[Edit]:
-    """The references that lead to a definition or on through it."""
+    """Yield the edits of the references whose path contains a definition."""
     for reference in schemas.references:
         for place, step in enumerate(reference.way[1:]):
             if step is part:

@@ -1,8 +1,7 @@
-"""A JSON text as a tree with places, however broken it is, and where a cursor stands in it.
+"""A fault-tolerant JSON outline: the tree of a text with source spans, and the cursor's position in it.
 
-A missing comma, colon, bracket or quote is passed over; an open string ends with
-its line. What a schema means by a part (a schema, a map of schemas, plain data)
-follows from the way to it, so it is noted while the tree is built.
+A missing comma, colon, bracket or quote is skipped; an unclosed string ends with its line. What a part means in a
+schema (a schema, a map of schemas, plain data) follows from its path, so it is determined while the tree is built.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ _DATA: Final = frozenset("enum const default examples example".split())
 
 
 class Meaning(StrEnum):
-    """What a part of a schema is."""
+    """The role of a part of a schema."""
 
     SCHEMA = "schema"
     SCHEMAS = "schemas"  # an object whose members are schemas
-    VALUE = "value"  # of a keyword, or of none that is known
-    DATA = "data"  # an instance, in which `$ref` is a key like another
+    VALUE = "value"  # the value of a keyword or of an unknown key
+    DATA = "data"  # an instance, in which `$ref` is an ordinary key
 
 
 class OutlinePosition(Enum):
-    """What is written where a cursor stands."""
+    """What is expected at the cursor."""
 
     KEY = "key"
     VALUE = "value"
@@ -49,13 +48,13 @@ class OutlinePart:
     """A value of the text.
 
     Attributes:
-        span: from its first to behind its last character.
-        text: what a string says; None for what is no string.
-        members: of an object, by key; of a doubled key, the last.
+        span: from its first to after its last character.
+        text: the value of a string; None for other values.
+        members: the members of an object by key; for a duplicate key, the last.
         keys: the spans of these keys, quotes included.
-        earlier: the spans of keys that came again.
-        items: of an array.
-        name: the key or the index by which its holder has it.
+        earlier: the spans of duplicate keys before the last.
+        items: the items of an array.
+        name: its key or index in its holder.
     """
 
     span: Span
@@ -71,7 +70,7 @@ class OutlinePart:
     items: list[OutlinePart] = field(default_factory=list)
 
     def walk(self) -> Iterator[OutlinePart]:
-        """This part and all within it, in source order."""
+        """Yield this part and all parts within it, in source order."""
         todo = [self]
         while todo:
             part = todo.pop()
@@ -81,14 +80,14 @@ class OutlinePart:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a cursor stands.
+    """The context of the cursor.
 
     Attributes:
-        place: what is written there.
-        holder: the object or array around it; None outside of all.
-        key: in an object's value, its key.
-        typed: the string or word that the cursor is in; an empty span at the cursor where it is in none.
-        has_colon: at a key, whether its colon is there.
+        place: what is expected there.
+        holder: the enclosing object or array; None at the top level.
+        key: the key of the value, in an object.
+        typed: the string or word around the cursor; an empty span at the cursor if there is none.
+        has_colon: whether a key already has its colon.
     """
 
     place: OutlinePosition
@@ -109,11 +108,11 @@ class Outline:
     """The tree of one text.
 
     Attributes:
-        root: its value; None for a text without one.
+        root: the value of the text; None if there is none.
     """
 
     def __init__(self, text: str, offset: int | None = None) -> None:
-        """Read a text; `standing` then tells of the offset."""
+        """Read a text; `standing` describes the context of the offset."""
         self.root: OutlinePart | None = None
         self.standing: Standing | None = None
         self._text = text
@@ -130,15 +129,15 @@ class Outline:
     # --- building ----------------------------------------------------------------------------------------------------
 
     def _string(self, found: re.Match[str]) -> None:
-        said = decoded(found.group())
+        value = decoded(found.group())
         frame = self._frames[-1] if self._frames else None
         if frame is not None and frame.part.is_object and frame.expects in {"key", "comma"}:
-            frame.key, frame.expects = said, "colon"
-            if said in frame.part.keys:
-                frame.part.earlier.append((said, frame.part.keys[said]))
-            frame.part.keys[said] = Span(*found.span())
+            frame.key, frame.expects = value, "colon"
+            if value in frame.part.keys:
+                frame.part.earlier.append((value, frame.part.keys[value]))
+            frame.part.keys[value] = Span(*found.span())
         else:
-            self._add(Span(*found.span())).text = said
+            self._add(Span(*found.span())).text = value
 
     def _word(self, found: re.Match[str]) -> None:
         self._add(Span(*found.span()))
@@ -189,8 +188,8 @@ class Outline:
         elif found.lastgroup == "word" and offset <= end:
             self.standing = self._stand(Span(start, end), is_string=False)
         elif found.lastgroup == "string" and (offset < end or (offset == end and not is_closed(found.group()))):
-            # An open string may have run on into what follows the cursor on its line, and a closed one may end at the
-            # quote of the next string.
+            # An unclosed string may include what follows the cursor on its line, and a closed one may end at the quote
+            # of the next string.
             behind = self._text[offset:end].removesuffix('"')
             is_own = is_closed(found.group()) and not re.search(r"[\s,:{}\[\]]", behind)
             following = re.compile(r"\s*:").match(self._text, end) is not None
@@ -213,7 +212,7 @@ class Outline:
 
 
 def _below(holder: OutlinePart, key: str | int) -> Meaning:
-    """What a member or an item of a part is."""
+    """Return the role of a member or an item."""
     if holder.meaning is Meaning.DATA:
         return Meaning.DATA
     if holder.is_array:
@@ -231,14 +230,14 @@ def _below(holder: OutlinePart, key: str | int) -> Meaning:
 
 
 def is_closed(string: str) -> bool:
-    """Whether a string of the text has its closing quote."""
+    """Return whether a string of the text has its closing quote."""
     return len(string) > 1 and string[-1] == '"' and (len(string) - 1 - len(string[:-1].rstrip("\\"))) % 2 == 0
 
 
 def decoded(string: str) -> str:
-    """What a string of the text says; of a broken one, its characters."""
+    """Return the value of a string of the text; for an invalid string, its characters."""
     try:
-        said = json.loads(string, strict=False)
+        value = json.loads(string, strict=False)
     except ValueError:
         return string.removeprefix('"').removesuffix('"')
-    return said if isinstance(said, str) else string
+    return value if isinstance(value, str) else string

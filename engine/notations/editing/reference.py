@@ -1,8 +1,7 @@
-"""The quick reference: what each notation has to offer, each with what it means and an example.
+"""The quick reference: the constructs of each notation, each with a description and an example.
 
-An example is a whole grammar that compiles, with a text that it takes, so that
-every line of the reference is true: tests compile them all. What a dialect or a
-draft does not know is not listed for it.
+An example is a complete grammar with a text that it accepts; tests compile them all, so every line of the reference is
+true. Constructs that a dialect or draft lacks are not listed for it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from engine.notations.editing import words
 from engine.notations.json_schema.dialects import SINCE
 
 _HOLE: Final = "…"
-_SAID: Final = ""  # what it means is said where completions say it
+_IN_WORDS: Final = ""  # the description is in `words`, shared with completion
 _MEANINGS: Final = {
     **words.GBNF_ESCAPES,
     **words.REGEX_SETS,
@@ -31,15 +30,15 @@ _CURSOR: Final = "|"
 
 @dataclass(frozen=True, slots=True)
 class ReferenceEntry:
-    """One thing that a notation has.
+    """One construct of a notation.
 
     Attributes:
-        form: how it is written; `…` stands for what goes into it.
-        meaning: what it does, in a line.
-        example: a whole grammar that uses it.
-        takes: a text that the example takes.
-        text: what is inserted.
-        caret: where in `text` the cursor goes then.
+        form: its syntax; `…` marks what goes into it.
+        meaning: what it does, in one line.
+        example: a complete grammar that uses it.
+        takes: a text that the example accepts.
+        text: the text to insert.
+        caret: the cursor position in `text` after the insertion.
     """
 
     form: str
@@ -52,19 +51,19 @@ class ReferenceEntry:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceGroup:
-    """Entries that belong together."""
+    """Related entries."""
 
     title: str
     entries: tuple[ReferenceEntry, ...]
 
 
 def reference(notation: str, dialect: str = "python", draft: int = 2020) -> tuple[ReferenceGroup, ...]:
-    """What there is, in groups.
+    """Return the constructs of a notation, in groups.
 
     Args:
         notation: `regex`, `gbnf` or `json_schema`.
-        dialect: of a pattern, whose syntax it follows.
-        draft: of a schema, its draft.
+        dialect: the dialect of a pattern.
+        draft: the draft of a schema.
     """
     if notation == "regex":
         return tuple(_regex(dialect))
@@ -80,7 +79,7 @@ def _group(title: str, rows: tuple[tuple[str, str, str, str], ...]) -> Reference
 
 
 def _entry(form: str, meaning: str, example: str, takes: str) -> ReferenceEntry:
-    """A form with holes is inserted without them, and the cursor goes into the first."""
+    """Build an entry; the holes of its form are removed from the inserted text, and the cursor goes to the first."""
     hole = form.find(_HOLE)
     text = form.replace(_HOLE, "")
     return ReferenceEntry(form, meaning or _MEANINGS[form], example, takes, text, hole if hole >= 0 else len(text))
@@ -90,33 +89,33 @@ def _entry(form: str, meaning: str, example: str, takes: str) -> ReferenceEntry:
 
 _REGEX: Final[dict[str, tuple[tuple[str, str, str, str], ...]]] = {
     "Characters": (
-        (".", _SAID, "a.c", "abc"),
-        ("[a-z]", _SAID, "[a-z]", "q"),
-        ("[^a-z]", _SAID, "[^a-z]", "Q"),
+        (".", _IN_WORDS, "a.c", "abc"),
+        ("[a-z]", _IN_WORDS, "[a-z]", "q"),
+        ("[^a-z]", _IN_WORDS, "[^a-z]", "Q"),
         ("[0-9]", "An ASCII digit", "[0-9]{2}", "42"),
-        (r"\d", _SAID, r"\d\d", "42"),
-        (r"\D", _SAID, r"\D", "x"),
-        (r"\w", _SAID, r"\w\w", "a_"),
-        (r"\W", _SAID, r"\W", "-"),
-        (r"\s", _SAID, r"a\sb", "a b"),
-        (r"\S", _SAID, r"\S", "x"),
-        (r"\p{L}", _SAID, r"\p{L}\p{L}", "Aß"),
+        (r"\d", _IN_WORDS, r"\d\d", "42"),
+        (r"\D", _IN_WORDS, r"\D", "x"),
+        (r"\w", _IN_WORDS, r"\w\w", "a_"),
+        (r"\W", _IN_WORDS, r"\W", "-"),
+        (r"\s", _IN_WORDS, r"a\sb", "a b"),
+        (r"\S", _IN_WORDS, r"\S", "x"),
+        (r"\p{L}", _IN_WORDS, r"\p{L}\p{L}", "Aß"),
         (r"\P{L}", "Anything but a letter", r"\P{L}", "1"),
-        (r"\p{Lu}", _SAID, r"\p{Lu}", "Ä"),
-        (r"\p{N}", _SAID, r"\p{N}", "4"),
+        (r"\p{Lu}", _IN_WORDS, r"\p{Lu}", "Ä"),
+        (r"\p{N}", _IN_WORDS, r"\p{N}", "4"),
     ),
     "How often": (
-        ("*", _SAID, "ab*", "abbb"),
-        ("+", _SAID, "ab+", "abb"),
-        ("?", _SAID, "ab?", "a"),
+        ("*", _IN_WORDS, "ab*", "abbb"),
+        ("+", _IN_WORDS, "ab+", "abb"),
+        ("?", _IN_WORDS, "ab?", "a"),
         ("{3}", "Exactly three times", "a{3}", "aaa"),
         ("{2,}", "Twice or more", "a{2,}", "aaaa"),
-        ("{2,5}", _SAID, "a{2,5}", "aaa"),
+        ("{2,5}", _IN_WORDS, "a{2,5}", "aaa"),
         ("+?", "Lazily: the same texts match, for a match is of the whole text", "ab+?", "abb"),
     ),
     "Groups and choices": (
         ("a|b", "One or the other", "yes|no", "no"),
-        ("(?:…)", _SAID, "(?:ab)+", "abab"),
+        ("(?:…)", _IN_WORDS, "(?:ab)+", "abab"),
         ("(…)", "A numbered group; for matching the same as one without a number", "(ab)+", "abab"),
         ("(?P<name>…)", "A named group; for matching the same", "(?P<year>[0-9]{4})", "2026"),
         ("(?<name>…)", "A named group; for matching the same", "(?<year>[0-9]{4})", "2026"),
@@ -126,21 +125,21 @@ _REGEX: Final[dict[str, tuple[tuple[str, str, str, str], ...]]] = {
         ("$", "The text ends here", "ab$", "ab"),
         (r"\A", "The text begins here, whatever the flags", r"\Aab", "ab"),
         (r"\Z", "The text ends here, whatever the flags", r"ab\Z", "ab"),
-        (r"\b", _SAID, r"\ba\b b", "a b"),
-        (r"\B", _SAID, r"a\Bb", "ab"),
-        ("(?=…)", _SAID, "(?=a)[a-z]+", "ab"),
-        ("(?!…)", _SAID, "(?!a)[a-z]+", "ba"),
-        ("(?<=…)", _SAID, "[a-z](?<=a)b", "ab"),
-        ("(?<!…)", _SAID, "[a-z](?<!a)b", "cb"),
+        (r"\b", _IN_WORDS, r"\ba\b b", "a b"),
+        (r"\B", _IN_WORDS, r"a\Bb", "ab"),
+        ("(?=…)", _IN_WORDS, "(?=a)[a-z]+", "ab"),
+        ("(?!…)", _IN_WORDS, "(?!a)[a-z]+", "ba"),
+        ("(?<=…)", _IN_WORDS, "[a-z](?<=a)b", "ab"),
+        ("(?<!…)", _IN_WORDS, "[a-z](?<!a)b", "cb"),
     ),
     "Escapes": (
-        (r"\n", _SAID, r"a\nb", "a\nb"),
-        (r"\r", _SAID, r"a\rb", "a\rb"),
-        (r"\t", _SAID, r"a\tb", "a\tb"),
-        (r"\\", _SAID, r"a\\b", "a\\b"),
+        (r"\n", _IN_WORDS, r"a\nb", "a\nb"),
+        (r"\r", _IN_WORDS, r"a\rb", "a\rb"),
+        (r"\t", _IN_WORDS, r"a\tb", "a\tb"),
+        (r"\\", _IN_WORDS, r"a\\b", "a\\b"),
         (r"\.", "A dot; so with every sign that means something", r"a\.b", "a.b"),
-        (r"\x41", _SAID, r"\x41", "A"),
-        (r"\u0041", _SAID, r"\u0041", "A"),
+        (r"\x41", _IN_WORDS, r"\x41", "A"),
+        (r"\u0041", _IN_WORDS, r"\u0041", "A"),
         (r"\U0001F600", "A character by its number, eight digits", r"\U0001F600", "\U0001f600"),
         (r"\u{1F600}", "A character by its number, any digits", r"\u{1F600}", "\U0001f600"),
         (r"\N{EM DASH}", "A character by its name in Unicode", r"\N{EM DASH}", "\N{EM DASH}"),
@@ -176,7 +175,7 @@ _UNICODE: Final = {
     r"\s": "White space of any kind, as in re",
     r"\S": "Anything but white space of any kind",
 }
-"""What the shorthands mean in Python's dialect, where no `(?a)` says otherwise."""
+"""The meaning of the shorthands in Python's dialect without `(?a)`."""
 
 
 def _regex(dialect: str) -> Iterator[ReferenceGroup]:
@@ -222,16 +221,16 @@ _GBNF: Final[dict[str, tuple[tuple[str, str, str, str], ...]]] = {
         ("(…)", "A group; within it, lines may end anywhere", 'root ::= ("a" "b")+', "abab"),
     ),
     "Escapes": (
-        (r"\n", _SAID, r'root ::= "a\nb"', "a\nb"),
-        (r"\r", _SAID, r'root ::= "a\rb"', "a\rb"),
-        (r"\t", _SAID, r'root ::= "a\tb"', "a\tb"),
-        (r"\\", _SAID, r'root ::= "a\\b"', "a\\b"),
-        (r"\"", _SAID, r'root ::= "\"a\""', '"a"'),
+        (r"\n", _IN_WORDS, r'root ::= "a\nb"', "a\nb"),
+        (r"\r", _IN_WORDS, r'root ::= "a\rb"', "a\rb"),
+        (r"\t", _IN_WORDS, r'root ::= "a\tb"', "a\tb"),
+        (r"\\", _IN_WORDS, r'root ::= "a\\b"', "a\\b"),
+        (r"\"", _IN_WORDS, r'root ::= "\"a\""', '"a"'),
         (r"\]", "A bracket, within a class", r"root ::= [\]]", "]"),
         (r"\-", "A hyphen, within a class", r"root ::= [a\-z]", "-"),
-        (r"\x41", _SAID, r'root ::= "\x41"', "A"),
-        (r"\u0041", _SAID, r'root ::= "\u0041"', "A"),
-        (r"\U0001F600", _SAID, r'root ::= "\U0001F600"', "\U0001f600"),
+        (r"\x41", _IN_WORDS, r'root ::= "\x41"', "A"),
+        (r"\u0041", _IN_WORDS, r'root ::= "\u0041"', "A"),
+        (r"\U0001F600", _IN_WORDS, r'root ::= "\U0001F600"', "\U0001f600"),
     ),
 }
 
@@ -302,7 +301,7 @@ _EXAMPLES: Final[dict[str, tuple[object, object]]] = {
     "exclusiveMaximum": ({"type": "number", "exclusiveMaximum": 1}, 0.5),
     "multipleOf": ({"type": "integer", "multipleOf": 5}, 10),
 }
-_NAMED_SINCE: Final = {  # before, another keyword said the same, or this one said less
+_NAMED_SINCE: Final = {  # before these drafts, another keyword had this meaning, or this one meant less
     6: "examples $id exclusiveMinimum exclusiveMaximum".split(),
     7: "then else $comment".split(),
     2019: "$defs dependentRequired dependentSchemas".split(),
@@ -323,7 +322,7 @@ _NAMED: Final = re.compile(r'"\$schema"\s*:\s*"([^"]*)"')
 
 
 def draft_named_in(text: str) -> int:
-    """The draft that a schema's text names first, whether or not it can be read; the usual one where it names none."""
+    """Return the draft that a schema's text names first, valid or not; the default draft if it names none."""
     found = _NAMED.search(text)
     address = found[1].rstrip("#") if found else ""
     return next((draft for draft, known in _ADDRESSES.items() if known.rstrip("#") == address), _DRAFT)
@@ -360,13 +359,13 @@ def _keyword(keyword: str, value: str, meaning: str, draft: int) -> ReferenceEnt
 
 def _keyword_value(keyword: str, name: str, meaning: str, draft: int) -> ReferenceEntry:
     schema = {"type": "string", keyword: name} if keyword == "format" else {keyword: name}
-    takes = _TAKEN.get(name, meaning)
+    takes = _ACCEPTED.get(name, meaning)
     text = f"{json.dumps(keyword)}: {json.dumps(name)}"
     written = json.dumps(takes, ensure_ascii=False)
     return ReferenceEntry(f'"{name}"', meaning, _in_draft(schema, draft), written, text, len(text))
 
 
-_TAKEN: Final[dict[str, object]] = {
+_ACCEPTED: Final[dict[str, object]] = {
     "object": {},
     "array": [],
     "string": "a",
@@ -380,11 +379,11 @@ _TAKEN: Final[dict[str, object]] = {
     "iri-reference": "/ä",
     "regex": "^a+$",
 }
-"""What has a type or a format, where the meaning does not show it."""
+"""Accepted values of types and formats whose description does not show one."""
 
 
 def _in_draft(schema: object, draft: int) -> str:
-    """An example as a text that says its draft, where that is not the usual one."""
+    """Return an example as a text that declares its draft, unless it is the default."""
     address = _ADDRESSES.get(draft)
     if address is None or not isinstance(schema, dict):
         return json.dumps(schema)
@@ -393,6 +392,6 @@ def _in_draft(schema: object, draft: int) -> str:
         inner = json.loads(json.dumps(inner).replace("prefixItems", "items"))
     if draft < _FIRST["$defs"]:
         inner = json.loads(json.dumps(inner).replace("$defs", "definitions"))
-        if "$ref" in inner:  # whose neighbours do not count there
+        if "$ref" in inner:  # up to draft 7, siblings of `$ref` are ignored
             inner = {"allOf": [{"$ref": inner.pop("$ref")}], **inner}
     return json.dumps({"$schema": address, **inner})

@@ -1,4 +1,4 @@
-"""Repairs of a JSON Schema's text, each a title and edits, by the code of the finding that they are for."""
+"""Quick fixes for a JSON Schema's text: a title and edits, by the code of the finding that they repair."""
 
 from __future__ import annotations
 
@@ -30,18 +30,24 @@ def _part(text: str, span: Span) -> OutlinePart | None:
     return next((part for part in root.walk() if part.span == span), None) if root is not None else None
 
 
-@lru_cache(maxsize=2)  # each finding of a text asks for it
+@lru_cache(maxsize=2)  # called for each finding of a text
 def _outline(text: str) -> Outline:
     return Outline(text)
 
 
 def _replaced(span: Span, new: str) -> Repair:
-    shown = new.strip('"')  # the title has quotation marks of its own
+    shown = new.strip('"')  # the title has its own quotation marks
     return f"Replace by `{shown}`", (Edit(span, new),)
 
 
 def without_member(text: str, key: Span, value: Span) -> Edit:
-    """Takes a member out of its object, with one of the commas beside it."""
+    """Return the edit that removes a member from its object, with one adjacent comma.
+
+    Args:
+        text: the schema's text.
+        key: the span of the key.
+        value: the span of the value.
+    """
     behind = re.compile(r"\s*,[ \t]*\n?[ \t]*").match(text, value.end)
     if behind is not None:
         return Edit(Span(key.start, behind.end()), "")
@@ -100,7 +106,7 @@ def _unresolved(text: str, span: Span) -> Iterator[Repair]:
         return
     if part.name not in REFERENCES:
         return
-    # By the last step alone: what leads to it is alike for all.
+    # Compare only the last step: the path before it is the same for all.
     targets = {
         re.split("[/#]", target)[-1]: target for target in Schemas(outline).targets(part.holder) if target != "#"
     }
@@ -120,7 +126,7 @@ def _unresolved(text: str, span: Span) -> Iterator[Repair]:
 
 
 def _appended(text: str, holder: OutlinePart, entry: str) -> Edit:
-    """Writes a member at the end of an object, on a line of its own where the others have one."""
+    """Return the edit that appends a member to an object, on a new line if the others have one."""
     end = holder.span.end - 1
     inner = text[holder.span.start + 1 : end]
     kept = len(inner.rstrip())
@@ -133,7 +139,7 @@ def _appended(text: str, holder: OutlinePart, entry: str) -> Edit:
 
 
 def _doubled(text: str, span: Span) -> Iterator[Repair]:
-    """The key that comes again is the one that counts."""
+    """Yield fixes for a duplicate key; the last occurrence counts."""
     root = _outline(text).root
     for part in root.walk() if root is not None else ():
         for name, earlier in part.earlier:
@@ -149,13 +155,13 @@ def _without_key(text: str, key: Span) -> Edit:
 
 
 def _value_end(text: str, start: int) -> int:
-    """Where the value that begins at a place ends."""
+    """Return the end of the value that begins at an offset."""
     root = Outline(text[start:]).root
     return start + (root.span.end if root is not None else 0)
 
 
 def _no_json(text: str, span: Span) -> Iterator[Repair]:
-    """What people write who think of JavaScript or Python."""
+    """Yield fixes for common habits from JavaScript and Python."""
     at = span.start
     comma = re.compile(r",\s*\Z").search(text, 0, at)
     following = text[at : at + 1]
@@ -164,7 +170,7 @@ def _no_json(text: str, span: Span) -> Iterator[Repair]:
     word = _WORD.match(text, at)
     if _is_json(text[:at]):
         yield "Remove the text after the schema", (Edit(Span(len(text[:at].rstrip()), len(text)), ""),)
-    elif comment is None and not text[:at].strip() and (found := _object_behind(text, at)) is not None:
+    elif comment is None and not text[:at].strip() and (found := _object_after(text, at)) is not None:
         lead = Edit(Span(at, found.start), "")
         if text[found.end :].strip():
             yield "Remove the text around the schema", (lead, Edit(Span(found.end, len(text)), ""))
@@ -179,7 +185,7 @@ def _no_json(text: str, span: Span) -> Iterator[Repair]:
         yield _replaced(Span(*string.span()), f'"{inner}"')
     elif word is not None and word.group() in _PYTHON:
         yield _replaced(Span(*word.span()), _PYTHON[word.group()])
-    elif word is not None and text[:at].strip():  # a schema is no string
+    elif word is not None and text[:at].strip():  # a string is not a schema
         yield _replaced(Span(*word.span()), f'"{word.group()}"')
     elif following in {'"', "{", "["}:
         before = len(text[:at].rstrip())
@@ -190,7 +196,7 @@ def _no_json(text: str, span: Span) -> Iterator[Repair]:
 
 
 def _is_json(text: str) -> bool:
-    """Return whether a text is one whole JSON value, so that nothing may follow it."""
+    """Return whether a text is one complete JSON value, so that nothing may follow it."""
     try:
         json.loads(text)
     except (ValueError, RecursionError):
@@ -198,8 +204,8 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _object_behind(text: str, at: int) -> Span | None:
-    """Return the first JSON object after some prose; None where the first `{` begins none."""
+def _object_after(text: str, at: int) -> Span | None:
+    """Return the first JSON object after some prose; None if the first `{` does not begin one."""
     begin = text.find("{", at + 1)
     try:
         return Span(begin, json.JSONDecoder().raw_decode(text, begin)[1]) if begin >= 0 else None
@@ -208,7 +214,7 @@ def _object_behind(text: str, at: int) -> Span | None:
 
 
 def _missing(text: str) -> str:
-    """The brackets that a text leaves open, innermost first; nothing where it ends in the midst of something else."""
+    """Return the closing brackets that a text lacks, innermost first; empty if it ends inside another token."""
     if text.rstrip()[-1:] in {",", ":", ""}:
         return ""
     opened: list[str] = []

@@ -1,9 +1,8 @@
-"""What the references of a JSON Schema lead to, in a text that may be broken.
+"""Reference targets of a JSON Schema, in a text that may be invalid.
 
-A reference is looked up as JSON Schema 2020-12 Core, sections 8 and 9, say: its
-address against the `$id`s around it, its fragment as a JSON Pointer (RFC 6901)
-or as an anchor. `$dynamicRef` leads to what a `$ref` would lead to: which one it
-means in the end depends on the way to it.
+A reference is resolved as in JSON Schema 2020-12 Core, sections 8 and 9: its address against the enclosing `$id`s, its
+fragment as a JSON Pointer (RFC 6901) or an anchor. `$dynamicRef` is resolved like `$ref`: its final target depends on
+the evaluation path.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ DEFINITIONS: Final = ("$defs", "definitions")
 DYNAMIC: Final = "$dynamicAnchor"
 _ANCHORS: Final = ("$anchor", DYNAMIC)
 _BASE: Final = "schema://here/"
-_PLAIN: Final = "!$&'()*+,;=:@/?-._~"  # what a fragment may hold as it is (RFC 3986)
+_PLAIN: Final = "!$&'()*+,;=:@/?-._~"  # allowed unescaped in a fragment (RFC 3986)
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaReference:
-    """A reference and where it leads.
+    """A reference and its target.
 
     Attributes:
-        part: the string that refers.
-        steps: the steps of its JSON Pointer as they are written; none for an anchor or a whole resource.
-        way: what it leads to after each step, the start first; empty where it leads nowhere.
+        part: the string with the reference.
+        steps: the encoded steps of its JSON Pointer; empty for an anchor or a complete resource.
+        way: the parts on the path after each step, the start first; empty if the resource is unknown.
         anchor: the anchor that it names; empty for none.
     """
 
@@ -44,7 +43,7 @@ class SchemaReference:
 
     @property
     def target(self) -> OutlinePart | None:
-        """Where it leads; None for nowhere."""
+        """The target; None if it does not exist."""
         return self.way[-1] if len(self.way) == len(self.steps) + 1 else None
 
 
@@ -54,7 +53,7 @@ class Schemas:
     def __init__(self, outline: Outline) -> None:
         self._by_address: dict[str, OutlinePart] = {}
         self._anchors: dict[tuple[int, str], OutlinePart] = {}
-        self._homes: dict[int, tuple[OutlinePart, str]] = {}
+        self._resources: dict[int, tuple[OutlinePart, str]] = {}
         self.root = outline.root
         self.references: list[SchemaReference] = []
         if self.root is None:
@@ -65,31 +64,31 @@ class Schemas:
                 self.references.append(self.refer(part))
 
     def refer(self, part: OutlinePart) -> SchemaReference:
-        """Where a string leads, read as a reference from its place."""
+        """Resolve a string as a reference."""
         assert part.holder is not None
         assert part.text is not None
-        home, base = self._homes[id(part.holder)]
+        resource, base = self._resources[id(part.holder)]
         address, fragment = links.split(part.text)
         if address:
             found = self._by_address.get(_joined(base, address))
             if found is None:
                 return SchemaReference(part, (), ())
-            home = found
+            resource = found
         if fragment and not fragment.startswith("/"):
-            target = self._anchors.get((id(home), unquote(fragment)))
+            target = self._anchors.get((id(resource), unquote(fragment)))
             return SchemaReference(part, (), () if target is None else (target,), unquote(fragment))
         steps = tuple(fragment.split("/")[1:])
-        return SchemaReference(part, steps, tuple(_way(home, steps)))
+        return SchemaReference(part, steps, tuple(_path(resource, steps)))
 
     def definitions(self) -> Iterator[tuple[str, OutlinePart]]:
-        """The schemas that are kept to be referred to: their names, and themselves."""
+        """Yield the schemas under `$defs` and `definitions`: their names and parts."""
         for part in self.root.walk() if self.root else ():
             is_kept = part.holder is not None and part.holder.name in DEFINITIONS
             if is_kept and part.holder is not None and part.holder.meaning is Meaning.SCHEMAS:
                 yield str(part.name), part
 
     def anchors(self) -> Iterator[tuple[str, OutlinePart, OutlinePart]]:
-        """Anchors: the name, the string that gives it, and the schema that has it."""
+        """Yield the anchors: the name, the string that defines it, and its schema."""
         for (_home, name), schema in self._anchors.items():
             for keyword in _ANCHORS:
                 given = schema.members.get(keyword)
@@ -102,52 +101,54 @@ class Schemas:
         Args:
             name: the anchor.
             beside: the schema.
-            is_dynamic: whether to count the dynamic anchors of other resources, too: `$dynamicRef` looks through all.
+            is_dynamic: whether to include the dynamic anchors of other resources, since `$dynamicRef` searches all.
         """
-        if (id(self._homes[id(beside)][0]), name) in self._anchors:
+        if (id(self._resources[id(beside)][0]), name) in self._anchors:
             return True
         return is_dynamic and any(known == name and given.name == DYNAMIC for known, given, _ in self.anchors())
 
     def targets(self, part: OutlinePart) -> list[str]:
-        """The references that mean something at a place: the resource's root, its definitions and its anchors."""
-        home, _ = self._homes[id(part)]
+        """Return the references that are valid at a part: root, definitions and anchors of its resource; other
+        resources.
+        """
+        resource, _ = self._resources[id(part)]
         found = ["#"]
         for _, schema in self.definitions():
             assert schema.holder is not None
-            if self._homes[id(schema.holder)][0] is home:
-                found.append("#" + "".join(f"/{encoded(step)}" for step in steps_to(schema, home)))
-        found += [f"#{name}" for name, _, schema in self.anchors() if self._homes[id(schema)][0] is home]
-        found += [address.removeprefix(_BASE) for address, root in self._by_address.items() if root is not home]
+            if self._resources[id(schema.holder)][0] is resource:
+                found.append("#" + "".join(f"/{encoded(step)}" for step in steps_to(schema, resource)))
+        found += [f"#{name}" for name, _, schema in self.anchors() if self._resources[id(schema)][0] is resource]
+        found += [address.removeprefix(_BASE) for address, root in self._by_address.items() if root is not resource]
         return found
 
     def _collect(self, root: OutlinePart) -> None:
         self._by_address[_BASE] = root
         todo = [(root, root, _BASE)]
         while todo:
-            part, home, base = todo.pop()
+            part, resource, base = todo.pop()
             if part.meaning is Meaning.SCHEMA and part.is_object:
-                home, base = self._enter(part, home, base)
-            self._homes[id(part)] = home, base
-            todo += [(inner, home, base) for inner in (*part.members.values(), *part.items)]
+                resource, base = self._enter(part, resource, base)
+            self._resources[id(part)] = resource, base
+            todo += [(inner, resource, base) for inner in (*part.members.values(), *part.items)]
 
-    def _enter(self, part: OutlinePart, home: OutlinePart, base: str) -> tuple[OutlinePart, str]:
+    def _enter(self, part: OutlinePart, resource: OutlinePart, base: str) -> tuple[OutlinePart, str]:
         given = part.members.get("$id")
         if given is not None and given.text is not None:
             address, fragment = links.split(given.text)
             if address:
-                home, base = part, _joined(base, address)
+                resource, base = part, _joined(base, address)
                 self._by_address.setdefault(base, part)
             if fragment:
-                self._anchors.setdefault((id(home), unquote(fragment)), part)
+                self._anchors.setdefault((id(resource), unquote(fragment)), part)
         for keyword in _ANCHORS:
             named = part.members.get(keyword)
             if named is not None and named.text:
-                self._anchors.setdefault((id(home), named.text), part)
-        return home, base
+                self._anchors.setdefault((id(resource), named.text), part)
+        return resource, base
 
 
 def steps_to(part: OutlinePart, home: OutlinePart) -> list[str]:
-    """The keys and indices that lead from a part down to another."""
+    """Return the keys and indices on the path from `home` down to `part`."""
     steps: list[str] = []
     here: OutlinePart | None = part
     while here is not None and here is not home:
@@ -157,22 +158,28 @@ def steps_to(part: OutlinePart, home: OutlinePart) -> list[str]:
 
 
 def encoded(step: str) -> str:
-    """A key as a step of a JSON Pointer in a fragment."""
+    """Encode a key as a step of a JSON Pointer in a fragment."""
     return quote(step.replace("~", "~0").replace("/", "~1"), safe=_PLAIN)
 
 
 def decoded_step(step: str) -> str:
-    """The key that a step of a JSON Pointer in a fragment means."""
+    """Decode a step of a JSON Pointer in a fragment."""
     return unquote(step).replace("~1", "/").replace("~0", "~")
 
 
 def quoted(text: str) -> str:
-    """A string as JSON, letters as they are."""
+    """Return a text as a JSON string, with non-ASCII characters unescaped."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def with_step(reference: SchemaReference, place: int, name: str) -> str:
-    """What a reference says when one of its steps has another name."""
+    """Return the text of a reference with one of its steps replaced.
+
+    Args:
+        reference: the reference.
+        place: the index of the step.
+        name: the new key.
+    """
     assert reference.part.text is not None
     address, _ = links.split(reference.part.text)
     steps = [*reference.steps[:place], encoded(name), *reference.steps[place + 1 :]]
@@ -180,15 +187,15 @@ def with_step(reference: SchemaReference, place: int, name: str) -> str:
 
 
 def key_span(part: OutlinePart) -> Span:
-    """The key under which a part stands, quotes included; itself where it stands under none."""
+    """Return the span of a part's key, quotes included; the part's own span if it has no key."""
     holder = part.holder
     if holder is None or not holder.is_object or part.name not in holder.keys:
         return part.span
     return holder.keys[str(part.name)]
 
 
-def _way(home: OutlinePart, steps: Sequence[str]) -> Iterator[OutlinePart]:
-    here = home
+def _path(start: OutlinePart, steps: Sequence[str]) -> Iterator[OutlinePart]:
+    here = start
     yield here
     for step in steps:
         name = decoded_step(step)
@@ -202,12 +209,12 @@ def _way(home: OutlinePart, steps: Sequence[str]) -> Iterator[OutlinePart]:
 
 
 def _may_refer(part: OutlinePart) -> bool:
-    """Whether a member `$ref` is a reference: not where it is a property of that name, or data."""
+    """Return whether a member `$ref` is a reference: not a property of that name, and not data."""
     return part.holder is not None and part.holder.meaning not in {Meaning.SCHEMAS, Meaning.DATA}
 
 
 def _joined(base: str, address: str) -> str:
-    """An address against the one around it; `urljoin` knows few schemes, so another is resolved as http is."""
+    """Resolve an address against a base; `urljoin` knows few schemes, so others are resolved as http is."""
     if ":" in address.split("/", 1)[0] or base.startswith("urn:"):
         return address
     scheme, _, rest = base.partition(":")

@@ -1,4 +1,4 @@
-"""The words that a schema or a regex may hold, each with what it is for, in a line's length."""
+"""The keywords, types, formats and constructs of JSON Schema, regexes and GBNF, each with a one-line description."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ KEYWORDS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "multipleOf": ("", "A multiple of this"),
     },
 }
-"""By the type that they are about: what a value begins with, `|` for the cursor, and what the keyword does."""
+"""By the type that they apply to: the start of a value, with `|` for the cursor, and what the keyword does."""
 
 TYPES: Final[dict[str, str]] = {
     "object": "Members with keys",

@@ -1,4 +1,4 @@
-"""GBNF, the grammar notation of llama.cpp: text in, rules and findings out."""
+"""GBNF, the grammar notation of llama.cpp: from text to rules and findings."""
 
 from engine.notations.gbnf.parser import parse
 

@@ -1,4 +1,4 @@
-"""What the rules come to as a whole: names that are missing, rules that are of no use, cycles."""
+"""Checks of the rules together: undefined names, useless rules, cycles."""
 
 from __future__ import annotations
 
@@ -18,10 +18,15 @@ _LONGEST_CYCLE: Final = 8
 def check(
     rules: Mapping[str, Rule], source: SourceText, findings: Sequence[Diagnostic]
 ) -> tuple[Grammar | None, list[Diagnostic]]:
-    """Add to the findings those about the rules as a whole.
+    """Add the findings about the rules together.
+
+    Args:
+        rules: the rules by name.
+        source: the text.
+        findings: the findings so far.
 
     Returns:
-        The grammar, with rules that match nothing as `Never`, or None where something is wrong; and all findings.
+        The grammar, with `Never` for rules that match nothing, or None after an error; and all findings.
     """
     found = [*findings, *_undefined(rules)]
     if START not in rules:
@@ -95,26 +100,26 @@ def _unproductive(rules: Mapping[str, Rule], blocked: Mapping[str, Node]) -> Ite
 
 
 def _cycles(blocked: Mapping[str, Node]) -> dict[str, tuple[str, ...]]:
-    """The rules that wait for themselves, each with its way back; every rule waits for one other at most."""
+    """Return the rules that wait for themselves, each with its cycle; every rule waits for at most one other."""
     cycles: dict[str, tuple[str, ...]] = {}
     seen: set[str] = set()
     for start in blocked:
-        way: dict[str, int] = {}
+        index_of: dict[str, int] = {}
         name = start
         while name not in seen:
             seen.add(name)
-            way[name] = len(way)
+            index_of[name] = len(index_of)
             blocker = blocked[name]
             if not isinstance(blocker, RuleReference):
                 break
             name = blocker.name
         else:
-            if name in way:
-                around = list(way)[way[name] :]
-                if len(around) > _LONGEST_CYCLE:
-                    cycles.update(dict.fromkeys(around, (*around, name)))
+            if name in index_of:
+                cycle = list(index_of)[index_of[name] :]
+                if len(cycle) > _LONGEST_CYCLE:
+                    cycles.update(dict.fromkeys(cycle, (*cycle, name)))
                 else:
-                    cycles |= {n: (*around[i:], *around[:i], n) for i, n in enumerate(around)}
+                    cycles |= {n: (*cycle[i:], *cycle[:i], n) for i, n in enumerate(cycle)}
     return cycles
 
 
@@ -129,7 +134,7 @@ def _left_recursive(grammar: Grammar) -> Iterator[Diagnostic]:
 
 
 def _empty_loops(rules: Mapping[str, Rule]) -> Iterator[Diagnostic]:
-    """Endless repetitions that llama.cpp takes for left recursion, since what they repeat is empty by its own rule."""
+    """Yield hints for unbounded repetitions that llama.cpp refuses as left recursion, since their body may be empty."""
     for rule in rules.values():
         for part in parts(rule.node):
             if isinstance(part, Repeat) and part.maximum is None and _is_openly_empty(part, rules):
@@ -140,7 +145,8 @@ def _empty_loops(rules: Mapping[str, Rule]) -> Iterator[Diagnostic]:
 
 def _is_openly_empty(loop: Repeat, rules: Mapping[str, Rule]) -> bool:
     node = loop.node
-    if isinstance(node, Repeat):  # stacked, as in `x?*`; in parentheses it is a rule of its own, and not empty as such
+    # stacked, as in `x?*`; in parentheses it is a separate rule for llama.cpp, which does not count as empty
+    if isinstance(node, Repeat):
         return node.minimum == 0 and node.maximum != 0 and node.span.start == loop.span.start
     if isinstance(node, RuleReference):
         node = rules[node.name].node
@@ -153,7 +159,7 @@ def _has_empty_alternative(node: Node) -> bool:
 
 
 def arrows(names: Sequence[str]) -> str:
-    """A way from rule to rule, shortened in the middle where it is long."""
+    """Return a path of rules, shortened in the middle if it is long."""
     half = _LONGEST_CYCLE // 2
     if len(names) > _LONGEST_CYCLE + 1:
         return f"{arrows(names[:half])} → … → {arrows(names[-half:])}"

@@ -9,7 +9,7 @@ from engine.grammar import Chars, CharSet, Empty, Never, Node, Sequence, TokenSe
 from engine.notations.gbnf.reader import GbnfReader, RuleError, error
 from engine.source import Severity, Span
 
-# An escape takes the next character along, whether it is a good one or not.
+# An escape includes the next character, valid or not.
 _LITERAL: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _CLASS: Final = re.compile(r"\[(?:[^\]\\]++|\\.)*+\]", re.DOTALL)
 _LINE_END: Final = re.compile(r"[\r\n]")
@@ -31,8 +31,8 @@ def read_literal(reader: GbnfReader) -> Node:
     while reader.at < end:
         at = reader.at
         code = reader.character()
-        one = Chars(_ASCII[code], Span(at, reader.at)) if code < 0x80 else _chars(reader, CharSet(((code, code),)), at)
-        characters.append(one)
+        node = Chars(_ASCII[code], Span(at, reader.at)) if code < 0x80 else _chars(reader, CharSet(((code, code),)), at)
+        characters.append(node)
     reader.at = end + 1
     if not characters:
         return Empty(reader.since(start))
@@ -40,7 +40,7 @@ def read_literal(reader: GbnfReader) -> Node:
 
 
 def read_class(reader: GbnfReader) -> Node:
-    """Read a class. Without members it matches the empty text, negated or not, as it does in llama.cpp."""
+    """Read a class. Without members it matches the empty text, negated or not, as in llama.cpp."""
     start = reader.at
     end = _closing(reader, _CLASS)
     if end is None:
@@ -72,7 +72,7 @@ def read_class(reader: GbnfReader) -> Node:
 
 
 def _closing(reader: GbnfReader, pattern: re.Pattern[str]) -> int | None:
-    """Where the quote or bracket stands that closes what opens here."""
+    """Return the offset of the closing quote or bracket, or None."""
     found = pattern.match(reader.text, reader.at)
     if found is None:
         return None

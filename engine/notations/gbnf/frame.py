@@ -1,4 +1,4 @@
-"""A group that is still open: the alternatives and items read so far."""
+"""An open group of the parser: the alternatives and items read so far."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from engine.source import Span
 
 @dataclass(slots=True)
 class Item:
-    """What a quantifier would apply to.
+    """The operand of a quantifier.
 
     Attributes:
-        span: its place, parentheses included.
-        depth: of the groups and stacked repetitions inside.
+        span: its span, parentheses included.
+        depth: the nesting depth of groups and stacked repetitions inside.
         weight: the largest product of nested repetition counts.
-        symbols: llama.cpp's own measure of its size, which it bounds.
+        symbols: its size in llama.cpp's symbols, which llama.cpp limits.
         repeated: whether it is a repetition already.
-        vanished: whether nothing is left of it in llama.cpp, which then refuses to repeat it.
+        vanished: whether it is empty in llama.cpp, which then refuses to repeat it.
     """
 
     node: Node
@@ -31,13 +31,13 @@ class Item:
 
 
 class GbnfFrame:
-    """One open group, or a rule's whole body.
+    """One open group, or a rule's complete body.
 
     Attributes:
-        start: where its parenthesis stands, or the body begins.
-        symbols_before: how many symbols llama.cpp had before the group.
-        depth: the greatest of its items.
-        weight: the greatest of its items.
+        start: the offset of its parenthesis, or the start of the body.
+        symbols_before: the number of llama.cpp's symbols before the group.
+        depth: the largest of its items.
+        weight: the largest of its items.
     """
 
     __slots__ = ("_alternatives", "_begin", "_items", "_last", "_spans", "depth", "start", "symbols_before", "weight")
@@ -62,7 +62,7 @@ class GbnfFrame:
         self.weight = max(self.weight, item.weight)
 
     def take_last(self) -> Item | None:
-        """Remove the last item of this alternative, to be repeated; None where there is none."""
+        """Remove and return the last item of this alternative, or None; it will be repeated."""
         item = self._last
         if item is not None:
             self._items.pop()
@@ -76,7 +76,11 @@ class GbnfFrame:
         self._items, self._spans, self._last, self._begin = [], [], None, begin
 
     def finish(self, span: Span | None) -> Node:
-        """The node of everything read; `span` is the group's with its parentheses, None for a rule's body."""
+        """Return the node of everything read.
+
+        Args:
+            span: the group's span with its parentheses; None for a rule's body.
+        """
         if not self._alternatives:
             return self._sequence(span)
         self._alternatives.append(self._sequence(None))

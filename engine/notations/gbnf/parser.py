@@ -1,15 +1,13 @@
-"""GBNF text to rules, in one pass with a stack of its own.
+"""GBNF parser: text to rules, in one pass with an explicit stack.
 
-Open groups are frames on a list, so nesting never meets Python's call stack.
-What is wrong within a literal or a class is told of and read over; any other
-mistake ends its rule, and reading goes on with the next one. So one parse
-reports all of them.
+Open groups are frames on a list, so nesting never uses Python's call stack. An error inside a literal or a class is
+reported and skipped; any other error ends its rule, and parsing continues with the next one. So one parse reports all
+errors.
 
-What is accepted and what it means was read from llama.cpp's own parser
-(`llama_grammar_parser` in `src/llama-grammar.cpp`). Beyond it: names may hold
-`_`, `{,n}` counts from zero, an alternative may begin on a line of its own, any
-number of repetitions within the limit, and left recursion compiles. Each is
-told of as a hint, since llama.cpp refuses it.
+The accepted syntax and its meaning follow llama.cpp's own parser (`llama_grammar_parser` in `src/llama-grammar.cpp`).
+In addition, names may contain `_`, `{,n}` counts from zero, an alternative may begin on a new line, any number of
+repetitions within the limit is allowed, and left recursion compiles. Each is reported as a hint, since llama.cpp
+refuses it.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from engine.notations.gbnf.repetition import LlamaSymbols, read_bounds
 from engine.source import Diagnostic, GrammarError, Limits, Severity, SourceText, Span, checkpoint
 
 MOST_FINDINGS: Final = 100
-"""No more are reported; errors come before warnings, and these before hints."""
+"""The largest number of reported findings; errors come before warnings, and these before hints."""
 
 _DEFINES: Final = re.compile(r"[ \t]*::=")
 _RANK: Final = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.HINT: 2}
@@ -42,7 +40,7 @@ def parse(source: SourceText, limits: Limits) -> tuple[Grammar, tuple[Diagnostic
         The rules, and warnings and hints in source order.
 
     Raises:
-        GrammarError: the text is malformed, or a rule is missing; with all findings that could be made.
+        GrammarError: the text is malformed, or a rule is missing; it carries all findings.
         LimitExceededError: the text is too long.
     """
     limits.check("characters of the grammar", len(source.text), limits.source_length, "source_length")
@@ -67,7 +65,7 @@ class _Parser:
         self._underscored: list[Span] = []
 
     def run(self) -> None:
-        """Read all rules, or as many as it takes to find enough wrong."""
+        """Read all rules, or stop after enough errors."""
         reader = self.reader
         reader.skip_blanks(lines=True)
         while not reader.at_end and reader.errors < MOST_FINDINGS:
@@ -78,9 +76,9 @@ class _Parser:
                 reader.skip_to_next_rule()
             reader.skip_blanks(lines=True)
         if self._underscored:
-            self._tell_of_underscores()
+            self._report_underscores()
 
-    def _tell_of_underscores(self) -> None:
+    def _report_underscores(self) -> None:
         first = self._underscored[0]
         name = self.reader.text[first.start : first.end]
         others = len(self._underscored) - 1
@@ -108,11 +106,11 @@ class _Parser:
         try:
             node = self._body(span)
         except RuleError as problem:
-            self.rules.setdefault(name, Rule(name, NEVER, span))  # what uses it is not to blame
+            self.rules.setdefault(name, Rule(name, NEVER, span))  # defined, so that its uses are not reported
             if reader.crossing is None:
                 raise
             raise self._crossed() from problem
-        self._tell_of_lines()
+        self._report_line_crossing()
         if name in self.rules:
             line, _ = self._source.line_column(start)
             message = f"the rule `{name}` is defined again on line {line:,}, and the last definition counts"
@@ -124,10 +122,10 @@ class _Parser:
         hint = "Write `name ::= …`; a rule goes on over several lines only in parentheses and after `|`"
         return error("no-rule", self.reader.here(), "a rule begins with its name", hint)
 
-    # Literals and classes that run over the end of a line
+    # Literals and classes that cross a line end
 
     def _crossed(self) -> RuleError:
-        """The likely mistake in a broken rule: a quote or bracket that something on a later line closed."""
+        """Return the likely error in a broken rule: a quote or bracket that is closed on a later line."""
         reader = self.reader
         assert reader.crossing is not None
         reader.at = reader.crossing.start
@@ -136,7 +134,7 @@ class _Parser:
         span = Span(reader.at, reader.at + 1)
         return error(f"unclosed-{kind}", span, f"the {what} is not closed on its line", f"Add a `{closing}`")
 
-    def _tell_of_lines(self) -> None:
+    def _report_line_crossing(self) -> None:
         reader = self.reader
         if reader.crossing is not None:
             message = "the line's end is part of what this matches"
@@ -217,7 +215,7 @@ class _Parser:
         reader.skip_blanks(lines=len(self._frames) > 1)
 
     def _element(self, frame: GbnfFrame, rule: Span) -> bool:
-        """Read a literal, class, name, dot or token; False where none of them stands here."""
+        """Read a literal, class, name, dot or token; return False if there is none."""
         reader = self.reader
         start, following = reader.at, reader.peek()
         node: Node
@@ -241,7 +239,7 @@ class _Parser:
         return True
 
     def _definition_inside(self, name: str, start: int, rule: Span) -> RuleError:
-        """Another rule begins where this one has not ended; if it has a line of its own, reading goes on there."""
+        """Report a rule that begins inside another; if it begins a line, parsing continues there."""
         reader = self.reader
         line_end = max(reader.text.rfind("\n", rule.end, start), reader.text.rfind("\r", rule.end, start))
         span = reader.since(start)
@@ -272,10 +270,10 @@ class _Parser:
             raise error("repetition-limit", span, message, "Use `*` or `+`, smaller counts, or --limit repetition=N")
         depth = item.depth + item.repeated
         self._check_depth(depth, span)
-        trouble = self._symbols.repeat(item, minimum, maximum)
-        if trouble is not None:
-            reader.note("compat-repetition", Severity.HINT, span, *trouble)
-        whole = reader.since(item.span.start)
-        node = Repeat(item.node, minimum, maximum, whole)
-        frame.add(Item(node, whole, depth, weight, item.symbols, repeated=True, vanished=maximum == 0))
+        problem = self._symbols.repeat(item, minimum, maximum)
+        if problem is not None:
+            reader.note("compat-repetition", Severity.HINT, span, *problem)
+        repeated_span = reader.since(item.span.start)
+        node = Repeat(item.node, minimum, maximum, repeated_span)
+        frame.add(Item(node, repeated_span, depth, weight, item.symbols, repeated=True, vanished=maximum == 0))
         reader.skip_blanks(lines=nested)

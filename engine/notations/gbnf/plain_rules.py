@@ -1,8 +1,8 @@
-"""A grammar as llama.cpp lays it out: plain rules, each of them one flat list of elements.
+"""Plain rules: a grammar as llama.cpp stores it, each rule one flat list of elements.
 
-llama.cpp (`llama_grammar_parser` in `src/llama-grammar.cpp`) knows neither groups nor
-repetitions when it matches: its parser makes rules of them, named after the rule that they
-stand in and numbered, `name_N`. With `S` for what stands before a quantifier:
+llama.cpp (`llama_grammar_parser` in `src/llama-grammar.cpp`) has neither groups nor repetitions when it matches: its
+parser turns them into rules, named after the enclosing rule and numbered, `name_N`. With `S` for the operand of a
+quantifier:
 
     ( … )   S'                       where  S' ::= …
     S*      S'                       where  S' ::= S S' |
@@ -11,13 +11,12 @@ stand in and numbered, `name_N`. With `S` for what stands before a quantifier:
     S{m,}   S … S S'  (m times S)    where  S' ::= S S' |
     S{m,n}  S … S S'(n-m)            where  S'(k) ::= S S'(k-1) |  and  S'(1) ::= S |
 
-What is left is written in elements: END, ALT between alternatives, RULE_REF; CHAR or CHAR_NOT
-for the first member of a class, CHAR_ALT for each further one, CHAR_RNG_UPPER behind one that
-begins a range; CHAR_ANY; TOKEN and TOKEN_NOT.
+The result consists of elements: END, ALT between alternatives, RULE_REF; CHAR or CHAR_NOT for the first member of a
+class, CHAR_ALT for each further one, CHAR_RNG_UPPER after one that begins a range; CHAR_ANY; TOKEN and TOKEN_NOT.
 
-Three things differ here. Names are `name-N`, numbered within their rule, for its parser does not
-read the `_` of its own names. A group around a single item gets no rule. A class is written in the
-order of its code points and negated where that is shorter, for that is what the grammar form keeps.
+Three things differ here. Names are `name-N`, numbered within their rule, since llama.cpp's parser does not accept the
+`_` of its own names. A group around a single item gets no rule. A class is written in code point order, and negated if
+that is shorter, since the grammar's nodes keep only the set.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ Leaf: TypeAlias = Chars | RuleReference | TokenSet | Never
 
 
 class ElementType(StrEnum):
-    """llama.cpp's names of its elements."""
+    """The types of llama.cpp's elements."""
 
     END = "END"
     ALT = "ALT"
@@ -70,8 +69,8 @@ class Element:
     """One element of a rule.
 
     Attributes:
-        value: a code point, the name of a rule, a token's id or its text; None where the type says it all.
-        span: what it stems from; of an end or a bar, the rule's.
+        value: a code point, the name of a rule, a token's id or its text; None if the type needs no value.
+        span: its source; for END and ALT, the rule's.
     """
 
     type: ElementType
@@ -84,9 +83,9 @@ class PlainRule:
     """A rule without groups and repetitions.
 
     Attributes:
-        origin: the rule as written that it is a part of; its own name where it is written itself.
-        alternatives: each one item after the other; without items, the empty text.
-        span: of its name where it is defined; of the group or repetition that it was made of.
+        origin: the source rule that it comes from; its own name for a source rule.
+        alternatives: each a sequence of items; an empty one is the empty text.
+        span: the defined name of a source rule; else the group or repetition that it was made from.
     """
 
     name: str
@@ -96,7 +95,7 @@ class PlainRule:
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        """The rule as llama.cpp holds it."""
+        """The rule as llama.cpp stores it."""
         found: list[Element] = []
         for number, alternative in enumerate(self.alternatives):
             if number:
@@ -107,10 +106,10 @@ class PlainRule:
 
 
 def plain_rules(grammar: Grammar) -> tuple[PlainRule, ...]:
-    """Write groups and repetitions out as rules, each behind the rule that it was made for.
+    """Expand groups and repetitions to rules, each after the rule that it was made for.
 
     Raises:
-        LimitExceededError: the counts of the repetitions make more than `MOST_ELEMENTS` items.
+        LimitExceededError: the repetition counts make more than `MOST_ELEMENTS` items.
     """
     taken = {rule.name for rule in grammar.rules}
     rules: list[PlainRule] = []
@@ -123,7 +122,7 @@ def plain_rules(grammar: Grammar) -> tuple[PlainRule, ...]:
 
 
 def grammar_of(rules: Sequence[PlainRule], start: str) -> Grammar:
-    """Plain rules as a grammar, which matches what the one does that they were made of."""
+    """Build a grammar of plain rules, which has the language of the original."""
 
     def node(rule: PlainRule) -> Node:
         alternatives = [Items(items, rule.span) if items else Empty(rule.span) for items in rule.alternatives]
@@ -133,24 +132,24 @@ def grammar_of(rules: Sequence[PlainRule], start: str) -> Grammar:
 
 
 def text_of(rules: Sequence[PlainRule], start: str) -> str:
-    """Plain rules as GBNF, which reads back as the same language."""
+    """Print plain rules as GBNF with the same language."""
     return print_gbnf(grammar_of(rules, start))
 
 
 class _Writer:
-    """Writes one rule out; what is within a group waits on a list, so nesting costs no Python frames."""
+    """Expands one rule; the contents of groups wait on a list, so nesting uses no Python call stack."""
 
-    def __init__(self, rule: Rule, taken: set[str], room: int) -> None:
+    def __init__(self, rule: Rule, taken: set[str], budget: int) -> None:
         self._rule = rule
         self._taken = taken
-        self._room = room
+        self._budget = budget
         self._count = 0
         self._generated: list[str] = []
         self._made: dict[str, PlainRule] = {}
         self._waiting: list[tuple[str, Node, Span]] = []
 
     def rules(self) -> list[PlainRule]:
-        """The rule, and those made of its groups and repetitions."""
+        """Return the rule, and those made of its groups and repetitions."""
         self._waiting.append((self._rule.name, self._rule.node, self._rule.span))
         while self._waiting:
             name, node, span = self._waiting.pop(0)
@@ -163,10 +162,10 @@ class _Writer:
         self._made[name] = PlainRule(name, self._rule.name, tuple(map(tuple, alternatives)), span)
 
     def _spend(self, items: int) -> None:
-        self._room -= items
-        if self._room < 0:
+        self._budget -= items
+        if self._budget < 0:
             raise LimitExceededError(
-                "elements of the plain rules", given=MOST_ELEMENTS - self._room, limit=MOST_ELEMENTS
+                "elements of the plain rules", given=MOST_ELEMENTS - self._budget, limit=MOST_ELEMENTS
             )
 
     def _name(self) -> str:
@@ -199,7 +198,7 @@ class _Writer:
             case Empty():
                 return []
             case Items(items) if all(isinstance(item, Chars) for item in items):
-                return [item for item in items if isinstance(item, Chars)]  # a literal is repeated as it is
+                return [item for item in items if isinstance(item, Chars)]  # a literal is repeated without a rule
             case Lookaround():
                 raise InvariantError("GBNF has no conditions")
         name = self._name()
@@ -211,17 +210,17 @@ class _Writer:
         if not leaves or maximum == 0:
             return []
         self._spend(len(leaves) * minimum)
-        written = leaves * minimum
+        required = leaves * minimum
         if maximum is None:
             name = self._name()
             self._add(name, [[*leaves, RuleReference(name, span)], []], span)
-            return [*written, RuleReference(name, span)]
+            return [*required, RuleReference(name, span)]
         rest: list[Leaf] = []
         for _ in range(maximum - minimum):
             name = self._name()
             self._add(name, [[*leaves, *rest], []], span)
             rest = [RuleReference(name, span)]
-        return [*written, *rest]
+        return [*required, *rest]
 
 
 def _elements(leaf: Leaf) -> Iterator[Element]:
@@ -232,7 +231,7 @@ def _elements(leaf: Leaf) -> Iterator[Element]:
             values: list[int | str] = [*leaf.names, *leaf.ids]
             for value in values:
                 yield Element(ElementType.TOKEN_NOT if leaf.negated else ElementType.TOKEN, value, leaf.span)
-        case Never(span):  # a range that runs backwards holds nothing
+        case Never(span):  # a reversed range contains nothing
             yield Element(ElementType.CHAR, ord("b"), span)
             yield Element(ElementType.CHAR_RNG_UPPER, ord("a"), span)
         case Chars(characters, span) if characters == ANY:

@@ -1,7 +1,7 @@
-"""A cursor over GBNF text: blanks, comments, names, characters and their escapes.
+"""A cursor over GBNF text: white space, comments, names, characters and their escapes.
 
-The lexical rules are those of llama.cpp's parser (`src/llama-grammar.cpp`) and of
-its description in `grammars/README.md`.
+The lexical rules are those of llama.cpp's parser (`src/llama-grammar.cpp`) and of its description in
+`grammars/README.md`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from engine.source import Diagnostic, Severity, Span, checkpoint
 
 NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 RULE_START: Final = re.compile(r"^[ \t]*([A-Za-z0-9_-]+)[ \t]*::=", re.MULTILINE)
-# Possessive: a comment that holds `#` could be read in more ways than there is time for.
+# Possessive: otherwise a comment with `#` could be matched in exponentially many ways.
 _BLANK: Final = re.compile(r"(?:[ \t]++|#[^\r\n]*+)++")
 _BLANK_LINES: Final = re.compile(r"(?:[ \t\r\n]++|#[^\r\n]*+)++")
 _CONTINUATION: Final = re.compile(r"(?:[ \t\r\n]++|#[^\r\n]*+)*+\|")
@@ -27,7 +27,7 @@ _LAST_CODE_POINT: Final = 0x10FFFF
 
 
 class RuleError(Exception):
-    """A rule cannot be read on; the finding says why."""
+    """A rule cannot be parsed further; the finding says why."""
 
     def __init__(self, finding: Diagnostic) -> None:
         super().__init__(finding.message)
@@ -35,18 +35,25 @@ class RuleError(Exception):
 
 
 def error(code: str, span: Span, message: str, hint: str) -> RuleError:
-    """A finding that ends the reading of a rule."""
+    """Build an error that ends the parsing of a rule.
+
+    Args:
+        code: the code of the finding without its prefix.
+        span: the span of the error.
+        message: the message.
+        hint: the hint.
+    """
     return RuleError(Diagnostic(f"gbnf-{code}", Severity.ERROR, span, message, hint))
 
 
 class GbnfReader:
-    """Where the reading of a text stands, and what was found so far.
+    """The parser's position in a text, and the findings so far.
 
     Attributes:
-        text: the whole text.
+        text: the complete text.
         at: the offset of the next character.
-        crossing: the first literal or class of this rule that runs over the end of a line.
-        findings: in the order in which they were made.
+        crossing: the first literal or class of this rule that crosses a line end.
+        findings: the findings in order of detection.
         errors: how many of them are errors.
     """
 
@@ -58,50 +65,58 @@ class GbnfReader:
         self.errors = 0
 
     def add(self, finding: Diagnostic) -> None:
-        """Keep a finding."""
+        """Add a finding."""
         self.findings.append(finding)
         self.errors += finding.severity is Severity.ERROR
 
     def note(self, code: str, severity: Severity, span: Span, message: str, hint: str) -> None:
-        """Keep a finding that does not end the rule."""
+        """Add a finding that does not end the rule.
+
+        Args:
+            code: the code of the finding without its prefix.
+            severity: its severity.
+            span: its span.
+            message: the message.
+            hint: the hint.
+        """
         self.add(Diagnostic(f"gbnf-{code}", severity, span, message, hint))
 
     @property
     def at_end(self) -> bool:
-        """Whether nothing is left."""
+        """True at the end of the text."""
         return self.at >= len(self.text)
 
     def peek(self, length: int = 1) -> str:
-        """The next characters; fewer at the end."""
+        """Return the next characters; fewer at the end."""
         return self.text[self.at : self.at + length]
 
     def accept(self, word: str) -> bool:
-        """Go past a word if it stands here."""
+        """Consume a word if it comes next."""
         if self.text.startswith(word, self.at):
             self.at += len(word)
             return True
         return False
 
     def since(self, start: int) -> Span:
-        """From an earlier place up to here."""
+        """Return the span from an earlier offset to the current one."""
         return Span(start, self.at)
 
     def here(self) -> Span:
-        """The next character, or the end."""
+        """Return the span of the next character, or the end."""
         return Span(self.at, min(self.at + 1, len(self.text)))
 
     def skip_blanks(self, *, lines: bool) -> None:
-        """Go past blanks and comments, and line ends where a rule may go on behind them."""
+        """Skip white space and comments, and line ends where a rule may continue after them."""
         blank = (_BLANK_LINES if lines else _BLANK).match(self.text, self.at)
         if blank:
             self.at = blank.end()
 
     def continues(self) -> bool:
-        """Whether the next thing that is not blank, on this line or a later one, is another alternative."""
+        """Return whether the next token, on this line or a later one, is a `|`."""
         return _CONTINUATION.match(self.text, self.at) is not None
 
     def name(self) -> str:
-        """A rule's name; empty where none stands here."""
+        """Read a rule's name; return an empty text if there is none."""
         found = NAME.match(self.text, self.at)
         if found is None:
             return ""
@@ -109,7 +124,7 @@ class GbnfReader:
         return found.group()
 
     def number(self) -> int | None:
-        """A decimal number; None where none stands here. Beyond any limit it is cut to 19 digits."""
+        """Read a decimal number, or return None. It is cut to 19 digits, which is beyond any limit."""
         found = _NUMBER.match(self.text, self.at)
         if found is None:
             return None
@@ -117,14 +132,14 @@ class GbnfReader:
         return int(found.group()[:19])
 
     def skip_to_next_rule(self) -> None:
-        """Go to the next line that begins a rule, or to the end."""
+        """Skip to the next line that begins a rule, or to the end."""
         found = RULE_START.search(self.text, self.at + 1)
         self.at = found.start(1) if found else len(self.text)
 
     def character(self) -> int:
-        """A character of a literal or a class, as itself or as an escape: its code point.
+        """Read a character of a literal or a class, literal or escaped, and return its code point.
 
-        A bad escape is told of and read as its own last character.
+        An invalid escape is reported and read as its own last character.
         """
         checkpoint()
         start = self.at

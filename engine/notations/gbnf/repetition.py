@@ -1,9 +1,8 @@
-"""Quantifiers: their bounds, and what llama.cpp would make of them.
+"""Quantifiers: their bounds, and llama.cpp's limits on them.
 
-llama.cpp writes repetitions out as rules of their own and refuses what grows
-beyond a threshold (`handle_repetitions` in `src/llama-grammar.cpp`). Its count
-goes by symbols: every name that it has met, one for a group, and one for each
-repetition that may be left out. It is kept here only to tell where it refuses.
+llama.cpp expands repetitions to rules and refuses a size beyond a threshold (`handle_repetitions` in
+`src/llama-grammar.cpp`). It counts symbols: every name that it has seen, one for a group, and one for each optional
+repetition. The count is tracked here only to report what llama.cpp refuses.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def read_bounds(reader: GbnfReader, *, lines: bool) -> tuple[int, int | None]:
 
 
 class LlamaSymbols:
-    """llama.cpp's table of symbols, as far as their number goes."""
+    """The number of symbols in llama.cpp's table."""
 
     def __init__(self) -> None:
         self._names: set[str] = set()
@@ -55,34 +54,40 @@ class LlamaSymbols:
 
     @property
     def count(self) -> int:
-        """How many symbols there are."""
+        """The number of symbols."""
         return len(self._names) + self._generated
 
     def name(self, name: str) -> None:
-        """A rule is defined or used."""
+        """Count the name of a rule that is defined or used."""
         self._names.add(name)
 
     def generate(self, number: int) -> None:
-        """Rules without a name are made."""
+        """Count generated rules."""
         self._generated += number
 
     def repeat(self, item: Item, minimum: int, maximum: int | None) -> tuple[str, str] | None:
-        """Count a repetition, and what it makes of its item; a message and a hint where llama.cpp does otherwise."""
-        trouble = None
+        """Count a repetition and update its item; return a message and a hint if llama.cpp behaves differently.
+
+        Args:
+            item: the operand.
+            minimum: the smallest count.
+            maximum: the largest count; None for any number.
+        """
+        problem = None
         shorter = "Use `*` or `+`, or smaller counts, for llama.cpp"
         if item.vanished:
-            trouble = "llama.cpp refuses to repeat what is empty", "Remove it for llama.cpp"
+            problem = "llama.cpp refuses to repeat what is empty", "Remove it for llama.cpp"
         if minimum > LLAMA_REPETITIONS:
-            trouble = f"llama.cpp refuses more than {LLAMA_REPETITIONS:,} repetitions", shorter
+            problem = f"llama.cpp refuses more than {LLAMA_REPETITIONS:,} repetitions", shorter
         elif maximum is not None and maximum > LLAMA_REPETITIONS:
-            trouble = f"llama.cpp knows no bound beyond {LLAMA_REPETITIONS:,}: it refuses this, or drops it", shorter
+            problem = f"llama.cpp knows no bound beyond {LLAMA_REPETITIONS:,}: it refuses this, or drops it", shorter
             maximum = None
         total = max(minimum if maximum is None else maximum, 1)
         item.symbols *= total
-        if trouble is None and item.symbols >= LLAMA_REPETITIONS:
-            trouble = (
+        if problem is None and item.symbols >= LLAMA_REPETITIONS:
+            problem = (
                 f"llama.cpp refuses this: it makes {item.symbols:,} rules of it, and stops at {LLAMA_REPETITIONS:,}",
                 shorter,
             )
         self.generate(1 if maximum is None else maximum - minimum)
-        return trouble
+        return problem

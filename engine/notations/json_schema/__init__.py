@@ -1,4 +1,4 @@
-"""JSON Schema: text to a formula over JSON values."""
+"""JSON Schema: from text to a formula over JSON values."""
 
 from engine.notations.json_schema.parser import SchemaModel, parse
 

@@ -1,4 +1,4 @@
-"""The drafts of JSON Schema, and in what they differ."""
+"""The drafts of JSON Schema, and their differences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class SchemaDraft(IntEnum):
-    """A draft, in order of age."""
+    """A draft, ordered by age."""
 
     DRAFT_4 = 4
     DRAFT_6 = 6
@@ -28,13 +28,13 @@ _BY_ADDRESS: Final = {
 
 
 def draft_of(address: str) -> SchemaDraft | None:
-    """The draft that `$schema` names; None where it names none of them."""
+    """Return the draft that `$schema` names, or None."""
     plain = address.split("://", 1)[-1].rstrip("#").rstrip("/")
     return _BY_ADDRESS.get(plain)
 
 
 def draft_name(draft: SchemaDraft) -> str:
-    """What people call a draft."""
+    """Return the common name of a draft."""
     return (
         f"draft {draft.value}"
         if draft <= SchemaDraft.DRAFT_7
@@ -57,9 +57,9 @@ SINCE: Final = {
     "$dynamicAnchor": SchemaDraft.DRAFT_2020,
     "$dynamicRef": SchemaDraft.DRAFT_2020,
 }
-"""Keywords that drafts before take for annotations."""
+"""Keywords that earlier drafts treat as annotations."""
 
-# Where schemas stand below a schema.
+# The keywords that contain subschemas.
 ONE: Final = frozenset(
     """additionalItems additionalProperties contains contentSchema else if items not propertyNames then
     unevaluatedItems unevaluatedProperties""".split()

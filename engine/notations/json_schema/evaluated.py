@@ -1,11 +1,9 @@
-"""`unevaluatedProperties` and `unevaluatedItems`, said by the other keywords.
+"""`unevaluatedProperties` and `unevaluatedItems`, expressed by other keywords.
 
-Which members are evaluated depends on which subschemas hold. So what each
-subschema evaluates is collected together with the condition under which it
-counts, and the keyword becomes: for every set of keys that no condition tells
-apart, either all such members satisfy the schema, or some condition that covers
-them holds. That is exact, since more evaluated members never make an object
-wrong; and it needs no notion of annotation at run time.
+Which members are evaluated depends on which subschemas hold. So what each subschema evaluates is collected with the
+condition under which it counts, and the keyword becomes: for every set of keys that no condition separates, either all
+such members satisfy the schema, or some condition that covers them holds. This is exact, since more evaluated members
+never make an object invalid; and it needs no annotations at run time.
 
 After JSON Schema 2020-12 Core, sections 7.7 and 11.
 """
@@ -32,7 +30,7 @@ _MOST_CONTAINS = 5
 
 @dataclass(frozen=True, slots=True)
 class _Evaluated:
-    """What is evaluated where a condition holds: keys of members, a range of items, or items that satisfy a formula."""
+    """What is evaluated if a condition holds: keys of members, a range of items, or items that satisfy a formula."""
 
     condition: Formula
     keys: Formula | None = None
@@ -42,20 +40,20 @@ class _Evaluated:
 
 
 def _collect(here: Schema, keyword: str | None, seen: tuple[Json, ...] = ()) -> Iterator[_Evaluated]:
-    """What a schema evaluates; `keyword` is the one that asks, which does not count for itself."""
+    """Yield what a schema evaluates; `keyword` is the unevaluated keyword itself, which does not count."""
     from engine.notations.json_schema.lowering import Schema
 
     if not isinstance(here.node.value, dict) or here.node in seen:
         return
     yield from _own(here, keyword)
-    for node, condition in _beside(here):
+    for node, condition in _in_place_subschemas(here):
         scope = here.lowering.resources.enter(here.scope, node)
         for found in _collect(Schema(here.lowering, node, scope), None, (*seen, here.node)):
             yield replace(found, condition=here.arena.all_of((condition, found.condition)))
 
 
-def _beside(here: Schema) -> Iterator[tuple[Json, Formula]]:
-    """The subschemas for the same value, each with the condition under which it counts."""
+def _in_place_subschemas(here: Schema) -> Iterator[tuple[Json, Formula]]:
+    """Yield the subschemas for the same value, each with the condition under which it counts."""
     arena = here.arena
     for name in ("$ref", "$dynamicRef", "$recursiveRef"):
         part = here.other(name)
@@ -75,7 +73,7 @@ def _beside(here: Schema) -> Iterator[tuple[Json, Formula]]:
         part = here.other(name)
         for key, inner in (part.members if part is not None else {}).items():
             if not isinstance(inner.value, list):
-                # Of what is no object, nothing is evaluated by it, although `has` holds there.
+                # `has` holds for values that are not objects, but evaluates nothing there.
                 is_object = arena.negate(arena.about(JsonType.OBJECT, arena.false, inner))
                 yield inner, arena.all_of((is_object, here.has({key: inner})))
 
@@ -124,11 +122,11 @@ def _own(here: Schema, keyword: str | None) -> Iterator[_Evaluated]:
 
 
 def unevaluated_properties(here: Schema, part: Json) -> Formula:
-    """The keyword as a formula."""
+    """Build the formula of `unevaluatedProperties`."""
     arena, value = here.arena, here.sub(part)
     if value is arena.true:
         return arena.true
-    found = [(one.condition, one.keys) for one in _collect(here, "unevaluatedProperties") if one.keys is not None]
+    found = [(item.condition, item.keys) for item in _collect(here, "unevaluatedProperties") if item.keys is not None]
     names = dict.fromkeys(name for _, keys in found for name in names_in(keys))
     by_cover: dict[tuple[Formula, ...], list[str]] = {}
     for name in names:
@@ -155,7 +153,7 @@ def unevaluated_properties(here: Schema, part: Json) -> Formula:
 
 
 def _holds(here: Schema, keys: Formula, name: str) -> bool:
-    """Whether a key is in a set, which is made of names and patterns."""
+    """Return whether a key is in a set, which consists of names and patterns."""
     match keys:
         case EnumValues():
             return name in keys.members
@@ -175,25 +173,27 @@ def _holds(here: Schema, keys: Formula, name: str) -> bool:
 
 
 def unevaluated_items(here: Schema, part: Json) -> Formula:
-    """The keyword as a formula."""
+    """Build the formula of `unevaluatedItems`."""
     arena, value = here.arena, here.sub(part)
     if value is arena.true:
         return arena.true
-    found = [one for one in _collect(here, "unevaluatedItems") if one.keys is None]
-    always = [one.contained for one in found if one.contained is not None and one.condition is arena.true]
+    found = [item for item in _collect(here, "unevaluatedItems") if item.keys is None]
+    always = [item.contained for item in found if item.contained is not None and item.condition is arena.true]
     value = arena.any_of((value, *always))
-    perhaps = [one for one in found if one.contained is not None and one.condition is not arena.true]
-    if len(perhaps) > _MOST_CONTAINS:
+    conditional = [item for item in found if item.contained is not None and item.condition is not arena.true]
+    if len(conditional) > _MOST_CONTAINS:
         return here.not_enforced(part, f"more than {_MOST_CONTAINS} contains are evaluated under conditions")
-    ranges = [one for one in found if one.contained is None]
-    edges = sorted({0, *(one.first for one in ranges), *(one.end for one in ranges if one.end is not None)})
-    ways = []
-    for signs in product((True, False), repeat=len(perhaps)):
-        chosen = [one for sign, one in zip(signs, perhaps, strict=True) if sign]
-        goal = arena.any_of((value, *(one.contained for one in chosen if one.contained is not None)))
-        parts = [one.condition for one in chosen]
+    ranges = [item for item in found if item.contained is None]
+    edges = sorted({0, *(item.first for item in ranges), *(item.end for item in ranges if item.end is not None)})
+    cases = []
+    for signs in product((True, False), repeat=len(conditional)):
+        chosen = [item for sign, item in zip(signs, conditional, strict=True) if sign]
+        goal = arena.any_of((value, *(item.contained for item in chosen if item.contained is not None)))
+        parts = [item.condition for item in chosen]
         for first, end in zip(edges, [*edges[1:], None], strict=True):
-            cover = [one.condition for one in ranges if one.first <= first and (one.end is None or first < one.end)]
+            cover = [
+                item.condition for item in ranges if item.first <= first and (item.end is None or first < item.end)
+            ]
             parts.append(arena.any_of((arena.items(first, end, goal, part), *dict.fromkeys(cover))))
-        ways.append(arena.all_of(parts))
-    return arena.any_of(ways)
+        cases.append(arena.all_of(parts))
+    return arena.any_of(cases)

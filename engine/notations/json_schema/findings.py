@@ -1,7 +1,7 @@
-"""Findings about a schema, with the words for them. Every finding names its JSON Pointer.
+"""Findings about a schema, and their messages. Every finding names its JSON Pointer.
 
-A finding is put into words when it is first read: its place takes a second reading of the text (see `text`), and most
-compiles that have hints never show them.
+A finding is formatted when it is first read: its position takes a second pass over the text (see `json_tree`), and most
+compilations with hints never show them.
 """
 
 from __future__ import annotations
@@ -74,13 +74,13 @@ _WORDS: Final[dict[str, tuple[Severity, str, str]]] = {
 
 
 _MOST_LISTED: Final = {Severity.ERROR: 100, Severity.WARNING: 100, Severity.HINT: 20}
-"""Findings with one code; of those behind them only the number is reported."""
+"""The largest number of listed findings with one code; further ones are only counted."""
 _LONGEST_FIELD: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """A finding that is not in words yet."""
+    """A finding that is not formatted yet."""
 
     code: str
     severity: Severity
@@ -92,7 +92,7 @@ class _Finding:
         if isinstance(self.at, Span):
             return self.at
         span = self.at.span
-        # A missing keyword has no place of its own: its schema's first bracket stands for it.
+        # A missing keyword has no span: use the first bracket of its schema.
         return Span(span.start, span.start + 1) if self.code == "schema-no-keyword" else span
 
     def in_words(self) -> Diagnostic:
@@ -119,7 +119,7 @@ class SchemaFindings:
     """Collects findings.
 
     Attributes:
-        lenient: what is not enforced is a warning.
+        lenient: whether unenforced keywords are warnings.
     """
 
     def __init__(self, *, lenient: bool) -> None:
@@ -128,16 +128,22 @@ class SchemaFindings:
         self._found: dict[object, _Finding] = {}
 
     def add(self, code: str, at: Json | Key | Span, **fields: str) -> None:
-        """Report a finding about a part of the schema, or about a key."""
+        """Report a finding about a part of the schema, or about a key.
+
+        Args:
+            code: the code of the finding.
+            at: the part, key or span.
+            fields: the fields of the message.
+        """
         severity = _WORDS[code][0]
         if code == "schema-not-enforced" and self.lenient:
             severity = Severity.WARNING
         self.has_errors |= severity is Severity.ERROR
-        place = at if isinstance(at, Span) else at.identity
-        self._found.setdefault((code, place), _Finding(code, severity, at, fields))
+        identity = at if isinstance(at, Span) else at.identity
+        self._found.setdefault((code, identity), _Finding(code, severity, at, fields))
 
     def in_source_order(self) -> tuple[Diagnostic, ...]:
-        """Return all findings in words; of very many with one code the first ones, and how many more there are."""
+        """Return all findings formatted; of many with one code the first ones, and the number of the others."""
         listed: list[Diagnostic] = []
         first_left_out: dict[str, _Finding] = {}
         counts: Counter[str] = Counter()

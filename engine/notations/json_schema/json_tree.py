@@ -1,17 +1,13 @@
-"""JSON text to a tree whose every part knows its place.
+"""A JSON text as a tree whose parts know their source spans.
 
-The `json` module reads what it can, many times faster than Python code would;
-places are looked up when one is first asked for, by a reader of our own, which
-goes over the text again. That reader tells what is wrong with a text, too, and
-takes what the module does not do: keys that stand twice, and deep nesting, for
-which no call stack of its own grows.
+The `json` module parses what it can, many times faster than Python code; spans are computed on first use by a second
+reader in Python, which parses the text again. That reader also explains syntax errors, and handles what the module does
+not: duplicate keys, and deep nesting, for which it needs no call stack.
 
-A part knows what it holds, and its own number; what holds it stands in a list
-of numbers. So no part leads back to itself, and a tree that nobody uses is gone
-at once instead of with the next collection.
+A part stores its value and its number; the numbers of parents are in a list. So no part refers back to itself, and an
+unused tree is freed at once instead of by the next garbage collection.
 
-Rejected: our own reader alone. Most schemas compile without a word about them,
-and it took a quarter of that time.
+Rejected: the Python reader alone. Most schemas compile without a finding, and it took a quarter of the compile time.
 """
 
 from __future__ import annotations
@@ -43,7 +39,7 @@ _HEXADECIMAL: Final = re.compile(r"[0-9a-fA-F]{4}")
 
 
 class JsonTextError(Exception):
-    """The text is no JSON."""
+    """The text is not JSON."""
 
     def __init__(self, message: str, span: Span) -> None:
         super().__init__(message)
@@ -51,15 +47,15 @@ class JsonTextError(Exception):
 
 
 class TooDeepError(JsonTextError):
-    """It may be JSON, but its values are nested deeper than they may be."""
+    """The text may be JSON, but its values are nested too deeply."""
 
 
 class Json:
-    """A JSON value in a text; two are equal only if they are one.
+    """A JSON value in a text; compared by identity.
 
     Attributes:
         value: None, a boolean, a number, a string; a list of parts for an array; a dict of them for an object.
-        number: its own among the parts of the text; the root's is 0.
+        number: its number among the parts of the text; the root's is 0.
     """
 
     __slots__ = ("_text", "number", "value")
@@ -71,27 +67,27 @@ class Json:
 
     @property
     def identity(self) -> object:
-        """Its number, which tells it from all other parts and keys of the text."""
+        """A value that identifies the part among all parts and keys of the text."""
         return self.number
 
     @property
     def span(self) -> Span:
-        """Its place."""
+        """The source span."""
         return self._text.places[self.number][0]
 
     @property
     def key_spans(self) -> dict[str, Span]:
-        """Of an object, the places of its keys."""
+        """The spans of an object's keys."""
         return self._text.places[self.number][1]
 
     @property
     def doubled(self) -> Sequence[Span]:
-        """Of an object, the places of keys that stand there a second time."""
+        """The spans of an object's duplicate keys."""
         return self._text.doubled.get(self.number, ())
 
     @property
     def way_up(self) -> Iterator[int]:
-        """Its number, and those of what holds it, up to the root's."""
+        """The number of this part, then those of its ancestors up to the root."""
         here, above = self.number, self._text.above
         while here >= 0:
             yield here
@@ -105,16 +101,16 @@ class Json:
 
     @property
     def members(self) -> dict[str, Json]:
-        """The members of an object; none of anything else."""
+        """The members of an object; empty for other values."""
         return self.value if isinstance(self.value, dict) else {}
 
     @property
     def items(self) -> list[Json]:
-        """The items of an array; none of anything else."""
+        """The items of an array; empty for other values."""
         return self.value if isinstance(self.value, list) else []
 
     def to_value(self) -> Value:
-        """The value without its places."""
+        """Return the value without source spans."""
         value = self.value
         if value is None:
             return NULL
@@ -132,7 +128,7 @@ Content: TypeAlias = "bool | Fraction | HugeNumber | str | list[Json] | dict[str
 
 
 class Key:
-    """The key of a member, as a place."""
+    """The key of a member, as a source location."""
 
     __slots__ = ("_holder", "_name")
 
@@ -141,22 +137,22 @@ class Key:
 
     @property
     def holder(self) -> Json:
-        """The object that it is in."""
+        """The object that contains it."""
         return self._holder
 
     @property
     def identity(self) -> object:
-        """What tells it from all other parts and keys of the text."""
+        """A value that identifies the key among all parts and keys of the text."""
         return self._holder.number, self._name
 
     @property
     def span(self) -> Span:
-        """Where it stands."""
+        """The source span."""
         return self._holder.key_spans[self._name]
 
     @property
     def way_up(self) -> Iterator[int]:
-        """The numbers of what holds it, up to the root's."""
+        """The numbers of its object and the object's ancestors, up to the root."""
         return self._holder.way_up
 
     @property
@@ -166,42 +162,42 @@ class Key:
 
 
 def pointer_to(place: object) -> str:
-    """The JSON Pointer of a place, in words."""
+    """Return the JSON Pointer of a location, in words."""
     return (place.pointer if isinstance(place, Json | Key) else "") or "the schema"
 
 
 def read_json(text: str, nesting: int | None = None) -> Json:
-    """Read a JSON text.
+    """Parse a JSON text.
 
     Args:
         text: the text.
-        nesting: how many objects and arrays may hold one another; None for any number.
+        nesting: the largest nesting depth of objects and arrays; None for any.
 
     Raises:
-        JsonTextError: it is none, or nested deeper.
+        JsonTextError: it is not JSON, or nested too deeply.
     """
-    whole = _Text(text)
+    reader = _Text(text)
     if _is_shallow(text, nesting):
         try:
-            return whole.tree(_DECODER.decode(text))
+            return reader.tree(_DECODER.decode(text))
         except ValueError:
-            pass  # what is wrong, or out of the ordinary, the other reader tells
-    return whole.read(nesting)
+            pass  # the other reader explains errors and handles unusual texts
+    return reader.read(nesting)
 
 
 _HOLDERS: Final = (dict, list)
 
-_Place: TypeAlias = tuple[Span, dict[str, Span]]
-"""Where a part stands, and of an object its keys."""
+_Location: TypeAlias = tuple[Span, dict[str, Span]]
+"""The span of a part, and those of an object's keys."""
 
 
 class _Text:
-    """A text that was read.
+    """A parsed text.
 
     Attributes:
-        above: of each part, by number, the number of what holds it; -1 for the root.
-        steps: and by which key or index.
-        doubled: of each object with such, the places of keys that stand there a second time.
+        above: for each part, by number, the number of its parent; -1 for the root.
+        steps: for each part, its key or index.
+        doubled: for objects with duplicate keys, their spans.
     """
 
     def __init__(self, text: str) -> None:
@@ -209,10 +205,10 @@ class _Text:
         self.above: list[int] = [-1]
         self.steps: list[str | int] = [""]
         self.doubled: dict[int, Sequence[Span]] = {}
-        self._places: list[_Place] | None = None
+        self._places: list[_Location] | None = None
 
     def tree(self, plain: Any) -> Json:
-        """The root of what the `json` module has read."""
+        """Return the root of a value that the `json` module has parsed."""
         above, steps = self.above, self.steps
         root = Json(plain, 0, self)
         todo = [(plain, 0)] if isinstance(plain, dict | list) else []
@@ -229,7 +225,7 @@ class _Text:
         return root
 
     def read(self, nesting: int | None = None) -> Json:
-        """The root of what our own reader reads, with all places."""
+        """Parse with the Python reader and return the root, with all spans."""
         reader = _Reader(self._text, nesting, self)
         root = reader.run()
         above, places, todo = [-1], [reader.places[root]], [root]
@@ -250,15 +246,15 @@ class _Text:
         return root
 
     @property
-    def places(self) -> list[_Place]:
-        """The places of all parts, looked up when one is first asked for."""
+    def places(self) -> list[_Location]:
+        """The spans of all parts, computed on first use."""
         if self._places is None:
             self.read()
             assert self._places is not None
         return self._places
 
 
-# The json module is recursive, in C. Within this depth it is known to have room.
+# The json module is recursive, in C. Up to this depth its stack is known to suffice.
 _SHALLOW: Final = 300
 _BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]')
 _STEPS: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
@@ -273,7 +269,7 @@ def _is_shallow(text: str, nesting: int | None) -> bool:
 
 
 class _UnusualError(ValueError):
-    """The json module reads it, but not as we do."""
+    """The json module accepts the text, but reads it differently."""
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -294,18 +290,18 @@ _DECODER: Final = json.JSONDecoder(
 
 
 class _Reader:
-    """Reads a text; the numbers of its parts are given later.
+    """Parses a text; the numbers of its parts are assigned later.
 
     Attributes:
-        places: where each part stands.
-        doubled: the places of keys that stand a second time, by what holds them.
+        places: the span of each part.
+        doubled: the spans of duplicate keys, by object.
     """
 
     def __init__(self, text: str, nesting: int | None, owner: _Text) -> None:
         self._text, self._owner = text, owner
         self._nesting = nesting
         self._at = 0
-        self.places: dict[Json, _Place] = {}
+        self.places: dict[Json, _Location] = {}
         self.doubled: dict[Json, list[Span]] = {}
         self._open: list[Json] = []
         self._keys: list[str] = []
@@ -339,7 +335,7 @@ class _Reader:
         return part
 
     def _value(self) -> Json | None:
-        """Read a value; None where it has parts that must be read first."""
+        """Read a value; return None if its parts must be read first."""
         checkpoint()
         start, text = self._at, self._text
         first = self._peek()
@@ -372,7 +368,7 @@ class _Reader:
         return self._part(number(match[0]), start)
 
     def _attach(self, value: Json) -> Json | None:
-        """Put a value into what is open, and read on; what is open, once it closes."""
+        """Add a value to the innermost open object or array, and return that once it closes."""
         holder = self._open[-1]
         self._skip()
         if isinstance(holder.value, list):
@@ -426,10 +422,10 @@ class _Reader:
             mark = self._peek()
             if mark == '"':
                 self._at += 1
-                whole = "".join(parts)
-                if any("\ud800" <= part <= "\udfff" for part in parts):  # two halves make one character
-                    whole = whole.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-                return whole
+                value = "".join(parts)
+                if any("\ud800" <= part <= "\udfff" for part in parts):  # two surrogates make one character
+                    value = value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+                return value
             if mark == "":
                 raise self._error("this string is not closed", start)
             if mark != "\\":
@@ -437,11 +433,11 @@ class _Reader:
             parts.append(self._escape())
 
     def _escape(self) -> str:
-        letter = self._text[self._at + 1 : self._at + 2]
-        if letter in _ESCAPES:
+        kind = self._text[self._at + 1 : self._at + 2]
+        if kind in _ESCAPES:
             self._at += 2
-            return _ESCAPES[letter]
-        match = _HEXADECIMAL.match(self._text, self._at + 2) if letter == "u" else None
+            return _ESCAPES[kind]
+        match = _HEXADECIMAL.match(self._text, self._at + 2) if kind == "u" else None
         if match is None:
             raise self._error("this escape is none of JSON's")
         self._at += 6

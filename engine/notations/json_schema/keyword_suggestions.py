@@ -1,10 +1,10 @@
-"""Unknown keywords: which of them were probably meant to be another word.
+"""Suggestions for unknown keywords.
 
-A draft lets any word stand as an annotation, so an unknown one is never an error; but `propertes` was hardly meant
-as one. Two words are one slip apart when taking one letter out of each, or out of one of them, makes them equal:
-one letter too many, missing, wrong or swapped with its neighbour. Words with a letter taken out are looked up in a
-table, and a word that is longer than every keyword is not looked up at all, so the cost does not depend on the length
-of what was written. Words that are further apart (`propertys`) are compared for the message only.
+JSON Schema permits any word as an annotation, so an unknown one is never an error; but `propertes` is probably a typo.
+Two words are one typo apart if removing one character from each, or from one of them, makes them equal: one character
+too many, missing, wrong or swapped with its neighbour. Words with one character removed are looked up in a table, and a
+word longer than every keyword is not looked up, so the cost does not depend on the length of the input. Words that are
+further apart (`propertys`) are compared only for the message.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Final
 
 from engine.source import similar_words
 
-# Annotations of the standard and of OpenAPI: known not to be enforced, and meant so.
+# Annotations of the standard and of OpenAPI: known, and not enforced by design.
 _ANNOTATIONS: Final = frozenset(
     """$anchor $comment $defs $dynamicAnchor $id $recursiveAnchor $schema $vocabulary contentEncoding contentMediaType
     contentSchema default definitions deprecated description discriminator else example examples externalDocs id
     maxContains minContains nullable readOnly then title writeOnly xml""".split()
 )
-# The first characters of names that say themselves that they are no keyword.
+# Prefixes that mark a name as an extension.
 _EXTENSIONS: Final = ("x-", "X-", "_", "//", "#", "@")
 _SHORTEST: Final = 4
 _LONGEST: Final = 32  # no keyword has more than 21 characters
@@ -29,27 +29,27 @@ _SIMILAR: Final = 0.8
 
 
 def is_annotation(name: str) -> bool:
-    """Return whether a word is known to be an annotation, or marks itself as an extension."""
+    """Return whether a word is a known annotation, or marked as an extension."""
     return name in _ANNOTATIONS or name.startswith(_EXTENSIONS)
 
 
 def likely_keyword(name: str) -> str | None:
-    """Return the keyword that is one slip away from an unknown word; None for none, and for an annotation."""
+    """Return the keyword that is one typo away from an unknown word; None if there is none, and for an annotation."""
     if not _SHORTEST <= len(name) <= _LONGEST or is_annotation(name):
         return None
-    return _one_slip_away(name)
+    return _one_typo_away(name)
 
 
 def similar_word(name: str) -> str | None:
-    """Return the keyword or annotation that resembles an unknown word most; None where none does."""
+    """Return the keyword or annotation that is most similar to an unknown word, or None."""
     likely = likely_keyword(name)
     return likely or next(iter(similar_words(name, _words(), 1, _SIMILAR)), None)
 
 
 @lru_cache(maxsize=4096)
-def _one_slip_away(name: str) -> str | None:
+def _one_typo_away(name: str) -> str | None:
     known = _shortened()
-    for form in (name, *_forms(name)):
+    for form in (name, *_deletions(name)):
         if form in known:
             return known[form]
     return known.get(name.lower()) or known.get("$" + name)
@@ -67,23 +67,23 @@ def _shortened() -> dict[str, str]:
     from engine.notations.json_schema.lowering import keywords
 
     forms: dict[str, str] = {}
-    # What is right as it is comes last, so that it is never hidden by another word's form.
+    # Correct words come last, so that no variant of another word hides them.
     words = [*sorted(keywords()), "$defs", "definitions"]
     for word in words:
         if len(word) >= _SHORTEST:
-            forms.update(dict.fromkeys((word.lower(), *_forms(word)), word))
-        if len(word) == _SHORTEST:  # too short to do without a letter, but not to have two of them swapped
+            forms.update(dict.fromkeys((word.lower(), *_deletions(word)), word))
+        if len(word) == _SHORTEST:  # too short to remove a character, but not to swap two
             forms.update(dict.fromkeys(_swapped(word), word))
     forms.update({word: word for word in words})
     return forms
 
 
-def _forms(word: str) -> Iterator[str]:
+def _deletions(word: str) -> Iterator[str]:
     if len(word) > _SHORTEST:
-        for place in range(len(word)):
-            yield word[:place] + word[place + 1 :]
+        for index in range(len(word)):
+            yield word[:index] + word[index + 1 :]
 
 
 def _swapped(word: str) -> Iterator[str]:
-    for place in range(len(word) - 1):
-        yield word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+    for index in range(len(word) - 1):
+        yield word[:index] + word[index + 1] + word[index] + word[index + 2 :]

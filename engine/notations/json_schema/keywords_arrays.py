@@ -1,4 +1,4 @@
-"""The keywords about arrays."""
+"""The keywords for arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.schema_automaton.formula.nodes import Formula
 
 
 def prefix_length(here: Schema) -> int:
-    """How many items have a schema of their own."""
+    """Return how many items have their own schema."""
     for name in ("prefixItems", "items"):
         part = here.other(name)
         if part is not None and isinstance(part.value, list):
@@ -28,7 +28,7 @@ def _prefix(here: Schema, part: Json) -> Formula:
 
 def _items(here: Schema, part: Json) -> Formula:
     if isinstance(part.value, list):
-        return _prefix(here, part)  # before 2020-12; since then nothing else can be meant
+        return _prefix(here, part)  # valid before 2020-12; since then it is unambiguous
     first = prefix_length(here) if here.draft >= SchemaDraft.DRAFT_2020 else 0
     return here.arena.items(first, None, here.sub(part), part)
 

@@ -1,4 +1,4 @@
-"""The keywords about objects."""
+"""The keywords for objects."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _required(here: Schema, part: Json) -> Formula:
 
 
 def pattern_keys(here: Schema) -> list[tuple[Formula, Json, Key]]:
-    """The sets of keys of `patternProperties`, with their schemas."""
+    """Return the sets of keys of `patternProperties`, with their schemas."""
     part = here.other("patternProperties")
     if part is None:
         return []
@@ -44,13 +44,11 @@ def pattern_keys(here: Schema) -> list[tuple[Formula, Json, Key]]:
 def _pattern_properties(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, dict):
         return here.invalid(part, "an object of schemas")
-    return here.arena.all_of(
-        here.arena.members(keys, here.sub(inner), place) for keys, inner, place in pattern_keys(here)
-    )
+    return here.arena.all_of(here.arena.members(keys, here.sub(inner), key) for keys, inner, key in pattern_keys(here))
 
 
 def additional_keys(here: Schema) -> Formula:
-    """The keys that `additionalProperties` is about."""
+    """Return the set of keys that `additionalProperties` applies to."""
     arena = here.arena
     properties = here.other("properties")
     named = [arena.among(list(properties.members), properties)] if properties and properties.members else []
@@ -66,7 +64,7 @@ def _property_names(here: Schema, part: Json) -> Formula:
 
 
 def _dependencies(here: Schema, part: Json) -> Formula:
-    """All three keywords: a member asks for other members, or for a schema."""
+    """Build the formula of all three keywords: a member requires other members, or a schema."""
     if not isinstance(part.value, dict):
         return here.invalid(part, "an object")
     arena = here.arena
@@ -74,12 +72,12 @@ def _dependencies(here: Schema, part: Json) -> Formula:
     for name, inner in part.value.items():
         key = Key(part, name)
         if isinstance(inner.value, list):
-            asked = here.has({str(item.value): item for item in inner.value})
+            required = here.has({str(item.value): item for item in inner.value})
         elif isinstance(inner.value, str):
-            asked = here.has({inner.value: inner})
+            required = here.has({inner.value: inner})
         else:
-            asked = here.sub(inner)
-        parts.append(arena.any_of((here.lacks(name, key), asked)))
+            required = here.sub(inner)
+        parts.append(arena.any_of((here.lacks(name, key), required)))
     return arena.all_of(parts)
 
 

@@ -1,8 +1,7 @@
-"""Schemas to formulas, keyword by keyword.
+"""Lowering of schemas to formulas, keyword by keyword.
 
-Each schema becomes one definition; a schema that stands for all values or none
-becomes that constant. Definitions are written from a list of what is left to
-do, so neither nesting nor recursion uses Python's stack.
+Each schema becomes one definition; a schema that accepts all values or none becomes that constant. A work list of
+definitions replaces recursion, so neither nesting nor recursive schemas use Python's stack.
 """
 
 from __future__ import annotations
@@ -41,8 +40,8 @@ class Lowering:
     """Writes the definitions of one text.
 
     Attributes:
-        closed: objects are closed where `additionalProperties` is absent.
-        refers: whether there are references, without which nothing comes back to itself.
+        closed: whether objects are closed where `additionalProperties` is absent.
+        refers: whether there are references; without them no schema is recursive.
         places: the schema of each definition.
     """
 
@@ -63,12 +62,12 @@ class Lowering:
     # ------------------------------------------------------------------ definitions
 
     def schema(self, node: Json, scope: Scope, *, referred: bool = False) -> Formula:
-        """The formula of a schema: a constant, a type, or a reference to its definition.
+        """Return the formula of a schema: a constant, a type, or a reference to its definition.
 
         Args:
             node: the schema.
-            scope: where it is reached from.
-            referred: it is reached by a reference, and so has a name.
+            scope: the dynamic scope.
+            referred: whether it is reached by a reference, and so has a name.
         """
         arena, value = self.arena, node.value
         if not isinstance(value, dict):
@@ -91,14 +90,14 @@ class Lowering:
         return known
 
     def run(self, root: Json) -> Formula:
-        """Write all definitions that the root needs."""
+        """Write all definitions that the root needs, and return its formula."""
         goal = self.schema(root, ())
         while self._todo:
             checkpoint()
             node, scope, number = self._todo.pop()
             self.arena.definitions[number] = self._write(node, scope)
         self.arena.is_written = True
-        if self.resources.has_address:  # by which a text may say what schema it is of
+        if self.resources.has_address:  # an instance may name its schema by this address
             goal = self.arena.all_of((goal, self.arena.may_begin("$schema")))
         return goal
 
@@ -120,7 +119,7 @@ class Lowering:
         return self.arena.all_of(parts)
 
     def _is_only_type(self, node: Json, members: dict[str, Json]) -> bool:
-        """Whether a schema names a type of scalars, and says nothing else that is enforced or worth a finding."""
+        """Return whether a schema names a scalar type, and has nothing else that is enforced or worth a finding."""
         named = members.get("type")
         if named is None or not isinstance(named.value, str) or named.value not in _SCALARS:
             return False
@@ -130,7 +129,10 @@ class Lowering:
         return not node.doubled
 
     def _of_type(self, node: Json, part: Json) -> Formula:
-        """The values of one type, at a place of their own: most schemas are no more, and need no definition."""
+        """Return the values of one type, with its own source location.
+
+        Most schemas are no more than a type, and so need no definition.
+        """
         known = self._plain.get(node.number)
         if known is None:
             known = self.arena.kinds_at(_TYPES[str(part.value)], part)
@@ -140,7 +142,7 @@ class Lowering:
         return known
 
     def _report_annotations(self, node: Json, draft: SchemaDraft, table: dict[str, Keyword]) -> None:
-        """Report the members of a schema that no keyword enforces, other than the annotations that are known."""
+        """Report the members of a schema that no keyword enforces, except known annotations."""
         members = node.members
         unknown: list[str] = []
         for name in members:
@@ -179,12 +181,12 @@ def _all_keywords() -> dict[str, Keyword]:
 
 @cache
 def _table(draft: SchemaDraft) -> dict[str, Keyword]:
-    """What a draft enforces."""
+    """Return the keywords that a draft enforces."""
     return {name: keyword for name, keyword in _all_keywords().items() if draft >= SINCE.get(name, draft)}
 
 
 def keywords() -> frozenset[str]:
-    """The keywords that are enforced."""
+    """Return the keywords that are enforced."""
     return frozenset(_all_keywords())
 
 
@@ -201,19 +203,19 @@ class Schema:
         self.draft = lowering.resources.home(node).draft
 
     def sub(self, node: Json) -> Formula:
-        """The formula of a schema below this one."""
+        """Return the formula of a subschema."""
         return self.lowering.schema(node, self.scope)
 
     def referred(self, node: Json | None) -> Formula:
-        """The formula of a schema that this one refers to; anything where it was not found."""
+        """Return the formula of a referenced schema; true if it was not found."""
         return self.arena.true if node is None else self.lowering.schema(node, self.scope, referred=True)
 
     def other(self, keyword: str) -> Json | None:
-        """Another keyword of this schema."""
+        """Return another keyword of this schema."""
         return self.node.members.get(keyword)
 
     def invalid(self, part: Json, what: str) -> Formula:
-        """Report a keyword whose value makes no sense."""
+        """Report a keyword with an invalid value."""
         self.lowering.findings.add("schema-invalid-keyword", part, what=what)
         return self.arena.true
 
@@ -223,7 +225,7 @@ class Schema:
         return self.arena.true
 
     def number(self, part: Json) -> Fraction | None:
-        """Return the number that a keyword has; None, with a finding, where it has none that can be worked with."""
+        """Return the number of a keyword; None, with a finding, if it has none or an unusable one."""
         if isinstance(part.value, HugeNumber):
             self.huge_number(part)
             return None
@@ -233,12 +235,12 @@ class Schema:
         return None
 
     def huge_number(self, part: Json) -> Formula:
-        """Report a number that is too large or too fine to work with."""
+        """Report a number that is too large or too precise."""
         self.lowering.findings.add("schema-huge-number", part, most=f"{LARGEST:,}")
         return self.arena.true
 
     def count(self, part: Json | None) -> int | None:
-        """A count of things; None, with a finding, where it is none."""
+        """Return a count; None, with a finding, if the value is none."""
         if part is None:
             return None
         value = part.value
@@ -251,25 +253,31 @@ class Schema:
         return None
 
     def bound(self, part: Json, make: Callable[[int, int | None, Place], Formula], *, least: bool) -> Formula:
-        """A least or a greatest count of things, as `make` says how many there are."""
+        """Return the formula of a lower or upper bound of a count.
+
+        Args:
+            part: the keyword's value.
+            make: builds the formula from a minimum, a maximum and the location.
+            least: whether it is a lower bound.
+        """
         count = self.count(part)
         if count is None or (least and count == 0):
             return self.arena.true
         return make(count if least else 0, None if least else count, part)
 
     def schemas(self, part: Json) -> list[Formula]:
-        """The formulas of a list of schemas."""
+        """Return the formulas of a list of schemas."""
         if not isinstance(part.value, list) or not part.value:
             self.invalid(part, "a list of schemas")
             return []
         return [self.sub(item) for item in part.value]
 
     def key(self, name: str, place: Place) -> Formula:
-        """The set of keys that is one name."""
+        """Return the set of keys that contains one name."""
         return self.arena.named(name, place)
 
     def has(self, names: Mapping[str, Place]) -> Formula:
-        """An object has members of those names; what is no object has what it needs."""
+        """Require members with some names of objects; other values are accepted."""
         arena = self.arena
         members = [arena.some_member(self.key(name, place), arena.true, place) for name, place in names.items()]
         if not members:
@@ -277,7 +285,7 @@ class Schema:
         return arena.about(JsonType.OBJECT, arena.all_of(members), self.node)
 
     def lacks(self, name: str, place: Place) -> Formula:
-        """An object has no member of that name."""
+        """Require that an object has no member with a name."""
         return self.arena.members(self.key(name, place), self.arena.false, place)
 
 
@@ -330,10 +338,10 @@ def _not(here: Schema, part: Json) -> Formula:
 
 
 def _declared(here: Schema, part: Json) -> Formula:
-    """The order of the properties that a schema declares, without its conditions.
+    """Return the order of the properties that a schema declares, without its conditions.
 
     The negation of a schema has no declarations. With these beside it, objects that do not satisfy `if` or the schema
-    of `not` have the same order of properties as those that do.
+    of `not` have the same property order as those that do.
     """
     properties = part.members.get("properties") if isinstance(part.value, dict) else None
     if properties is None or not isinstance(properties.value, dict):
@@ -371,10 +379,10 @@ def _type(here: Schema, part: Json) -> Formula:
             return here.arena.true
         kinds |= _TYPES[name]
     arena = here.arena
-    whole = [arena.kinds(kinds, part)] if kinds != EVERY_KIND else []
+    parts = [arena.kinds(kinds, part)] if kinds != EVERY_KIND else []
     if "integer" in names and "number" not in names:
-        whole.append(arena.written_whole(part))
-    return arena.all_of(whole)
+        parts.append(arena.written_whole(part))
+    return arena.all_of(parts)
 
 
 def _enum(here: Schema, part: Json) -> Formula:
@@ -394,7 +402,7 @@ def _among(here: Schema, listed: list[Json], part: Json) -> Formula:
 
 
 def _has_huge_number(part: Json) -> bool:
-    if isinstance(part.value, str):  # first, since it is what most are
+    if isinstance(part.value, str):  # first, since most values are strings
         return False
     return isinstance(part.value, HugeNumber) or any(map(_has_huge_number, (*part.items, *part.members.values())))
 
@@ -403,7 +411,7 @@ def _bound(here: Schema, part: Json, *, least: bool) -> Formula:
     make = here.arena.least if least else here.arena.most
     strict = here.other("exclusiveMinimum" if least else "exclusiveMaximum")
     value = here.number(part)
-    # A boolean beside it is draft 4's way to say that the bound is outside.
+    # Draft 4: a boolean in the exclusive keyword excludes the bound.
     return here.arena.true if value is None else make(value, strict is not None and strict.value is True, part)
 
 

@@ -1,4 +1,4 @@
-"""A schema's text to one formula, with findings."""
+"""JSON Schema parser: a schema's text to one formula, with findings."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from engine.source import GrammarError, Limits, SourceText
 
 @dataclass(frozen=True, slots=True)
 class SchemaModel:
-    """A schema that was read.
+    """A parsed schema.
 
     Attributes:
-        arena: where its formulas live.
-        goal: what a text must satisfy.
+        arena: the arena of its formulas.
+        goal: the formula that a text must satisfy.
     """
 
     arena: Arena
@@ -37,18 +37,18 @@ def parse(
     unenforced: Literal["error", "warn"] = "error",
     any_numbers: bool = False,
 ) -> tuple[SchemaModel, SchemaFindings]:
-    """Read a schema.
+    """Parse a schema.
 
     Args:
         source: JSON text.
-        limits: how long it may be, and how deep.
-        draft: the draft where `$schema` names none: 4, 6, 7, 2019 or 2020.
+        limits: the limits of length and depth.
+        draft: the draft if `$schema` names none: 4, 6, 7, 2019 or 2020.
         additional: whether objects are open where `additionalProperties` is absent.
-        unenforced: what a keyword is that cannot be enforced.
-        any_numbers: whether integers and listed numbers may be written in every form that JSON has.
+        unenforced: the severity of a keyword that cannot be enforced.
+        any_numbers: whether integers and enumerated numbers may be written in every form that JSON has.
 
     Raises:
-        GrammarError: it is no JSON, or no schema that can be enforced; with all findings that could be made.
+        GrammarError: it is not JSON, or not a schema that can be enforced; it carries all findings.
         LimitExceededError: it is too long.
     """
     limits.check("characters of the schema", len(source.text), limits.source_length, "source_length")
@@ -71,7 +71,7 @@ def parse(
 
 
 def _in_place(formula: Formula) -> set[int]:
-    """The definitions that a formula refers to for the same value."""
+    """Return the definitions that a formula refers to for the same value."""
     found: set[int] = set()
     todo = [formula]
     while todo:
@@ -89,7 +89,7 @@ def _in_place(formula: Formula) -> set[int]:
 
 
 def _find_endless(lowering: Lowering, findings: SchemaFindings) -> None:
-    """Report every definition that comes back to itself for the same value."""
+    """Report a definition that refers to itself for the same value."""
     edges = [_in_place(formula) if formula is not None else set() for formula in lowering.arena.definitions]
     waiting = [len(targets) for targets in edges]
     users: list[list[int]] = [[] for _ in edges]

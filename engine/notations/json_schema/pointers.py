@@ -1,4 +1,4 @@
-"""JSON Pointers of places in the text of a schema."""
+"""JSON Pointers of source spans in a schema."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from engine.source import SourceText, Span
 
 
 def pointers(source: SourceText, spans: Iterable[Span]) -> tuple[str, ...]:
-    """The pointer of each place, in order and once: of the value there, or of the value whose key stands there."""
+    """Return the pointers of spans without repetition: a span is that of a value, or of a value's key."""
     known = _pointers(source)
     return tuple(dict.fromkeys(known[span] for span in spans if span in known))
 
 
 @lru_cache(maxsize=8)
 def _pointers(source: SourceText) -> dict[Span, str]:
-    """Of every value and key."""
+    """Return the pointers of all values and keys by span."""
     found: dict[Span, str] = {}
     todo: list[tuple[Json, str]] = [(read_json(source.text), "")]
     while todo:

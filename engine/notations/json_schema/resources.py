@@ -1,9 +1,8 @@
-"""Which schema a reference means, without fetching anything.
+"""Resolution of schema references, without fetching anything.
 
-Every `$id` opens a resource; anchors and JSON Pointers are looked up in it.
-A `$dynamicRef` means the outermost resource on the way to it that has such a
-dynamic anchor, so the resources on the way are part of what a schema means
-(its scope). After JSON Schema 2020-12 Core, sections 8 and 9; RFC 3986 and 6901.
+Every `$id` begins a resource; anchors and JSON Pointers are looked up in it. A `$dynamicRef` resolves to the outermost
+resource on the evaluation path that has such a dynamic anchor, so the resources on the path are part of a schema's
+meaning (its scope). After JSON Schema 2020-12 Core, sections 8 and 9; RFC 3986 and 6901.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from engine.notations.json_schema.json_tree import Json
 from engine.source import checkpoint
 
 _ROOT = "schema:/"
-_INDEX = re.compile("0|[1-9][0-9]{0,8}")  # RFC 6901: no other digits, no zeros ahead
-# A schema without these is in the resource that it stands in, and has no name.
+_INDEX = re.compile("0|[1-9][0-9]{0,8}")  # RFC 6901: ASCII digits, no leading zeros
+# A schema without these belongs to the enclosing resource, and has no name.
 _MARKS = frozenset(("$schema", "$id", "id", "$anchor", "$dynamicAnchor"))
 
 
 @dataclass(eq=False, slots=True)
 class Resource:
-    """A schema with an address of its own.
+    """A schema with its own address.
 
     Attributes:
         anchors: its anchors, dynamic ones included.
@@ -44,32 +43,32 @@ class Resource:
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether a dynamic reference may end here."""
+        """True if a dynamic reference may resolve to it."""
         return bool(self.dynamic) or self.recursive
 
 
 Scope: TypeAlias = tuple[Resource, ...]
-"""The resources with dynamic anchors on the way to a schema, outermost first."""
+"""The resources with dynamic anchors on the path to a schema, outermost first."""
 
 
 class Resources:
     """The resources of one text.
 
     Attributes:
-        main: that of the root.
-        have_scopes: whether a dynamic reference may end in one of them, without which every scope is empty.
-        has_address: whether the root says where it is to be found.
+        main: the root's resource.
+        have_scopes: whether any resource is dynamic; otherwise every scope is empty.
+        has_address: whether the root has an address.
     """
 
     def __init__(self, root: Json, default: SchemaDraft, findings: SchemaFindings) -> None:
         self._findings = findings
         self._by_address: dict[str, Resource] = {}
-        self._home: dict[int, Resource] = {}  # by the numbers of parts
+        self._home: dict[int, Resource] = {}  # by part number
         self.have_scopes = self.has_address = False
         self.main = self._resource(root, _ROOT, default)
         self._collect(root, self.main)
 
-    # ------------------------------------------------------------------ finding them
+    # ------------------------------------------------------------------ collection
 
     def _resource(self, node: Json, address: str, default: SchemaDraft) -> Resource:
         draft = default
@@ -111,27 +110,27 @@ class Resources:
                     todo.append((part, resource))
 
     def _enter(self, node: Json, resource: Resource) -> Resource:
-        """The resource that a schema with such marks is in, which may begin there."""
+        """Return the resource of a schema with such keywords, which may be a new one."""
         members = node.members
         draft = resource.draft
         named = members.get("$schema")
         if named is not None and isinstance(named.value, str):
             draft = draft_of(named.value) or draft
         if draft <= SchemaDraft.DRAFT_7 and "$ref" in members and node is not resource.root:
-            return resource  # its siblings mean nothing
+            return resource  # siblings of `$ref` are ignored
         for key in ("id",) if draft is SchemaDraft.DRAFT_4 else ("$id",):
             given = members.get(key)
             if given is None or not isinstance(given.value, str):
                 continue
             address, fragment = links.split(given.value)
             if address:
-                whole = _join(resource.address, address)
+                absolute = _join(resource.address, address)
                 if node is resource.root:
                     self.has_address |= node is self.main.root
-                    resource.address = whole
-                    self._by_address.setdefault(whole, resource)
+                    resource.address = absolute
+                    self._by_address.setdefault(absolute, resource)
                 else:
-                    resource = self._resource(node, whole, resource.draft)
+                    resource = self._resource(node, absolute, resource.draft)
             if fragment and draft <= SchemaDraft.DRAFT_7:
                 resource.anchors.setdefault(unquote(fragment), node)
         for key in ("$anchor", "$dynamicAnchor"):
@@ -144,16 +143,16 @@ class Resources:
         return resource
 
     def home(self, node: Json) -> Resource:
-        """The resource that a part of the text belongs to."""
+        """Return the resource that a part of the text belongs to."""
         known = self._home.get(node.number)
         if known is None:
             known = next((self._home[number] for number in node.way_up if number in self._home), self.main)
         return known
 
-    # ------------------------------------------------------------------ looking up
+    # ------------------------------------------------------------------ resolution
 
     def enter(self, scope: Scope, node: Json) -> Scope:
-        """The scope within a schema."""
+        """Return the scope inside a schema."""
         if not self.have_scopes:
             return scope
         resource = self.home(node)
@@ -162,7 +161,7 @@ class Resources:
         return scope
 
     def resolve(self, node: Json, reference: Json) -> Json | None:
-        """What a `$ref` in a schema means; None, with a finding, where it means nothing here."""
+        """Return the target of a `$ref`; None, with a finding, if it is not in this text."""
         text = reference.value
         assert isinstance(text, str)
         address, fragment = links.split(text)
@@ -179,7 +178,13 @@ class Resources:
         return target
 
     def resolve_dynamic(self, node: Json, reference: Json, scope: Scope) -> Json | None:
-        """What a `$dynamicRef` in a schema means in a scope."""
+        """Return the target of a `$dynamicRef` in a scope.
+
+        Args:
+            node: the schema with the reference.
+            reference: the keyword's value.
+            scope: the dynamic scope.
+        """
         target = self.resolve(node, reference)
         text = reference.value
         assert isinstance(text, str)
@@ -194,7 +199,13 @@ class Resources:
         return target
 
     def resolve_recursive(self, node: Json, reference: Json, scope: Scope) -> Json | None:
-        """What a `$recursiveRef` (draft 2019-09) in a schema means in a scope."""
+        """Return the target of a `$recursiveRef` (draft 2019-09) in a scope.
+
+        Args:
+            node: the schema with the reference.
+            reference: the keyword's value.
+            scope: the dynamic scope.
+        """
         target = self.resolve(node, reference)
         if target is None or not self.home(target).recursive:
             return target
@@ -226,7 +237,7 @@ def _join(base: str, address: str) -> str:
         return address
     if base.startswith("urn:"):
         return address
-    # urljoin knows the schemes that it resolves by; any other is resolved as if it were http.
+    # urljoin resolves only known schemes; any other is resolved as if it were http.
     scheme, colon, rest = base.partition(":")
     if colon and scheme not in ("http", "https"):
         return scheme + links.join("http:" + rest, address).removeprefix("http")

@@ -1,7 +1,7 @@
-"""What a JSON text without any keyword of JSON Schema looks like, and what to do about it.
+"""Advice for a JSON text without any JSON Schema keyword.
 
-A request to a server, a tool definition or a plain value is legal as a schema: all its members are annotations, and
-it allows every value. Nobody means that, so the finding names the schema inside, where there is one.
+A request to a server, a tool definition or a plain value is legal as a schema: all its members are annotations, and it
+allows every value. This is never intended, so the finding names the embedded schema, if there is one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _OF_TEXTS: Final = ("$ref", "pattern")
 
 
 def embedded_schema(node: Json) -> Json | None:
-    """Return the schema that is nearest to the top of a value, the value itself left out; None where none is found."""
+    """Return the schema nearest to the top of a value, the value itself excluded; None if there is none."""
     todo, looked_at = [node], 0
     while todo and looked_at < _MOST_LOOKED_AT:
         below: list[Json] = []
@@ -36,7 +36,7 @@ def embedded_schema(node: Json) -> Json | None:
 
 
 def advice_for(node: Json) -> str:
-    """Say what to do about a schema without any keyword."""
+    """Return advice for a schema without any keyword."""
     for name in node.members:
         meant = None if is_annotation(name) else similar_word(name)
         if meant is not None:
@@ -50,7 +50,7 @@ def advice_for(node: Json) -> str:
 
 
 def _is_schema(node: Json) -> bool:
-    """Return whether an object has a keyword with a value that suits it."""
+    """Return whether an object has a keyword with a suitable value."""
     members = node.members
     named = members.get("type")
     if named is not None and isinstance(named.value, str) and named.value in _TYPES:

@@ -1,4 +1,4 @@
-"""Languages of strings: patterns, which search, and formats, which match as a whole."""
+"""Languages of strings: patterns, which search, and formats, which match the complete string."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ANYTHING: Final = Repeat(Chars(ANY), 0, None)
 
 
 class Texts:
-    """Builds languages, and each one once."""
+    """Builds string languages, each one once."""
 
     def __init__(self, arena: Arena, findings: SchemaFindings, limits: Limits) -> None:
         self._arena = arena
@@ -31,7 +31,13 @@ class Texts:
         self._languages: dict[Formula, TextLanguage] = {}
 
     def pattern(self, text: str, part: Json, key: Key | None = None) -> Formula:
-        """The strings in which a pattern is found; with a finding where it is malformed."""
+        """Return the strings that contain a match of a pattern; report a malformed pattern.
+
+        Args:
+            text: the pattern.
+            part: the source location of the pattern.
+            key: the key that is the pattern, for `patternProperties`.
+        """
         node = self._nodes.get(text)
         if node is None:
             try:
@@ -41,20 +47,20 @@ class Texts:
                 self._findings.add("schema-pattern", key or part, what=first.message)
                 return self._arena.true
             self._nodes[text] = node
-        if matches_empty(node, True, None):  # at the start of every string
+        if matches_empty(node, True, None):  # it matches at the start of every string
             return self._arena.true
-        whole = search(node)
-        return self._arena.text(lambda: whole, ("pattern", text), key or part)
+        searching = search(node)
+        return self._arena.text(lambda: searching, ("pattern", text), key or part)
 
     def holds(self, formula: Formula, text: str) -> bool:
-        """Whether a string is in a language."""
+        """Return whether a string is in a language."""
         language = self._languages.get(formula)
         if language is None:
             language = self._languages[formula] = TextLanguage(formula, self._limits, Escapes.SHORTEST)
         return language.holds(text)
 
     def format(self, name: str, part: Json) -> Formula:
-        """The strings of a format; all of them, with a hint, where it is unknown."""
+        """Return the strings of a format; all strings, with a hint, if it is unknown."""
         if name not in NAMES:
             self._findings.add("schema-unknown-format", part, what=name)
             return self._arena.true
@@ -73,7 +79,7 @@ def _known(name: str) -> Node:
 
 
 def search(node: Node) -> Node:
-    """The strings that hold a match, as a full match."""
+    """Return the strings that contain a match of a node, as a full match."""
     if isinstance(node, Choice):
         return Choice(tuple(search(alternative) for alternative in node.alternatives), node.span)
     items = node.items if isinstance(node, Sequence) else (node,)

@@ -1,13 +1,12 @@
-"""Regular expressions: text to grammar nodes and findings about the text.
+"""Regular expressions: from text to grammar nodes and findings.
 
-The `python` dialect departs from CPython's `re` where a language is concerned
-rather than a matcher:
+The `python` dialect differs from CPython's `re` where the language matters rather than the matcher:
 
-- a lookbehind may have any width, since all of it is regular;
+- a lookbehind may have any width, since it is regular;
 - `\\B` matches the empty text, as documented and as `re` does since 3.14;
-- `(?a)` keeps `(?i)` to ASCII everywhere; `re` forgets it in ranges beyond U+FFFF;
-- possessive and atomic forms are taken where they are a set of strings (see `atomic`), backreferences and
-  conditionals are refused.
+- `(?a)` restricts `(?i)` to ASCII everywhere; `re` does not in ranges beyond U+FFFF;
+- possessive and atomic forms are accepted where they define a set of strings (see `atomic`), backreferences and
+conditionals are refused.
 """
 
 from engine.notations.regex.dialect import Dialect

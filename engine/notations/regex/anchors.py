@@ -1,9 +1,8 @@
 """Anchors and word boundaries as conditions on the neighbouring characters.
 
-Each is a `Lookaround` over one or two characters, negated where the edge of the text
-must satisfy it: "the start" is "no character precedes", and "the start of a
-line" is "what precedes, if anything, is a line end". So the automata know
-lookaround only, and an anchor needs no case of its own.
+Each is a `Lookaround` over one or two characters, negated so that the edge of the text satisfies it: "the start" is "no
+character precedes", and "the start of a line" is "what precedes, if anything, is a line end". So the automata need only
+lookaround, and no special case for anchors.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from engine.source import Span
 
 
 class Anchor(StrEnum):
-    """A condition on a place in the text."""
+    """A condition on a position in the text."""
 
     CARET = "^"
     DOLLAR = "$"
@@ -28,7 +27,14 @@ class Anchor(StrEnum):
 
 
 def anchor_node(anchor: Anchor, dialect: Dialect, flags: Flags, span: Span) -> Node:
-    """The condition that an anchor stands for."""
+    """Return the condition of an anchor.
+
+    Args:
+        anchor: the anchor.
+        dialect: the dialect of the pattern.
+        flags: the active flags.
+        span: the span of the anchor.
+    """
     match anchor:
         case Anchor.CARET if flags.multiline:
             return _not_behind(~line_ends(dialect), span)

@@ -1,21 +1,20 @@
-"""Atomic groups and possessive quantifiers, as far as they are a set of strings.
+"""Atomic groups and possessive quantifiers, where they define a set of strings.
 
-Both say that a matcher does not turn back: of all the ways in which it could
-match from some place, only the first counts. Where that is settled by the text
-ahead, it can be said without any order:
+Both prevent backtracking: of all matches from some position, only the first one in the matcher's order counts. Where
+the text ahead decides which one that is, the order is not needed:
 
-- what can end in one place only, wherever it begins, is atomic by itself: no
-  string of it goes on where another ends;
-- `X*+` is `X*` where no X follows, since each X is the first way of matching
-  it; so are `X++` and `X?+`, and with counts, as many as there may be;
+- an expression that can end at only one position, wherever it begins, is atomic already: no string of it is a proper
+  prefix of another;
+- `X*+` is `X*` where no X follows, since each X is the first match; so are `X++` and `X?+`, and with counts, as many as
+  possible;
 - of `A|B`, B counts where A does not match;
-- of `AB`, where A ends in one place only, the first way of B.
+- of `AB`, where A has a single end, the first match of B.
 
-Whatever cannot be said so is refused: in `(?>a*[ab])` the end of `a*` depends on
-what it runs into, and where an X may be empty, matchers differ.
+Everything else is refused: in `(?>a*[ab])` the end of `a*` depends on what follows it, and where X may be empty,
+matchers differ.
 
-Rejected: running the matcher's order in the automaton, with its threads ranked.
-Every state would become a list, and a mask asks for sets.
+Rejected: running the matcher's order in the automaton, with ranked threads. Every state would become a list, while a
+mask needs sets.
 """
 
 from __future__ import annotations
@@ -30,26 +29,33 @@ _FEW: Final = Limits(configurations=500, threads=1_000)
 
 
 class Atomics:
-    """What is known of the nodes of one pattern."""
+    """The known properties of the nodes of one pattern."""
 
     def __init__(self) -> None:
-        # By identity: equal nodes may be written otherwise. The nodes themselves keep the identities theirs.
+        # By identity: equal nodes may be written differently. Storing the nodes keeps their identities valid.
         self._lazy: dict[int, Node] = {}
         self._single: dict[int, Node] = {}
 
     def note_lazy(self, node: Node) -> None:
-        """A repetition tries the fewest first."""
+        """Record that a repetition is lazy."""
         self._lazy[id(node)] = node
 
     def group(self, node: Node) -> Node | None:
-        """The first way of matching a node; None where that is not a matter of strings."""
+        """Return the first match of a node; None if it is no set of strings."""
         return self._first(node, 0)
 
     def repeated(self, node: Node, minimum: int, maximum: int | None, span: Span) -> Node | None:
-        """As many of a node as match one after the other; None where that is not a matter of strings."""
+        """Return the possessive repetition of a node; None if it is no set of strings.
+
+        Args:
+            node: the repeated node.
+            minimum: the smallest count.
+            maximum: the largest count; None for any number.
+            span: the span of the repetition.
+        """
         return self._most(node, minimum, maximum, span, 0)
 
-    # ------------------------------------------------------------------ the first way
+    # ------------------------------------------------------------------ the first match
 
     def _first(self, node: Node, depth: int) -> Node | None:
         if self._is_single(node):
@@ -72,18 +78,21 @@ class Atomics:
         return None if found is None else self._noted(found)
 
     def _first_of(self, node: Choice, depth: int) -> Node | None:
-        ways: list[Node] = []
+        alternatives: list[Node] = []
         before: list[Node] = []
         for alternative in node.alternatives:
             first = self._first(alternative, depth + 1)
             if first is None:
                 return None
-            ways.append(Sequence((*before, first), alternative.span) if before else first)
+            alternatives.append(Sequence((*before, first), alternative.span) if before else first)
             before.append(Lookaround(alternative, ahead=True, negated=True, span=alternative.span))
-        return Choice(tuple(ways), node.span)
+        return Choice(tuple(alternatives), node.span)
 
     def _most(self, node: Node, minimum: int, maximum: int | None, span: Span, depth: int) -> Node | None:
-        """The greedy repetition. One of two at least might turn back to an earlier one, where that has other ends."""
+        """Return the greedy repetition.
+
+        With two or more required, a matcher could backtrack to an earlier one that has several ends.
+        """
         one = self._first(node, depth + 1)
         if one is None or _may_be_empty(node) or (minimum > 1 and not self._is_single(node)):
             return None
@@ -111,19 +120,19 @@ class Atomics:
         return node
 
     def _is_single(self, node: Node) -> bool:
-        """Whether it ends in one place at most, wherever it begins."""
+        """Return whether a node ends at one position at most, wherever it begins."""
         if isinstance(node, Chars | Empty | Never | Lookaround) or id(node) in self._single:
             return True
         if isinstance(node, Sequence) and all(map(self._is_single, node.items)):
             return True
-        single = _no_string_goes_on(node)
+        single = _is_prefix_free(node)
         if single:
             self._noted(node)
         return single
 
 
-def _no_string_goes_on(node: Node) -> bool:
-    """Whether no string of a node begins with another, whatever its conditions say."""
+def _is_prefix_free(node: Node) -> bool:
+    """Return whether no string of a node is a proper prefix of another, with all conditions ignored."""
     from engine.automata.byte_automaton import DEAD
     from engine.automata.nfa.lazy_automaton import LazyAutomaton
     from engine.automata.nfa.program import assemble
@@ -146,7 +155,7 @@ def _no_string_goes_on(node: Node) -> bool:
 
 
 def _may_be_empty(node: Node) -> bool:
-    """Whether a node may match nothing, where its conditions hold."""
+    """Return whether a node may match nothing if its conditions hold."""
     from engine.grammar.simplify import matches_empty
 
     stripped = _without_conditions(node, 0)
@@ -154,7 +163,7 @@ def _may_be_empty(node: Node) -> bool:
 
 
 def _without_conditions(node: Node, depth: int) -> Node | None:
-    """A node with every look taken to hold, which matches what it does and more; None where it is too deep."""
+    """Return a node with every lookaround removed, which matches a superset; None if it is nested too deeply."""
     if depth > _DEEPEST:
         return None
     match node:

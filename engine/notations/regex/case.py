@@ -1,4 +1,4 @@
-"""Case-insensitive matching: a set of characters, closed under "differs only in case".
+"""Case-insensitive matching: closure of a character set under "differs only in case".
 
 Two characters are equal when their keys are. The key of a character is
 
@@ -8,12 +8,12 @@ Two characters are equal when their keys are. The key of a character is
 - for ECMAScript with u, simple case folding (CaseFolding.txt, statuses C and S). Python only offers full folding;
   where that gives one character it is status C, and where it gives several, status S is the simple lower case.
 
-Characters that have a key in common with another are few (some 2,900), so they are listed once, on first use, and a
-closure visits only those that lie in the set. They all lie below U+20000; if Unicode ever adds one beyond, it is left
-as it is. The tables are those of the running Python's Unicode version.
+Few characters (some 2,900) share a key with another, so they are listed once, on first use, and a closure visits only
+those in the set. They are all below U+20000; a later one in a new Unicode version would not be folded. The tables are
+those of the running Python's Unicode version.
 
-Rejected: expanding each character to a choice of spellings in the pattern's text. It breaks inside classes, and spans
-would point at text that nobody wrote.
+Rejected: expanding each character to alternatives in the pattern's text. It breaks inside classes, and spans would
+point at text that is not in the source.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from typing import Final
 from engine.grammar import CharSet
 
 _CASED_END: Final = 0x20000
-# Status S folds that Unicode added in 15.1 between characters which share a full folding.
+# Status S folds that Unicode 15.1 added between characters with the same full folding.
 _LATE_FOLDS: Final[Mapping[int, int]] = {0xFB05: 0xFB06, 0x1FD3: 0x0390, 0x1FE3: 0x03B0}
 
 
 class CaseFold(StrEnum):
-    """Which characters count as one when case does not matter."""
+    """Which characters are equal when case is ignored."""
 
     ASCII = "ascii"
     PYTHON = "python"
@@ -41,7 +41,7 @@ class CaseFold(StrEnum):
 
 
 class _Orbits:
-    """The characters that are not alone, and for each its whole group, as ranges."""
+    """The characters that share a key with others, and for each its group, as ranges."""
 
     def __init__(self, key: Callable[[int], int]) -> None:
         groups: defaultdict[int, list[int]] = defaultdict(list)
@@ -68,7 +68,7 @@ def _ascii_key(code: int) -> int:
 
 
 def _lower(code: int) -> int:
-    # `re` takes the first character where the lower case has several: İ is i.
+    # `re` uses the first character if the lower case has several: İ is i.
     return ord(chr(code).lower()[0])
 
 
@@ -107,5 +107,5 @@ def _orbits(fold: CaseFold) -> _Orbits:
 
 @lru_cache(maxsize=512)
 def close(characters: CharSet, fold: CaseFold) -> CharSet:
-    """All characters that are equal to one of the set's when case does not matter."""
+    """Return all characters that equal one of the set when case is ignored."""
     return _orbits(fold).close(characters)

@@ -1,8 +1,7 @@
 """Bracketed classes: `[…]` to a set of characters.
 
-Case folding widens literals and ranges before the class is negated, so that
-`(?i)[^k]` holds neither `K` nor the Kelvin sign. Shorthands and properties come
-from their escape complete as they are.
+Case folding widens literals and ranges before the class is negated, so that `(?i)[^k]` contains neither `K` nor the
+Kelvin sign. Shorthands and properties are complete already.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _DASH: Final = ord("-")
 
 
 class _Members:
-    """What a class holds: code points that case folding widens, and sets that it leaves alone."""
+    """The members of a class: code points that case folding widens, and sets that it does not."""
 
     def __init__(self) -> None:
         self._foldable: list[tuple[int, int]] = []
@@ -72,12 +71,12 @@ def read_class(reader: RegexReader, flags: Flags, read_escape: ReadMember) -> Ch
     """Read a class; its `[` comes next.
 
     Args:
-        reader: where to read.
-        flags: what is switched on here.
+        reader: the reader of the pattern.
+        flags: the active flags.
         read_escape: reads an escape inside a class.
 
     Returns:
-        The set, or `None` where the class never ends, which was reported.
+        The set, or `None` if the class is not closed, which is reported.
     """
     start = reader.position
     _warn_of_posix(reader)
@@ -85,7 +84,7 @@ def read_class(reader: RegexReader, flags: Flags, read_escape: ReadMember) -> Ch
     negated = reader.accept("^")
     opening = reader.since(start)
     members = _Members()
-    # A `]` that comes first is a member in Python; in ECMAScript it makes a class of nothing, or of everything.
+    # A leading `]` is a member in Python; in ECMAScript it makes an empty or a full class.
     first = reader.dialect is Dialect.PYTHON
     while first or not reader.accept("]"):
         checkpoint()
@@ -116,7 +115,7 @@ def _read_item(reader: RegexReader, members: _Members, read_escape: ReadMember) 
         else:
             reader.report("regex-reversed-range", start, range=text)
     elif low is not None and high is not None:
-        # Annex B of ECMAScript reads a dash beside a set as itself; `re` refuses it.
+        # ECMAScript's annex B reads a dash beside a set as a literal; `re` refuses it.
         is_ecma = reader.dialect is Dialect.ECMA
         reader.report("regex-dash-after-set" if is_ecma else "regex-bad-range", start, range=text)
         for member in (low, _DASH, high):

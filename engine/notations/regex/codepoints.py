@@ -1,9 +1,8 @@
-"""Sets of code points, asked of a regular expression engine.
+"""Sets of code points, computed with a regular expression engine.
 
-`re` and `regex` know Unicode's tables in C. One search for runs over a text of
-all code points gives a set's ranges in some milliseconds; asking about each of
-the 1,114,112 code points from Python takes a hundred times as long, and a copy
-of the tables would be a second truth.
+`re` and `regex` have Unicode's tables in C. One search for runs over a text of all code points yields a set's ranges in
+some milliseconds; testing each of the 1,114,112 code points from Python takes a hundred times as long, and a copy of
+the tables would be a second source of truth.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ class _Match(Protocol):
 
 
 class RunPattern(Protocol):
-    """A compiled pattern, of `re` or of `regex`, that matches runs of the wanted characters."""
+    """A compiled pattern, of `re` or `regex`, that matches runs of the wanted characters."""
 
     def finditer(self, string: str, /) -> Iterator[_Match]:
-        """All runs, from left to right."""
+        """Yield all runs, from left to right."""
         ...
 
 
@@ -39,13 +38,13 @@ def _every_code_point() -> str:
 
 
 def matched_by(runs: RunPattern) -> CharSet:
-    """The code points that a pattern such as `\\w+` matches."""
+    """Return the code points that a pattern such as `\\w+` matches."""
     found = (match.span() for match in runs.finditer(_every_code_point()))
     return CharSet(tuple((start, end - 1) for start, end in found))
 
 
 def literal(code: int) -> CharSet:
-    """The set of one code point; one shared value for each ASCII character, of which patterns mostly consist."""
+    """Return the set of one code point; ASCII characters, the most frequent ones, share one value each."""
     return _ASCII[code] if code < len(_ASCII) else CharSet(((code, code),))
 
 

@@ -1,17 +1,14 @@
-"""The two dialects, the flags of a place in a pattern, and what the shorthands mean there.
+"""The two dialects, the flags at a position of a pattern, and the meaning of the shorthands.
 
-`python` is the syntax of CPython's `re` with Unicode properties added; `ecma`
-is ECMAScript with the u flag, which is what JSON Schema's `pattern` means.
+`python` is the syntax of CPython's `re` plus Unicode properties; `ecma` is ECMAScript with the u flag, which JSON
+Schema's `pattern` uses.
 
-In `python`, `\\d \\w \\s \\b` and `(?i)` are what `re` makes of a `str` pattern:
-Unicode, and ASCII under `(?a)`. The characters are asked of the running
-interpreter's `re`, so they are those of its Unicode version
-(`unicodedata.unidata_version`: 14.0 in Python 3.11) and a pattern means the same
-here and in the user's own `re`. Properties `\\p{…}`, which `re` lacks, are of the
-version of the `regex` package.
+In `python`, `\\d \\w \\s \\b` and `(?i)` have the meaning that `re` gives them in a `str` pattern: Unicode, and ASCII
+under `(?a)`. The sets are computed with the running interpreter's `re`, so they have its Unicode version
+(`unicodedata.unidata_version`: 14.0 in Python 3.11), and a pattern means the same here and in the user's `re`.
+Properties `\\p{…}`, which `re` lacks, have the version of the `regex` package.
 
-In `ecma`, they are as ECMA-262 defines them: `\\d \\w \\b` are ASCII, `\\s` is a
-list of its own.
+In `ecma`, they are defined by ECMA-262: `\\d \\w \\b` are ASCII, `\\s` is a separate list.
 """
 
 from __future__ import annotations
@@ -29,7 +26,7 @@ from engine.notations.regex.codepoints import matched_by
 
 
 class Dialect(StrEnum):
-    """Whose syntax and shorthands a pattern follows."""
+    """The syntax and shorthands of a pattern."""
 
     PYTHON = "python"
     ECMA = "ecma"
@@ -37,15 +34,15 @@ class Dialect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """What is switched on at a place in a pattern.
+    """The active flags at a position of a pattern.
 
     Attributes:
         ignore_case: `i`.
         multiline: `m`, `^` and `$` also match at line ends.
         dot_all: `s`, `.` matches line ends too.
         verbose: `x`, white space and comments are skipped.
-        ascii: `a`, `\\d \\w \\s \\b` and `i` know ASCII only.
-        unicode: `u`, which says what holds without it, and contradicts an `a` for the whole pattern.
+        ascii: `a`, `\\d \\w \\s \\b` and `i` are restricted to ASCII.
+        unicode: `u`, the default, which contradicts an `a` for the whole pattern.
     """
 
     ignore_case: bool = False
@@ -80,10 +77,15 @@ _ECMA_SPACE: Final = CharSet.of(
 
 
 def shorthand(letter: str, dialect: Dialect, flags: Flags) -> CharSet:
-    """Return the set that `\\d \\D \\w \\W \\s \\S` stands for.
+    """Return the set of `\\d \\D \\w \\W \\s \\S`.
 
-    Python leaves a shorthand alone under `(?i)`. In ECMAScript `\\w` with u and i also holds the two characters that
-    fold to an ASCII letter, and `\\W` is its complement.
+    Python does not widen a shorthand under `(?i)`. In ECMAScript `\\w` with u and i also contains the two characters
+    that fold to an ASCII letter, and `\\W` is its complement.
+
+    Args:
+        letter: the character after the backslash.
+        dialect: the dialect of the pattern.
+        flags: the active flags.
     """
     if dialect is Dialect.ECMA:
         return _shorthand(letter, _Repertoire.ECMA_ANY_CASE if flags.ignore_case else _Repertoire.ECMA)
@@ -91,7 +93,7 @@ def shorthand(letter: str, dialect: Dialect, flags: Flags) -> CharSet:
 
 
 class _Repertoire(StrEnum):
-    """Which characters the shorthands are about."""
+    """The character sets behind the shorthands."""
 
     ASCII = "ascii"
     UNICODE = "unicode"
@@ -114,18 +116,18 @@ def _shorthand(letter: str, repertoire: _Repertoire) -> CharSet:
 
 
 def line_ends(dialect: Dialect) -> CharSet:
-    """What ends a line for `.`, and for `^` and `$` in multiline mode."""
+    """Return the line ends for `.`, and for `^` and `$` in multiline mode."""
     return ECMA_LINE_ENDS if dialect is Dialect.ECMA else NEWLINE
 
 
 @cache
 def dot(dialect: Dialect, *, dot_all: bool) -> CharSet:
-    """What `.` matches."""
+    """Return the characters that `.` matches."""
     return ANY if dot_all else ~line_ends(dialect)
 
 
 def fold_of(dialect: Dialect, flags: Flags) -> CaseFold | None:
-    """How literals and ranges are widened here; `None` where case counts."""
+    """Return the case folding of literals and ranges; `None` if case matters."""
     if not flags.ignore_case:
         return None
     if dialect is Dialect.ECMA:

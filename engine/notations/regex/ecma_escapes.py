@@ -1,9 +1,8 @@
 """Escapes of ECMAScript's u mode (ECMA-262, section 22.2.1).
 
-Real JSON Schemas escape more than u mode allows, such as `\\-` and `\\_`.
-Where annex B gives such an escape the only meaning that anyone could intend,
-the character itself, it is taken with a warning. An escaped letter or digit
-stays an error: whoever writes `\\Z` or `\\h` does not mean a letter.
+Real JSON Schemas escape more than u mode permits, such as `\\-` and `\\_`. Where annex B gives such an escape its only
+sensible meaning, the character itself, it is accepted with a warning. An escaped letter or digit stays an error: the
+author of `\\Z` or `\\h` does not mean a letter.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What both dialects' escapes have in common: results, numbers, Unicode properties."""
+"""The common parts of both dialects' escapes: results, numbers, Unicode properties."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from engine.notations.regex.properties import loose_property, strict_property, s
 from engine.notations.regex.reader import HEX_DIGITS, RegexReader
 
 Escape: TypeAlias = int | CharSet | Anchor | None
-"""A code point, a set that is complete as it is, a condition, or `None` where an error was reported."""
+"""A code point, a complete set, a condition, or `None` after a reported error."""
 
 SHORTHANDS: Final = frozenset("dDsSwW")
-# Escapes that other engines have and neither dialect does: what to write instead.
+# Escapes of other engines that neither dialect has, with what to write instead.
 FOREIGN: Final[dict[str, str]] = {
     "e": r"Write `\x1b` for the escape character",
     "h": r"Write `[ \t]` for horizontal white space",
@@ -35,12 +35,19 @@ DEFAULT_ADVICE: Final = r"Remove the backslash, or write `\\` for a backslash"
 
 
 def refuse(reader: RegexReader, start: int, advice: str) -> None:
-    """Report that what was read from `start` is no escape."""
+    """Report that the text from `start` is not an escape."""
     reader.report("regex-bad-escape", start, escape=reader.text_since(start), advice=advice)
 
 
 def read_hex(reader: RegexReader, start: int, digits: int, form: str) -> int | None:
-    """Read exactly so many hexadecimal digits."""
+    """Read an exact number of hexadecimal digits.
+
+    Args:
+        reader: the reader of the pattern.
+        start: the offset of the backslash.
+        digits: the number of digits.
+        form: an example for the message.
+    """
     read = reader.take_while(HEX_DIGITS, digits)
     if len(read) < digits:
         reader.report("regex-incomplete-escape", start, escape=reader.text_since(start), form=form)
@@ -49,7 +56,7 @@ def read_hex(reader: RegexReader, start: int, digits: int, form: str) -> int | N
 
 
 def within_unicode(reader: RegexReader, start: int, code: int) -> int | None:
-    """A code point, unless it is too large."""
+    """Return a code point; report it and return None if it is too large."""
     if code <= LAST_CODE_POINT:
         return code
     reader.report("regex-escape-too-large", start, escape=reader.text_since(start), last=f"U+{LAST_CODE_POINT:X}")
@@ -57,7 +64,14 @@ def within_unicode(reader: RegexReader, start: int, code: int) -> int | None:
 
 
 def read_property(reader: RegexReader, flags: Flags, start: int, *, complement: bool) -> CharSet | None:
-    """Read the rest of `\\p{…}` or `\\P{…}`."""
+    """Read the rest of `\\p{…}` or `\\P{…}`.
+
+    Args:
+        reader: the reader of the pattern.
+        flags: the active flags.
+        start: the offset of the backslash.
+        complement: whether it is `\\P`.
+    """
     if reader.accept("{"):
         name = reader.take_until("}")
     else:
@@ -80,7 +94,7 @@ def _lookup(name: str, dialect: Dialect, flags: Flags, *, complement: bool) -> C
     found = strict_property(name)
     if found is None:
         return None
-    # ECMAScript takes the complement first and folds case second: `\P{Lu}` with i matches every letter.
+    # ECMAScript complements first and folds case second: `\P{Lu}` with i matches every letter.
     members = ~found if complement else found
     fold = fold_of(dialect, flags)
     return close(members, fold) if fold else members

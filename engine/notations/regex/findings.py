@@ -1,7 +1,7 @@
-"""What can be wrong with a pattern: every wording in one table, and the list that a parse fills.
+"""Findings about a pattern: every message in one table, and the list that a parse fills.
 
-A wording may hold `%(name)s` fields, which the place that reports fills in. What comes from the pattern is shortened
-and made visible there, so that a finding stays one line; `advice` and `why` are the engine's own words.
+A message may contain `%(name)s` fields, which the reporting code fills in. Text from the pattern is shortened and made
+visible, so that a finding stays one line; `advice` and `why` are the engine's own text.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from engine.source import Diagnostic, Severity, Span
 _OWN_WORDS: Final = frozenset({"advice", "why"})
 _LONGEST_QUOTE: Final = 60
 MOST_FINDINGS: Final = 100
-"""Beyond this many, a parse stops reporting: the text is not a regular expression. Hints are counted apart."""
+"""The number of findings after which a parse stops: the text is not a regular expression. Hints count separately."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How one kind of finding is told."""
+    """The message and hint of one kind of finding."""
 
     message: str
     hint: str
@@ -180,14 +180,21 @@ class RegexFindings:
 
     @property
     def is_full(self) -> bool:
-        """Whether enough was found to stop looking."""
+        """True if there are enough findings to stop."""
         return self.has_errors and len(self._found) - self._hints >= MOST_FINDINGS
 
     def add(self, code: str, span: Span, /, **fields: str) -> None:
-        """Report a finding by its code in `WORDINGS`; `fields` fill its wording."""
+        """Report a finding.
+
+        Args:
+            code: its code in `WORDINGS`.
+            span: its span.
+            fields: the fields of its message.
+        """
         wording = WORDINGS[code]
         is_error = wording.severity is Severity.ERROR
-        # A first error must be told, however many warnings came before it; hints take the room of no other finding.
+        # A first error is always reported, however many warnings precede it; hints do not count against the limit of
+        # others.
         count = self._hints if wording.severity is Severity.HINT else len(self._found) - self._hints
         if count >= MOST_FINDINGS and not (is_error and not self.has_errors):
             return
@@ -197,7 +204,7 @@ class RegexFindings:
         self._found.append(Diagnostic(code, wording.severity, span, wording.message % quoted, wording.hint % quoted))
 
     def in_source_order(self) -> tuple[Diagnostic, ...]:
-        """All findings, sorted by where they begin."""
+        """Return all findings, sorted by their start."""
         return tuple(sorted(self._found, key=lambda finding: finding.span))
 
 

@@ -1,8 +1,7 @@
 """Inline flags: `(?i)`, `(?i-s:…)`.
 
-Python has `a i m s u x`, for the whole pattern at its start or for a group;
-`L` asks for the machine's locale and is refused. ECMAScript has `i m s`, for a
-group only (its modifiers, ES2025).
+Python has `a i m s u x`, for the whole pattern at its start or for a group; `L` depends on the machine's locale and is
+refused. ECMAScript has `i m s`, for a group only (its modifiers, ES2025).
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ _ADVICE_ON_KNOWN: Final = {
 
 @dataclass(frozen=True, slots=True)
 class FlagChange:
-    """The flags that hold after an inline flag list, and whether only in the group that it opens."""
+    """The flags after an inline flag list, and whether they apply only to the group that it opens."""
 
     flags: Flags
     is_scoped: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
+class _FlagList:
     added: str
     dash: bool
     removed: str
@@ -44,8 +43,13 @@ class _Written:
 def read_flags(reader: RegexReader, start: int, flags: Flags) -> FlagChange | None:
     """Read a list of flags after `(?`, with its closing `:` or `)`.
 
+    Args:
+        reader: the reader of the pattern.
+        start: the offset of the parenthesis.
+        flags: the active flags.
+
     Returns:
-        `None` where the list is in error, which was reported.
+        `None` if the list is invalid, which is reported.
     """
     match = _LIST.match(reader.text, reader.position)
     if match is None:
@@ -53,7 +57,7 @@ def read_flags(reader: RegexReader, start: int, flags: Flags) -> FlagChange | No
         _report(reader, start, "it ends in neither `:` nor `)`", "Write `(?i)` or `(?i:…)`")
         return None
     reader.position = match.end()
-    written = _Written(match[1], match[2] is not None, match[3] or "", match[4] == ":")
+    written = _FlagList(match[1], match[2] is not None, match[3] or "", match[4] == ":")
     if "L" in written.added + written.removed:
         reader.report("regex-locale-flag", start)
         return None
@@ -73,8 +77,8 @@ def _report(reader: RegexReader, start: int, why: str, advice: str) -> None:
     reader.report("regex-bad-flags", start, flags=reader.text_since(start), why=why, advice=advice)
 
 
-def _problems(written: _Written, dialect: Dialect, flags: Flags) -> Iterator[tuple[str, str]]:
-    """What is wrong with a list, each with advice, the most telling first."""
+def _problems(written: _FlagList, dialect: Dialect, flags: Flags) -> Iterator[tuple[str, str]]:
+    """Yield the errors of a list, each with advice, the most helpful first."""
     letters = written.added + written.removed
     unknown = [letter for letter in letters if letter not in _KNOWN[dialect]]
     if unknown:
@@ -97,7 +101,7 @@ def _problems(written: _Written, dialect: Dialect, flags: Flags) -> Iterator[tup
         yield "`a` and `u` exclude each other", "Leave one of them out"
 
 
-def _ecma_problems(written: _Written) -> Iterator[tuple[str, str]]:
+def _ecma_problems(written: _FlagList) -> Iterator[tuple[str, str]]:
     letters = written.added + written.removed
     if not written.is_scoped:
         yield "ECMAScript has flags for groups only", f"Write `(?{written.added or 'i'}:…)` around the pattern"

@@ -1,4 +1,4 @@
-"""A group that is still open: the alternatives and items read so far."""
+"""An open group of the parser: the alternatives and items read so far."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.source import Span
 
 
 class LastItem(StrEnum):
-    """What came last; the value is the finding that a quantifier after it leads to, if any."""
+    """The kind of the last item; the value is the finding for a quantifier after it, if any."""
 
     NOTHING = "regex-nothing-to-repeat"
     CONDITION = "regex-anchor-repeated"
@@ -19,12 +19,12 @@ class LastItem(StrEnum):
 
 
 class RegexFrame:
-    """One open group, or the whole pattern.
+    """One open group, or the complete pattern.
 
     Attributes:
         opening: what opened it.
-        flags: what is switched on at this place.
-        last: what a quantifier would apply to.
+        flags: the active flags.
+        last: the operand of a following quantifier.
         weight: the largest product of nested repetition counts inside.
     """
 
@@ -53,11 +53,18 @@ class RegexFrame:
 
     @property
     def is_untouched(self) -> bool:
-        """Whether nothing that matches was read yet."""
+        """True if nothing that matches was read yet."""
         return not self._items and not self._alternatives
 
     def add(self, node: Node, last: LastItem = LastItem.ATOM, weight: int = 1, *, start: int | None = None) -> None:
-        """Append an item; `start` is where it begins in the text, if before its node (at a parenthesis)."""
+        """Append an item.
+
+        Args:
+            node: the item's node.
+            last: its kind.
+            weight: its largest product of nested repetition counts.
+            start: where it begins in the text, if before its node (at a parenthesis).
+        """
         self._items.append(node)
         self.last = last
         self._last_weight = weight
@@ -65,7 +72,7 @@ class RegexFrame:
         self.weight = max(self.weight, weight)
 
     def take_last(self) -> tuple[Node, int, int]:
-        """Remove the last item, to be repeated; gives its node, its weight and where it begins."""
+        """Remove and return the last item, to be repeated: its node, its weight and its start."""
         return self._items.pop(), self._last_weight, self._last_start
 
     def end_alternative(self, end: int) -> None:
@@ -76,7 +83,7 @@ class RegexFrame:
         self.last = LastItem.NOTHING
 
     def finish(self, span: Span, end: int) -> Node:
-        """The node of everything read; the body ends at `end`, the group with its parentheses covers `span`."""
+        """Return the node of everything read; the body ends at `end`, the group with its parentheses covers `span`."""
         if not self._alternatives:
             return _sequence(self._items, span)
         self.end_alternative(end)

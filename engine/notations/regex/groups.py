@@ -1,8 +1,7 @@
-"""What an opening parenthesis means: a group, a look, flags, a comment, or something to refuse.
+"""Opening parentheses: a group, a lookaround, flags, a comment, or an error.
 
-A capture does not change which strings match, so named and numbered groups are
-only counted and checked. Whatever is refused here still opens a plain group
-where it has a body, so that its closing parenthesis is not reported as well.
+A capture does not change which strings match, so named and numbered groups are only counted and checked. A refused
+construct still opens a plain group if it has a body, so that its closing parenthesis is not reported as well.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from engine.source import Span
 
 @dataclass(frozen=True, slots=True)
 class LookaroundOpening:
-    """Which way a lookaround looks."""
+    """The kind of a lookaround."""
 
     ahead: bool
     negated: bool
@@ -31,9 +30,9 @@ class Opening:
 
     Attributes:
         span: the opening itself, such as `(?:`.
-        flags: what is switched on in the body.
-        look: set where the group is a lookaround.
-        atomic: whether only the first way of matching the body counts.
+        flags: the active flags in the body.
+        look: set for a lookaround.
+        atomic: whether only the first match of the body counts.
     """
 
     span: Span
@@ -51,12 +50,12 @@ class GlobalFlags:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """`(?#…)`: nothing at all."""
+    """`(?#…)`: no effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Something without a body that was reported and stands for no string."""
+    """A reported construct without a body, which matches no string."""
 
 
 Start: TypeAlias = Opening | GlobalFlags | Comment | Refused
@@ -67,7 +66,7 @@ _LOOKS: Final = {
     "?<=": LookaroundOpening(ahead=False, negated=False),
     "?<!": LookaroundOpening(ahead=False, negated=True),
 }
-# `re` reads backslash pairs as one character here too: `\)` does not end a comment.
+# As in `re`, a backslash pair is one character here too: `\)` does not end a comment.
 _COMMENT_END: Final = re.compile(r"(?:[^\\)]|\\.)*+\)", re.DOTALL)
 _RECURSION: Final = re.compile(r"\?(?:R|0|[+-]?[0-9]+|&\w+|P>\w+)\)")
 _NAME_ADVICE: Final = {
@@ -80,9 +79,9 @@ def read_opening(reader: RegexReader, flags: Flags, *, at_start: bool) -> Start:
     """Read what a parenthesis opens; the `(` comes next.
 
     Args:
-        reader: where to read.
-        flags: what is switched on around the group.
-        at_start: nothing but flags and comments came before.
+        reader: the reader of the pattern.
+        flags: the active flags around the group.
+        at_start: whether only flags and comments precede it.
     """
     start = reader.position
     reader.take()
@@ -103,7 +102,7 @@ def read_opening(reader: RegexReader, flags: Flags, *, at_start: bool) -> Start:
 
 
 def _read_irregular(reader: RegexReader, start: int, flags: Flags) -> Start | None:
-    """Read what no dialect of ours supports, because it is not regular or not a matter of language."""
+    """Read a construct that no dialect supports, because it is not regular or does not define a language."""
     if reader.accept("?>"):
         if reader.dialect is Dialect.ECMA:
             reader.report("regex-atomic", start)
@@ -155,7 +154,7 @@ def _read_flags(reader: RegexReader, start: int, flags: Flags, *, at_start: bool
         return _unknown(reader, start, flags)
     change = read_flags(reader, start, flags)
     if change is None:
-        # Misspelt flags still open a group, or are a unit without a body.
+        # Invalid flags still open a group, or are an item without a body.
         is_unit = reader.text[reader.position - 1] == ")"
         return Comment() if is_unit else Opening(reader.since(start), flags)
     if change.is_scoped:
@@ -192,7 +191,7 @@ def _read_name(reader: RegexReader, start: int, flags: Flags) -> Opening:
     if not (name.replace("$", "_") if is_ecma else name).isidentifier():
         reader.findings.add("regex-bad-group-name", span, name=name)
     elif name in reader.group_names:
-        # Since ES2025 a name may come again in another alternative; names do not change the language.
+        # Since ES2025 another alternative may repeat a name; names do not change the language.
         reader.findings.add("regex-repeated-group-name" if is_ecma else "regex-duplicate-group-name", span, name=name)
     reader.group_names.add(name)
     return Opening(reader.since(start), flags)

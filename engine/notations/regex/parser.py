@@ -1,14 +1,12 @@
-"""Text to nodes, in one pass and with a stack of its own.
+"""Regex parser: text to nodes, in one pass with an explicit stack.
 
-Open groups are frames on a list, so nesting is bounded by a limit with a
-message and never by Python's call stack.
+Open groups are frames on a list, so nesting is bounded by a limit with a message and never by Python's call stack.
 
-A mistake is reported and read over as its author most likely meant it, so one
-parse reports all of them. The nodes that come out are then of no use, but the
-diagnostics are.
+An error is reported and skipped in the way that the author most likely meant, so one parse reports all errors. The
+resulting nodes are then meaningless, but the diagnostics are useful.
 
-Rejected: translating CPython's own parse (`re._parser`). It is private, gives
-no spans, stops at the first error, and knows neither dialect nor properties.
+Rejected: translating CPython's own parse (`re._parser`). It is private, has no spans, stops at the first error, and
+knows neither dialects nor properties.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ from engine.source import Diagnostic, GrammarError, Limits, SourceText, Span, ch
 
 _SPECIAL: Final = frozenset("\\[](){}|*+?.^$")
 _VERBOSE_SPACE: Final = frozenset(" \t\n\r\v\f")
-# As in `re`, a backslash takes the next character along, even the line's end.
+# As in `re`, a backslash includes the next character, even a line end.
 _VERBOSE_COMMENT: Final = re.compile(r"#(?:[^\\\n]|\\.)*+\n?", re.DOTALL)
 _LOW_SURROGATE_ESCAPE: Final = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
@@ -47,16 +45,16 @@ def parse(
 
     Args:
         source: the pattern.
-        dialect: whose syntax it follows.
-        limits: how long, how deep and how repetitive it may be.
-        flags: what is switched on at its start; None for nothing.
+        dialect: its syntax.
+        limits: the limits of length, depth and repetition.
+        flags: the flags at its start; None for none.
 
     Returns:
-        The node of the pattern itself (whether it must match in full is the caller's matter), and warnings.
+        The node of the pattern itself (the caller decides whether it must match in full), and warnings.
 
     Raises:
-        GrammarError: the pattern is malformed, not regular, or beyond a limit of nesting or repetition; with all
-            findings that could be made.
+        GrammarError: the pattern is malformed, not regular, or beyond a limit of nesting or repetition; it carries all
+            findings.
         LimitExceededError: the pattern is too long.
     """
     node, parser = _parsed(source, dialect, limits, flags or Flags())
@@ -65,12 +63,12 @@ def parse(
 
 @dataclass(frozen=True, slots=True)
 class RegexGroup:
-    """A group, which leaves no node of its own.
+    """A group, which has no node of its own.
 
     Attributes:
         opening: what opened it.
-        span: all of it, parentheses included.
-        node: what stands in it.
+        span: its span, parentheses included.
+        node: the node of its body.
     """
 
     opening: Opening
@@ -80,11 +78,11 @@ class RegexGroup:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a pattern's text says beside its nodes.
+    """Source details of a pattern that its nodes do not record.
 
     Attributes:
-        groups: without lookarounds, which are nodes; an inner one comes before the one around it.
-        flags: where flags for the whole pattern stand.
+        groups: all groups except lookarounds, which are nodes; an inner one comes before the one around it.
+        flags: the spans of flags for the whole pattern.
     """
 
     groups: tuple[RegexGroup, ...]
@@ -94,7 +92,13 @@ class Written:
 def parse_written(
     source: SourceText, dialect: Dialect | Literal["python", "ecma"], limits: Limits
 ) -> tuple[Node, Written]:
-    """Parse a pattern, to tell of it as it is written; arguments and errors are those of `parse`."""
+    """Parse a pattern and keep its source details; arguments and errors are those of `parse`.
+
+    Args:
+        source: the pattern.
+        dialect: its syntax.
+        limits: the limits of length, depth and repetition.
+    """
     node, parser = _parsed(source, dialect, limits, Flags())
     return node, Written(tuple(parser.groups), tuple(parser.flags))
 
@@ -187,13 +191,13 @@ class _Parser:
         start = self.reader.position
         self.reader.position += 1
         frame = self._frames[-1]
-        if character.isascii() and not frame.flags.ignore_case:  # what most patterns consist of
+        if character.isascii() and not frame.flags.ignore_case:  # the most frequent case
             frame.add(Chars(literal(ord(character)), Span(start, start + 1)))
         else:
             self._add_code(ord(character), start)
 
     def _add_bracket(self, character: str) -> None:
-        # `]` or `}` where it closes nothing.
+        # a `]` or `}` that closes nothing
         start = self.reader.position
         self._add_literal(character)
         if self._dialect is Dialect.ECMA:
@@ -210,10 +214,10 @@ class _Parser:
             self._frame.add(Never(span))
             return
         if characters.ranges[0][0] >= SURROGATES.ranges[0][0] and not characters - SURROGATES:
-            self._warn_of_surrogate(characters, start)
+            self._warn_about_surrogate(characters, start)
         self._frame.add(Chars(characters, span))
 
-    def _warn_of_surrogate(self, characters: CharSet, start: int) -> None:
+    def _warn_about_surrogate(self, characters: CharSet, start: int) -> None:
         reader = self.reader
         advice = "Write the whole character, or leave it out"
         low = _LOW_SURROGATE_ESCAPE.match(reader.text, reader.position)
@@ -287,7 +291,7 @@ class _Parser:
             return
         body = frame.finish(Span(frame.opening.span.end, end), end)
         condition = Lookaround(body, ahead=look.ahead, negated=look.negated, span=span)
-        # `re` repeats a lookaround, to no effect; ECMAScript refuses it as it does anchors.
+        # `re` accepts a repeated lookaround, without effect; ECMAScript refuses it like anchors.
         last = LastItem.CONDITION if self._dialect is Dialect.ECMA else LastItem.ATOM
         self._frame.add(condition, last, frame.weight)
 

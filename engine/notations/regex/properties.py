@@ -1,14 +1,13 @@
 """Unicode properties: `\\p{…}` to a set of characters.
 
-The data comes from the `regex` package (its Unicode version, not Python's),
-which is imported with the first property that a pattern uses.
+The data comes from the `regex` package (its Unicode version, not Python's), which is imported with the first property
+that a pattern uses.
 
-The `python` dialect takes any name that `regex` takes, spelled as loosely. The
-`ecma` dialect takes what the standard lists, spelled exactly: general
-categories (alone or as `General_Category=`), `Script=`, `Script_Extensions=`,
-and the binary properties of table 67. Two departures: a script's name is held
-to the standard's capitals but looked up loosely (no list of scripts that ages
-here), and `Changes_When_NFKC_Casefolded` is unknown because `regex` lacks it.
+The `python` dialect accepts any name that `regex` accepts, with the same loose matching. The `ecma` dialect accepts
+exactly what the standard lists: general categories (alone or as `General_Category=`), `Script=`, `Script_Extensions=`,
+and the binary properties of table 67. Two differences: a script's name must have the standard's capitals but is looked
+up loosely (so there is no list of scripts that becomes outdated), and `Changes_When_NFKC_Casefolded` is unknown because
+`regex` lacks it.
 """
 
 from __future__ import annotations
@@ -51,28 +50,28 @@ _BINARY_PROPERTIES: Final = frozenset(
 
 @cache
 def loose_property(name: str, *, ignore_case: bool) -> CharSet | None:
-    """What `regex` means by `\\p{name}`, under `(?i)` too; `None` where it knows no such property."""
+    """Return the set that `regex` defines for `\\p{name}`, also under `(?i)`; `None` for an unknown property."""
     if not _LOOSE_NAME.fullmatch(name):
         return None
-    return _ask(name, ignore_case=ignore_case)
+    return _property_set(name, ignore_case=ignore_case)
 
 
 @cache
 def strict_property(name: str) -> CharSet | None:
-    """What ECMAScript means by `\\p{name}`; `None` where it knows no such property."""
+    """Return the set that ECMAScript defines for `\\p{name}`; `None` for an unknown property."""
     key, equals, value = name.partition("=")
     if not equals:
         if key in _GENERAL_CATEGORIES:
-            return _ask(f"General_Category={key}")
-        return _ask(key) if key in _BINARY_PROPERTIES else None
+            return _property_set(f"General_Category={key}")
+        return _property_set(key) if key in _BINARY_PROPERTIES else None
     if key in {"General_Category", "gc"}:
-        return _ask(f"General_Category={value}") if value in _GENERAL_CATEGORIES else None
+        return _property_set(f"General_Category={value}") if value in _GENERAL_CATEGORIES else None
     if key in {"Script", "sc", "Script_Extensions", "scx"} and _SCRIPT_VALUE.fullmatch(value):
-        return _ask(f"{key}={value}")
+        return _property_set(f"{key}={value}")
     return None
 
 
-def _ask(name: str, *, ignore_case: bool = False) -> CharSet | None:
+def _property_set(name: str, *, ignore_case: bool = False) -> CharSet | None:
     import regex
 
     try:
@@ -84,7 +83,7 @@ def _ask(name: str, *, ignore_case: bool = False) -> CharSet | None:
 
 @cache
 def suggestion(name: str) -> str | None:
-    """The standard's spelling of a property that somebody named otherwise, if there is one."""
+    """Return the standard name of a property for another name of it, if there is one."""
     wanted = _bare(name)
     for known in sorted(_GENERAL_CATEGORIES | _BINARY_PROPERTIES):
         if _bare(known) == wanted:

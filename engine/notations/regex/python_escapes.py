@@ -61,7 +61,7 @@ def read_python_escape(reader: RegexReader, flags: Flags, *, in_class: bool) -> 
 
 
 def _read_shorthand(reader: RegexReader, start: int, letter: str, flags: Flags, *, in_class: bool) -> CharSet:
-    """Return the set of a shorthand; report a hint where it is a Unicode one, which few authors of a grammar want."""
+    """Return the set of a shorthand; report a hint if it is a Unicode set, which few grammar authors want."""
     characters = shorthand(letter, Dialect.PYTHON, flags)
     if not flags.ascii:
         is_complement = letter.isupper()
@@ -79,9 +79,9 @@ def _read_shorthand(reader: RegexReader, start: int, letter: str, flags: Flags, 
 
 
 def _ascii_advice(kind: str, flags: Flags, *, in_class: bool, is_complement: bool) -> str:
-    """Return what to write for the ASCII characters alone."""
+    """Return what to write for ASCII characters only."""
     aim = f"for {'all but ' * is_complement}ASCII {_WORDS[kind]}"
-    # Where case does not matter, ranges of letters also match `ı`, `ſ` and the Kelvin sign.
+    # With `(?i)`, ranges of letters also match `ı`, `ſ` and the Kelvin sign.
     widens = kind == "w" and flags.ignore_case
     if in_class and (is_complement or widens):
         return f"Put the class in a group `(?a:…)` {aim}"
@@ -111,7 +111,8 @@ def _read_name(reader: RegexReader, start: int) -> int | None:
         return None
     try:
         return ord(unicodedata.lookup(name))
-    except (KeyError, TypeError, UnicodeEncodeError):  # a sequence of characters has a name, and a surrogate none
+    # a name may belong to a sequence of characters, and a surrogate has none
+    except (KeyError, TypeError, UnicodeEncodeError):
         reader.report("regex-unknown-character-name", start, name=name)
         return None
 
@@ -132,7 +133,7 @@ def _octal(reader: RegexReader, start: int, digits: str) -> int | None:
 
 
 def _read_number(reader: RegexReader, start: int, first: str) -> int | None:
-    # `\0` and three octal digits are a character; all else refers to a group.
+    # `\0` and three octal digits are a character; everything else refers to a group.
     if first == "0":
         return _octal(reader, start, first + reader.take_while(OCTAL_DIGITS, 2))
     number = first + reader.take_while(DIGITS, 1)

@@ -1,7 +1,7 @@
 """Quantifiers: `*`, `+`, `?`, `{m,n}`, each greedy or lazy.
 
-Greedy and lazy match the same strings in another order, so the distinction
-matters only within an atomic group. Possessive ones match fewer, see `atomic`.
+Greedy and lazy quantifiers match the same strings in a different order, so the distinction matters only inside an
+atomic group. Possessive ones match fewer strings, see `atomic`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _MOST_DIGITS: Final = 18
 
 @dataclass(frozen=True, slots=True)
 class Quantifier:
-    """How often something is repeated.
+    """A quantifier.
 
     Attributes:
         minimum, maximum: the counts; None for any number.
-        text: as it is written.
-        span: where.
+        text: its source text.
+        span: its span.
         lazy: whether the fewest are tried first.
-        plain: of a possessive one, its text without the `+`; otherwise empty.
+        plain: for a possessive one, its text without the `+`; otherwise empty.
     """
 
     minimum: int
@@ -44,7 +44,8 @@ def read_quantifier(reader: RegexReader) -> Quantifier | None:
     """Read a quantifier where one of `* + ? {` comes next.
 
     Returns:
-        `None`, with nothing read, where a `{` opens no quantifier and is a character (ECMAScript is warned of it).
+        `None`, with nothing read, if a `{` opens no quantifier and is a character (reported as a warning in
+        ECMAScript).
     """
     start = reader.position
     if reader.peek() == "{":

@@ -1,4 +1,4 @@
-"""The place in the text, and what all parts of one parse share."""
+"""The cursor in a pattern, and the state that all parts of one parse share."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ DIGITS: Final = frozenset("0123456789")
 
 
 class RegexReader:
-    """Reads a pattern from left to right and collects what is found.
+    """Reads a pattern from left to right and collects findings.
 
     Attributes:
         text: the pattern.
         position: the offset of the next character.
-        dialect: whose syntax it follows.
-        findings: what was found so far.
-        group_names: the names given to groups so far.
-        groups_opened: how many capturing groups began so far.
-        abandoned: whether reading was given up before the end.
+        dialect: its syntax.
+        findings: the findings so far.
+        group_names: the names of groups so far.
+        groups_opened: the number of capturing groups so far.
+        abandoned: whether reading stopped before the end.
     """
 
     __slots__ = ("abandoned", "dialect", "findings", "group_names", "groups_opened", "position", "text")
@@ -40,11 +40,11 @@ class RegexReader:
 
     @property
     def at_end(self) -> bool:
-        """Whether everything was read."""
+        """True if everything was read."""
         return self.position >= len(self.text)
 
     def peek(self, ahead: int = 0) -> str:
-        """The next character, or one further on; empty beyond the end."""
+        """Return the next character, or one further ahead; empty beyond the end."""
         return self.text[self.position + ahead : self.position + ahead + 1]
 
     def take(self) -> str:
@@ -61,7 +61,7 @@ class RegexReader:
         return False
 
     def take_while(self, allowed: Container[str], at_most: int) -> str:
-        """Read up to `at_most` characters out of a set."""
+        """Read up to `at_most` characters of a set."""
         start = self.position
         end = min(start + at_most, len(self.text))
         while self.position < end and self.text[self.position] in allowed:
@@ -69,7 +69,7 @@ class RegexReader:
         return self.text[start : self.position]
 
     def take_until(self, terminator: str) -> str | None:
-        """Read up to a terminator and past it; read nothing and give `None` where it never comes."""
+        """Read up to a terminator and past it; read nothing and return `None` if there is none."""
         end = self.text.find(terminator, self.position)
         if end < 0:
             return None
@@ -78,18 +78,18 @@ class RegexReader:
         return taken
 
     def since(self, start: int) -> Span:
-        """The span from `start` to here."""
+        """Return the span from `start` to the current position."""
         return Span(start, self.position)
 
     def text_since(self, start: int) -> str:
-        """What was read from `start` to here."""
+        """Return the text from `start` to the current position."""
         return self.text[start : self.position]
 
     def report(self, code: str, start: int, /, **fields: str) -> None:
-        """Report a finding about what was read from `start` to here."""
+        """Report a finding about the text from `start` to the current position."""
         self.findings.add(code, self.since(start), **fields)
 
     def abandon(self) -> None:
-        """Read no further: what follows cannot be understood, and what is open was not left open by its author."""
+        """Stop reading: the rest cannot be understood, and open groups are not the author's error."""
         self.position = len(self.text)
         self.abandoned = True

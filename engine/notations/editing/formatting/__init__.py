@@ -1,8 +1,7 @@
-"""A grammar's text formatted: blanks and line ends change, and nothing else.
+"""Formatting of grammar texts: only white space and line ends change.
 
-What a text means stays as it is, and so does every other character of it. That
-is checked here each time, by reading both texts: whoever presses a key to make a
-grammar look better must not get another grammar.
+The meaning of a text stays the same, and so does every other character. Each call verifies this by parsing both texts,
+so that formatting can never change a grammar.
 """
 
 from engine.notations.editing.formatting.position import place_after

@@ -1,4 +1,4 @@
-"""A text to its formatted form, or why it has none."""
+"""Formatter for all notations: a text to its formatted form, or the reason why it has none."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ _NOTHING_TO_DO: Final = "It is formatted already"
 
 
 def format_text(notation: str, text: str, dialect: str = "python") -> Change:
-    """Format a text: a schema by two blanks a level, rules one under the other, a verbose pattern by its groups.
+    """Format a text: a schema with two spaces per level, GBNF rules in columns, a verbose pattern by its groups.
 
     Args:
-        notation: what the text is in.
+        notation: the notation of the text.
         text: the text.
-        dialect: of a pattern, whose syntax it follows.
+        dialect: the dialect of a pattern.
 
     Returns:
-        One edit, of what is between the first and the last change; none, with a reason, where the text is broken, has
-        no blanks that could change, or is formatted already.
+        One edit, from the first to the last change; none, with a reason, if the text is invalid, has no white space
+        that may change, or is formatted already.
     """
     why_not = why_not_verbose(text, dialect) if notation == "regex" else ""
     if why_not:
         return Change(refusal=why_not)
     limits = Limits()
     try:
-        meant = read_as(notation, text, dialect, limits)
+        before = read_as(notation, text, dialect, limits)
         after = _FORMATTERS[notation](text)
         if after == text:
             return Change(refusal=_NOTHING_TO_DO)
-        is_same = "".join(after.split()) == "".join(text.split()) and read_as(notation, after, dialect, limits) == meant
+        is_same = (
+            "".join(after.split()) == "".join(text.split()) and read_as(notation, after, dialect, limits) == before
+        )
     except GrammarError as error:
         return Change(refusal=refusal_of(error, text))
     except LimitExceededError as error:
@@ -46,7 +48,7 @@ def format_text(notation: str, text: str, dialect: str = "python") -> Change:
 
 
 def _edit(before: str, after: str) -> Edit:
-    """What is between the first and the last change."""
+    """Return the edit from the first to the last difference."""
     start = next((at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), None)
     if start is None:
         start = min(len(before), len(after))

@@ -1,9 +1,8 @@
-"""GBNF rules one under the other: `::=` in one column, long rules an alternative to a line.
+"""GBNF formatter: `::=` in one column, long rules one alternative per line.
 
-Lines break where llama.cpp lets them, behind a `|` and within parentheses. A rule
-that fits into a line stands in one. A longer one breaks at its own alternatives;
-where that does not do, or comments stand within, the writer's own breaks stay.
-Comments keep their lines.
+Lines break where llama.cpp permits it, after a `|` and inside parentheses. A rule that fits stays on one line. A longer
+one breaks at its own alternatives; where that is not enough, or it contains comments, the author's own line breaks
+stay. Comments keep their lines.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 WIDTH: Final = 100
-WIDEST_NAME: Final = 24  # a longer name does not push the others' `::=` to the right
+WIDEST_NAME: Final = 24  # a longer name does not indent the other rules
 _TOKEN: Final = re.compile(
     r"(?P<comment>#[^\r\n]*)"
     r'|(?P<literal>"(?:[^"\\]|\\.)*")'
@@ -34,15 +33,15 @@ _BLANKS: Final = re.compile(r"\s+")
 class _Piece:
     text: str
     kind: str
-    breaks: bool = False  # whether the writer ended the line behind it
+    breaks: bool = False  # whether the author ended the line after it
 
 
 @dataclass(slots=True)
 class _Rule:
-    """A rule, or what stands between two: then it has no name.
+    """A rule, or a comment between rules, which has no name.
 
     Attributes:
-        trailing: the comment behind its last piece, on the same line.
+        trailing: the comment after its last piece, on the same line.
         gap: whether a blank line precedes it.
     """
 
@@ -54,26 +53,26 @@ class _Rule:
 
 
 def formatted_gbnf(text: str) -> str:
-    """A well-formed grammar, formatted."""
+    """Format a well-formed grammar."""
     lines: list[str] = []
     rules = _rules(text)
     width = max((len(rule.name) for rule in rules if len(rule.name) <= WIDEST_NAME), default=0)
     for rule in rules:
         if rule.gap and lines:
             lines.append("")
-        lines += [rule.comment] if not rule.name else _written(rule, max(width, len(rule.name)))
-    written = "\n".join(lines)
-    return written + "\n" if text.endswith(("\n", "\r")) else written
+        lines += [rule.comment] if not rule.name else _laid_out(rule, max(width, len(rule.name)))
+    formatted = "\n".join(lines)
+    return formatted + "\n" if text.endswith(("\n", "\r")) else formatted
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
 def _rules(text: str) -> list[_Rule]:
-    """The rules and the comments between them; a comment behind an open parenthesis or a `|` is the rule's."""
+    """Split a text into rules and the comments between them; a comment in an unfinished rule belongs to the rule."""
     rules: list[_Rule] = []
     current: _Rule | None = None
-    waiting: list[_Rule] = []  # comments that are the rule's if it goes on
+    waiting: list[_Rule] = []  # comments that belong to the rule if it continues
     ended = 2  # line ends since the last piece
     for found in _TOKEN.finditer(text):
         kind, written = found.lastgroup or "", found.group()
@@ -108,7 +107,7 @@ def _put_comment(rule: _Rule, comment: str) -> None:
 
 
 def _keep_trailing(rule: _Rule) -> None:
-    """What was behind the last piece is within the rule, for it goes on."""
+    """Move the trailing comment into the rule, since the rule continues."""
     if rule.trailing:
         rule.pieces.append(_Piece(rule.trailing, "comment", breaks=True))
         rule.trailing = ""
@@ -121,7 +120,7 @@ def _normal(written: str, kind: str) -> str:
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def _written(rule: _Rule, width: int) -> list[str]:
+def _laid_out(rule: _Rule, width: int) -> list[str]:
     head = f"{rule.name:<{width}} ::="
     indent = len(head) + 1
     lines = _body(rule.pieces, WIDTH - indent)
@@ -132,23 +131,23 @@ def _written(rule: _Rule, width: int) -> list[str]:
     return body
 
 
-def _body(pieces: list[_Piece], room: int) -> list[str]:
-    """The lines of a rule's body."""
+def _body(pieces: list[_Piece], width: int) -> list[str]:
+    """Lay out the lines of a rule's body."""
     has_comments = any(piece.kind == "comment" for piece in pieces)
-    whole = _joined(pieces)
-    if not has_comments and (len(whole) <= room or "\n" in whole):
-        return [whole]
+    single_line = _joined(pieces)
+    if not has_comments and (len(single_line) <= width or "\n" in single_line):
+        return [single_line]
     if has_comments:
         return _own_lines(pieces)
     lines: list[str] = []
     for alternative in _alternatives(pieces):
         line = _joined(alternative)
-        lines += [line] if len(line) <= room else _own_lines(alternative)
+        lines += [line] if len(line) <= width else _own_lines(alternative)
     return lines
 
 
 def _alternatives(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
-    """What is between the bars of the rule itself, each with the bar behind it."""
+    """Split a rule's body at its top-level bars; each part includes the bar after it."""
     depth, part = 0, list[_Piece]()
     for piece in pieces:
         depth += {"(": 1, ")": -1}.get(piece.text, 0) if piece.kind == "mark" else 0
@@ -161,13 +160,13 @@ def _alternatives(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
 
 
 def _own_lines(pieces: list[_Piece]) -> list[str]:
-    """Pieces with the breaks of their writer, indented by the parentheses around them."""
+    """Lay out pieces with the author's line breaks, indented by the enclosing parentheses."""
     lines: list[str] = []
     line: list[_Piece] = []
     depth = 0
     for piece, following in zip(pieces, [*pieces[1:], None], strict=True):
         line.append(piece)
-        # A bar goes with what precedes it, for that is where llama.cpp lets a line end.
+        # A bar stays on the line of what precedes it: llama.cpp permits a line end only after it.
         goes_on = following is not None and following.text == "|" and following.kind == "mark"
         ends = piece.kind == "comment" or (piece.breaks and not goes_on)
         if goes_on and piece.breaks and following is not None and piece.kind != "comment":
@@ -190,7 +189,7 @@ def _leading_closings(line: list[_Piece]) -> int:
 
 
 def _joined(pieces: list[_Piece]) -> str:
-    """Pieces with a blank between them, but none inside parentheses' edges and before quantifiers; two before `#`."""
+    """Join pieces with a space, except inside the edges of parentheses and before quantifiers; two before `#`."""
     parts: list[str] = []
     previous: _Piece | None = None
     for piece in pieces:

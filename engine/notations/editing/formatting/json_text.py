@@ -1,8 +1,7 @@
-"""A JSON text by two blanks a level; keys, numbers and escapes stay as they are written.
+"""JSON formatter: two spaces per level; keys, numbers and escapes keep their form.
 
-What its writer put into one line stays in one, if it fits: a small schema is read
-best as `{ "type": "string" }`. A text that is one single line was not laid out by
-anybody, so there only lists of plain values stay together.
+What the author wrote on one line stays on one line if it fits: a small schema is easiest to read as `{ "type": "string"
+}`. A text on a single line has no layout to keep, so there only arrays of scalars stay on one line.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ _BREAKING: Final = {"[", "{", ","}
 
 
 def formatted_json(text: str) -> str:
-    """A well-formed JSON text, formatted."""
-    written = "".join(_lines(_Pieces(text)))
-    return written + "\n" if text.endswith("\n") else written
+    """Format a well-formed JSON text."""
+    formatted = "".join(_lines(_Pieces(text)))
+    return formatted + "\n" if text.endswith("\n") else formatted
 
 
 class _Pieces:
-    """The pieces of a text between blanks, and which of them may stand in a line."""
+    """The tokens of a text, and which brackets may be kept on one line."""
 
     def __init__(self, text: str) -> None:
         found = list(_PIECE.finditer(text))
         self.texts = [piece.group() for piece in found]
-        self._ends = [-1] * len(found)  # of what opens, the number of what closes it
+        self._ends = [-1] * len(found)  # the index of the closing bracket, by that of the opening one
         self._is_in_line = [False] * len(found)
         was_laid_out = "\n" in text.strip()
         opened: list[int] = []
@@ -49,7 +48,7 @@ class _Pieces:
                 self._is_in_line[start] = plain.pop() or number == start + 1 or (was_laid_out and not has_break)
 
     def in_line(self, start: int, room: int) -> tuple[str, int]:
-        """What opens at a number in one line, and the number of its end; nothing where it may not or does not fit."""
+        """Return a bracketed value on one line and the index of its end; an empty text if it must break."""
         end = self._ends[start]
         if not self._is_in_line[start] or end - start > room:
             return "", start
@@ -57,7 +56,7 @@ class _Pieces:
         return (line, end) if len(line) <= room else ("", start)
 
     def _gapped(self, start: int, end: int) -> Iterator[str]:
-        """With a blank behind commas and colons, and inside of braces that hold something."""
+        """Yield the tokens with spaces after commas and colons, and inside non-empty braces."""
         previous = ""
         for piece in self.texts[start : end + 1]:
             is_inside = (previous == "{" and piece != "}") or (piece == "}" and previous != "{")

@@ -1,4 +1,4 @@
-"""What a text means, without where it stands: to hold two texts against each other."""
+"""The meaning of a text without its positions, to compare two texts."""
 
 from __future__ import annotations
 
@@ -11,27 +11,33 @@ from engine.source import Diagnostic, GrammarError, Limits, Severity, SourceText
 
 
 def read_as(notation: str, text: str, dialect: str, limits: Limits) -> list[Any]:
-    """All that a text says, as a flat list that is equal only to that of a text which says the same.
+    """Parse a text and return its content as a flat list; equal lists mean equal content.
+
+    Args:
+        notation: the notation of the text.
+        text: the text.
+        dialect: the dialect of a pattern.
+        limits: the limits for parsing.
 
     Raises:
-        GrammarError: the text is broken.
+        GrammarError: the text is invalid.
         LimitExceededError: it is too long.
     """
     source = SourceText(text)
     if notation == "json_schema":
         try:
-            return list(_said(read_json(text, limits.nesting)))
+            return list(_flat_json(read_json(text, limits.nesting)))
         except JsonTextError as error:
             raise GrammarError(
                 (Diagnostic("schema-no-json", Severity.ERROR, error.span, error.message),), source
             ) from None
     if notation == "gbnf":
-        return _parts(gbnf.parse(source, limits)[0])
-    return _parts(regex.parse(source, regex.Dialect(dialect), limits)[0])
+        return _flat_nodes(gbnf.parse(source, limits)[0])
+    return _flat_nodes(regex.parse(source, regex.Dialect(dialect), limits)[0])
 
 
 def refusal_of(error: GrammarError, text: str) -> str:
-    """Why a broken text is not formatted."""
+    """Return why an invalid text is not formatted."""
     first = min(
         (found for found in error.diagnostics if found.severity is Severity.ERROR), key=lambda found: found.span
     )
@@ -39,10 +45,10 @@ def refusal_of(error: GrammarError, text: str) -> str:
     return f"Mend it first: line {line:,}, column {column:,}: {first.message}"
 
 
-def _parts(whole: object) -> list[Any]:
-    """The values of nodes in order, without spans; a list that is to be done instead of recursion."""
+def _flat_nodes(root: object) -> list[Any]:
+    """Flatten nodes in order, without spans; a work list replaces recursion."""
     found: list[Any] = []
-    todo: list[object] = [whole]
+    todo: list[object] = [root]
     while todo:
         part = todo.pop()
         if isinstance(part, Span):
@@ -58,8 +64,8 @@ def _parts(whole: object) -> list[Any]:
     return found
 
 
-def _said(root: Json) -> list[Any]:
-    """The values of a JSON text in order; keys that come twice are told by their number."""
+def _flat_json(root: Json) -> list[Any]:
+    """Flatten a JSON text in order; duplicate keys are represented by their number."""
     found: list[Any] = []
     todo: list[Json | str] = [root]
     while todo:

@@ -1,7 +1,7 @@
-"""A verbose pattern formatted: lines indented by their groups, no blanks behind them, one blank line at most.
+"""Formatter for verbose patterns: lines indented by groups, no trailing spaces, at most one blank line in a row.
 
-Blanks mean something in a pattern, but where it begins with `(?x)`; and there,
-too, within a class, behind a backslash, and where a part switches `x` off.
+White space is significant in a pattern unless it begins with `(?x)`; even then inside a class, after a backslash, and
+where a part turns `x` off.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _INDENT: Final = "  "
 
 
 def why_not_verbose(text: str, dialect: str) -> str:
-    """Why a pattern is not formatted; empty where it may be."""
+    """Return why a pattern is not formatted; empty if it can be."""
     if dialect != "python":
         return "Every blank of an ECMAScript pattern matches itself, so there is nothing to format"
     if not _VERBOSE.match(text):
@@ -39,7 +39,7 @@ def why_not_verbose(text: str, dialect: str) -> str:
 
 
 def formatted_verbose(text: str) -> str:
-    """A well-formed pattern that begins with `(?x)`, formatted."""
+    """Format a well-formed pattern that begins with `(?x)`."""
     lines: list[str] = []
     line, depth, closes_first = "", 0, 0
     indent = 0
@@ -64,14 +64,14 @@ def formatted_verbose(text: str) -> str:
 
 
 def _end(lines: list[str], line: str, indent: int) -> None:
-    """Add a line; of blank ones that follow one another, the first only, and none at the beginning."""
+    """Append a line; of consecutive blank lines keep the first, and none at the beginning."""
     stripped = _stripped(line)
     if stripped or (lines and lines[-1]):
         lines.append(_INDENT * max(indent, 0) + stripped if stripped else "")
 
 
 def _stripped(line: str) -> str:
-    """A line without the blanks behind it; one that a backslash takes along stays."""
+    """Remove trailing white space except an escaped space."""
     bare = line.rstrip(" \t\r\v\f")
     backslashes = len(bare) - len(bare.rstrip("\\"))
     return line[: len(bare) + 1] if backslashes % 2 and len(line) > len(bare) else bare

@@ -1,8 +1,7 @@
-"""What a string of a format may be, as grammar nodes over its characters.
+"""The languages of string formats, as grammar nodes over characters.
 
-`format_node` answers for one name and builds nothing else. A format that a
-later draft brought is asserted under an earlier `$schema` too: whoever wrote it
-there meant it.
+`format_node` builds only the named format. A format from a later draft is asserted under an earlier `$schema` too,
+since the author intends it.
 
 | format | language |
 |---|---|
@@ -14,8 +13,8 @@ there meant it.
 | `hostname` `idn-hostname` | `hosts` |
 | `regex` | ECMAScript patterns, nested to a bounded depth (`patterns`) |
 
-Of those in `OUTER` the language is narrower than the standard's, which no automaton holds; so what it lacks is not yet
-what the format excludes. `outer_node` gives a wider one, which serves where a format is negated.
+The languages of the formats in `OUTER` are narrower than the standard's, which is not regular; so a string outside of
+one may still have the format. `outer_node` returns a wider language, which is used where a format is negated.
 """
 
 from __future__ import annotations

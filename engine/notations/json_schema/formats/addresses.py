@@ -1,7 +1,7 @@
-"""Addresses of the Internet Protocol, as RFC 3986 writes them, and UUIDs.
+"""IP addresses as written in RFC 3986, and UUIDs.
 
-An IPv4 part has no leading zeros: some read them as octal. An IPv6 address has
-no zone; `::` stands for one group or more. UUIDs: RFC 4122, any version.
+An IPv4 part has no leading zeros, since some software reads them as octal. An IPv6 address has no zone; `::` stands for
+one group or more. UUIDs: RFC 4122, any version.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LAST = rf"(?:{_GROUP}:{_GROUP}|{IPV4})"
 
 
 def _ipv6() -> str:
-    """Eight groups, or fewer around one `::`; the last two may be an IPv4 address."""
+    """Return a pattern of eight groups, or fewer around one `::`; the last two may be an IPv4 address."""
     forms = [rf"(?:{_GROUP}:){{6}}{_LAST}", rf"::(?:{_GROUP}:){{5}}{_LAST}"]
     for behind in range(4, -1, -1):
         before = rf"(?:(?:{_GROUP}:){{0,{4 - behind}}}{_GROUP})?"

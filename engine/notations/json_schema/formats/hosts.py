@@ -1,16 +1,14 @@
 """Host names: RFC 1123, section 2.1, and internationalized ones of RFC 5890 to 5893.
 
-A label with hyphens in its third and fourth place is reserved (RFC 5890,
-section 2.3.1), and refused here. Among them are A-labels, `xn--…`, which are
-host names as well, but what Punycode (RFC 3492) decodes one to is beyond every
-automaton: what reads a name looks at the text of each (`engine.schema_automaton.lexing.host_name_lexer`,
-and `strings.a_labels`, which says which of them are left out).
+A label with hyphens as its third and fourth character is reserved (RFC 5890, section 2.3.1) and refused here. These
+include A-labels, `xn--…`, which are host names as well, but decoding their Punycode (RFC 3492) is not possible with an
+automaton: the lexer of names checks the text of each (`engine.schema_automaton.lexing.host_name_lexer`, and
+`strings.a_labels`, which lists the exceptions).
 
-So it does where the format is all that is said of a string. Where more is said of
-the same string (another length than names have, a pattern, an alternative of
-`anyOf`, items before it that it must differ from) or of a key, what is below is all,
-and A-labels are refused. Where the format is negated, `OUTER_HOSTNAME` stands for it,
-and an A-label is no such string either.
+This applies if the format is the only constraint of a string. With another constraint on the same string (a length
+other than that of names, a pattern, an alternative of `anyOf`, items before it that it must differ from), and for keys,
+the language below is complete, and A-labels are refused. A negated format uses `OUTER_HOSTNAME`, and an A-label does
+not match it either.
 """
 
 from __future__ import annotations
@@ -34,12 +32,12 @@ OUTER_IDN_HOSTNAME = r"(?s)[^\x00-,./:-@\[-`{-\x7F\-](?:[^\x00-,/:-@\[-`{-\x7F]*
 
 
 def hostname() -> Node:
-    """Labels of ASCII letters, digits and hyphens, 253 characters at most."""
+    """Return names of labels of ASCII letters, digits and hyphens, 253 characters at most."""
     return matching(_ascii_name(r"\."))
 
 
 def idn_hostname() -> Node:
-    """A host name, or one with internationalized labels, between any of the dots that IDNA knows."""
+    """Return ASCII host names and internationalized ones, with any of IDNA's dots between labels."""
     from engine.notations.json_schema.formats.idna import DOTS, name
 
     return Choice((matching(_ascii_name(f"[{DOTS}]")), name(DOTS)))

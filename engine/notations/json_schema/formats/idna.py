@@ -1,22 +1,20 @@
 """Internationalized labels: IDNA2008 (RFC 5890 to 5893) as a regular language.
 
-Which characters are valid is the derived property of RFC 5892, in the tables of
-the `idna` package; scripts and joining types come from there as well, combining
-classes, directions and compositions from Python's own tables. A character has
-to be known to both.
+The valid characters are given by the derived property of RFC 5892, from the tables of the `idna` package; scripts and
+joining types come from there as well, combining classes, directions and compositions from Python's own tables. A
+character must be in both.
 
-Exact: the contextual rules (RFC 5892, appendix A), hyphens, no combining mark in
-front, and the Bidi rule (RFC 5893): either no label of a name has a right-to-left
-character, or every label satisfies the rule. Nothing is accepted that the standard
-refuses. Narrower than the standard, since the whole of it is not regular or not small:
+Exact: the contextual rules (RFC 5892, appendix A), hyphens, no combining mark at the start, and the Bidi rule (RFC
+5893): either no label of a name has a right-to-left character, or every label satisfies the rule. Nothing is accepted
+that the standard refuses. It is narrower than the standard, which is not regular, or not small, in these points:
 
-- normal form C: no mark stands behind what it could compose with, no mark behind a mark, and those of U+0300 to
-  U+036F that compose do not stand at all;
-- a label's A-form has at most 63 octets. That form is Punycode (RFC 3492), whose length is an arithmetic over the
-  whole label; a bound on it holds for every label in `_TIERS`, and longer ones are refused;
-- a zero width non-joiner stands right behind a virama or a joining letter, without a transparent one in between;
+- normal form C: no mark follows a character that it could compose with, no mark follows a mark, and the composing marks
+  from U+0300 to U+036F are refused;
+- a label's A-form has at most 63 octets. That form is Punycode (RFC 3492), whose length depends on the whole label; a
+  bound on it holds for every label in `_TIERS`, and longer ones are refused;
+- a zero width non-joiner directly follows a virama or a joining letter, without a transparent character in between;
 - characters beyond the basic plane are refused, and names of more than three labels unless all are ASCII;
-- A-labels (`xn--…`) are no part of it, see `hosts`.
+- A-labels (`xn--…`) are excluded, see `hosts`.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ from engine.grammar.charset import ANY
 from engine.grammar.nodes import Lookaround
 
 DOTS = "\u002e\u3002\uff0e\uff61"
-"""What separates labels (RFC 3490, section 3.1)."""
+"""The label separators (RFC 3490, section 3.1)."""
 
 # (characters beyond ASCII, characters) of a label. The Punycode of no such label is longer than 59 characters, so with
 # `xn--` it fits in 63. The deltas sum to at most (0xFFFF - 127) × (length + 1). Under any bias, a delta of 4, 5, 6, 7
@@ -42,31 +40,32 @@ DOTS = "\u002e\u3002\uff0e\uff61"
 # of the second at most 5 + 2 × 6 = 17, beside 40 letters and a hyphen.
 _TIERS = ((10, 16), (3, 43))
 
-# The composed characters of the basic plane but for Hangul syllables, whose parts are valid in no label.
+# The composed characters of the basic plane except Hangul syllables, whose parts are valid in no label.
 _BEFORE_HANGUL = (*range(0xC0, 0x3400), *range(0xF900, 0x10000))
-_LONG_RUN = 1000  # ideographs and syllables, which are letters and no marks
+_LONG_RUN = 1000  # only ideographs and syllables have such long runs; they are letters and not marks
 
 _ALEF = 0x5D0
 _DIACRITICS = CharSet(((0x300, 0x36F),))
 _ASCII = CharSet(((0x00, 0x7F),))
 _LOWER_LETTERS = CharSet(((0x61, 0x7A),))
 _LOWER_CASE = CharSet(((0x30, 0x39),)) | _LOWER_LETTERS
-_NEUTRAL = ("ES", "CS", "ET", "ON", "BN")  # directions of characters that end no label of a name with the Bidi rule
+# directions of characters that cannot end a label of a name under the Bidi rule
+_NEUTRAL = ("ES", "CS", "ET", "ON", "BN")
 _HYPHEN = CharSet.chars("-")
 _END = Lookaround(Chars(ANY), ahead=True, negated=True)
 
 
 @dataclass(frozen=True)
 class _Tables:
-    """The characters beyond ASCII that a label may hold.
+    """The characters beyond ASCII that a label may contain.
 
     Attributes:
-        directions: by direction, those that no contextual rule binds; digits of Arabic among them.
-        combining: those with a combining class that is not 0.
+        directions: by direction, the characters without a contextual rule, Arabic digits included.
+        combining: those with a combining class other than 0.
         marks: those of the general category M.
         viramas: those with the combining class 9.
-        composing: what one of `composed` behind it composes with, or takes apart.
-        composed: the other half.
+        composing: those that compose with a following character of `composed`, or are split by it.
+        composed: the second characters of these pairs.
     """
 
     directions: dict[str, CharSet]
@@ -77,12 +76,12 @@ class _Tables:
     composed: CharSet
 
     def of(self, *directions: str) -> CharSet:
-        """The characters of some directions."""
+        """Return the characters of some directions."""
         return reduce(CharSet.__or__, (self.directions.get(name, CharSet()) for name in directions))
 
 
 def _runs(encoded: Iterable[int]) -> CharSet:
-    # Each number of the package's tables holds a first code point and the one behind the last.
+    # Each number of the package's tables holds the first code point and the one after the last.
     return CharSet.of((run >> 32, (run & 0xFFFFFFFF) - 1) for run in encoded)
 
 
@@ -125,7 +124,7 @@ def _tables() -> _Tables:
 
 
 def _recomposing(characters: CharSet, marks: CharSet) -> CharSet:
-    """Return the characters that a mark takes apart: it sorts before their own mark and composes with the rest.
+    """Return the characters that a mark splits: it sorts before their own mark and composes with the rest.
 
     U+0622 is alef with madda, and hamza below sorts before the madda: the two become alef with hamza, and a madda.
     """
@@ -167,7 +166,7 @@ def _joining(kinds: str) -> CharSet:
 
 
 def _normal(characters: CharSet) -> list[Node]:
-    """Characters, each followed by nothing that it would compose with, and no mark by a mark."""
+    """Return characters that are not followed by one they would compose with, and marks that no mark follows."""
     tables = _tables()
     characters -= tables.composed & _DIACRITICS
     nodes: list[Node] = [Chars(characters - tables.composing - tables.combining)]
@@ -184,7 +183,7 @@ def _in_any_form(characters: CharSet) -> list[Node]:
 
 
 def _contextual(characters: CharSet, ending: tuple[Node, ...] = ()) -> list[Node]:
-    """Return what is valid in a context only, together with what precedes it (RFC 5892, appendix A.1 to A.6).
+    """Return what is valid only in a context, with the preceding character (RFC 5892, appendix A.1 to A.6).
 
     Args:
         characters: the other characters of the label.
@@ -208,7 +207,7 @@ def _contextual(characters: CharSet, ending: tuple[Node, ...] = ()) -> list[Node
 _Form: TypeAlias = Callable[[CharSet], list[Node]]
 
 
-def _from_the_left(within: CharSet, form: _Form, *, bidi: bool) -> Node:
+def _left_to_right(within: CharSet, form: _Form, *, bidi: bool) -> Node:
     """Return the labels without right-to-left characters.
 
     Args:
@@ -235,17 +234,17 @@ def _from_the_left(within: CharSet, form: _Form, *, bidi: bool) -> Node:
     with_middle_dot = Sequence(
         (
             _ahead(_any_of(within), Chars(eastern)),
-            _spelled(
+            _label(
                 first - tables.marks | (CharSet() if bidi else middle_dot),
                 (*items, Sequence((Chars(middle_dot), *ending))),
                 within,
             ),
         )
     )
-    return Choice((_spelled(first - tables.marks, items, within), with_middle_dot))
+    return Choice((_label(first - tables.marks, items, within), with_middle_dot))
 
 
-def _from_the_right(within: CharSet, form: _Form) -> Node:
+def _right_to_left(within: CharSet, form: _Form) -> Node:
     """Return the labels of the Bidi rule's conditions 1 to 4: they end with a letter or digit, and mix no digits."""
     tables = _tables()
     letters = tables.of("R", "AL")
@@ -260,11 +259,11 @@ def _from_the_right(within: CharSet, form: _Form) -> Node:
     ]
     if neutral := tables.of(*_NEUTRAL):
         items.append(Sequence((Choice(tuple(form(neutral))), ending)))
-    return _spelled(letters - tables.marks, tuple(items), within)
+    return _label(letters - tables.marks, tuple(items), within)
 
 
-def _spelled(first: CharSet, items: tuple[Node, ...], within: CharSet) -> Node:
-    """A label of such items whose first character is one of a set, short enough in Punycode."""
+def _label(first: CharSet, items: tuple[Node, ...], within: CharSet) -> Node:
+    """Return a label of some items with a given first character, short enough in Punycode."""
     edge = Choice((Chars(~within), _END))
     ascii_within = _any_of(_ASCII & within)
     tiers = [
@@ -295,5 +294,5 @@ def name(dots: str, *, normal: bool = True) -> Node:
     def labels(label: Node) -> Node:
         return Sequence((label, Repeat(Sequence((Chars(separator), label)), 0, 2)))
 
-    with_bidi_rule = Choice((_from_the_left(~separator, form, bidi=True), _from_the_right(~separator, form)))
-    return Choice((labels(_from_the_left(~separator, form, bidi=False)), labels(with_bidi_rule)))
+    with_bidi_rule = Choice((_left_to_right(~separator, form, bidi=True), _right_to_left(~separator, form)))
+    return Choice((labels(_left_to_right(~separator, form, bidi=False)), labels(with_bidi_rule)))

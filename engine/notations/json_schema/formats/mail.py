@@ -1,15 +1,14 @@
 """Mailboxes of RFC 5321, section 4.1.2, and of RFC 6531, which allows characters beyond ASCII.
 
-The lengths are those of section 4.5.3.1, in octets of UTF-8: 64 for the local part, 254 for the address (a path has
-256 with its angle brackets), 63 for a label. An address literal is IPv4, or IPv6 behind its tag; no other tag is
-registered.
+The lengths are those of section 4.5.3.1, in octets of UTF-8: 64 for the local part, 254 for the address (a path has 256
+with its angle brackets), 63 for a label. An address literal is IPv4, or IPv6 after its tag; no other tag is registered.
 
 `email` is exact. `idn-email` is narrower than the standard, since an exact count of octets would multiply the states:
 
-- the local part fits one of `_TIERS`, which take every character beyond ASCII to be as wide as the tier's widest;
-- a quoted local part fits one of `_QUOTED_TIERS`, which take every item to be as wide as the tier's widest;
-- the domain has at most 189 octets, so that the address has 254 with any local part. A name of `idna` has at most
-  149: three labels of 40 ASCII characters and three of three octets each, and two dots.
+- the local part fits one of `_TIERS`, each of which counts every character beyond ASCII as wide as the tier's widest;
+- a quoted local part fits one of `_QUOTED_TIERS`, each of which counts every item as wide as the tier's widest;
+- the domain has at most 189 octets, so that the address has 254 with any local part. A name of `idna` has at most 149:
+  three labels of 40 ASCII characters and three of three octets each, and two dots.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _TIERS = (
     (_OF_THREE_OCTETS, 3, (4, 8, 12, 21)),
     (_OF_FOUR_OCTETS, 4, (2, 4, 8, 16)),
 )
-"""Characters beyond ASCII, the octets of the widest, and how many of them a local part has at most."""
+"""Characters beyond ASCII, the octets of the widest, and the possible limits for their number in a local part."""
 
 QUOTED = r" !\#-\[\]-~"
 ESCAPED = r"\\[ -~]"
@@ -49,7 +48,7 @@ _QUOTED_TIERS = (
     rf"(?:[{QUOTED}{_OF_FOUR_OCTETS}]|{ESCAPED}){{0,{_WITHIN // 4}}}",
 )
 
-# No domain has a quote, so the last one ends the local part.
+# No domain contains a quote, so the last one ends the local part.
 _QUOTED_LOCAL = rf'(?=.{{1,{MOST_LOCAL - 1}}}"@[^"]*\Z)"(?:[{QUOTED}]|{ESCAPED})*"'
 OUTER_IDN_EMAIL = r"(?s).+@[^@]+"
 

@@ -1,4 +1,4 @@
-"""From a pattern's text to its node: formats are written as regular expressions, piece by piece."""
+"""Patterns to nodes: formats are written as regular expressions, piece by piece."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def matching(pattern: str) -> Node:
 
 
 def one_of(alternatives: list[str]) -> str:
-    """A group of alternatives."""
+    """Return a group of alternatives."""
     return f"(?:{'|'.join(alternatives)})"

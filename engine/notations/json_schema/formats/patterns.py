@@ -1,14 +1,14 @@
-"""Patterns of ECMA-262 with the u flag: the format `regex`.
+"""The format `regex`: patterns of ECMA-262 with the u flag.
 
 The set of valid patterns is not regular: groups nest, names and numbers refer
-to groups, ranges and counts are compared. Whatever is accepted here is valid;
-what is left out, so that the automaton stays small:
+to groups, ranges and counts are compared. Everything accepted here is valid; to keep the automaton small, it leaves
+out:
 
-- groups nested deeper than `DEPTH`, and lookarounds that hold groups or stand in one;
+- groups nested deeper than `DEPTH`, and lookarounds that contain groups or are inside one;
 - `{m,n}` of two counts with as many digits whose first digits are equal, and counts of more than three digits;
-- a class range that begins with an escape or beyond ASCII, other than between two `\\uXXXX` or two `\\xXX` that
-  an early digit tells apart;
-- back references other than `\\1`, and `\\k<…>` by one of the names in `REFERRED`, and those that do not follow their
+- a class range that begins with an escape or beyond ASCII, other than between two `\\uXXXX` or two `\\xXX` that differ
+in an early digit; - back references other than `\\1`, and `\\k<…>` by one of the names in `REFERRED`, and those that do
+not follow their
   group outside of all others; so at most one group has a name;
 - `\\0`, and `\\uDXXX` in a range;
 - Unicode properties and scripts that are not among the common ones, and modifiers such as `(?i:…)`.
@@ -22,12 +22,12 @@ from engine.grammar import Choice, Node, Repeat, Sequence
 from engine.notations.json_schema.formats.pattern_nodes import matching, one_of
 
 DEPTH: Final = 2
-"""How deep groups nest."""
+"""The nesting depth of groups."""
 REFERRED: Final = ("n", "name", "quote", "tag", "x")
-"""The names that may be referred to. Which it was is remembered to the end, so each costs some thousand states."""
+"""The names that references may use. The name is remembered to the end, so each costs some thousand states."""
 
 OUTER_PATTERN: Final = r"(?s)(?:[^*+?)\]{}].*)?"
-"""Whatever does not begin with what can only come behind something."""
+"""Everything that does not begin with a character that must follow another."""
 
 _SYNTAX: Final = r"\^$\\.*+?()\[\]{}|/"
 _HEX: Final = "0123456789ABCDEF"
@@ -38,7 +38,7 @@ _SCRIPTS: Final = "Latin Greek Cyrillic Arabic Hebrew Han Hiragana Katakana Hang
 
 
 def _escape() -> str:
-    """What may follow a backslash, in a class and outside."""
+    """Return what may follow a backslash, inside and outside of a class."""
     properties = one_of([*_GENERAL, *_BINARY, f"(?:Script|sc|Script_Extensions|scx)={one_of(_SCRIPTS)}"])
     return (
         rf"[dDsSwWfnrtv{_SYNTAX}]|c[A-Za-z]|x[0-9A-Fa-f]{{2}}|u[0-9A-Fa-f]{{4}}"
@@ -51,8 +51,8 @@ def _digits(values: str) -> str:
 
 
 def _hex_range(mark: str, prefix: str, free: int) -> list[str]:
-    """Ranges of two escapes that agree in `prefix` and are told apart by the digit behind it."""
-    # Two surrogates are one character, and the pair is what is compared: none may be an end.
+    """Return ranges of two escapes with the same `prefix` whose next digits differ."""
+    # Two surrogates are one character, and ranges compare the pair: neither may be an end.
     digits = _HEX.replace("D", "") if free == 3 else _HEX
     return [
         rf"\\{mark}{prefix}{_digits(digit)}[0-9A-Fa-f]{{{free}}}"
@@ -62,7 +62,7 @@ def _hex_range(mark: str, prefix: str, free: int) -> list[str]:
 
 
 def _range() -> str:
-    """A class range whose ends are in order."""
+    """Return a class range whose ends are in order."""
     forms = []
     for code in range(0x20, 0x7F):
         if chr(code) not in "\\]-^":
@@ -75,13 +75,13 @@ def _range() -> str:
 
 
 def _class() -> str:
-    """A class; a dash stands in a range, or first, or last."""
+    """Return a class; a dash is part of a range, or first, or last."""
     member = rf"(?:[^\\\]\-]|\\(?:{_escape()}|[b\-])|{_range()})"
     return rf"\[\^?-?{member}*-?\]"
 
 
 def _quantifier() -> str:
-    """`*`, `+`, `?`, `{m}`, `{m,}` and `{m,n}` with m ≤ n, greedy or lazy."""
+    """Return `*`, `+`, `?`, `{m}`, `{m,}` and `{m,n}` with m ≤ n, greedy or lazy."""
     counts = [r"\d{1,3},?", r"\d,[1-9]\d{1,2}", r"[1-9]\d,[1-9]\d{2}"]
     counts += [rf"{digit},[{digit}-9]" for digit in range(10)]
     counts += [rf"{digit}(?:\d,[{digit + 1}-9]|\d{{2}},[{digit + 1}-9]\d)\d" for digit in range(1, 9)]
@@ -89,14 +89,14 @@ def _quantifier() -> str:
 
 
 def pattern() -> Node:
-    """The patterns, to the depth."""
+    """Return the patterns up to `DEPTH`."""
     quantifier = Choice((matching(""), matching(_quantifier())))
     atom = matching(rf"\.|[^{_SYNTAX}]|/|\\(?:{_escape()})|{_class()}")
     simple = Choice((Sequence((atom, quantifier)), matching(r"\^|\$|\\[bB]|\|")))
     opening, closing = matching(r"\((?:\?:)?"), matching(r"\)")
 
     def around(inner: Node) -> Node:
-        """Items, and groups of such items."""
+        """Return items, and groups of such items."""
         return Choice((simple, Sequence((opening, Repeat(inner, 0, None), closing, quantifier))))
 
     nested = around(simple)
@@ -107,7 +107,7 @@ def pattern() -> Node:
     unreferred = Repeat(Choice((item, looking)), 0, None)
 
     def group(begin: str, references: str) -> Node:
-        """The group that may be referred to, and what follows it."""
+        """Return the group that references may name, and what follows it."""
         reference = Sequence((matching(references), quantifier))
         inner = Repeat(simple, 0, None), closing, quantifier
         return Sequence((matching(begin), *inner, Repeat(Choice((nested, reference)), 0, None)))

@@ -1,4 +1,4 @@
-"""The formats by name; each is built when it is first asked for."""
+"""The formats by name; each is built at its first use."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Final
 from engine.grammar import Node
 from engine.notations.json_schema.formats.pattern_nodes import matching
 
-# The module and the constant that holds the format's text, or the function that builds its node.
-_PLACES: Final[dict[str, tuple[str, str]]] = {
+# The module, and the constant with the format's pattern or the function that builds its node.
+_LOCATIONS: Final[dict[str, tuple[str, str]]] = {
     "date": ("times", "DATE"),
     "time": ("times", "TIME"),
     "date-time": ("times", "DATE_TIME"),
@@ -33,7 +33,7 @@ _PLACES: Final[dict[str, tuple[str, str]]] = {
     "regex": ("patterns", "pattern"),
 }
 
-NAMES: Final = frozenset(_PLACES)
+NAMES: Final = frozenset(_LOCATIONS)
 """The formats that are asserted."""
 
 OUTER: Final[dict[str, tuple[str, str]]] = {
@@ -42,21 +42,21 @@ OUTER: Final[dict[str, tuple[str, str]]] = {
     "idn-email": ("mail", "OUTER_IDN_EMAIL"),
     "regex": ("patterns", "OUTER_PATTERN"),
 }
-"""Those that are narrower here than in the standard, and where something wider stands."""
+"""The formats that are narrower here than in the standard, and the location of their wider languages."""
 
 
 def format_node(name: str, draft: object = None) -> Node | None:  # noqa: ARG001 - the drafts do not differ so far
-    """The strings of a format, in full; None where there is no such format, and the name is an annotation.
+    """Return the strings of a format; None if it is unknown and so an annotation.
 
     Args:
-        name: what the schema's `format` says.
+        name: the value of the schema's `format`.
         draft: the schema's draft; all drafts have the same formats here (see the package).
     """
-    return _build(*_PLACES[name]) if name in _PLACES else None
+    return _build(*_LOCATIONS[name]) if name in _LOCATIONS else None
 
 
 def outer_node(name: str) -> Node:
-    """All strings of a format of `OUTER`, and others."""
+    """Return a superset of the strings of a format in `OUTER`."""
     return _build(*OUTER[name])
 
 

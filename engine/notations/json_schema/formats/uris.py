@@ -1,9 +1,8 @@
 """URIs (RFC 3986), IRIs (RFC 3987), URI templates (RFC 6570) and JSON Pointers (RFC 6901).
 
-The grammars are transcribed production by production. In a template the
-operators that RFC 6570 reserves for the future (`= , ! @ |`) are left out, and
-`'` is a literal, as its erratum says. A relative JSON Pointer has no index
-manipulation, which came after the drafts that name the format.
+The grammars are transcribed production by production. In a template the operators that RFC 6570 reserves for the future
+(`= , ! @ |`) are excluded, and `'` is a literal, as its erratum says. A relative JSON Pointer has no index
+manipulation, which is newer than the drafts that define the format.
 """
 
 from __future__ import annotations
@@ -22,11 +21,17 @@ _UNRESERVED = r"A-Za-z0-9\-._~"
 
 
 def _reference(*, beyond: str, private: str, absolute: bool) -> str:
-    """An identifier with a scheme, or also one relative to another; `beyond` holds characters beyond ASCII."""
+    """Return an identifier with a scheme, or also a relative one.
+
+    Args:
+        beyond: the allowed characters beyond ASCII.
+        private: the private characters allowed in a query.
+        absolute: whether the scheme is required.
+    """
     plain = f"{_UNRESERVED}{beyond}{_DELIMITERS}"
     character = rf"(?:[{plain}:@]|{_ENCODED})"
     literal = rf"\[(?:{IPV6}|[vV][0-9A-Fa-f]+\.[{_UNRESERVED}{_DELIMITERS}:]+)\]"
-    # A registered name: IPv4 addresses are among them.
+    # A registered name; it includes IPv4 addresses.
     host = rf"(?:{literal}|(?:[{plain}]|{_ENCODED})*)"
     authority = rf"(?:(?:[{plain}:]|{_ENCODED})*@)?{host}(?::\d*)?"
     rest = rf"(?:/{character}*)*"
