@@ -1,4 +1,4 @@
-"""`python -m engine.cli`: the same as `turnstile`."""
+"""Run `python -m engine.cli` as `turnstile`."""
 
 import sys
 

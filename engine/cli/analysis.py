@@ -1,4 +1,4 @@
-"""What a grammar makes of a text: `turnstile explain` and `turnstile mask`."""
+"""Analysis of a grammar after a text: `turnstile explain` and `turnstile mask`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_DEAD_ENDS = 20
 
 
 def every_byte() -> Vocabulary:
-    """A vocabulary of the 256 bytes, where no other is asked for."""
+    """Return a vocabulary of the 256 bytes, for commands without another one."""
     return Vocabulary([bytes((byte,)) for byte in range(256)], [])
 
 
@@ -51,10 +51,10 @@ class Analysis:
             message = f"no match begins with this text. {found.sentence}"
             raise IllegalTextError(message, found.offset or 0, found.expected, _places(found.spans, grammar.source))
 
-    # ------------------------------------------------------------------ why
+    # ------------------------------------------------------------------ explanations
 
     def verdict(self, token: int | bytes, *, as_json: bool) -> dict[str, object] | list[str]:
-        """What happens to a token, or to a text, if it comes next."""
+        """Explain whether a token or a text may come next."""
         found = self._matcher.explain(token)
         if as_json:
             return {**_explanation(found, self._source), "prose": found.sentence}
@@ -64,7 +64,7 @@ class Analysis:
         ]
 
     def position(self, cancel: CancelToken, *, as_json: bool) -> dict[str, object] | list[str]:
-        """What may come next by which stack, and how far the end is."""
+        """Describe what may come next on which stack, and the distance to the end."""
         matcher = self._matcher
         completion = matcher.shortest_completion(cancel=cancel)
         tokens = matcher.shortest_token_completion(cancel=cancel) if self._vocabulary else None
@@ -87,7 +87,7 @@ class Analysis:
         ]
 
     def dead_ends(self, cancel: CancelToken, *, as_json: bool) -> dict[str, object] | list[str]:
-        """The places from which no tokens lead to a match, wherever the text stands."""
+        """List the configurations from which no tokens lead to a match, anywhere in the grammar."""
         assert self._vocabulary is not None
         found = dead_ends(self._grammar, self._vocabulary, cancel=cancel)
         if as_json:
@@ -114,10 +114,10 @@ class Analysis:
         behind = f"behind `{visible(end.text)}`" if end.text else "at the beginning"
         return f"{behind} {kind}: {byte_prose(end.expected)} is expected{where}"
 
-    # ------------------------------------------------------------------ which tokens
+    # ------------------------------------------------------------------ tokens
 
     def mask(self, *, as_json: bool) -> dict[str, object] | list[str]:
-        """The tokens that may come next."""
+        """List the allowed tokens."""
         assert self._vocabulary is not None
         words = self._matcher.bitmask().astype("<i4", copy=False).view(np.uint8)
         ids = np.flatnonzero(np.unpackbits(words, bitorder="little", count=self._vocabulary.size)).tolist()
@@ -134,7 +134,7 @@ class Analysis:
 
 
 def chosen(arguments: argparse.Namespace) -> int | bytes | None:
-    """The token or the text that is asked about, if any."""
+    """Return the token or text that the command line asks about, if any."""
     if arguments.token is not None:
         return int(arguments.token)
     return None if arguments.next is None else str(arguments.next).encode()
@@ -182,5 +182,5 @@ def _tokens(found: TokenCompletion) -> dict[str, Any]:
 
 
 def _text(data: bytes) -> str:
-    """What is no UTF-8 is escaped, so that no two byte strings look alike."""
+    """Decode bytes; escape invalid UTF-8, so that distinct byte strings stay distinct."""
     return data.decode("utf-8", "backslashreplace")

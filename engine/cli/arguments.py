@@ -1,4 +1,4 @@
-"""The argument parser of every command: how its help is laid out, and how it reports misuse."""
+"""The argument parser of every command: layout of help texts and reports of misuse."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.cli.exit_codes import ExitCode
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """Wrap each line of a description or an epilog by itself, so that tables stay tables."""
+    """A formatter that wraps each line of a description or epilog separately, so that tables stay tables."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         fill = super()._fill_text
@@ -31,7 +31,7 @@ class HelpFormatter(argparse.HelpFormatter):
 
 
 class ArgumentParser(argparse.ArgumentParser):
-    """Report misuse in one line, with a pointer to the help, instead of the whole usage."""
+    """A parser that reports misuse in one line, with a pointer to the help, instead of the full usage."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         options.setdefault("formatter_class", HelpFormatter)
@@ -39,7 +39,7 @@ class ArgumentParser(argparse.ArgumentParser):
         super().__init__(*arguments, **options)
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
-        """Parse, and let the command's own parser report what it does not know."""
+        """Parse the arguments; the command's own parser reports unknown ones."""
         found, unknown = self.parse_known_args(args, namespace)
         if unknown:
             getattr(found, "parser", self).error(f"unrecognized arguments: {' '.join(unknown)}")

@@ -1,4 +1,4 @@
-"""`turnstile bench`: this engine beside those that are installed."""
+"""`turnstile bench`: a comparison of this engine with the installed ones."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from engine.peers import BenchCase, LabelledText
 
 WRITTEN_TEXTS = 3
-"""So many texts a model writes for a grammar that has none."""
+"""The number of texts that a model generates for a grammar without texts."""
 
 _MAX_TOKENS = 128
 
 
 def bench(arguments: argparse.Namespace) -> int:
-    """Measure and print; the exit code says nothing about who is faster."""
+    """Measure and print; the exit code does not depend on the results."""
     from engine.cli.bench_table import table
     from engine.peers import UnknownPeerError, compare, find_peers, run_bench
 
@@ -66,7 +66,7 @@ def bench(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """What argparse cannot say: a grammar has a notation, and texts belong to a grammar."""
+    """Check what argparse cannot: a grammar has a notation, and texts belong to a grammar."""
     has_grammar = arguments.grammar is not None or arguments.grammar_file is not None
     if has_grammar != (arguments.notation is not None):
         arguments.parser.error("--notation and --grammar or --grammar-file go together")
@@ -75,7 +75,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _cases(arguments: argparse.Namespace, cancel: CancelToken) -> tuple[list[BenchCase], str]:
-    """What is benched, and what to call it."""
+    """Return the cases to measure, and their display name."""
     from engine.peers import BenchCase, CasesError, read_cases
 
     if arguments.schemas is not None:
@@ -90,9 +90,9 @@ def _cases(arguments: argparse.Namespace, cancel: CancelToken) -> tuple[list[Ben
     texts = _given_texts(arguments)
     options = compile_options(arguments)
     if not texts:
-        texts = _written(_model(arguments, cancel), compile_grammar(arguments.notation, source, options), cancel)
+        texts = _generated(_model(arguments, cancel), compile_grammar(arguments.notation, source, options), cancel)
     else:
-        compile_grammar(arguments.notation, source, options)  # what is wrong with it is told as anywhere else
+        compile_grammar(arguments.notation, source, options)  # reports its errors as other commands do
     return [BenchCase(source.name, arguments.notation, source.text, texts)], source.name
 
 
@@ -115,20 +115,20 @@ def _given_texts(arguments: argparse.Namespace) -> tuple[LabelledText, ...]:
 
 
 def _examples() -> Iterator[BenchCase]:
-    """The bundled examples, with the test strings that they come with."""
+    """Yield the bundled examples with their test strings."""
     from engine.peers import BenchCase, LabelledText
 
     folder = files("resources") / "examples"
     for file in sorted((file for file in folder.iterdir() if file.name.endswith(".json")), key=lambda file: file.name):
         example = json.loads(file.read_text(encoding="utf-8"))
-        # Other engines have no options of ours: under one, what is right here is not what is right there.
+        # Other engines lack our options: under one, the expected results differ.
         is_plain = "whitespace" not in example
         texts = (LabelledText(one["text"], one["accepts"] if is_plain else None) for one in example["test_strings"])
         yield BenchCase(example["title"], example["notation"], example["source"], tuple(texts))
 
 
-def _written(model: LogitSource, grammar: CompiledGrammar, cancel: CancelToken) -> tuple[LabelledText, ...]:
-    """Texts that a model writes under a grammar, whole or cut off where they are long."""
+def _generated(model: LogitSource, grammar: CompiledGrammar, cancel: CancelToken) -> tuple[LabelledText, ...]:
+    """Generate texts under a grammar with a model; long ones are cut off."""
     from engine.decoding.generate import sample_many
     from engine.peers import LabelledText
 
@@ -139,7 +139,7 @@ def _written(model: LogitSource, grammar: CompiledGrammar, cancel: CancelToken) 
         max_tokens=_MAX_TOKENS,
         cancel=cancel,
     )
-    # A text that was cut off may end within a character.
+    # A text that was cut off may end inside a character.
     return tuple(dict.fromkeys(LabelledText(outcome.text.rstrip("\ufffd")) for outcome in outcomes))
 
 
@@ -151,13 +151,16 @@ def _model(arguments: argparse.Namespace, cancel: CancelToken) -> LogitSource:
 
 
 def _vocabulary(arguments: argparse.Namespace, cancel: CancelToken) -> tuple[Vocabulary, str]:
-    """Whose masks are computed: what is asked for, else SmolLM2's where it is here, else the bundled one's."""
+    """Return the vocabulary of the masks and its name.
+
+    It is the requested one, else SmolLM2's if available, else the bundled one.
+    """
     from engine.models import known_models, load_model
 
     if arguments.tokenizer:
         return Vocabulary.from_tokenizer(Path(arguments.tokenizer)), arguments.tokenizer
-    here = {model.spec for model in known_models() if model.available_offline}
-    spec = arguments.model or ("smollm2" if "smollm2" in here else "records")
+    available = {model.spec for model in known_models() if model.available_offline}
+    spec = arguments.model or ("smollm2" if "smollm2" in available else "records")
     return load_model(spec, cancel=cancel).vocabulary, spec
 
 

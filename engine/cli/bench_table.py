@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from engine.peers import Comparison
 
-_SHOWN = 5  # of what each engine did not do; --json has them all
+_SHOWN = 5  # of the cases that an engine did not finish; --json has them all
 
 _HEAD = (
     "engine",
@@ -25,7 +25,7 @@ _HEAD = (
 
 
 def table(found: Sequence[Comparison]) -> str:
-    """The engines, a row each; below each the ratios to this one, and at the end what was not done, and why."""
+    """Return one row per engine, below it the ratios to this engine, and notes on unfinished cases at the end."""
     rows: list[tuple[str, ...]] = [_HEAD]
     for comparison in found:
         engine = comparison.engine

@@ -1,6 +1,6 @@
 """The commands. Each takes the parsed arguments and returns an exit code.
 
-Models, masks and their libraries are imported by the command that needs them.
+Models, masks and their libraries are imported by the commands that need them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.vocabulary import Vocabulary, visible
 
 
 def check(arguments: argparse.Namespace) -> int:
-    """Print what is wrong with a grammar; 1 where there is an error in it."""
+    """Print the findings of a grammar; return 1 if it has an error."""
     source = read_grammar(arguments)
     if arguments.rules and arguments.notation != "gbnf":
         arguments.parser.error("--rules needs --notation gbnf: the others are not made of rules")
@@ -47,7 +47,7 @@ def check(arguments: argparse.Namespace) -> int:
 
 
 def step(arguments: argparse.Namespace) -> int:
-    """Print where a match stands after a text, and what may come next."""
+    """Print the state of a match after a text, and what may come next."""
     from engine.cli.open_stacks import standing, standing_in_words
 
     grammar = _compile(arguments, read_grammar(arguments))
@@ -60,12 +60,12 @@ def step(arguments: argparse.Namespace) -> int:
 
 
 def explain(arguments: argparse.Namespace) -> int:
-    """Print why a token or a text may not come next, or what may, and how far the end is."""
+    """Print why a token or a text may not come next, or what may, and the distance to the end."""
     from engine.cli.analysis import Analysis, chosen
 
     if arguments.tree:
         return _tree(arguments)
-    asked = chosen(arguments)
+    query = chosen(arguments)
     has_vocabulary = bool(arguments.model or arguments.tokenizer)
     if not has_vocabulary and (arguments.token is not None or arguments.dead_ends):
         arguments.parser.error("--token and --dead-ends need --model or --tokenizer: whose tokens they are about")
@@ -74,8 +74,8 @@ def explain(arguments: argparse.Namespace) -> int:
         analysis = Analysis(grammar, _vocabulary(arguments, cancel) if has_vocabulary else None, arguments.text)
         if arguments.dead_ends:
             found = analysis.dead_ends(cancel, as_json=arguments.json)
-        elif asked is not None:
-            found = analysis.verdict(asked, as_json=arguments.json)
+        elif query is not None:
+            found = analysis.verdict(query, as_json=arguments.json)
         else:
             found = analysis.position(cancel, as_json=arguments.json)
     _show(found)
@@ -83,7 +83,7 @@ def explain(arguments: argparse.Namespace) -> int:
 
 
 def _tree(arguments: argparse.Namespace) -> int:
-    """Print what each part of a grammar means."""
+    """Print the meaning of each part of a grammar."""
     from engine.cli.explanation_tree import described
 
     if arguments.text or arguments.model or arguments.tokenizer:
@@ -96,7 +96,7 @@ def _tree(arguments: argparse.Namespace) -> int:
 
 
 def replay(arguments: argparse.Namespace) -> int:
-    """Print what is wrong with an output; 1 where it is not complete."""
+    """Print the verdict on an output; return 1 if it is not complete."""
     from engine.cli.replay import as_data, check_replay, in_words, replayed, whose_tokens
 
     check_replay(arguments)
@@ -108,7 +108,7 @@ def replay(arguments: argparse.Namespace) -> int:
 
 
 def mask(arguments: argparse.Namespace) -> int:
-    """Print the tokens that may come next."""
+    """Print the allowed tokens."""
     from engine.cli.analysis import Analysis
 
     grammar = _compile(arguments, read_grammar(arguments))
@@ -149,7 +149,7 @@ def generate(arguments: argparse.Namespace) -> int:
 
     with ProgressLine() as cancel:
         model = load_model(arguments.model, cancel=cancel)
-        made = generate_text(
+        generation = generate_text(
             grammar,
             model,
             prompt=arguments.prompt,
@@ -159,18 +159,18 @@ def generate(arguments: argparse.Namespace) -> int:
             pipeline=pipeline,
             cancel=cancel,
         )
-    if made.finish is Finish.DEAD_END:
-        written = f" after `{visible(made.output)}`" if made.output else ""
+    if generation.finish is Finish.DEAD_END:
+        written = f" after `{visible(generation.output)}`" if generation.output else ""
         if pipeline != PipelineSettings():
-            raise CommandError(f"nothing can follow{written} with {arguments.model}: {made.problem}")
+            raise CommandError(f"nothing can follow{written} with {arguments.model}: {generation.problem}")
         raise CommandError(f"the grammar wants more{written}, but no token of {arguments.model} can follow")
-    why_not = _why_incomplete(made, model.context_length)
+    why_not = _why_incomplete(generation, model.context_length)
     if not why_not or not arguments.require_complete:
         if arguments.json:
-            document = {"text": made.text, "finish": made.finish, "complete": made.matches}
-            print_json(document | {"steps": [_step(step) for step in made.steps]})
+            document = {"text": generation.text, "finish": generation.finish, "complete": generation.matches}
+            print_json(document | {"steps": [_step(step) for step in generation.steps]})
         else:
-            _print_text(made)
+            _print_text(generation)
     if not why_not:
         return ExitCode.SUCCESS
     if arguments.require_complete or not arguments.json:
@@ -179,7 +179,7 @@ def generate(arguments: argparse.Namespace) -> int:
 
 
 def export(arguments: argparse.Namespace) -> int:
-    """Write what a grammar compiles to, or list what it can be written as."""
+    """Export a grammar, or list the export targets."""
     from engine.cli.export import check_arguments, export_job, listed, listed_in_words, write
 
     check_arguments(arguments)
@@ -242,7 +242,7 @@ def _finding(diagnostic: Diagnostic, source: SourceText) -> dict[str, object]:
 
 
 def _step(step: Step) -> dict[str, object]:
-    # A token may be part of a character: what is no UTF-8 is escaped, so that no two tokens look alike.
+    # A token may be part of a character: invalid UTF-8 is escaped, so that distinct tokens stay distinct.
     token = step.name if step.token is None else step.token.decode("utf-8", "backslashreplace")
     return {
         "id": step.token_id,
@@ -256,17 +256,17 @@ def _step(step: Step) -> dict[str, object]:
     }
 
 
-def _print_text(made: Generation) -> None:
-    """The text and nothing else, unless a terminal would put its prompt behind it."""
-    ended = made.text.endswith("\n") or not sys.stdout.isatty()
-    print(made.text, end="" if ended else "\n", flush=True)
+def _print_text(generation: Generation) -> None:
+    """Print only the text, with a line end if a terminal would put its prompt after it."""
+    ended = generation.text.endswith("\n") or not sys.stdout.isatty()
+    print(generation.text, end="" if ended else "\n", flush=True)
 
 
-def _why_incomplete(made: Generation, context: int | None) -> str:
-    """Why a generation ended before its text was complete; empty if it is."""
-    if made.matches:
+def _why_incomplete(generation: Generation, context: int | None) -> str:
+    """Return why a generation ended before its text was complete; empty if it is."""
+    if generation.matches:
         return ""
-    stopped = f"stopped after {len(made.steps)} tokens"
-    if made.finish is Finish.CONTEXT:
+    stopped = f"stopped after {len(generation.steps)} tokens"
+    if generation.finish is Finish.CONTEXT:
         return f"{stopped}: the model's context of {context:,} tokens is full"
     return f"{stopped}, before the end of the grammar; see --max-tokens"

@@ -1,7 +1,7 @@
-"""Completion scripts for bash, zsh and fish, written from the parser.
+"""Completion scripts for bash, zsh and fish, generated from the parser.
 
-Rejected: shtab, which has no fish, and argcomplete, which starts Python at each key and must be
-present in the shell's own environment. No library writes all three.
+Rejected: shtab, which lacks fish, and argcomplete, which starts Python at each key and must be in the shell's own
+environment. No library generates all three.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _Option:
         takes_value: whether a word follows it.
         choices: the words that may follow it; empty for any.
         takes_file: whether that word is the path of a file or folder.
-        repeats: whether it may come again.
+        repeats: whether it may be repeated.
     """
 
     names: tuple[str, ...]
@@ -185,7 +185,7 @@ def _zsh_specs(option: _Option) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """A word for a POSIX shell and for zsh."""
+    """Quote a word for a POSIX shell and for zsh."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 

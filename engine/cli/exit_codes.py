@@ -1,4 +1,4 @@
-"""The exit codes of every command: one table, from which each `--help` and the README are made."""
+"""The exit codes of every command: one table, used for each `--help` and the README."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NEGATIVE: Final = {
     "coalesce": "no match begins with the text, or nothing is forced",
     "bench": "there is no grammar to measure",
 }
-"""Of each command: what its negative answer is."""
+"""For each command, the meaning of its negative answer."""
 
 _WINDOW: Final = "turnstile [FILE]"
 _OPENS: Final = "the window cannot open, or without a display, the session cannot be drawn"
@@ -57,7 +57,7 @@ def _negative(command: str) -> str:
 
 
 def markdown() -> str:
-    """Return the table of the README."""
+    """Return the table for the README."""
     lines = ["| code | meaning |", "|---|---|", "| 0 | success |", f"| 1 | a negative answer, {_FAILED} |"]
     lines += [f"| {code:d} | {meaning.replace('--max-tokens', '`--max-tokens`')} |" for code, meaning in _OTHERS]
     lines += ["", "| command | its negative answer (1) |", "|---|---|"]

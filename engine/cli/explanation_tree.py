@@ -1,4 +1,4 @@
-"""A grammar in words, for `turnstile explain --tree`."""
+"""The explanation of a grammar, for `turnstile explain --tree`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.source import CancelToken, SourceText
 
 
 def described(grammar: CompiledGrammar, cancel: CancelToken, *, as_json: bool) -> dict[str, object] | list[str]:
-    """What each part of a grammar's text means."""
+    """Explain each part of a grammar's text."""
     with cancel.at_work():
         found = describe_grammar(grammar.notation, grammar.source, grammar.options)
     return _as_data(found, grammar.source) if as_json else list(found.lines())

@@ -1,4 +1,4 @@
-"""`export`: which target, of what, told what; and the list of what fits a grammar."""
+"""`export`: writing a target with its options, and the list of targets that fit a grammar."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from engine.vocabulary import Vocabulary
 
 _STDOUT = "-"
 _NOTED = 1_000_000
-"""The size of a file of more bytes is printed before the file is written."""
+"""Files with more bytes have their size printed before they are written."""
 
 
 def check_arguments(arguments: argparse.Namespace) -> None:
-    """End the command where options contradict each other: none is passed over in silence."""
+    """Exit with an error if options contradict each other; no option is silently ignored."""
     fail = arguments.parser.error
     has_grammar = arguments.grammar is not None or arguments.grammar_file is not None
     if arguments.list:
@@ -57,8 +57,15 @@ def export_job(
     vocabulary: Callable[[], Vocabulary],
     cancel: CancelToken,
 ) -> ExportJob:
-    """What is exported, and how; an option that the target does not heed ends the command."""
-    takes: frozenset[OptionName] = frozenset() if arguments.list else target(arguments.to).takes(grammar)
+    """Return the export job; an option that the target does not support exits with an error.
+
+    Args:
+        arguments: the parsed command line.
+        grammar: the compiled grammar.
+        vocabulary: loads the vocabulary; called only if needed.
+        cancel: cancels the export.
+    """
+    supported: frozenset[OptionName] = frozenset() if arguments.list else target(arguments.to).takes(grammar)
     given: dict[OptionName, Any] = {
         "spelling": arguments.spelling and NumberSpelling(arguments.spelling),
         "depth": arguments.depth,
@@ -66,9 +73,9 @@ def export_job(
     }
     if not arguments.list:
         for name, value in given.items():
-            if value is not None and name not in takes:
+            if value is not None and name not in supported:
                 arguments.parser.error(f"--{name} means nothing to --to {arguments.to} with this grammar")
-    if "model" in takes and arguments.model:  # a server's name for it; nothing is loaded
+    if "model" in supported and arguments.model:  # the server's name of the model; nothing is loaded
         given["model"] = arguments.model
         has_vocabulary = bool(arguments.tokenizer)
     else:
@@ -86,13 +93,13 @@ def export_job(
 
 
 def _say_size(path: str, size: int) -> None:
-    """Say how large a file of more than a megabyte is, before it is written."""
+    """Print the size of a file over a megabyte before it is written."""
     if size > _NOTED:
         complain(f"note: writing {size / 1e6:,.1f} MB to {path}")
 
 
 def _warn_or_ask(arguments: argparse.Namespace, forecast: Forecast) -> None:
-    """Say that a file will be large before it is made; on a terminal, ask whether to go on.
+    """Warn that a file will be large before it is created; on a terminal, ask whether to continue.
 
     Raises:
         CancelledError: the answer is no.
@@ -108,7 +115,7 @@ def _warn_or_ask(arguments: argparse.Namespace, forecast: Forecast) -> None:
 
 
 def write(arguments: argparse.Namespace, job: ExportJob) -> None:
-    """Write the export, checked; what it leaves out, and what was compared, is told on stderr."""
+    """Write and check the export; report omissions and the comparison on stderr."""
     chosen = target(arguments.to)
     why_not = refusal(chosen, job)
     if why_not and job.vocabulary is None and not refusal_with_any_vocabulary(chosen, job):
@@ -128,7 +135,7 @@ def write(arguments: argparse.Namespace, job: ExportJob) -> None:
 
 
 def refusal_with_any_vocabulary(chosen: Target, job: ExportJob) -> str:
-    """Why a target would not fit, had a vocabulary been given."""
+    """Return why a target would not fit even with a vocabulary."""
     return chosen.refusal(job.compiled, Vocabulary([b"a"], ()), job.options)
 
 
@@ -140,18 +147,23 @@ def _print(artifact: Artifact) -> None:
         sys.stdout.buffer.write(artifact.content)
         sys.stdout.flush()
         return
-    # A regex ends without a line end, which would be part of it; only a terminal needs one, for its prompt.
+    # A regex has no final line end, which would be part of it; only a terminal needs one, for its prompt.
     end = "" if text.endswith("\n") or not sys.stdout.isatty() else "\n"
-    print(text, end=end, flush=True)  # a reader that is gone is found out before it is told what was compared
+    print(text, end=end, flush=True)  # flush, so that a closed pipe is detected before the comparison is reported
 
 
 def listed(job: ExportJob | None) -> list[dict[str, object]]:
-    """All targets as data; with a job, also whether each fits."""
+    """Return all targets as data; with a job, also whether each fits."""
     found = []
     verdicts = {fit.target.name: fit.refusal for fit in fits(job)} if job is not None else {}
     for name in TARGETS:
-        one = target(name)
-        entry: dict[str, object] = {"target": name, "group": one.group, "title": one.title, "about": one.about}
+        chosen = target(name)
+        entry: dict[str, object] = {
+            "target": name,
+            "group": chosen.group,
+            "title": chosen.title,
+            "about": chosen.about,
+        }
         if job is not None:
             entry |= {"fits": not verdicts[name], "reason": verdicts[name]}
         found.append(entry)
@@ -159,7 +171,7 @@ def listed(job: ExportJob | None) -> list[dict[str, object]]:
 
 
 def listed_in_words(entries: list[dict[str, object]]) -> Iterator[str]:
-    """The same as lines, under the headings of their groups."""
+    """Yield the same entries as lines, grouped under headings."""
     group = None
     width = max(len(str(entry["target"])) for entry in entries)
     for entry in entries:
@@ -169,5 +181,5 @@ def listed_in_words(entries: list[dict[str, object]]) -> Iterator[str]:
             group = entry["group"]
             yield f"{group}:"
         why_not = entry.get("reason")
-        said = f"no: {why_not}" if why_not else f"{entry['title']}. {entry['about']}"
-        yield f"  {entry['target']!s:{width}}  {said}"
+        description = f"no: {why_not}" if why_not else f"{entry['title']}. {entry['about']}"
+        yield f"  {entry['target']!s:{width}}  {description}"

@@ -1,8 +1,8 @@
-"""`coalesce`: what a grammar forces, the ways to spell it, and what it saves not to ask for it.
+"""`coalesce`: the text that a grammar forces, its encodings, and the model calls that fast-forward saves.
 
-A JSON Schema takes every escape that JSON has (`n` is also `\\u006e`), so that next to
-nothing of its text is forced. A server that sends it in one spelling forces its keys:
-that form, which `export` writes too, is what is looked at unless `--spelling any` is given.
+A JSON Schema accepts every escape that JSON has (`n` is also `\\u006e`), so hardly any of its text is forced. A server
+that writes only one form forces the keys: this form, which `export` writes too, is analysed unless `--spelling any` is
+given.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ Count = Callable[[str], int]
 
 
 def add_coalesce(parser: argparse.ArgumentParser, text: Callable[[str], str], count: Count, natural: Count) -> None:
-    """The options of the command, but for those of the grammar.
+    """Add the options of the command, except those of the grammar.
 
     Args:
-        parser: of `coalesce`.
-        text: reads an argument that is any text.
-        count: reads a number from 1.
-        natural: reads a number from 0.
+        parser: the parser of `coalesce`.
+        text: parses any text.
+        count: parses a number from 1.
+        natural: parses a number from 0.
     """
     parser.set_defaults(run=coalesce, parser=parser)
     parser.description = (
@@ -76,7 +76,7 @@ def coalesce(arguments: argparse.Namespace) -> int:
             raise CommandError("no text matches this grammar, so nothing is forced")
         for note in notes:
             complain(f"note: {note}")
-        dfa, why_not = _drawn(grammar, compiled, cancel)
+        dfa, why_not = _materialised(grammar, compiled, cancel)
         if (arguments.dot or arguments.index) and dfa is None:
             raise CommandError(why_not)
         if arguments.dot:
@@ -99,7 +99,7 @@ def coalesce(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """End the command where options contradict each other: none is passed over in silence."""
+    """Exit with an error if options contradict each other; no option is silently ignored."""
     fail = arguments.parser.error
     if arguments.dot and arguments.json:
         fail("--dot prints Graphviz's own form: leave --json out")
@@ -111,14 +111,14 @@ def _check(arguments: argparse.Namespace) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the command says: as data, and as lines for a person."""
+    """A part of the report, as data and as lines of text."""
 
     document: dict[str, Any]
     lines: list[str]
 
 
 class Report:
-    """All that is said of a grammar and a model."""
+    """The report on a grammar and a model."""
 
     def __init__(self, grammar: CompiledGrammar, model: LogitSource, dfa: ByteDfa | None, why_not: str) -> None:
         from engine.models.tokenizer_spelling import speller_of
@@ -128,16 +128,16 @@ class Report:
         self._dfa, self._why_not = dfa, why_not
 
     def found(self, arguments: argparse.Namespace, cancel: CancelToken) -> Found:
-        """The whole report.
+        """Return the complete report.
 
         Raises:
-            CommandError: the text, or the part, does not stand in the grammar.
+            CommandError: the text, or the part, does not match the grammar.
             CancelledError: it was cancelled.
         """
         document: dict[str, Any] = {}
         lines: list[str] = []
-        spellings = self._asked(arguments.prompt, arguments.text, arguments.of)
-        strategies = self._strategies(arguments, cancel)  # before the spellings: the model remembers what it was asked
+        spellings = self._encodings_report(arguments.prompt, arguments.text, arguments.of)
+        strategies = self._strategies(arguments, cancel)  # before the encodings, since the model caches its answers
         for part in (self._automaton(), spellings(arguments.paths), strategies):
             document |= part.document
             lines += [*([""] if lines else []), *part.lines]
@@ -196,10 +196,10 @@ class Report:
             lines,
         )
 
-    # ------------------------------------------------------------------ the spellings of one run
+    # ------------------------------------------------------------------ the encodings of one run
 
-    def _asked(self, prompt: str, text: str, part: str | None) -> Callable[[int], Found]:
-        """How to tell of as many spellings as are wanted; what is wrong with the question is told now."""
+    def _encodings_report(self, prompt: str, text: str, part: str | None) -> Callable[[int], Found]:
+        """Return a function that reports a number of encodings; errors in the arguments are raised at once."""
         from engine.decoding.forced.encodings import asking
         from engine.decoding.forced.lattice import Lattice
         from engine.decoding.forced.tokenizer_encoding import own_spelling
@@ -233,27 +233,30 @@ class Report:
     def _compared(self, matcher: Matcher, run: bytes, part: tuple[int, int], ask: Ask, most: int) -> Found:
         from engine.decoding.forced.encodings import spellings
 
-        told = spellings(matcher, run, part, self._spell, ask, most)
-        if told is None:
+        comparison = spellings(matcher, run, part, self._spell, ask, most)
+        if comparison is None:
             raise CommandError(f"no tokens of {self._model.name} spell `{visible(run)}`")
-        sure = "the likeliest" if told.is_exact else "the likeliest that was found"
-        counted = f"{told.count:,}, {len(told.outlooks)} listed"
-        spelled = run[told.begin : told.end]
+        sure = "the likeliest" if comparison.is_exact else "the likeliest that was found"
+        counted = f"{comparison.count:,}, {len(comparison.outlooks)} listed"
+        spelled = run[comparison.begin : comparison.end]
         lines = [f"spellings of `{visible(spelled)}`: {counted} (* the tokenizer's own, ^ {sure})"]
-        inner = {one.ids: one.ids[len(told.before) : len(one.ids) - len(told.behind)] for one in told.outlooks}
+        inner = {
+            one.ids: one.ids[len(comparison.before) : len(one.ids) - len(comparison.behind)]
+            for one in comparison.outlooks
+        }
         pieces = {ids: self._in_words(part) for ids, part in inner.items()}
         width = max(map(len, pieces.values()))
         lines += [
-            f"  {'*' if one.is_own else ' '}{'^' if one.ids == told.likeliest else ' '} {pieces[one.ids]:{width}}  "
+            f"  {'*' if one.is_own else ' '}{'^' if one.ids == comparison.likeliest else ' '} {pieces[one.ids]:{width}}  "
             f"ln p {one.log_p:8.2f}  then {_following(one)}"
-            for one in told.outlooks
+            for one in comparison.outlooks
         ]
         document = {
             "forced": _text(run),
             "part": _text(spelled),
-            "spellings": told.count,
-            "likeliest_is_exact": told.is_exact,
-            "paths": [self._path(one, is_likeliest=one.ids == told.likeliest) for one in told.outlooks],
+            "spellings": comparison.count,
+            "likeliest_is_exact": comparison.is_exact,
+            "paths": [self._path(one, is_likeliest=one.ids == comparison.likeliest) for one in comparison.outlooks],
         }
         return Found(document, lines)
 
@@ -265,7 +268,10 @@ class Report:
             "likeliest": is_likeliest,
             "log_p": _finite(one.log_p),
             "z": one.z,
-            "next": [{"text": _text(said.data), "end": not said.data, "p": _finite(said.p)} for said in one.following],
+            "next": [
+                {"text": _text(continuation.data), "end": not continuation.data, "p": _finite(continuation.p)}
+                for continuation in one.following
+            ],
         }
 
     # ------------------------------------------------------------------ the strategies
@@ -276,10 +282,10 @@ class Report:
         from engine.decoding.pipeline_settings import Strategy
 
         sampler = SamplerSettings(seed=arguments.seed, temperature=0.0 if arguments.greedy else 1.0)
-        # One call before the clock runs: the first one of a model is slower than the others.
+        # A call before the measurement: the first call of a model is slower than the others.
         self._model.logits(self._model.encode(arguments.prompt))
         timings: dict[tuple[int, ...], float] = {}
-        made = [
+        generations = [
             generate_fast_forward(
                 self._grammar,
                 self._model,
@@ -297,9 +303,9 @@ class Report:
         lines += [
             f"  {one.strategy:9} {_many(len(one.generation.steps), 'token'):>11} {_many(one.calls, 'call'):>10} "
             f"{one.saved:>5} saved  {one.seconds:7.3f} s  {visible(one.generation.output)}"
-            for one in made
+            for one in generations
         ]
-        return Found({"strategies": [_strategy(one) for one in made]}, lines)
+        return Found({"strategies": [_strategy(one) for one in generations]}, lines)
 
     def _in_words(self, ids: Sequence[int]) -> str:
         return " ".join(visible(self._vocabulary.tokens[token_id] or b"") for token_id in ids)
@@ -308,7 +314,7 @@ class Report:
 def _grammar(
     arguments: argparse.Namespace, cancel: CancelToken
 ) -> tuple[CompiledGrammar, CompiledGrammar, tuple[str, ...]]:
-    """Return the grammar that is looked at, the one that it was made of, and which texts of that it lacks."""
+    """Return the grammar to analyse, the one it was made from, and notes on texts that it lacks."""
     grammar = compile_grammar(arguments.notation, read_grammar(arguments), compile_options(arguments), cancel=cancel)
     if arguments.notation != "json_schema" or arguments.spelling == "any" or grammar.is_empty:
         return grammar, grammar, ()
@@ -318,7 +324,9 @@ def _grammar(
     return compile_grammar("gbnf", plain.text, cancel=cancel), grammar, plain.notes
 
 
-def _drawn(grammar: CompiledGrammar, compiled: CompiledGrammar, cancel: CancelToken) -> tuple[ByteDfa | None, str]:
+def _materialised(
+    grammar: CompiledGrammar, compiled: CompiledGrammar, cancel: CancelToken
+) -> tuple[ByteDfa | None, str]:
     if not grammar.is_regular:
         from engine.export import CLOSE_OBJECTS, needs_closing
 
@@ -351,8 +359,8 @@ def _strategy(one: FastForwardGeneration) -> dict[str, Any]:
 def _following(one: EncodingComparison) -> str:
     if one.z == 0:
         return "nothing that the model would write"
-    said = [f"{_begins(said.data) or 'the end'} {percent(said.p)}" for said in one.following[:4]]
-    return ", ".join(said)
+    shown = [f"{_begins(shown.data) or 'the end'} {percent(shown.p)}" for shown in one.following[:4]]
+    return ", ".join(shown)
 
 
 def _begins(data: bytes) -> str:
@@ -361,7 +369,7 @@ def _begins(data: bytes) -> str:
 
 
 def _finite(number: float) -> float | None:
-    return number if abs(number) < float("inf") else None  # a NaN is below nothing
+    return number if abs(number) < float("inf") else None  # false for NaN, too
 
 
 def _shown(lines: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The automaton of `coalesce`: as Graphviz text, as data, and as the index of its tokens."""
+"""The automaton of `coalesce`: as Graphviz text, as data, and as a token index."""
 
 from __future__ import annotations
 
@@ -20,7 +20,14 @@ MOST_INDEXED = 500
 
 
 def print_index(grammar: CompiledGrammar, vocabulary: Vocabulary, cancel: CancelToken, *, as_json: bool) -> None:
-    """Print `{state: {token: next}}`, a state a line with its tokens in words; wide states as a number of tokens."""
+    """Print `{state: {token: next}}`, one state per line with its tokens as text; wide states as a token count.
+
+    Args:
+        grammar: the grammar.
+        vocabulary: the vocabulary of the tokens.
+        cancel: cancels the computation.
+        as_json: whether to print JSON instead.
+    """
     from engine.export import build_token_index
 
     index = build_token_index(grammar, vocabulary, cancel=cancel)
@@ -44,7 +51,7 @@ def _rows(index: TokenIndex) -> Iterator[tuple[int, dict[int, int]]]:
 
 
 def as_dot(dfa: ByteDfa, which: str) -> str:
-    """The automaton `before` or `after` its forced runs are merged, for Graphviz."""
+    """Return the automaton `before` or `after` merging its forced runs, for Graphviz."""
     merged = merge_forced(dfa)
     if which == "after":
         states, accepting = merged.states, merged.accepting
@@ -56,7 +63,7 @@ def as_dot(dfa: ByteDfa, which: str) -> str:
     lines = ["digraph {", "  rankdir=LR;", "  start [shape=point];"]
     lines += [f"  {state} [shape={'doublecircle' if state in accepting else 'circle'}];" for state in states]
     lines += [f"  start -> {merged.start};"]
-    lines += [f'  {source} -> {target} [label="{_quoted(written)}"];' for source, target, written in edges]
+    lines += [f'  {source} -> {target} [label="{_quoted(edge_label)}"];' for source, target, edge_label in edges]
     return "\n".join([*lines, "}"])
 
 
@@ -65,7 +72,7 @@ def _quoted(text: str) -> str:
 
 
 def merged_as_data(merged: MergedAutomaton) -> dict[str, Any]:
-    """The automaton with forced runs merged."""
+    """Return the automaton with forced runs merged, as data."""
     return {
         "start": merged.start,
         "states": list(merged.states),

@@ -1,4 +1,4 @@
-"""Where a grammar's text comes from, and the options that it is compiled with."""
+"""The grammar's text and compile options from the command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STDIN = "-"
 
 
 def read_grammar(arguments: argparse.Namespace) -> SourceText:
-    """The grammar's text, named as messages will call it.
+    """Read the grammar's text, with the name that messages use.
 
     Raises:
         MisuseError: the file cannot be read, or is not UTF-8.
@@ -33,12 +33,12 @@ def read_grammar(arguments: argparse.Namespace) -> SourceText:
 
 
 def limits_of(arguments: argparse.Namespace) -> Limits:
-    """Return the limits that the command line gives, with the defaults of all others."""
+    """Return the limits of the command line, with defaults for the others."""
     return Limits(**dict(arguments.limit))
 
 
 def compile_options(arguments: argparse.Namespace) -> CompileOptions:
-    """Return the options of a compile that the command line gives."""
+    """Return the compile options of the command line."""
     return CompileOptions(
         dialect=arguments.dialect,
         whitespace=arguments.whitespace,
@@ -49,5 +49,5 @@ def compile_options(arguments: argparse.Namespace) -> CompileOptions:
 
 
 def _without_last_line_end(text: str) -> str:
-    """Editors and `echo` end a file with a line end that nobody means as part of the grammar."""
+    """Remove the line end that editors and `echo` append; it is not part of the grammar."""
     return text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text

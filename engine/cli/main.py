@@ -1,8 +1,7 @@
-"""The entry point: which command runs, and how every failure ends.
+"""The entry point: dispatch of commands, and the handling of every failure.
 
-The exit codes are in `engine.cli.exit_codes`. Nothing heavy is imported before it is known
-that it will be used: `turnstile` alone goes straight to the window, and
-`turnstile check` loads neither torch nor numba nor Qt.
+The exit codes are in `engine.cli.exit_codes`. Heavy modules are imported only when needed: `turnstile` alone opens the
+window directly, and `turnstile check` loads neither torch nor numba nor Qt.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from engine.source import CancelledError, EngineError, GrammarError, LimitExceed
 from engine.source.processes import protect_imports
 
 OPENED = (".turnstile", ".gbnf", ".json", ".regex", ".re", ".txt")
-"""The names of files that the window opens end so."""
+"""The suffixes of files that the window opens."""
 OWN_OPTIONS = ("-h", "--help", "-V", "--version", "--print-completion")
 
 
@@ -41,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _run(given)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read the output has enough. Python flushes once more on exit: let that find no pipe.
+        # The reader has closed the pipe. Python flushes once more on exit: redirect that to /dev/null.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.NEGATIVE
     except (KeyboardInterrupt, CancelledError):
@@ -51,13 +50,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _terminate(_number: int, _frame: object) -> NoReturn:
-    """Leave by an exception, so that what a command has begun to write is removed."""
+    """Exit by an exception, so that partly written files are removed."""
     complain("terminated")
     raise SystemExit(int(ExitCode.TERMINATED))
 
 
 def _is_for_the_window(given: Sequence[str]) -> bool:
-    """Nothing, a file, or an option of the window's own: those of the commands come after a command."""
+    """Return whether the arguments open the window: none, a file, or an option of the window.
+
+    Options of commands come after a command.
+    """
     if not given or PurePath(given[0]).suffix.lower() in OPENED:
         return True
     return given[0].startswith("-") and given[0].partition("=")[0] not in OWN_OPTIONS
@@ -75,7 +77,7 @@ def _run(given: Sequence[str]) -> int:
         print(error, file=sys.stderr)
         return ExitCode.NEGATIVE
     except CancelledError:
-        raise  # it is an EngineError too, with a code of its own
+        raise  # it is an EngineError too, but has its own code
     except IllegalTextError as error:
         if as_json:
             print_json(error.document)
@@ -90,9 +92,9 @@ def _run(given: Sequence[str]) -> int:
 
 
 def _open_window(given: Sequence[str]) -> int:
-    """The window is another program that happens to share this command; the engine must not depend on it."""
+    """Open the window, a separate program that shares this command; the engine must not depend on it."""
     try:
-        # Qt comes with the window's first use, and wants system libraries that a server lacks.
+        # Qt is imported here, since it needs system libraries that a server lacks.
         return int(importlib.import_module("app.main").main(given) or 0)
     except ImportError as error:
         complain(f"the window cannot open: {error}; `turnstile --help` lists the commands that need no window")

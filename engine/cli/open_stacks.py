@@ -1,4 +1,4 @@
-"""Where a match stands after a text, what may come next, and on which stacks of rules: `turnstile step`."""
+"""The state of a match after a text, what may come next, and the stacks of rules: `turnstile step`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ from engine.source import SourceText
 
 
 def standing(grammar: CompiledGrammar, text: str, most_stacks: int) -> dict[str, object]:
-    """Where a match stands after a text, as a document; stacks are listed where `most_stacks` is not 0.
+    """Describe the state of a match after a text, as a document; `most_stacks` of 0 omits the stacks.
+
+    Args:
+        grammar: the grammar.
+        text: the text.
+        most_stacks: the largest number of listed stacks.
 
     Raises:
         IllegalTextError: no match begins with the text.
-        CommandError: stacks are wanted of what has none.
+        CommandError: stacks are requested for a grammar without rules.
     """
     configuration = _after(grammar, text.encode())
     automaton, source = grammar.automaton, grammar.source
@@ -37,7 +42,12 @@ def standing(grammar: CompiledGrammar, text: str, most_stacks: int) -> dict[str,
 
 
 def standing_in_words(grammar: CompiledGrammar, text: str, most_stacks: int) -> list[str]:
-    """The same as lines for a person. Behind each rule of a stack stands what may come next in it.
+    """Describe the same as lines of text; each rule of a stack is followed by what may come next in it.
+
+    Args:
+        grammar: the grammar.
+        text: the text.
+        most_stacks: the largest number of listed stacks.
 
     Raises:
         CommandError: as `standing`.
@@ -89,8 +99,8 @@ def _frame(frame: StackFrame, source: SourceText) -> dict[str, object]:
 def _line(stack: ParseStack, source: SourceText) -> str:
     frames = []
     for frame in stack.frames:
-        places = list(dict.fromkeys(f"`{' '.join(source.excerpt(span).split())}`" for span in frame.spans))
-        frames.append(f"{frame.rule} {' | '.join([*places, 'end'] if frame.may_end else places)}")
+        excerpts = list(dict.fromkeys(f"`{' '.join(source.excerpt(span).split())}`" for span in frame.spans))
+        frames.append(f"{frame.rule} {' | '.join([*excerpts, 'end'] if frame.may_end else excerpts)}")
     if stack.left_out:
         frames.insert(len(frames) // 2, f"+{stack.left_out:,} more")
     return " > ".join(frames) or "end"

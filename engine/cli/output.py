@@ -1,4 +1,4 @@
-"""What goes where: results to stdout, all else to stderr."""
+"""Output of commands: results to stdout, everything else to stderr."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _NOWHERE = "there is nowhere to print to: the standard output is closed"
 
 
 class CommandError(EngineError):
-    """A command cannot do what it was asked: one sentence that says what and why."""
+    """A command cannot do what was requested: one sentence that says what and why."""
 
 
 class IllegalTextError(CommandError):
-    """No match begins with the text that a command was given.
+    """No match begins with the text of a command.
 
     Attributes:
         document: the verdict, for `--json`.
@@ -38,11 +38,11 @@ class IllegalTextError(CommandError):
 
 
 class MisuseError(CommandError):
-    """The command line asks for what cannot be, such as a file that is not there."""
+    """The command line requests something impossible, such as reading a missing file."""
 
 
 class _Closed(io.TextIOBase):
-    """Stands where the process was started without a standard output: what is written is not lost in silence."""
+    """A replacement for a closed standard output: writing to it is an error."""
 
     def write(self, text: str) -> int:
         if text:
@@ -55,14 +55,14 @@ class _Closed(io.TextIOBase):
 
 
 class _Dropped(io.TextIOBase):
-    """The same for the standard error: what has no reader is not worth an error."""
+    """A replacement for a closed standard error: it discards its input."""
 
     def write(self, text: str) -> int:
         return len(text)
 
 
 def have_streams() -> None:
-    """Python leaves out a standard stream whose descriptor is closed; put something in its place that says so."""
+    """Replace standard streams that Python omits because their descriptors are closed."""
     if sys.stdout is None:
         sys.stdout = _Closed()
     if sys.stderr is None:
@@ -70,7 +70,7 @@ def have_streams() -> None:
 
 
 def use_utf8() -> None:
-    """Results are UTF-8 with `\\n` on every system, whatever the terminal's code page."""
+    """Set results to UTF-8 with `\\n` on every system, whatever the terminal's code page."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")
     if isinstance(sys.stderr, io.TextIOWrapper):
@@ -78,23 +78,23 @@ def use_utf8() -> None:
 
 
 def complain(message: str) -> None:
-    """One line on stderr."""
+    """Print one line on stderr."""
     print("turnstile:", " ".join(message.split("\n")), file=sys.stderr)
 
 
 def print_json(document: object) -> None:
-    """One line of JSON on stdout."""
+    """Print one line of JSON on stdout."""
     print(json.dumps(document, ensure_ascii=False, allow_nan=False))
 
 
 def place_of(span: Span, source: SourceText) -> dict[str, object]:
-    """A place in a source, as documents give it."""
+    """Return a source position in the form of documents."""
     line, column = source.line_column(span.start)
     return {"text": source.excerpt(span), "line": line, "column": column}
 
 
 class ProgressLine:
-    """A line on stderr that is written over, where that is a terminal; nothing elsewhere."""
+    """A progress line on stderr that is overwritten on a terminal, and omitted elsewhere."""
 
     def __init__(self) -> None:
         self._shown_at = 0.0

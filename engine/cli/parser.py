@@ -30,7 +30,7 @@ _LIMITS = tuple(one.name for one in fields(Limits))
 
 
 class _PrintCompletion(argparse.Action):
-    """Print the script and leave, as `--version` does: no command is needed."""
+    """An action that prints the script and exits, as `--version` does: no command is needed."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, _namespace: object, values: object, _option: object = None
@@ -40,7 +40,7 @@ class _PrintCompletion(argparse.Action):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+    """Build the parser of the complete command line."""
     parser = ArgumentParser(prog="turnstile", description=DESCRIPTION, epilog=help_text())
     parser.add_argument("-V", "--version", action="version", version=f"turnstile {_version()}")
     parser.add_argument("--print-completion", action=_PrintCompletion, choices=SHELLS, help="print a completion script")
@@ -249,7 +249,7 @@ def _add_grammar(parser: argparse.ArgumentParser, *, required: bool = True) -> N
 
 
 def _add_compile_options(parser: argparse.ArgumentParser) -> None:
-    """Add what every command that compiles a grammar takes."""
+    """Add the options of every command that compiles a grammar."""
     parser.add_argument(
         "--dialect", choices=["python", "ecma"], default="python", help="of a regular expression (python)"
     )
@@ -290,11 +290,11 @@ def _limit(text: str) -> tuple[str, int]:
     name, _, value = text.partition("=")
     if name not in _LIMITS:
         raise argparse.ArgumentTypeError(f"there is no limit {name!r}; there are {', '.join(_LIMITS)}")
-    return name, _whole(value.replace("_", "").replace(",", ""), 1)
+    return name, _integer(value.replace("_", "").replace(",", ""), 1)
 
 
 def _text(argument: str) -> str:
-    """An argument as it was typed: in an ASCII locale Python hands over UTF-8 as escaped bytes."""
+    """Return an argument as typed: in an ASCII locale Python passes UTF-8 as escaped bytes."""
     try:
         return argument.encode("utf-8", "surrogateescape").decode("utf-8")
     except UnicodeError as error:
@@ -315,14 +315,14 @@ def _ids(text: str) -> tuple[int, ...]:
 
 
 def _natural(text: str) -> int:
-    return _whole(text, 0)
+    return _integer(text, 0)
 
 
 def _count(text: str) -> int:
-    return _whole(text, 1)
+    return _integer(text, 1)
 
 
-def _whole(text: str, least: int) -> int:
+def _integer(text: str, least: int) -> int:
     try:
         number = int(text)
     except ValueError as error:

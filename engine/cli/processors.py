@@ -1,4 +1,4 @@
-"""The options of `generate` that make a pipeline: what they are called and what they come to."""
+"""The options of `generate` that define a pipeline."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _ZONE_KEYS = ("notation", "grammar", "after", "after_token", "until")
 
 
 def add_stages(parser: argparse.ArgumentParser, text: Text, natural: Callable[[str], int]) -> None:
-    """The options that switch stages on.
+    """Add the options that enable stages.
 
     Args:
-        parser: of `generate`.
-        text: reads an argument that is any text.
-        natural: reads a number from 0.
+        parser: the parser of `generate`.
+        text: parses any text.
+        natural: parses a number from 0.
     """
     stages = parser.add_argument_group("stages beside the grammar")
     stages.add_argument(
@@ -101,7 +101,7 @@ def add_stages(parser: argparse.ArgumentParser, text: Text, natural: Callable[[s
 
 
 def pipeline_of(arguments: argparse.Namespace) -> PipelineSettings:
-    """What the options come to.
+    """Return the pipeline settings of the options.
 
     Raises:
         MisuseError: they contradict each other or cannot be read; the message says which and why.

@@ -1,4 +1,4 @@
-"""An output held against a grammar: `turnstile replay`."""
+"""The verdict on an output: `turnstile replay`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LINE_ENDS = (b"\n", b"\r\n")
 
 
 def check_replay(arguments: argparse.Namespace) -> None:
-    """What argparse cannot say: ids and budgets are about tokens, which are somebody's."""
+    """Check what argparse cannot: ids and budgets need a vocabulary."""
     if arguments.model or arguments.tokenizer:
         return
     if arguments.ids is not None:
@@ -30,7 +30,7 @@ def check_replay(arguments: argparse.Namespace) -> None:
 
 
 def whose_tokens(arguments: argparse.Namespace, cancel: CancelToken) -> TokenSource | None:
-    """The vocabulary that was asked for, and how its tokenizer spells."""
+    """Return the requested vocabulary and its tokenizer."""
     if arguments.tokenizer:
         from engine.models.tokenizer_spelling import speller_at
 
@@ -48,11 +48,17 @@ def whose_tokens(arguments: argparse.Namespace, cancel: CancelToken) -> TokenSou
 def replayed(
     arguments: argparse.Namespace, grammar: CompiledGrammar, whose: TokenSource | None, cancel: CancelToken
 ) -> Verdict:
-    """The verdict on what the command line gives.
+    """Return the verdict on the output of the command line.
+
+    Args:
+        arguments: the parsed command line.
+        grammar: the compiled grammar.
+        whose: the vocabulary, if requested.
+        cancel: cancels the replay.
 
     Raises:
         MisuseError: a file cannot be read.
-        EngineError: a file is no saved trace.
+        EngineError: a file is not a saved trace.
     """
     budget, finish = arguments.budget, arguments.finish or ""
     if arguments.ids is not None:
@@ -69,18 +75,18 @@ def replayed(
         and found.outcome is VerdictOutcome.TEXT_AFTER
         and data[found.legal :] in _LINE_ENDS
     ):
-        # An editor ended the file with a line end that nobody generated.
+        # The editor appended a line end that was not generated.
         return replay_text(grammar, data[: found.legal], whose, budget=budget, finish=finish, cancel=cancel)
     return found
 
 
 def in_words(found: Verdict) -> list[str]:
-    """The sentence, and a line for each note."""
+    """Return the sentence, and a line for each note."""
     return [found.sentence, *(f"- {note}" for note in found.notes)]
 
 
 def as_data(found: Verdict, source: SourceText) -> dict[str, object]:
-    """The verdict as a document."""
+    """Return the verdict as a document."""
     return {
         "outcome": found.outcome,
         "sentence": found.sentence,

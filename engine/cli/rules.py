@@ -1,4 +1,4 @@
-"""A GBNF grammar's plain rules, for `turnstile check --rules`."""
+"""The plain rules of a GBNF grammar, for `turnstile check --rules`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from engine.notations.gbnf.plain_rules import Element, PlainRule, plain_rules, t
 
 
 def rules_as_text(grammar: CompiledGrammar) -> str:
-    """The rules as GBNF without groups and repetitions."""
+    """Return the rules as GBNF without groups and repetitions."""
     assert grammar.grammar is not None
     return text_of(plain_rules(grammar.grammar), grammar.grammar.start).removesuffix("\n")
 
 
 def rules_as_data(grammar: CompiledGrammar) -> list[dict[str, object]]:
-    """The rules as llama.cpp holds them, with their places."""
+    """Return the rules as llama.cpp stores them, with their source positions."""
     assert grammar.grammar is not None
     return [_rule(rule, grammar) for rule in plain_rules(grammar.grammar)]
 

@@ -19,7 +19,12 @@ _STDOUT = "-"
 
 
 def share(arguments: argparse.Namespace, vocabulary_of: Callable[[argparse.Namespace, CancelToken], Vocabulary]) -> int:
-    """Write the page."""
+    """Write the page of a document.
+
+    Args:
+        arguments: the parsed command line.
+        vocabulary_of: loads the requested vocabulary.
+    """
     path = Path(arguments.document)
     try:
         data = path.read_bytes()
@@ -51,7 +56,7 @@ def _titled(work: SharedWork, path: Path) -> SharedWork:
 
 
 def _check_vocabulary(work: SharedWork, vocabulary: Vocabulary) -> None:
-    """Refuse another model's tokens: its reasons would be about something else."""
+    """Refuse the vocabulary of another model: its explanations would be about other tokens."""
     for node in work.trace.nodes:
         step = node.step
         known = 0 <= step.token_id < vocabulary.size
@@ -63,7 +68,7 @@ def _check_vocabulary(work: SharedWork, vocabulary: Vocabulary) -> None:
 def _language(
     work: SharedWork, vocabulary: Vocabulary | None, limits: Limits, cancel: CancelToken
 ) -> CompiledGrammar | None:
-    """What the output must match; None, and why is told, where that cannot be known here."""
+    """Return what the output must match; None, with a message, if it cannot be determined."""
     grammar = work.grammar
     options = CompileOptions(
         dialect=grammar.dialect,

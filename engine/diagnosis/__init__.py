@@ -1,4 +1,4 @@
-"""What the engine found out, as prose."""
+"""Diagnosis of outputs and grammars, as prose."""
 
 from engine.diagnosis.distance import distance_prose
 from engine.matching.byte_descriptions import byte_prose

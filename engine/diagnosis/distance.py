@@ -1,4 +1,4 @@
-"""How far the end of a text is, in a sentence or two."""
+"""The distance to the end of a text, in a sentence or two."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST_ENDING = 80
 
 
 def distance_prose(completion: Completion, tokens: TokenCompletion | None = None) -> str:
-    """The shortest ending of a text: its length in bytes, and in tokens where those are given."""
+    """Describe the shortest ending of a text: its length in bytes, and in tokens if given."""
     if completion.is_impossible and tokens is None:
         return "No text completes it: the grammar wants a token taken whole."
     if completion.at_most == 0:

@@ -1,8 +1,7 @@
-"""What would repair a finding: edits of the text, computed from the finding and the text alone.
+"""Quick fixes for findings: edits of the text, computed from the finding and the text alone.
 
-A fix is offered only where it is plain what to write; most findings have none,
-or their hint says what a person has to decide. Tests apply every kind of fix
-and compile again: the finding must be gone.
+A fix is offered only if the replacement is obvious; most findings have none, or their hint says what the author must
+decide. Tests apply every kind of fix and compile again: the finding must be gone.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ _WRITE: Final = re.compile(r"^(?:Write|Write it as) `+(.+?)`+(?: |$|,)")
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """One way to repair a finding.
+    """One possible repair of a finding.
 
     Attributes:
-        title: what it does, as an order: "Replace by `item`".
-        edits: what it changes.
-        caret: where to go on writing, a code point of the text as it will be; None for behind the last edit.
+        title: what it does, as a command: "Replace by `item`".
+        edits: the changes of the text.
+        caret: the cursor position in the changed text, in code points; None for after the last edit.
     """
 
     title: str
@@ -40,8 +39,8 @@ Fixer: TypeAlias = Callable[[str, Diagnostic], Iterator[Fix]]
 
 
 def fixes(text: str, finding: Diagnostic) -> tuple[Fix, ...]:
-    """What would repair a finding of a text, the likeliest first; none where that is for a person to decide."""
-    if finding.span.end > len(text):  # it is about another text
+    """Return the fixes of a finding, the most likely first; none if the author must decide."""
+    if finding.span.end > len(text):  # the finding is about another text
         return ()
     fixer = _FIXERS.get(finding.code)
     if fixer is not None:
@@ -70,14 +69,14 @@ def _remove(span: Span, what: str) -> Fix:
 
 
 def _as_the_hint_says(_text: str, finding: Diagnostic) -> Iterator[Fix]:
-    """The hint of these findings is what stands in place of their span."""
+    """Yield the replacement that the hint contains."""
     found = _WRITE.match(finding.hint)
     if found is not None:
         yield _replace(finding.span, found.group(1))
 
 
 def _without_backslash(text: str, finding: Diagnostic) -> Iterator[Fix]:
-    """An escape that is none: its character alone, or a backslash and the character."""
+    """Yield fixes for an invalid escape: its character alone, or an escaped backslash."""
     escape = _of(text, finding.span)
     if escape.startswith("\\") and len(escape) > 1:
         yield _replace(finding.span, escape[1:])
@@ -85,7 +84,7 @@ def _without_backslash(text: str, finding: Diagnostic) -> Iterator[Fix]:
 
 
 def _escape(text: str, finding: Diagnostic) -> Iterator[Fix]:
-    """A character that stands for itself."""
+    """Yield the escape of a literal character."""
     character = _of(text, finding.span)
     yield Fix(f"Escape this: `\\{character}`", (Edit(finding.span, "\\" + character),))
 
@@ -111,8 +110,8 @@ def _repair_count(text: str, finding: Diagnostic) -> Iterator[Fix]:
         return
     least, comma, most = found.groups()
     if least or most:
-        whole = Span(finding.span.start, finding.span.start + len(found[0].rstrip()))
-        yield _replace(whole, f"{{{least or '0'}{comma}{most}}}")
+        count_span = Span(finding.span.start, finding.span.start + len(found[0].rstrip()))
+        yield _replace(count_span, f"{{{least or '0'}{comma}{most}}}")
 
 
 # --- GBNF ------------------------------------------------------------------------------------------------------------
@@ -150,7 +149,7 @@ def _no_definition(text: str, finding: Diagnostic) -> Iterator[Fix]:
 
 
 def _quotes(text: str, finding: Diagnostic) -> Iterator[Fix]:
-    """Text in single quotes."""
+    """Yield the replacement of single quotes."""
     single = re.compile(r"'((?:[^'\\\n]|\\.)*)'").match(text, finding.span.start)
     if single is not None:
         inner = single[1].replace("\\'", "'").replace('"', '\\"')
@@ -173,9 +172,9 @@ def _close_line(closing: str) -> Fixer:
 
 
 def _remove_rule(text: str, finding: Diagnostic) -> Iterator[Fix]:
-    whole = rule_span(text, finding.span)
-    end = whole.end + (text[whole.end : whole.end + 1] == "\n")
-    yield _remove(Span(whole.start, end), f"the rule `{_of(text, finding.span)}`")
+    rule = rule_span(text, finding.span)
+    end = rule.end + (text[rule.end : rule.end + 1] == "\n")
+    yield _remove(Span(rule.start, end), f"the rule `{_of(text, finding.span)}`")
 
 
 def _remove_this(text: str, finding: Diagnostic) -> Iterator[Fix]:
@@ -183,7 +182,7 @@ def _remove_this(text: str, finding: Diagnostic) -> Iterator[Fix]:
 
 
 def _hyphens(text: str, _finding: Diagnostic) -> Iterator[Fix]:
-    """All names at once: llama.cpp takes none of them."""
+    """Yield one fix for all names, since llama.cpp accepts none of them."""
     taken = {name.text for name in names_of("gbnf", text)}
     edits: list[Edit] = []
     for name in names_of("gbnf", text):
@@ -231,7 +230,7 @@ def _atomic(_: str, finding: Diagnostic) -> Iterator[Fix]:
 
 
 def _named_group(text: str, finding: Diagnostic) -> Iterator[Fix]:
-    """`(?<name>` is Python's `(?P<name>`, and the other way round."""
+    """Yield fixes that turn `(?<name>` into Python's `(?P<name>`, or the reverse."""
     opening = re.compile(r"\(\?(P?)<([^\W\d]\w*)>").match(text, finding.span.start)
     if opening is not None:
         yield _replace(Span(*opening.span()), f"(?{'' if opening[1] else 'P'}<{opening[2]}>")

@@ -1,11 +1,10 @@
-"""A grammar in words: what each part of its text means, as a tree that follows the text.
+"""The explanation of a grammar: the meaning of each part of its text, as a tree that follows the text.
 
-`turnstile explain --tree` prints it; the editor shows it beside the text. The
-words come from what the parsers made of the text, so they say what matches, and
-a text that is broken has none.
+`turnstile explain --tree` prints it; the editor shows it beside the text. It is built from the parsers' results, so it
+states what matches, and an invalid text has none.
 
-Rejected: words from the tokens of the text. They would do for a broken text,
-too, but say what it looks like, not what it means.
+Rejected: an explanation of the text's tokens. It would work for an invalid text too, but describe its form, not its
+meaning.
 """
 
 from engine.diagnosis.explanation_tree.phrases import MOST_PHRASES, Description, Phrase

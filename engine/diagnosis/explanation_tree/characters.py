@@ -1,8 +1,7 @@
-"""Sets of characters and literal texts in words.
+"""Descriptions of character sets and literal texts.
 
-The words come from the set itself, not from how it is written, so they cannot
-say anything else than what matches. Only where a set has too many ranges to be
-listed does the caller cite the source instead.
+A description is derived from the set itself, not from its source, so it cannot differ from what matches. Only if a set
+has too many ranges to list does the caller quote the source instead.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _SHORTEST_RANGE: Final = 3
 
 
 def character_name(code: int) -> str:
-    """One character: its name where it is a blank, itself where it can be seen, else its number."""
+    """Return the name of a white-space character, the character itself if visible, else its code point."""
     if code in _NAMES:
         return _NAMES[code]
     char = chr(code)
@@ -30,7 +29,7 @@ def character_name(code: int) -> str:
 
 
 def characters(chosen: CharSet) -> str | None:
-    """A set in words: "one of `A` to `Z` or `_`"; None where it takes too many of them."""
+    """Describe a set: "one of `A` to `Z` or `_`"; None if it has too many ranges."""
     if not chosen & EVERY_SCALAR:
         return "half of a surrogate pair, which no text holds" if chosen else "no character"
     rest = EVERY_SCALAR - chosen
@@ -44,7 +43,7 @@ def characters(chosen: CharSet) -> str | None:
 
 
 def text_words(text: str) -> str:
-    """A literal text in words: "the text `abc`"; of a very long one, its beginning and its length."""
+    """Describe a literal text: "the text `abc`"; a very long one by its beginning and its length."""
     shown = visible(text[:LONGEST_TEXT].encode("utf-8", "surrogatepass"))
     if len(text) <= LONGEST_TEXT:
         return f"the text {quoted(shown)}"
@@ -52,7 +51,7 @@ def text_words(text: str) -> str:
 
 
 def joined(items: Iterable[str], conjunction: str) -> str:
-    """A list in words: "a, b and c"."""
+    """Join a list in words: "a, b and c"."""
     parts = list(items)
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {conjunction} {parts[-1]}"
 

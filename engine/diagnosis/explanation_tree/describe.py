@@ -1,4 +1,4 @@
-"""A text in any notation to its description."""
+"""The explanation of a text in any notation."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from engine.source import SourceText
 
 
 def describe_grammar(notation: str, source: SourceText | str, options: CompileOptions | None = None) -> Description:
-    """What each part of a grammar's text means.
+    """Explain each part of a grammar's text.
 
     Args:
         notation: `regex`, `gbnf` or `json_schema`.
         source: the text.
-        options: what the compile is told; they decide the meaning of a text, too.
+        options: the compile options, which affect the meaning of a text.
 
     Raises:
         GrammarError: the text does not parse.

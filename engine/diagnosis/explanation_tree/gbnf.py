@@ -1,4 +1,4 @@
-"""A GBNF grammar in words, rule by rule."""
+"""The explanation of a GBNF grammar, rule by rule."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.source import Limits, SourceText, Span
 
 
 def gbnf_entries(source: SourceText, limits: Limits) -> Iterator[ExplanationEntry]:
-    """What each rule says, in source order.
+    """Explain each rule, in source order.
 
     Raises:
         GrammarError: the text is malformed, or a rule is missing.
@@ -23,19 +23,19 @@ def gbnf_entries(source: SourceText, limits: Limits) -> Iterator[ExplanationEntr
     """
     grammar, _ = parse(source, limits)
     targets = {rule.name: rule.span for rule in grammar.rules}
-    telling = ExplanationWriter(source.text, targets=targets, place=partial(_with_quotes, source.text))
-    return (_rule(rule, grammar, telling) for rule in sorted(grammar.rules, key=lambda rule: rule.span))
+    writer = ExplanationWriter(source.text, targets=targets, place=partial(_with_quotes, source.text))
+    return (_rule(rule, grammar, writer) for rule in sorted(grammar.rules, key=lambda rule: rule.span))
 
 
-def _rule(rule: Rule, grammar: Grammar, telling: ExplanationWriter) -> ExplanationEntry:
-    body = telling.entry(rule.node)
+def _rule(rule: Rule, grammar: Grammar, writer: ExplanationWriter) -> ExplanationEntry:
+    body = writer.entry(rule.node)
     begins = ", with which every match begins" if rule.name == grammar.start else ""
     span = Span(rule.span.start, max(body.span.end, rule.span.end))
     return ExplanationEntry(f"rule {quoted(rule.name)}{begins}: {body.text}", span, body.inner, body.target)
 
 
 def _with_quotes(text: str, node: Node) -> Span:
-    """Where a node is written: of the first and the last character of a literal, with the quote beside it."""
+    """Return the span of a node; for the first and last character of a literal it includes the quote."""
     span = node.span
     excerpt = text[span.start : span.end]
     if not isinstance(node, Chars) or (excerpt[:1] == "[" and len(excerpt) > 1) or node.set == ANY:

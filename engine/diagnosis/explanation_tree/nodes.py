@@ -1,8 +1,7 @@
-"""Grammar nodes in words, for the two notations that are made of them.
+"""Explanations of grammar nodes, for the two notations that consist of them.
 
-A node says what matches; how it is written (a group's name, a lazy quantifier)
-is told where the notation knows it. What one phrase can hold is told in one:
-"once or more: one of `a` to `z`" instead of two lines.
+A node determines what matches; its form (a group's name, a lazy quantifier) is added where the notation knows it. What
+fits into one phrase becomes one: "once or more: one of `a` to `z`" instead of two lines.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ from engine.matching.explanation_text import LONGEST_EXCERPT, quoted
 from engine.notations.regex.case import CaseFold, close
 from engine.source import Span
 
-_MOST_IN_A_LINE: Final = 4  # nodes that one phrase may tell of
-_LARGEST_CASE: Final = 4  # characters that differ in case only
+_MOST_IN_A_LINE: Final = 4  # the largest number of nodes in one phrase
+_LARGEST_CASE: Final = 4  # the largest number of characters that differ only in case
 _LOOKS: Final = {
     (True, False): "followed by",
     (True, True): "not followed by",
@@ -47,7 +46,7 @@ _CASES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Precedence:
-    """Something that is written around a node and leaves none: what it is called, and its place."""
+    """Source around a node that has no node of its own: its description and its span."""
 
     words: str
     span: Span
@@ -59,16 +58,16 @@ def _no_words(_node: Node) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ExplanationWriter:
-    """Tells of the nodes of one text.
+    """Explains the nodes of one text.
 
     Attributes:
         text: the source.
-        groups: what stands around a node, the inner one first, by the node's `id`.
-        targets: where each rule is defined.
-        folds: how letters may be widened to any case.
-        knows_lazy: whether a `?` behind a quantifier makes it lazy.
-        named: what a node is called where its form tells it; empty where nothing is known.
-        place: where a node is written, if that is more than its span.
+        groups: what encloses a node, the inner one first, by the node's `id`.
+        targets: the definition of each rule.
+        folds: the case foldings that may have widened letters.
+        knows_lazy: whether a `?` after a quantifier makes it lazy.
+        named: returns the name of a node by its form; empty if it has none.
+        place: returns the span of a node, if it is more than `node.span`.
     """
 
     text: str
@@ -80,14 +79,14 @@ class ExplanationWriter:
     place: Callable[[Node], Span] = lambda node: node.span
 
     def entries(self, node: Node) -> Iterator[ExplanationEntry]:
-        """A whole body: the items of a sequence side by side, anything else by itself."""
+        """Explain a body: the items of a sequence separately, anything else as one entry."""
         if isinstance(node, Sequence) and id(node) not in self.groups:
             yield from self._items(node)
         else:
             yield self.entry(node)
 
     def entry(self, node: Node, room: int = _MOST_IN_A_LINE) -> ExplanationEntry:
-        """A node with what is written around it."""
+        """Explain a node with what encloses it."""
         words, inner, target = self._core(node, room)
         around = self.groups.get(id(node), ())
         names = [group.words for group in around if group.words]
@@ -96,7 +95,7 @@ class ExplanationWriter:
         return ExplanationEntry(text, span, inner, target)
 
     def _core(self, node: Node, room: int) -> tuple[str, Callable[[], Iterable[ExplanationEntry]], Span | None]:
-        """A node's words, what it holds, and where it refers to."""
+        """Return a node's description, its inner entries, and the target of its reference."""
         name = self.named(node)
         if name:
             return name, nothing, None
@@ -117,11 +116,11 @@ class ExplanationWriter:
     def _with(
         self, node: Node, before: str, room: int
     ) -> tuple[str, Callable[[], Iterable[ExplanationEntry]], Span | None]:
-        """What is said before a node, and the node in the same line while there is room."""
+        """Combine a prefix with a node's description, on the same line if `room` permits."""
         if room <= 1:
             return before, partial(self._each, (node,)), None
-        told = self.entry(node, room - 1)
-        return f"{before}: {told.text}", told.inner, told.target
+        entry = self.entry(node, room - 1)
+        return f"{before}: {entry.text}", entry.inner, entry.target
 
     def _each(self, nodes: Iterable[Node]) -> Iterator[ExplanationEntry]:
         return map(self.entry, nodes)
@@ -148,7 +147,7 @@ class ExplanationWriter:
         return "in this order", partial(self._items, node), None
 
     def _items(self, node: Sequence) -> Iterator[ExplanationEntry]:
-        """The items of a sequence; characters side by side are one text."""
+        """Explain the items of a sequence; adjacent characters form one text."""
         run: list[Chars] = []
         fold: CaseFold | None = None
         for item in node.items:
@@ -178,14 +177,14 @@ class ExplanationWriter:
         return text_words(text) + _CASES[fold]
 
     def _spelled(self, one: Chars) -> int:
-        """A character as it is written, if it is; else the smallest of its case."""
+        """Return a character as written; else the smallest with the same case folding."""
         excerpt = self.text[one.span.start : one.span.end]
         if len(excerpt) == 1 and ord(excerpt) in one.set:
             return ord(excerpt)
         return min(one.set, key=lambda code: (not chr(code).islower(), code))
 
     def _begins(self, chosen: CharSet) -> tuple[bool, CaseFold | None]:
-        """Whether a set can begin a text, and in which case."""
+        """Return whether a set can begin a text, and with which case folding."""
         if len(chosen) == 1:
             return not 0xD800 <= chosen.ranges[0][0] <= 0xDFFF, None
         if len(chosen) > _LARGEST_CASE:
@@ -194,7 +193,7 @@ class ExplanationWriter:
         return fold is not None, fold
 
     def _fits(self, chosen: CharSet, fold: CaseFold | None) -> bool:
-        """Whether a set is one character, or one in any case."""
+        """Return whether a set is one character, or one in any case."""
         if fold is None:
             return self._begins(chosen) == (True, None)
         first = CharSet(((chosen.ranges[0][0],) * 2,))
@@ -206,15 +205,15 @@ class ExplanationWriter:
         begins, _ = self._begins(node.set)
         if begins:
             return self._run([node])
-        told = characters(node.set)
-        if told is not None:
-            return told
+        description = characters(node.set)
+        if description is not None:
+            return description
         excerpt = self.text[node.span.start : node.span.end]
         cited = excerpt if len(excerpt) <= LONGEST_EXCERPT else excerpt[: LONGEST_EXCERPT - 1] + "…"
         return f"one of the characters of {quoted(cited)}"
 
     def _times(self, node: Repeat) -> str:
-        """How often; whether lazily, if the text says so."""
+        """Describe the count, and whether it is lazy."""
         around = self.groups.get(id(node.node), ())
         begin = around[-1].span.end if around else node.node.span.end
         quantifier = self.text[begin : node.span.end].strip()
@@ -223,7 +222,7 @@ class ExplanationWriter:
 
 
 def times(minimum: int, maximum: int | None) -> str:
-    """How often something comes."""
+    """Describe a repetition count."""
     match minimum, maximum:
         case 0, None:
             return "any number of times"

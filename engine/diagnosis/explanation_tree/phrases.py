@@ -1,8 +1,7 @@
-"""A text told as a tree of phrases, and how such a tree is written down.
+"""Explanation trees as lists of phrases.
 
-The tree is a list in the order of reading, each phrase with its depth: it is
-read, sent and indented from left to right, and no nesting of a grammar becomes
-nesting of Python's stack.
+The tree is a list in reading order, each phrase with its depth: it is read, sent and indented from left to right, and
+nested grammars do not use Python's stack.
 """
 
 from __future__ import annotations
@@ -13,19 +12,19 @@ from dataclasses import dataclass
 from engine.source import Span, checkpoint
 
 MOST_PHRASES = 20_000
-"""No more are told of one text."""
+"""The largest number of phrases for one text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """What a part of the text means.
+    """The meaning of a part of the text.
 
     Attributes:
-        text: in words, one line; what is quoted stands between backticks.
+        text: a description in one line; quotations are in backticks.
         span: the part.
-        depth: how many phrases hold it.
-        size: how many phrases it holds, and they in turn: the next one that it does not hold comes after so many.
-        target: where that is defined which the part refers to; None where it refers to nothing.
+        depth: the number of enclosing phrases.
+        size: the number of phrases inside it, at any depth: the next phrase outside it comes after that many.
+        target: the definition that the part refers to; None if it refers to nothing.
     """
 
     text: str
@@ -40,7 +39,7 @@ class Description:
     """All phrases of a text.
 
     Attributes:
-        phrases: each right before those that it holds.
+        phrases: each directly before its inner phrases.
         is_whole: whether none was left out.
     """
 
@@ -48,7 +47,7 @@ class Description:
     is_whole: bool = True
 
     def lines(self) -> Iterator[str]:
-        """The tree as text, two blanks for each depth."""
+        """Yield the tree as text, two spaces for each depth."""
         for phrase in self.phrases:
             yield f"{'  ' * phrase.depth}{phrase.text}"
         if not self.is_whole:
@@ -56,16 +55,16 @@ class Description:
 
 
 def nothing() -> Iterable[ExplanationEntry]:
-    """What a leaf holds."""
+    """Return no entries: the inner entries of a leaf."""
     return ()
 
 
 @dataclass(frozen=True, slots=True)
 class ExplanationEntry:
-    """A phrase before it has a place in the tree; what it holds is told when it is its turn.
+    """A phrase before its position in the tree is known; its inner entries are computed on demand.
 
     Attributes:
-        inner: gives what it holds, in source order.
+        inner: returns the inner entries, in source order.
     """
 
     text: str
@@ -75,13 +74,18 @@ class ExplanationEntry:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it holds nothing."""
+        """True if it has no inner entries."""
         return self.inner is nothing
 
 
 def unfold(entries: Iterable[ExplanationEntry], most: int = MOST_PHRASES) -> Description:
-    """The tree of some entries, as far as it may go."""
-    told: list[tuple[ExplanationEntry, int]] = []
+    """Expand entries to a list of phrases.
+
+    Args:
+        entries: the top-level entries.
+        most: the largest number of phrases.
+    """
+    listed: list[tuple[ExplanationEntry, int]] = []
     sizes: list[int] = []
     holders: list[int] = []
     todo = [iter(entries)]
@@ -93,17 +97,17 @@ def unfold(entries: Iterable[ExplanationEntry], most: int = MOST_PHRASES) -> Des
             todo.pop()
             if holders:
                 number = holders.pop()
-                sizes[number] = len(told) - number - 1
-        elif len(told) == most:
+                sizes[number] = len(listed) - number - 1
+        elif len(listed) == most:
             is_whole = False
             todo = [iter(()) for _ in todo]
         else:
-            told.append((entry, len(holders)))
+            listed.append((entry, len(holders)))
             holders.append(len(sizes))
             sizes.append(0)
             todo.append(iter(entry.inner()))
     phrases = (
         Phrase(entry.text[:1].upper() + entry.text[1:], entry.span, depth, size, entry.target)
-        for (entry, depth), size in zip(told, sizes, strict=True)
+        for (entry, depth), size in zip(listed, sizes, strict=True)
     )
     return Description(tuple(phrases), is_whole)

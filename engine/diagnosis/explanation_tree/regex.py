@@ -1,8 +1,7 @@
-"""A pattern in words.
+"""The explanation of a pattern.
 
-The nodes know nothing of captures, of how a set is called, or that a condition
-was written `^`: that is read off the text under their spans, and believed only
-where the node is what that text means.
+The nodes do not record captures, the name of a set, or that a condition was written `^`. These are taken from the text
+under their spans, and used only if the node has exactly that meaning.
 """
 
 from __future__ import annotations
@@ -66,7 +65,12 @@ _OFF: Final = {
 
 
 def regex_entries(source: SourceText, dialect: Dialect, limits: Limits) -> Iterator[ExplanationEntry]:
-    """What a pattern says, from left to right.
+    """Explain a pattern, from left to right.
+
+    Args:
+        source: the pattern.
+        dialect: its dialect.
+        limits: the limits for parsing.
 
     Raises:
         GrammarError: it is malformed.
@@ -74,7 +78,7 @@ def regex_entries(source: SourceText, dialect: Dialect, limits: Limits) -> Itera
     """
     node, written = parse_written(source, dialect, limits)
     names = _Names(source.text, dialect)
-    telling = ExplanationWriter(
+    writer = ExplanationWriter(
         source.text,
         groups=names.groups(written),
         folds=_folds(source, written, dialect),
@@ -83,11 +87,11 @@ def regex_entries(source: SourceText, dialect: Dialect, limits: Limits) -> Itera
     )
     for span in written.flags:
         yield ExplanationEntry(f"from here on, {flag_words(source.excerpt(span))}", span)
-    yield from telling.entries(node)
+    yield from writer.entries(node)
 
 
 def _folds(source: SourceText, written: Written, dialect: Dialect) -> tuple[CaseFold, ...]:
-    """How letters may be widened; not at all where no flag says so, for the tables of case take long to make."""
+    """Return the possible case foldings; none if no flag asks for one, since the case tables are slow to build."""
     openings = (*written.flags, *(group.opening.span for group in written.groups))
     if not any("i" in _switched_on(source.excerpt(span)) for span in openings):
         return ()
@@ -95,7 +99,7 @@ def _folds(source: SourceText, written: Written, dialect: Dialect) -> tuple[Case
 
 
 def flag_words(opening: str) -> str:
-    """What a list of flags such as `(?i-s:` does."""
+    """Describe a list of flags such as `(?i-s:`."""
     found = _FLAGS.match(opening)
     on, off = (found[1], found[2] or "") if found else ("", "")
     return "; ".join([*(_ON[letter] for letter in on), *(_OFF[letter] for letter in off)]) or "no flag changes"
@@ -107,14 +111,14 @@ def _switched_on(opening: str) -> str:
 
 
 class _Names:
-    """What the text of a pattern calls its parts."""
+    """The names that a pattern's text gives to its parts."""
 
     def __init__(self, text: str, dialect: Dialect) -> None:
         self._text = text
         self._dialect = dialect
 
     def groups(self, written: Written) -> dict[int, list[Precedence]]:
-        """What is written around each node."""
+        """Return what encloses each node."""
         found: defaultdict[int, list[Precedence]] = defaultdict(list)
         captures = sorted(group.opening.span.start for group in written.groups if self._captures(group.opening.span))
         numbers = {start: number for number, start in enumerate(captures, 1)}
@@ -137,7 +141,7 @@ class _Names:
         return excerpt == "(" or _NAME.fullmatch(excerpt) is not None
 
     def named(self, node: Node) -> str:
-        """A condition or a set as its escape calls it; empty where the node is not just what that means."""
+        """Return the name of a condition or set by its escape; empty if the node has another meaning."""
         excerpt = self._text[node.span.start : node.span.end]
         if isinstance(node, Chars):
             return self._set(excerpt, node.set)

@@ -1,8 +1,7 @@
-"""A JSON Schema in words: each schema in one line, and under it each of its keywords.
+"""The explanation of a JSON Schema: one line for each schema, and below it one for each of its keywords.
 
-A schema's own line says what it takes as far as that fits: its type, its bounds,
-what it refers to. A keyword about one kind of value says so where `type` leaves
-others, for there it asks nothing of them.
+A schema's own line summarises what it accepts as far as it fits: its type, its bounds, its reference. A keyword for one
+type names the type if `type` permits others, since it does not constrain those.
 """
 
 from __future__ import annotations
@@ -46,28 +45,28 @@ _RANGES: Final = {
 _KEPT: Final = {"$defs", "definitions"}
 _EXCLUDES: Final = {"exclusiveMinimum", "exclusiveMaximum"}
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
-_LETTER: Final = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u.{4}|\\.|.", re.DOTALL)
+_JSON_CHARACTER: Final = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u.{4}|\\.|.", re.DOTALL)
 
 
 def schema_entries(source: SourceText, options: CompileOptions) -> Iterator[ExplanationEntry]:
-    """What a schema says.
+    """Explain a schema.
 
     Raises:
-        GrammarError: it is no JSON, or no schema that can be enforced.
+        GrammarError: it is not JSON, or not a schema that can be enforced.
         LimitExceededError: it is too long.
     """
     limits = options.limits
     parse(
         source, limits, draft=options.draft, additional=options.additional, unenforced=options.unenforced
-    )  # from here on, every keyword has a value that makes sense
+    )  # parsed for its errors: every keyword below has a valid value
     root = read_json(source.text, limits.nesting)
     resources = Resources(root, SchemaDraft(options.draft), SchemaFindings(lenient=True))
-    telling = SchemaExplanationWriter(source, resources, limits, closed=options.additional == "closed")
-    return iter((telling.schema(root, "the whole text"),))
+    writer = SchemaExplanationWriter(source, resources, limits, closed=options.additional == "closed")
+    return iter((writer.schema(root, "the whole text"),))
 
 
 class SchemaExplanationWriter:
-    """Tells of the schemas of one text."""
+    """Explains the schemas of one text."""
 
     def __init__(self, source: SourceText, resources: Resources, limits: Limits, *, closed: bool) -> None:
         self._source = source
@@ -78,7 +77,13 @@ class SchemaExplanationWriter:
     # --- schemas -----------------------------------------------------------------------------------------------------
 
     def schema(self, node: Json, name: str, begin: int | None = None) -> ExplanationEntry:
-        """A schema, called by what it is the schema of; from its key on, where it has one."""
+        """Explain a schema under a name.
+
+        Args:
+            node: the schema.
+            name: what it is the schema of.
+            begin: the start of its key, if it has one.
+        """
         span = node.span if begin is None else Span(begin, node.span.end)
         inner = partial(self._keywords, node) if node.members else nothing
         reference = next((node.members[key] for key in _REFERENCES if key in node.members), None)
@@ -86,11 +91,11 @@ class SchemaExplanationWriter:
         return ExplanationEntry(f"{name}: {self.summary(node)}", span, inner, target)
 
     def here(self, node: Json) -> Here:
-        """A schema with what its keywords are read by."""
+        """Return a schema with the context of its keywords."""
         return Here(node, self._source, self._resources.home(node).draft)
 
     def summary(self, node: Json, room: int = 2) -> str:
-        """A schema in one line."""
+        """Summarise a schema in one line."""
         if isinstance(node.value, bool):
             return "any value" if node.value else "no value at all"
         here = self.here(node)
@@ -111,7 +116,7 @@ class SchemaExplanationWriter:
         return "; ".join([", ".join(parts) or self._any(here), *typed])
 
     def _any(self, here: Here) -> str:
-        """How a line begins that names no type: as "any value" only where nothing else is said below it."""
+        """Return the start of a line without a type: "any value" only if nothing below it restricts the value."""
         says_more = "required" in here.node.members or here.node.members.keys() & _STRUCTURES.keys() - _KEPT
         return "a value as follows" if says_more else "any value"
 
@@ -132,16 +137,16 @@ class SchemaExplanationWriter:
         return f"{words}, no others" if is_closed and count and here.other("patternProperties") is None else words
 
     def _facts(self, here: Here) -> Iterator[tuple[str, str]]:
-        """What the keywords of a schema say that fit into its line; bounds of one thing together."""
-        told: set[str] = set()
+        """Yield the keywords that fit into a schema's line; lower and upper bounds are combined."""
+        combined: set[str] = set()
         for keyword in FACTS:
             part = here.other(keyword)
-            if part is None or keyword in told or here.draft < SINCE.get(keyword, here.draft):
+            if part is None or keyword in combined or here.draft < SINCE.get(keyword, here.draft):
                 continue
             other, both, same = _RANGES.get(keyword, ("", "", ""))
             end = here.other(other) if other else None
             if end is not None and not (_EXCLUDES & here.node.members.keys() and keyword == "minimum"):
-                told.add(other)
+                combined.add(other)
                 low, high = self._source.excerpt(part.span), self._source.excerpt(end.span)
                 is_same = bool(same) and part.value == end.value
                 yield keyword, same.format(quoted(low)) if is_same else both.format(quoted(low), quoted(high))
@@ -151,7 +156,7 @@ class SchemaExplanationWriter:
                 yield keyword, words
 
     def _target(self, node: Json, reference: Json) -> Span | None:
-        """Where the schema stands that a reference means."""
+        """Return the span of the schema that a reference resolves to."""
         if not isinstance(reference.value, str):
             return None
         found = self._resources.resolve(node, reference)
@@ -160,7 +165,7 @@ class SchemaExplanationWriter:
     # --- keywords ----------------------------------------------------------------------------------------------------
 
     def _keywords(self, node: Json) -> Iterator[ExplanationEntry]:
-        """Each keyword of a schema, in source order."""
+        """Explain each keyword of a schema, in source order."""
         here = self.here(node)
         is_reference = "$ref" in node.members and here.draft <= SchemaDraft.DRAFT_7
         keys = node.key_spans
@@ -187,16 +192,18 @@ class SchemaExplanationWriter:
         words = WORDS.get(keyword)
         if words is None:
             return (ExplanationEntry(f"{quoted(keyword)} is a note: nothing is enforced by it", span),)
-        told = words(here, part)
-        if isinstance(told, Idle):
-            return (_idle(keyword, told, span),)
-        if isinstance(told, Note):
-            return (ExplanationEntry(f"{quoted(keyword)} is a note: {told}", span),)
+        words_or_note = words(here, part)
+        if isinstance(words_or_note, Idle):
+            return (_idle(keyword, words_or_note, span),)
+        if isinstance(words_or_note, Note):
+            return (ExplanationEntry(f"{quoted(keyword)} is a note: {words_or_note}", span),)
         target = self._target(here.node, part) if keyword in _REFERENCES else None
-        return (ExplanationEntry(if_it_is(here, keyword) + told, span, self._inner(here, keyword, part), target),)
+        return (
+            ExplanationEntry(if_it_is(here, keyword) + words_or_note, span, self._inner(here, keyword, part), target),
+        )
 
     def _inner(self, here: Here, keyword: str, part: Json) -> Callable[[], Iterable[ExplanationEntry]]:
-        """What is told under a keyword."""
+        """Return the entries below a keyword."""
         if keyword in {"allOf", "anyOf", "oneOf"}:
             return partial(self._numbered, part.items, "schema")
         if keyword == "not":
@@ -211,18 +218,18 @@ class SchemaExplanationWriter:
         return (self.schema(item, f"{noun} {number:,}") for number, item in enumerate(items, first))
 
     def _pattern(self, part: Json) -> Iterator[ExplanationEntry]:
-        """What a pattern says, each part at its place in the string that writes it; nothing of a broken one."""
-        places = _places(self._source.text, part.span)
+        """Explain a pattern, with the spans of its parts inside the JSON string; nothing for an invalid one."""
+        offsets = _character_offsets(self._source.text, part.span)
         try:
             inner = list(regex_entries(SourceText(str(part.value)), Dialect.ECMA, self._limits))
         except GrammarError:
             return iter(())
-        return (_moved(entry, places) for entry in inner)
+        return (_moved(entry, offsets) for entry in inner)
 
     # --- keywords with schemas ---------------------------------------------------------------------------------------
 
     def properties(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
-        """Each property."""
+        """Explain each property."""
         required = here.other("required")
         needed = {item.value for item in required.items} if required is not None else set()
         before = if_it_is(here, "properties")
@@ -233,7 +240,7 @@ class SchemaExplanationWriter:
             yield ExplanationEntry("no property is described", span)
 
     def definitions(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
-        """Each schema that is kept to be referred to."""
+        """Explain each definition."""
         count = len(part.members)
         words = f"{count:,} {'definition' if count == 1 else 'definitions'} to refer to"
         yield ExplanationEntry(words, span, partial(self._by_name, part, "definition"))
@@ -243,14 +250,14 @@ class SchemaExplanationWriter:
             yield self.schema(node, f"{noun} {quoted(name)}", part.key_spans[name].start)
 
     def pattern_properties(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
-        """The properties that a pattern names."""
+        """Explain the properties that a pattern selects."""
         before = if_it_is(here, "patternProperties")
         for text, node in part.members.items():
             name = f"{before}every property whose key holds a match of {quoted(text)}"
             yield self.schema(node, name, part.key_spans[text].start)
 
     def additional_properties(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
-        """All other properties."""
+        """Explain all other properties."""
         before = if_it_is(here, "additionalProperties")
         others = any(here.other(name) is not None for name in ("properties", "patternProperties"))
         if isinstance(part.value, bool):
@@ -260,7 +267,7 @@ class SchemaExplanationWriter:
             yield self.schema(part, f"{before}every {'other ' if others else ''}property", span.start)
 
     def dependencies(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
-        """What must hold where a property is there."""
+        """Explain what a property requires."""
         before = if_it_is(here, "dependencies")
         for name, node in part.members.items():
             begin = part.key_spans[name].start
@@ -273,7 +280,7 @@ class SchemaExplanationWriter:
                 yield self.schema(node, f"{where}, the object is also", begin)
 
     def items(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
-        """The items of an array."""
+        """Explain the items of an array."""
         before = if_it_is(here, "items")
         if isinstance(part.value, list):
             yield from self._numbered(part.items, f"{before}item")
@@ -288,7 +295,7 @@ class SchemaExplanationWriter:
         return self.schema(part, f"{before}every {further}item", span.start)
 
     def additional_items(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
-        """The items behind a list of them."""
+        """Explain the items after a list of schemas."""
         items = here.other("items")
         if items is None or not isinstance(items.value, list):
             yield _idle("additionalItems", "`items` is no list", span)
@@ -296,11 +303,11 @@ class SchemaExplanationWriter:
             yield self._rest(part, if_it_is(here, "items"), "further ", span)
 
     def prefix_items(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
-        """The first items, each by itself."""
+        """Explain the first items, each separately."""
         return self._numbered(part.items, f"{if_it_is(here, 'items')}item")
 
     def contains(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
-        """Items of which there must be some."""
+        """Explain the items that must occur."""
         counted = here.draft >= SchemaDraft.DRAFT_2019
         least = here.other("minContains") if counted else None
         most = here.other("maxContains") if counted else None
@@ -311,11 +318,11 @@ class SchemaExplanationWriter:
         yield self.schema(part, f"{if_it_is(here, 'contains')}{count} of the items", span.start)
 
     def condition(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
-        """What `then` and `else` depend on."""
+        """Explain the condition of `then` and `else`."""
         yield self.schema(part, "if it is", span.start)
 
     def branch(self, keyword: str, name: str, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
-        """What holds where the condition does, or does not."""
+        """Explain what holds if the condition does, or does not."""
         if here.draft < SchemaDraft.DRAFT_7 or here.other("if") is None:
             why = "it begins with draft 7" if here.draft < SchemaDraft.DRAFT_7 else "there is no `if` beside it"
             yield _idle(keyword, why, span)
@@ -323,7 +330,7 @@ class SchemaExplanationWriter:
             yield self.schema(part, name, span.start)
 
     def single(self, keyword: str, name: str, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
-        """A keyword that holds one schema for many things."""
+        """Explain a keyword with one schema for many values."""
         yield self.schema(part, if_it_is(here, keyword) + name, span.start)
 
 
@@ -332,21 +339,21 @@ def _idle(keyword: str, why: str, span: Span) -> ExplanationEntry:
 
 
 def if_it_is(here: Here, keyword: str) -> str:
-    """What precedes a keyword about one kind of value where there may be others."""
+    """Return the prefix of a keyword for one type, if other types are permitted."""
     kind = KIND_OF.get(keyword)
     return "" if kind is None or here.is_only(kind) else f"if it is {TYPES[kind]}, "
 
 
-def _places(text: str, span: Span) -> list[int]:
-    """Where each character of a JSON string stands, and its closing quote."""
-    letters = _LETTER.finditer(text, span.start + 1, span.end - 1)
-    return [*(letter.start() for letter in letters), span.end - 1]
+def _character_offsets(text: str, span: Span) -> list[int]:
+    """Return the offset of each character of a JSON string, and of its closing quote."""
+    characters = _JSON_CHARACTER.finditer(text, span.start + 1, span.end - 1)
+    return [*(character.start() for character in characters), span.end - 1]
 
 
-def _moved(entry: ExplanationEntry, places: list[int]) -> ExplanationEntry:
-    """An entry of a pattern at its place in the schema."""
-    span = Span(places[entry.span.start], places[entry.span.end])
-    inner = nothing if entry.is_leaf else lambda: (_moved(one, places) for one in entry.inner())
+def _moved(entry: ExplanationEntry, offsets: list[int]) -> ExplanationEntry:
+    """Return an entry of a pattern with its spans in the schema."""
+    span = Span(offsets[entry.span.start], offsets[entry.span.end])
+    inner = nothing if entry.is_leaf else lambda: (_moved(one, offsets) for one in entry.inner())
     return ExplanationEntry(entry.text, span, inner)
 
 

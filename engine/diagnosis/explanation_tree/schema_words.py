@@ -1,8 +1,7 @@
-"""What each keyword of a JSON Schema says, in words.
+"""Descriptions of the keywords of a JSON Schema.
 
-A keyword that does not count where it stands (another draft's, or beside what it
-belongs to) is told as that; so is one that is a note for people. Numbers and
-values are cited as they are written.
+A keyword without effect (of another draft, or without its partner) is described as such; so is an annotation. Numbers
+and values are quoted from the source.
 """
 
 from __future__ import annotations
@@ -44,52 +43,52 @@ FACTS: Final = tuple(
     multipleOf minLength maxLength minItems maxItems uniqueItems minProperties maxProperties allOf anyOf oneOf
     not""".split()
 )
-"""The keywords that a summary tells, in its order."""
+"""The keywords in a summary, in its order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """A schema in whose place a keyword stands."""
+    """The schema of a keyword, with its context."""
 
     node: Json
     source: SourceText
     draft: SchemaDraft
 
     def other(self, keyword: str) -> Json | None:
-        """Another keyword of the same schema."""
+        """Return another keyword of the same schema."""
         return self.node.members.get(keyword)
 
     def cited(self, part: Json) -> str:
-        """A value as it is written, in one line."""
+        """Return a value as written, in one line."""
         text = " ".join(self.source.excerpt(part.span).split())
         return quoted(text if len(text) <= LONGEST_EXCERPT else text[: LONGEST_EXCERPT - 1] + "…")
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The kinds of value that `type` allows; none where it does not say."""
+        """The types that `type` permits; empty if it is absent."""
         part = self.other("type")
         names = () if part is None else part.items or (part,)
         return frozenset(KINDS.get(str(name.value), str(name.value)) for name in names)
 
     def is_only(self, kind: str) -> bool:
-        """Whether every value is of a kind."""
+        """Return whether every value has one type."""
         return self.kinds == {kind}
 
 
 class Idle(str):
-    """Why a keyword does not count, instead of what it says."""
+    """The reason why a keyword has no effect, instead of its description."""
 
     __slots__ = ()
 
 
 class Note(str):
-    """What a keyword tells people; nothing is enforced by it."""
+    """The content of an annotation, which enforces nothing."""
 
     __slots__ = ()
 
 
 class Detail(str):
-    """What a keyword says of another one, which tells it in its own words, or what goes without saying."""
+    """A description that another keyword includes already, or a default."""
 
     __slots__ = ()
 
@@ -98,7 +97,7 @@ Words: TypeAlias = Callable[[Here, Json], str]
 
 
 def type_words(_here: Here, part: Json) -> str:
-    """Which types."""
+    """Describe the types."""
     names = [str(name.value) for name in part.items or (part,)]
     return joined([TYPES.get(name, quoted(name)) for name in names], "or") if names else "no type at all"
 
@@ -265,4 +264,4 @@ WORDS: Final[dict[str, Words]] = {
     "$anchor": _anchor,
     "$dynamicAnchor": _anchor,
 }
-"""The keywords without schemas of their own, and those whose schemas are listed under them."""
+"""The keywords without subschemas, and those whose subschemas are listed below them."""

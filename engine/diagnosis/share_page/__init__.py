@@ -1,4 +1,4 @@
-"""A generation as one file that replays itself in a browser.
+"""A generation as one HTML file that replays itself in a browser.
 
-`work` is what is shared of a document · `telling` makes data of it · `page` makes a page of the data.
+`labels` formats text and numbers, `page_data` builds the data, `page` embeds the data in a page.
 """

@@ -1,4 +1,4 @@
-"""The words and figures of a shared generation that say nothing about a grammar."""
+"""Labels and numbers of a shared generation that do not depend on a grammar."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _DIGITS: Final = 9
 
 
 def shown(token: bytes | None, name: str, token_id: int) -> str:
-    """A token as a person reads it: its bytes made visible, or its name, or its id."""
+    """Return a token for display: its name, its bytes made visible, or its id."""
     return name or (visible(token) if token else f"#{token_id}")
 
 
 def facts(work: SharedWork) -> Iterator[str]:
-    """How the grammar was read and the tokens were drawn, a few words each."""
+    """Yield the grammar's options, the model, the sampler and the processors, a few words each."""
     grammar = work.grammar
     if grammar.notation == "regex" and grammar.dialect != "python":
         yield f"{_NOTATIONS[grammar.notation]} ({grammar.dialect})"
@@ -42,7 +42,7 @@ def facts(work: SharedWork) -> Iterator[str]:
 
 
 def _stages(pipeline: PipelineSettings) -> list[str]:
-    """What stands between the model and the draw besides the grammar and the sampler."""
+    """Return the enabled stages other than the grammar and the sampler."""
     is_on = {
         "zones": pipeline.zones is not None,
         "budget": pipeline.budget,
@@ -58,38 +58,38 @@ def _stages(pipeline: PipelineSettings) -> list[str]:
 
 
 def _sampler(sampler: SamplerSettings) -> str:
-    """The settings that differ from none, and the seed."""
+    """Return the settings that differ from the defaults, and the seed."""
     if sampler.temperature == 0:
         return "greedy"
-    told = [f"temperature {sampler.temperature:g}"]
-    told += [f"top-k {sampler.top_k}"] if sampler.top_k else []
-    told += [f"top-p {sampler.top_p:g}"] if sampler.top_p < 1 else []
-    told += [f"min-p {sampler.min_p:g}"] if sampler.min_p else []
-    told += [f"repetition penalty {sampler.repetition_penalty:g}"] if sampler.repetition_penalty != 1 else []
-    return ", ".join([*told, f"seed {sampler.seed}"])
+    settings = [f"temperature {sampler.temperature:g}"]
+    settings += [f"top-k {sampler.top_k}"] if sampler.top_k else []
+    settings += [f"top-p {sampler.top_p:g}"] if sampler.top_p < 1 else []
+    settings += [f"min-p {sampler.min_p:g}"] if sampler.min_p else []
+    settings += [f"repetition penalty {sampler.repetition_penalty:g}"] if sampler.repetition_penalty != 1 else []
+    return ", ".join([*settings, f"seed {sampler.seed}"])
 
 
 def prompt_parts(prompt: str | Chat) -> list[tuple[str, str]]:
-    """Pairs of a role and what it says; a role of a prompt that is text is empty."""
+    """Return pairs of a role and its text; the role of a text prompt is empty."""
     if isinstance(prompt, str):
         return [("", prompt)] if prompt else []
-    said = list(prompt.messages)
-    return [*said, ("assistant begins with", prompt.assistant_prefix)] if prompt.assistant_prefix else said
+    parts = list(prompt.messages)
+    return [*parts, ("assistant begins with", prompt.assistant_prefix)] if prompt.assistant_prefix else parts
 
 
 def short(text: str) -> str:
-    """The beginning of a text in one line."""
+    """Return the beginning of a text in one line."""
     line = visible(text.encode("utf-8", "replace")).replace("␣", " ")
     return line if len(line) <= _NAME_LENGTH else f"{line[: _NAME_LENGTH - 1]}…"
 
 
 def rounded(number: float) -> float:
-    """A number with as many digits as anybody reads; what is no number is 0."""
+    """Round a number to the displayed digits; infinities and NaN become 0."""
     return float(f"{number:.{_DIGITS}g}") if math.isfinite(number) else 0.0
 
 
 def generator() -> str:
-    """This program with its version."""
+    """Return this program's name and version."""
     try:
         return f"Turnstile {version('token-turnstile')}"
     except PackageNotFoundError:

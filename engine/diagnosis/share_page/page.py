@@ -1,12 +1,11 @@
-"""One HTML file that needs nothing: style, script and data are in it, and nothing is loaded or sent.
+"""A self-contained HTML page: style, script and data are embedded, and nothing is loaded or sent.
 
-The data stand in a block of JSON, in which what could end the block, or a line of
-a script, is escaped; the script puts every piece of it in as text, never as markup.
-And the page has a policy (CSP) under which nothing runs but that very script, by its
-hash: whoever opens the file of a stranger reads, and no more.
+The data is a JSON block in which everything that could end the block, or a line of a script, is escaped; the script
+inserts it as text, never as markup. The page's content security policy (CSP) permits only that script, by its hash, so
+opening a stranger's file is safe.
 
-Rejected: a page that is drawn here, step by step, without a script. Ten steps are
-ten tables, a thousand are a file that no browser opens.
+Rejected: a static page for all steps, without a script. Ten steps are ten tables; a thousand make a file that no
+browser opens.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ from typing import Any, Final
 
 from engine.source import EngineError
 
-_PLACE: Final = re.compile("@([A-Z]+)@")
+_PLACEHOLDER: Final = re.compile("@([A-Z]+)@")
 _ESCAPED: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
 def page(document: dict[str, Any]) -> str:
-    """The page.
+    """Build the page.
 
     Args:
-        document: what `told` gives.
+        document: the result of `build_page_data`.
     """
     style, script = _resource("page.css"), _resource("page.js")
     policy = (
@@ -47,18 +46,18 @@ def page(document: dict[str, Any]) -> str:
         "DATA": json.dumps(document, ensure_ascii=False, allow_nan=False).translate(_ESCAPED),
         "SCRIPT": script,
     }
-    return _PLACE.sub(lambda found: values[found[1]], _resource("page.html"))
+    return _PLACEHOLDER.sub(lambda found: values[found[1]], _resource("page.html"))
 
 
 def write_page(path: Path, text: str) -> int:
-    """Write a page and say how many bytes it has; a failure leaves what stood there.
+    """Write a page and return its size in bytes; a failure keeps the existing file.
 
     Raises:
-        EngineError: it cannot be written there, or was not read back as it was written.
+        EngineError: it cannot be written, or was not read back as written.
     """
-    content = text.encode("utf-8", "replace")  # a lone surrogate, which no file holds
+    content = text.encode("utf-8", "replace")  # replaces lone surrogates, which have no UTF-8
     if path.is_symlink():
-        path = path.resolve()  # what it points to is replaced, and not the link
+        path = path.resolve()  # replace the link's target, not the link
     if path.is_dir():
         raise EngineError(f"cannot write {path}: it is a folder")
     if _is_special(path):
@@ -82,15 +81,15 @@ def write_page(path: Path, text: str) -> int:
 
 
 def _is_special(path: Path) -> bool:
-    """Whether something stands there that a file must not take the place of, such as /dev/null."""
+    """Return whether the path is something that a file must not replace, such as /dev/null."""
     try:
         return path.exists() and not path.is_file()
     except (OSError, ValueError):
-        return False  # it cannot be written either, which is told with its reason
+        return False  # writing fails too, and reports the reason
 
 
 def _resource(name: str) -> str:
-    # Line ends as they are hashed: a browser reads every form of them as a line feed.
+    # The hash needs line feeds: a browser reads every line end as a line feed.
     return files("resources").joinpath("share", name).read_text("utf-8").replace("\r\n", "\n")
 
 

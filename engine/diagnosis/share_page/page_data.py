@@ -1,14 +1,12 @@
-"""A generation as data for a page: its steps, its branches, and why what was refused was refused.
+"""The data of a share page: steps, branches, and the reasons for masked tokens.
 
-Numbers stay numbers and the page words them; what the grammar has to say, it says
-here, in the sentences of `engine.matching.explanation_text`: along the tree of steps a
-matcher goes down and comes back, and at each place it is asked about the model's
-favourites that it forbids. A sentence that many steps share is written once.
+Numbers stay numbers, and the page formats them; the grammar's explanations are made here, as the sentences of
+`engine.matching.explanation_text`: a matcher walks the tree of steps forth and back, and at each node explains the
+model's masked top tokens. A sentence that many steps share is stored once.
 
-Whose tokens they are decides what can be said of those without text. With the
-vocabulary, all. Without it, ids that the trace does not name are not known; but where
-a grammar names no tokens, one that stands for no text and was allowed can only be an
-end, so texts are explained, and nothing is made up about the rest.
+The available vocabulary decides what can be said about tokens without text. With it, everything. Without it, ids that
+the trace does not name are unknown; but if the grammar names no tokens, an allowed token without text can only be an
+EOS, so texts are explained, and nothing is claimed about the rest.
 """
 
 from __future__ import annotations
@@ -39,30 +37,30 @@ _CHOSEN: Final = {
 }
 _REMOVED: Final = "The grammar allows `{}` here; another stage between the model and the draw removed it."
 _MOST_JUDGED: Final = 20
-"""So many branches at most get a verdict."""
+"""The largest number of branches that get a verdict."""
 _MOST_IDS: Final = 1 << 22
 
 
 def build_page_data(
     work: SharedWork, language: CompiledGrammar | None, vocabulary: Vocabulary | None, cancel: CancelToken | None = None
 ) -> dict[str, Any]:
-    """All that a page shows, as JSON data.
+    """Build everything that a page shows, as JSON data.
 
     Args:
-        work: what is shared.
-        language: what the whole output must match, with the zones of its pipeline; None where that is not known, and
-            nothing is explained or judged.
-        vocabulary: whose tokens the trace is of; None where it is not at hand.
-        cancel: asked at each step.
+        work: the document to share.
+        language: what the complete output must match, with the zones of its pipeline; None if unknown: then nothing is
+            explained or judged.
+        vocabulary: the vocabulary of the trace; None if it is not available.
+        cancel: receives progress at each step.
 
     Raises:
-        LimitExceededError: a step outgrew a limit of the grammar.
+        LimitExceededError: a step exceeded a limit of the grammar.
         CancelledError: `cancel` was used.
     """
     cancel = cancel or CancelToken()
     with cancel.at_work():
-        teller = _Teller(work, language, vocabulary, cancel)
-        branches = teller.branches()
+        builder = _PageBuilder(work, language, vocabulary, cancel)
+        branches = builder.branches()
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -73,13 +71,13 @@ def build_page_data(
             "facts": list(facts(work)),
             "prompt": [list(pair) for pair in prompt_parts(work.prompt)],
             "vocabulary": vocabulary.size if vocabulary is not None else None,
-            "reasons": list(teller.reasons),
-            "steps": teller.steps,
+            "reasons": list(builder.reasons),
+            "steps": builder.steps,
             "branches": branches,
         }
 
 
-class _Teller:
+class _PageBuilder:
     def __init__(
         self, work: SharedWork, language: CompiledGrammar | None, vocabulary: Vocabulary | None, cancel: CancelToken
     ) -> None:
@@ -94,12 +92,12 @@ class _Teller:
         self.reasons: dict[str, int] = {}
         self.steps: list[dict[str, Any]] = []
         self._number = {node.id: number for number, node in enumerate(self._trace.nodes)}
-        self._tell_tree()
+        self._build_steps()
 
     # --- steps --------------------------------------------------------------------------------------------------------
 
-    def _tell_tree(self) -> None:
-        """Each step, from where its parent leads: down the tree and back up."""
+    def _build_steps(self) -> None:
+        """Build each step from its parent's state: down the tree and back up."""
         nodes = {node.id: node.step for node in self._trace.nodes}
         children: dict[int | None, list[int]] = {}
         for node in self._trace.nodes:
@@ -108,7 +106,7 @@ class _Teller:
         if self._language is not None and self._vocabulary is not None:
             constraint = GrammarConstraint(self._language, self._vocabulary)
         found: dict[int, dict[str, Any]] = {}
-        lost = 0  # how many steps above the one that the constraint could not take
+        lost = 0  # the number of steps since the first one that the constraint could not take
         todo = [(node_id, True) for node_id in reversed(children.get(None, []))]
         while todo:
             node_id, is_entered = todo.pop()
@@ -122,7 +120,7 @@ class _Teller:
             step = nodes[node_id]
             self._cancel.report("Writing steps", len(found), len(nodes))
             here = constraint if not lost and constraint is not None and constraint.configuration != DEAD else None
-            found[node_id] = self._told_step(step, here, is_illegal=node_id in self._trace.illegal)
+            found[node_id] = self._step_data(step, here, is_illegal=node_id in self._trace.illegal)
             if lost or (constraint is not None and not self._taken(constraint, step)):
                 lost += 1
             todo.append((node_id, False))
@@ -135,13 +133,13 @@ class _Teller:
         )
 
     def _is_known(self, token_id: int, token: bytes | None) -> bool:
-        """Whether an id means here what it meant where the trace was taken."""
+        """Return whether an id has the same token here as in the trace."""
         vocabulary = self._vocabulary
         if vocabulary is None or not 0 <= token_id < vocabulary.size:
             return False
         return (vocabulary.token_bytes(token_id) or b"") == (token or b"")
 
-    def _told_step(self, step: Step, here: Constraint | None, *, is_illegal: bool) -> dict[str, Any]:
+    def _step_data(self, step: Step, here: Constraint | None, *, is_illegal: bool) -> dict[str, Any]:
         asked = step.was_asked
         is_illegal = is_illegal or step.chosen_by == FORCE
         wanted = next((one for one in step.top if one.token_id == step.wanted_id), None)
@@ -163,7 +161,7 @@ class _Teller:
         }
 
     def _candidates(self, step: Step, here: Constraint | None) -> Iterator[dict[str, Any]]:
-        """The model's favourites, and the token that was taken where it is none of them."""
+        """Yield the model's top tokens, and the taken token if it is not among them."""
         for rank, one in enumerate(step.top, 1):
             is_taken = one.token_id == step.token_id
             masked = step.p_masked if is_taken else min(1.0, one.p / step.z) if one.allowed and step.z > 0 else 0.0
@@ -188,25 +186,25 @@ class _Teller:
             }
 
     def _why(self, token_id: int, token: bytes | None, here: Constraint | None) -> int | None:
-        """The number of the sentence that says why a token may not come; None where that is not known."""
+        """Return the index of the sentence that explains a masked token; None if unknown."""
         if here is None:
             return None
         is_known = self._is_known(token_id, token)
-        if not token and not (is_known and self._is_told(token_id)):
+        if not token and not (is_known and self._is_known_end(token_id)):
             return None
         found = here.explain(token_id if is_known or not token else token)
         is_removed = found.reason is Reason.ALLOWED
         sentence = _REMOVED.format(shown(token, "", token_id)) if is_removed else found.sentence
         return self.reasons.setdefault(sentence, len(self.reasons))
 
-    def _is_told(self, token_id: int) -> bool:
-        """Whether an id without text is known to be an end, or to be none."""
+    def _is_known_end(self, token_id: int) -> bool:
+        """Return whether an id without text is known to be an EOS, or known not to be."""
         return self._given is not None or (self._vocabulary is not None and token_id in self._vocabulary.eos_ids)
 
     # --- branches -----------------------------------------------------------------------------------------------------
 
     def branches(self) -> list[dict[str, Any]]:
-        """The shown path first, then all others, then those of other prompts and models."""
+        """Return the shown path first, then all others, then those of other prompts and models."""
         trace = self._trace
         parents = {node.id: node.parent for node in trace.nodes}
         used = set(parents.values())
@@ -224,7 +222,7 @@ class _Teller:
             own = self._text([self._step(one) for one in path[shared:]])
             name = f"After step {shared:,}: {short(own)}" if shared else f"From the start: {short(own)}"
             found.append(self._branch(name, tuple(path), len(path), is_judged=number < _MOST_JUDGED))
-        return [*found, *map(self._former, self._work.former)]
+        return [*found, *map(self._archived_branch, self._work.former)]
 
     def _branch(self, name: str, path: tuple[int, ...], at: int, *, is_judged: bool) -> dict[str, Any]:
         steps = [self._step(node_id) for node_id in path]
@@ -238,9 +236,9 @@ class _Teller:
             "text": self._text(steps),
         }
 
-    def _former(self, former: ArchivedBranch) -> dict[str, Any]:
+    def _archived_branch(self, former: ArchivedBranch) -> dict[str, Any]:
         first = len(self.steps)
-        self.steps += [self._told_step(step, None, is_illegal=False) for step in former.steps]
+        self.steps += [self._step_data(step, None, is_illegal=False) for step in former.steps]
         prompt = " ".join(text for _, text in prompt_parts(former.prompt))
         return {
             "name": f"{former.model}, " + (f"prompt “{short(prompt)}”" if prompt else "no prompt"),
@@ -255,14 +253,15 @@ class _Teller:
         return self._trace.nodes[self._number[node_id]].step
 
     def _verdict(self, steps: list[Step]) -> tuple[str, str]:
-        """What is to be said of an output as a whole, and whether it is `good` or `bad`; both empty where nothing."""
+        """Return the verdict on an output, and whether it is `good` or `bad`; both empty if there is none."""
         language = self._language
         if language is None:
             return "", ""
         try:
             if self._given is not None and all(self._is_known(step.token_id, step.token) for step in steps):
                 whose, ids = TokenSource(self._given), [step.token_id for step in steps]
-                budget = self._work.max_tokens if len(steps) == self._work.max_tokens else None  # else it may go on
+                # else the output may continue
+                budget = self._work.max_tokens if len(steps) == self._work.max_tokens else None
                 found = replay_ids(language, ids, whose, budget=budget, advise=False, cancel=self._cancel)
             elif language.automaton.token_elements:
                 return "", ""
@@ -279,9 +278,9 @@ class _Teller:
 
 
 def _vocabulary_of(trace: Trace) -> Vocabulary | None:
-    """The tokens that a trace tells of, under their ids; an end is what stands for no text and was allowed.
+    """Return the tokens that a trace names, by id; an allowed token without text is an EOS.
 
-    None where there are no ids, or one larger than those of any tokenizer.
+    None if there are no ids, or one larger than those of any tokenizer.
     """
     tokens: dict[int, bytes | None] = {}
     names: dict[int, str] = {}
@@ -289,11 +288,9 @@ def _vocabulary_of(trace: Trace) -> Vocabulary | None:
     for node in trace.nodes:
         step = node.step
         asked = step.top if step.was_asked else ()
-        build_page_data = [
-            (step.token_id, step.token, step.name, step.chosen_by != FORCE and node.id not in trace.illegal)
-        ]
-        build_page_data += [(one.token_id, one.token, one.name, one.allowed) for one in asked]
-        for token_id, token, name, is_allowed in build_page_data:
+        named = [(step.token_id, step.token, step.name, step.chosen_by != FORCE and node.id not in trace.illegal)]
+        named += [(one.token_id, one.token, one.name, one.allowed) for one in asked]
+        for token_id, token, name, is_allowed in named:
             if token_id < 0:
                 continue
             tokens[token_id] = token

@@ -1,14 +1,12 @@
-"""Which rules and edges of a grammar its texts use.
+"""Coverage: the rules and edges of a grammar that texts use.
 
-Earley's algorithm over the rules' automata (CACM 13(2), 1970), as in
-`engine.automata.rtn.rule_tracker`, with a link from every item to those that it was
-made of. What a text uses is what its links lead back to from its end (Scott,
-*SPPF-style parsing from Earley recognisers*, ENTCS 203, 2008); an ambiguous text
-uses all of its derivations. A text that only begins a match uses what the links
-of all that stands open lead back to.
+Earley's algorithm over the rules' automata (CACM 13(2), 1970), as in `engine.automata.rtn.rule_tracker`, with a link
+from every item to the items it was made from. A text uses what its links reach backwards from its end (Scott,
+*SPPF-style parsing from Earley recognisers*, ENTCS 203, 2008); an ambiguous text uses all of its derivations. A text
+that only begins a match uses what the links of all open items reach.
 
-Rejected: the edges that were live at some byte. A rule that was only tried, and
-died later, is not covered by that text.
+Rejected: the edges that were live at some byte. A rule that was only tried, and died later, is not covered by that
+text.
 """
 
 from __future__ import annotations
@@ -28,12 +26,12 @@ _CHECK_EVERY = 64
 
 
 Item = tuple[int, int, int]
-"""A rule, a state of it, and where it was called."""
+"""A rule, one of its states, and the offset of its call."""
 _Node = tuple[int, Item]
 
 
 class _Link(NamedTuple):
-    """One way in which an item came about: over which edge, from which item, and what was completed between."""
+    """One derivation of an item: its edge, the item before it, and the completed item of a call."""
 
     edge: EdgeKey
     before: _Node
@@ -41,7 +39,7 @@ class _Link(NamedTuple):
 
 
 def one_rule(dfa: ByteDfa, span: Span) -> RuleAutomata:
-    """A regular grammar that is one expression, as a rule without a name."""
+    """Return a regular grammar that is one expression as a rule without a name."""
     if dfa.start is None:
         return RuleAutomata(())
     return RuleAutomata((RuleAutomaton("", span, dfa.states[dfa.start].accepting, dfa),))
@@ -49,20 +47,20 @@ def one_rule(dfa: ByteDfa, span: Span) -> RuleAutomata:
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """What one text uses: indices of rules, and edges; None for both where it has too many derivations."""
+    """The rules (by index) and edges that one text uses; both None if it has too many derivations."""
 
     rules: frozenset[int] | None = frozenset()
     edges: frozenset[EdgeKey] | None = frozenset()
 
 
 def uses_of(automata: RuleAutomata, text: bytes, *, is_whole: bool = True, cancel: CancelToken | None = None) -> Uses:
-    """What a text uses: nothing where it does not match.
+    """Return what a text uses: nothing if it does not match.
 
     Args:
         automata: the grammar.
         text: the text.
-        is_whole: whether it should match in full; else it begins a match, such as the trace of a generation.
-        cancel: asked now and then.
+        is_whole: whether it should match completely; else it is a prefix of a match, such as the trace of a generation.
+        cancel: cancels the computation.
 
     Raises:
         CancelledError: `cancel` was used.
@@ -75,7 +73,7 @@ def uses_of(automata: RuleAutomata, text: bytes, *, is_whole: bool = True, cance
 
 
 def coverage(automata: RuleAutomata, uses: Iterable[Uses]) -> Coverage:
-    """What several texts use together."""
+    """Return what several texts use together."""
     used = list(uses)
     rules = frozenset[int]().union(*(one.rules or () for one in used))
     edges = frozenset[EdgeKey]().union(*(one.edges or () for one in used))
@@ -92,7 +90,7 @@ def coverage(automata: RuleAutomata, uses: Iterable[Uses]) -> Coverage:
 
 
 def _edge_rows(automata: RuleAutomata, used: frozenset[EdgeKey]) -> Iterable[EdgeRow]:
-    """Every edge, rule by rule."""
+    """Yield every edge, rule by rule."""
     for number, rule in enumerate(automata.rules):
         for edge in rule.dfa.edges:
             key = EdgeKey(number, edge.source, edge.target)
@@ -103,7 +101,7 @@ def _edge_rows(automata: RuleAutomata, used: frozenset[EdgeKey]) -> Iterable[Edg
 
 
 class _Chart:
-    """The items of one text, position by position."""
+    """The items of one text, offset by offset."""
 
     def __init__(self, automata: RuleAutomata, cancel: CancelToken | None) -> None:
         self._automata, self._cancel = automata, cancel
@@ -117,7 +115,7 @@ class _Chart:
         self._size = 0
 
     def uses(self, text: bytes, *, is_whole: bool) -> tuple[set[int], set[EdgeKey]]:
-        """The rules and edges that a text uses; none where it does not match, or does not begin a match."""
+        """Return the rules and edges that a text uses; none if it does not match, or is no prefix of a match."""
         if not self._automata.rules:
             return set(), set()
         self._add({(0, self._start(0), 0): []})
@@ -134,8 +132,9 @@ class _Chart:
         return self._trace_back(self._open(end))
 
     def _open(self, end: int) -> set[_Node]:
-        """What stands open behind a text: the rules that read some of it, and those that wait for them."""
-        todo = [(end, item) for item in self._positions[end] if item[2] < end]  # what is only called read nothing yet
+        """Return the open items at the end of a text: rules that read some of it, and their callers."""
+        # a rule that was only called has read nothing yet
+        todo = [(end, item) for item in self._positions[end] if item[2] < end]
         found = set[_Node]()
         while todo:
             node = todo.pop()
@@ -163,7 +162,7 @@ class _Chart:
         return found
 
     def _add(self, items: dict[Item, list[_Link]]) -> None:
-        """Another position: these items, what they call, and what goes on where they end."""
+        """Add an offset: these items, the rules that they call, and the callers that continue where they end."""
         here = len(self._positions)
         self._positions.append(items)
         self._callers.append(defaultdict(list))
@@ -198,7 +197,7 @@ class _Chart:
                         yield (caller[0], target, caller[2]), _Link(edge, (origin, caller), (here, item))
 
     def _completed(self, inner: _Node) -> Iterable[_Node]:
-        """Where a called rule is over: one that read nothing, wherever it may be over at once."""
+        """Yield the end items of a called rule: for one that read nothing, all items where it may end at once."""
         position, (rule, _, origin) = inner
         yield inner
         if origin == position:

@@ -1,7 +1,7 @@
-"""Texts to test a grammar with: the shortest, random ones, one for each rule and edge, and near misses.
+"""Suggested test strings for a grammar: the shortest, random ones, one for each rule and edge, and near misses.
 
-Each is held against the grammar itself before it is offered, whatever it was made
-of: a suggestion says what the grammar does, never what its maker hoped.
+Each one is checked against the grammar before it is offered, whatever produced it: a suggestion states what the grammar
+does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TRIES = 40
 
 
 def shortest(grammar: CompiledGrammar, cancel: CancelToken | None = None) -> tuple[Suggestion, ...]:
-    """The shortest text that matches; none where it is not found."""
+    """Return the shortest text that matches; none if it is not found."""
     found = grammar.automaton.shortest_completion(grammar.automaton.start, _EFFORT, cancel)
     return _kept(grammar, SuggestionKind.SHORTEST, [(found.text, "the shortest text")], accepts=True)
 
@@ -34,7 +34,14 @@ def shortest(grammar: CompiledGrammar, cancel: CancelToken | None = None) -> tup
 def at_random(
     grammar: CompiledGrammar, count: int, seed: int, cancel: CancelToken | None = None
 ) -> tuple[Suggestion, ...]:
-    """Texts that match, drawn byte by byte; the same seed draws the same."""
+    """Return matching texts, drawn byte by byte; the same seed draws the same texts.
+
+    Args:
+        grammar: the grammar.
+        count: the number of texts.
+        seed: the seed of the draws.
+        cancel: cancels the search.
+    """
     found: dict[str, Suggestion] = {}
     for index in range(_TRIES):
         if len(found) == count or grammar.is_empty:
@@ -53,8 +60,16 @@ def by_rule(
     edges: Iterable[EdgeRow],
     cancel: CancelToken | None = None,
 ) -> tuple[Suggestion, ...]:
-    """A text for each rule, then for each edge, that no text uses yet; what one of them uses needs no other."""
-    ways = ShortestWitnesses(automata)
+    """Return a text for each rule, then for each edge, that no text uses yet; skip what an earlier suggestion uses.
+
+    Args:
+        grammar: the grammar.
+        automata: its rules' automata.
+        rules: the rules with their coverage.
+        edges: the edges with their coverage.
+        cancel: cancels the search.
+    """
+    witnesses = ShortestWitnesses(automata)
     made: dict[str, Suggestion] = {}
     used_rules, used_edges = set[int](), set[EdgeKey]()
 
@@ -68,16 +83,16 @@ def by_rule(
     for rule in rules:
         number = automata.numbers[rule.name]
         if not rule.covered and number not in used_rules:
-            offer(SuggestionKind.RULE, ways.through_rule(number), f"uses the rule {rule.name}")
+            offer(SuggestionKind.RULE, witnesses.through_rule(number), f"uses the rule {rule.name}")
     for edge in edges:
         if not edge.covered and edge.key not in used_edges and len(made) < MOST_BY_RULE:
             where = f" of {edge.rule}" if edge.rule else ""
-            offer(SuggestionKind.EDGE, ways.through_edge(edge.key), f"takes another way{where}")
+            offer(SuggestionKind.EDGE, witnesses.through_edge(edge.key), f"takes another way{where}")
     return tuple(made.values())
 
 
 def near_misses(grammar: CompiledGrammar, texts: Iterable[str]) -> tuple[Suggestion, ...]:
-    """Texts that nearly match: those that do, with one thing changed."""
+    """Return texts that nearly match: matching texts with one change."""
     found: dict[str, Suggestion] = {}
     kinds: dict[str, int] = {}
     for text in texts:
@@ -93,7 +108,7 @@ def near_misses(grammar: CompiledGrammar, texts: Iterable[str]) -> tuple[Suggest
 def _kept(
     grammar: CompiledGrammar, kind: SuggestionKind, texts: Iterable[tuple[bytes | None, str]], *, accepts: bool
 ) -> tuple[Suggestion, ...]:
-    """Those that do what they are offered for."""
+    """Return the suggestions that the grammar treats as intended."""
     kept = []
     for data, why in texts:
         if data is None:
@@ -128,7 +143,7 @@ def _random_text(grammar: CompiledGrammar, draw: random.Random, cancel: CancelTo
 
 
 def _draw_byte(expected: Iterable[tuple[int, int]], draw: random.Random) -> int | None:
-    """A byte that may come next; letters and what ends something rather than what nobody types."""
+    """Draw a byte that may come next, preferring letters and closing punctuation."""
     members = [byte for first, last in expected for byte in range(first, last + 1)]
     plain = [byte for byte in members if 0x20 <= byte < 0x7F or byte == 0x0A] or members
     if not plain:
@@ -150,7 +165,7 @@ def _weight(byte: int) -> float:
 
 
 def _changes(text: str) -> Iterator[tuple[str, str]]:
-    """A text with one thing changed, and what that is."""
+    """Yield a text with one change, and a description of the change."""
     if text:
         yield text[:-1], "cut one character short"
     for closer in "}]":

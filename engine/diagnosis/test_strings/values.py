@@ -1,4 +1,4 @@
-"""What is told of a grammar's test strings: coverage and suggestions, as values that cross to the window."""
+"""Coverage and suggestions of a grammar's test strings, as values that the window receives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ExpectedText:
 
 
 class EdgeKey(NamedTuple):
-    """An edge: its rule's index, the states that it joins, and the rule that it calls (empty for one over bytes)."""
+    """An edge: its rule's index, its two states, and the rule that it calls (empty for an edge over bytes)."""
 
     rule: int
     source: int
@@ -28,7 +28,7 @@ class EdgeKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
-    """A rule, for a list: its name, where it stands, and whether a text uses it."""
+    """A rule in a list: its name, its span, and whether a text uses it."""
 
     name: str
     span: Span
@@ -37,13 +37,13 @@ class RuleRow:
 
 @dataclass(frozen=True, slots=True)
 class EdgeRow:
-    """An edge, for a list.
+    """An edge in a list.
 
     Attributes:
-        key: which one.
+        key: its key.
         rule: the name of its rule.
-        ranges: the bytes that it reads; none where it calls a rule.
-        span: where in the grammar it stands; None where nobody wrote it.
+        ranges: the bytes that it reads; empty for a call.
+        span: its source span; None if it has none.
         covered: whether a text uses it.
     """
 
@@ -56,18 +56,18 @@ class EdgeRow:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What some texts use of a grammar.
+    """What texts use of a grammar.
 
     Attributes:
-        rules: all rules; none where the grammar is one expression.
-        edges: edges over bytes and calls, since tokens taken whole are no text; of very many only some that are not
-            used.
-        total_edges, covered_edges: how many there are, and how many of them a text uses.
+        rules: all rules; empty if the grammar is one expression.
+        edges: edges over bytes and calls (tokens matched by id are no text); if there are very many, only some unused
+            ones.
+        total_edges, covered_edges: the number of edges, and how many of them a text uses.
         followed: how many texts use something.
-        left_out: how many were not, for they have too many derivations.
-        whole: the states of the grammar's whole automaton that the texts pass, source and target of each byte; None
-            where it has no rules that it could be told apart from, or no whole automaton.
-        reason: why nothing is told; empty where it is.
+        left_out: how many texts were left out because they have too many derivations.
+        whole: the transitions of the grammar's complete automaton that the texts take, source and target of each byte;
+            None if it would equal the rules, or there is no complete automaton.
+        reason: why there is no coverage; else empty.
     """
 
     rules: tuple[RuleRow, ...] = ()
@@ -81,12 +81,12 @@ class Coverage:
 
     @property
     def covered_rules(self) -> int:
-        """How many rules a text uses."""
+        """The number of rules that a text uses."""
         return sum(rule.covered for rule in self.rules)
 
 
 class SuggestionKind(StrEnum):
-    """What a suggestion is for."""
+    """The purpose of a suggestion."""
 
     SHORTEST = "shortest"
     RANDOM = "random"
@@ -97,13 +97,13 @@ class SuggestionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A text to test with.
+    """A suggested test string.
 
     Attributes:
-        kind: what it is for.
+        kind: its purpose.
         text: the text.
-        accepts: what the grammar does with it.
-        why: a few words about it.
+        accepts: whether the grammar accepts it.
+        why: a short description.
     """
 
     kind: SuggestionKind

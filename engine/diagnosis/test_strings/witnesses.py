@@ -1,9 +1,8 @@
-"""The shortest texts that take a certain way through a grammar's rules.
+"""Shortest witnesses: the shortest texts that use a given rule or edge.
 
-Knuth's generalisation of Dijkstra's algorithm (*A generalization of Dijkstra's
-algorithm*, Information Processing Letters 6(1), 1977): what a rule matches at
-its shortest, from what the rules that it calls match. Then the shortest way from
-the start rule into each, and back out of it.
+Knuth's generalisation of Dijkstra's algorithm (*A generalization of Dijkstra's algorithm*, Information Processing
+Letters 6(1), 1977) gives the shortest text of each rule from the shortest texts of the rules that it calls. Then follow
+the shortest path from the start rule into each rule, and back out of it.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from engine.diagnosis.test_strings.values import EdgeKey
 
 @dataclass(frozen=True, slots=True)
 class _Edge:
-    """From a state to another by the bytes of `label`, or by the rule `called`."""
+    """An edge between two states, over the bytes of `label` or the rule `called`."""
 
     source: int
     target: int
@@ -28,7 +27,7 @@ class _Edge:
 
 
 class ShortestWitnesses:
-    """Of one grammar. A text is None where only tokens taken whole lead on."""
+    """The shortest witnesses of one grammar; None if only tokens matched by id lead on."""
 
     def __init__(self, automata: RuleAutomata) -> None:
         self._automata = automata
@@ -42,17 +41,17 @@ class ShortestWitnesses:
         ]
         self._yields: list[bytes | None] = [None] * len(automata.rules)
         self._find_yields()
-        self._heads = [self._ways(number, backwards=False) for number in range(len(automata.rules))]
-        self._tails = [self._ways(number, backwards=True) for number in range(len(automata.rules))]
+        self._heads = [self._shortest_paths(number, backwards=False) for number in range(len(automata.rules))]
+        self._tails = [self._shortest_paths(number, backwards=True) for number in range(len(automata.rules))]
         self._around = self._find_surroundings()
 
     def through_rule(self, rule: int) -> bytes | None:
-        """The shortest text that uses a rule."""
+        """Return the shortest text that uses a rule."""
         inner, around = self._yields[rule], self._around[rule]
         return None if inner is None or around is None else around[0] + inner + around[1]
 
     def through_edge(self, key: EdgeKey) -> bytes | None:
-        """The shortest text that uses an edge."""
+        """Return the shortest text that uses an edge."""
         around = self._around[key.rule]
         head, tail = self._heads[key.rule].get(key.source), self._tails[key.rule].get(key.target)
         called = self._automata.numbers.get(key.called) if key.called else None
@@ -73,22 +72,22 @@ class ShortestWitnesses:
         return edge.label if edge.called is None else self._yields[edge.called]
 
     def _find_yields(self) -> None:
-        """Until nothing gets shorter; a rule gets its text once those that it needs have theirs."""
+        """Shorten the rules' texts until a fixpoint; a rule gets its text after the rules that it needs."""
         changed = True
         while changed:
             changed = False
             for number in range(len(self._yields)):
-                ways = self._ways(number, backwards=False)
+                paths = self._shortest_paths(number, backwards=False)
                 states = self._automata.rules[number].dfa.states
-                found = [ways[state.id] for state in states if state.accepting and state.id in ways]
+                found = [paths[state.id] for state in states if state.accepting and state.id in paths]
                 best = min(found, key=len, default=None)
                 known = self._yields[number]
                 if best is not None and (known is None or len(best) < len(known)):
                     self._yields[number] = best
                     changed = True
 
-    def _ways(self, number: int, *, backwards: bool) -> dict[int, bytes]:
-        """The shortest text from a rule's start to each state; or from each state to where the rule may be over."""
+    def _shortest_paths(self, number: int, *, backwards: bool) -> dict[int, bytes]:
+        """Return the shortest text from a rule's start to each state, or from each state to the rule's end."""
         dfa = self._automata.rules[number].dfa
         following: defaultdict[int, list[tuple[int, bytes]]] = defaultdict(list)
         for edge in self._edges[number]:
@@ -98,21 +97,21 @@ class ShortestWitnesses:
             elif text is not None:
                 following[edge.source].append((edge.target, text))
         starts = [state.id for state in dfa.states if state.accepting] if backwards else [dfa.start or 0]
-        ways: dict[int, bytes] = {}
+        paths: dict[int, bytes] = {}
         frontier = [(0, state, b"") for state in starts]
         heapq.heapify(frontier)
         while frontier:
             length, state, text = heapq.heappop(frontier)
-            if state in ways:
+            if state in paths:
                 continue
-            ways[state] = text
+            paths[state] = text
             for target, label in following[state]:
-                if target not in ways:
+                if target not in paths:
                     heapq.heappush(frontier, (length + len(label), target, label + text if backwards else text + label))
-        return ways
+        return paths
 
     def _find_surroundings(self) -> list[tuple[bytes, bytes] | None]:
-        """What stands before and behind each rule in the shortest text that calls it."""
+        """Return what comes before and after each rule in the shortest text that calls it."""
         found: list[tuple[bytes, bytes] | None] = [None] * len(self._automata.rules)
         frontier = [(0, 0, b"", b"")] if found else []
         while frontier:
@@ -131,7 +130,7 @@ class ShortestWitnesses:
 
 
 def _legible(ranges: ByteRanges) -> bytes:
-    """The byte of some ranges that a person reads most easily."""
+    """Return the most readable byte of some ranges."""
     for wanted in ((0x61, 0x7A), (0x30, 0x39), (0x41, 0x5A), (0x21, 0x7E), (0x20, 0x20)):
         for first, last in ranges:
             low, high = max(first, wanted[0]), min(last, wanted[1])

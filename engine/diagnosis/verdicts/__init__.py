@@ -1,1 +1,1 @@
-"""Judge an output against a grammar: complete, cut off, illegal at a position, looping."""
+"""Verdicts on outputs: complete, cut off, illegal at a position, looping."""

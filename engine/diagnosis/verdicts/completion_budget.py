@@ -1,8 +1,7 @@
-"""How far the end of an output is, against a budget; and from where on it was out of reach.
+"""The distance to the end of an output, compared with a token budget; and when the end became unreachable.
 
-What is left of a budget, less what the shortest ending needs, never grows: a
-token costs one, and brings the end nearer by one at most. So the first place
-from which the end could not be reached any more is found by halving.
+The rest of a budget minus the length of the shortest ending never grows: a token costs one, and brings the end nearer
+by at most one. So the first position from which the end was unreachable is found by bisection.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from engine.vocabulary import Vocabulary
 
 EFFORT = 2_000
 NODES = 1_000_000
-"""Nodes of the byte trie that one search looks at; where they do not suffice its answer is a bound."""
+"""The largest number of trie nodes that one search visits; beyond it the result is a bound."""
 NODES_OF_ALL_LOOKS = 2_000_000
-"""The same of all the searches that find out from where on the end was out of reach."""
+"""The same limit for all searches that locate where the end became unreachable."""
 
 
 def ending_of(
@@ -30,15 +29,15 @@ def ending_of(
     budget: int | None,
     cancel: CancelToken | None = None,
 ) -> CompletionBudget:
-    """The shortest legal ending behind the legal part of an output.
+    """Compute the shortest legal ending after the legal part of an output.
 
     Args:
-        grammar: what was matched.
-        walked: the output, followed.
-        tokens: of the output.
-        vocabulary: whose tokens; None where the end is told in bytes alone.
-        budget: how many tokens there were.
-        cancel: asked now and then.
+        grammar: the grammar.
+        walked: the walk over the output.
+        tokens: the tokens of the output.
+        vocabulary: the vocabulary; None to compute the ending in bytes only.
+        budget: the token budget of the output.
+        cancel: cancels the search.
 
     Raises:
         CancelledError: `cancel` was used.
@@ -66,13 +65,13 @@ def ending_of(
 
 
 def _tokens_within(tokens: Tokens, legal: int) -> int:
-    """How many tokens the first so many bytes are."""
+    """Return how many tokens are within the first `legal` bytes."""
     starts = tokens.starts
     return sum(1 for index in range(tokens.text_count) if starts[index + 1] <= legal)
 
 
 class _Needs:
-    """How many tokens an end takes at least, by configuration: most places of a string are one and the same."""
+    """The least number of tokens to an end, cached by configuration: most positions in a string share one."""
 
     def __init__(self, grammar: CompiledGrammar, vocabulary: Vocabulary, cancel: CancelToken | None) -> None:
         self._grammar, self._vocabulary, self._cancel = grammar, vocabulary, cancel
@@ -80,10 +79,10 @@ class _Needs:
         self._left = NODES_OF_ALL_LOOKS
 
     def at(self, configuration: int) -> int | None:
-        """The least that is certain; None where no tokens lead to an end."""
+        """Return a proven lower bound; None if no tokens lead to an end."""
         if configuration not in self._known:
             effort = min(NODES, self._left)
-            self._left -= effort // 2  # few searches take all that they may
+            self._left -= effort // 2  # few searches use their full limit
             found = search_token_completion(
                 self._grammar.automaton, self._vocabulary, configuration, effort, self._cancel
             )
@@ -100,7 +99,7 @@ def _late(
     used: int,
     cancel: CancelToken | None,
 ) -> tuple[int | None, int | None]:
-    """After how many tokens the end was out of reach, and how many it needed there."""
+    """Return after how many tokens the end was unreachable, and how many it needed there."""
     starts, known = tokens.starts, _Needs(grammar, vocabulary, cancel)
 
     def needs(taken: int) -> int:
@@ -109,7 +108,7 @@ def _late(
 
     if needs(used) <= budget - used:
         return None, None
-    low, high = -1, used  # in reach behind `low` tokens, out of reach behind `high`
+    low, high = -1, used  # reachable after `low` tokens, unreachable after `high`
     while high - low > 1:
         middle = (low + high) // 2
         if needs(middle) > budget - middle:

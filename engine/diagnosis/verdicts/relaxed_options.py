@@ -1,4 +1,4 @@
-"""Options of a compile under which an output would have gone further than it did."""
+"""Compile options under which an output would be legal further than it is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.source.json_scanner import JSON_NUMBER, is_in_string
 
 _IN_ANY_ORDER = "its properties may come in any order (here they come as the schema declares them)"
 _OTHER_FORM: Final = re.compile(rb"[0-9][.eE]|-0")
-_NUMBER: Final = re.compile(rb"-?[0-9][0-9.eE+-]*|-")  # the last one of a text may be cut off
+_NUMBER: Final = re.compile(rb"-?[0-9][0-9.eE+-]*|-")  # the last number of a text may be cut off
 _LONGEST_PLAIN: Final = 40
 _BLANKS = "white space is free (option `any`)"
 
@@ -24,32 +24,39 @@ _BLANKS = "white space is free (option `any`)"
 def what_would_help(
     grammar: CompiledGrammar, output: bytes, legal: int, cancel: CancelToken | None = None
 ) -> tuple[str, ...]:
-    """A sentence for each option of a JSON Schema that would take an output further than `legal` bytes."""
+    """Return a sentence for each option of a JSON Schema under which more than `legal` bytes of an output are legal.
+
+    Args:
+        grammar: the grammar.
+        output: the output.
+        legal: the number of legal bytes.
+        cancel: cancels the compilations.
+    """
     if grammar.notation != "json_schema":
         return ()
     options, notes = grammar.options, []
-    for what, freer in (
+    for what, relaxed in (
         (_IN_ANY_ORDER, replace(options, property_order="any")),
         (_BLANKS, replace(options, whitespace="any")),
     ):
-        if freer != options and (how_far := _how_far(grammar, freer, output, legal, cancel)):
-            notes.append(f"It would be {how_far} where {what}.")
+        if relaxed != options and (progress := _progress_under(grammar, relaxed, output, legal, cancel)):
+            notes.append(f"It would be {progress} where {what}.")
     return tuple(notes)
 
 
 def relaxed_for_verdict(
     grammar: CompiledGrammar, output: bytes, cancel: CancelToken | None = None, *, numbers: bool = True
 ) -> CompiledGrammar | None:
-    """Compile a grammar so that it accepts how others may write the texts that it describes.
+    """Compile a grammar so that it accepts other valid forms of the texts that it describes.
 
     Args:
         grammar: the grammar.
-        output: what is judged.
-        cancel: asked now and then.
-        numbers: whether numbers may be written in any form; escapes always may.
+        output: the output to judge.
+        cancel: cancels the compilation.
+        numbers: whether to allow numbers in any form; escapes are always allowed.
 
     Returns:
-        The grammar; None where this output would be judged the same.
+        The grammar; None if the verdict on this output would be the same.
     """
     if grammar.notation != "json_schema":
         return None
@@ -63,12 +70,12 @@ def relaxed_for_verdict(
 
 @dataclass(frozen=True, slots=True)
 class UnusualSpelling:
-    """A part of an output that the standard allows and Turnstile never writes so.
+    """A part of an output in a form that JSON permits and Turnstile never writes.
 
     Attributes:
         start, end: the bytes of the escape or the number.
         is_number: whether it is a number.
-        plain: how Turnstile writes the number; empty for an escape, for a long number, and for one that is cut off.
+        plain: Turnstile's form of the number; empty for an escape, a long number, and a number that is cut off.
     """
 
     start: int
@@ -80,13 +87,13 @@ class UnusualSpelling:
 def unusual_spellings(
     grammar: CompiledGrammar, output: bytes, front: int, cancel: CancelToken | None = None
 ) -> tuple[UnusualSpelling, ...]:
-    """Find the first escape and the first number at which an output leaves its grammar, of which it is legal otherwise.
+    """Find the first escape and the first number whose form makes an output illegal.
 
     Args:
-        grammar: the grammar, which allows one spelling of each.
+        grammar: the grammar, which permits one form of each.
         output: the output.
-        front: how many bytes are skipped in front of it.
-        cancel: asked now and then.
+        front: the number of bytes to skip at its start.
+        cancel: cancels the compilations.
     """
     found: list[UnusualSpelling] = []
     strict: CompiledGrammar | None = grammar
@@ -124,7 +131,7 @@ def _plain(written: str) -> str:
 
 
 def _compiled(grammar: CompiledGrammar, options: CompileOptions, cancel: CancelToken | None) -> CompiledGrammar | None:
-    """Compile a grammar with other options; None where they are the same, or it does not compile with them."""
+    """Compile a grammar with other options; return None if they are the same, or it does not compile with them."""
     if options == grammar.options:
         return None
     try:
@@ -133,17 +140,17 @@ def _compiled(grammar: CompiledGrammar, options: CompileOptions, cancel: CancelT
         return None
 
 
-def _how_far(
+def _progress_under(
     grammar: CompiledGrammar, options: CompileOptions, output: bytes, legal: int, cancel: CancelToken | None
 ) -> str:
-    """How far an output gets under other options; empty where that is no further."""
+    """Describe how far an output is legal under other options; empty if it is no further."""
     try:
-        freer = compile_grammar(grammar.notation, grammar.source, options, cancel=cancel)
-        gets = 0 if freer.is_empty else reach(freer.automaton, output)
-        if gets <= legal:
+        relaxed = compile_grammar(grammar.notation, grammar.source, options, cancel=cancel)
+        reached = 0 if relaxed.is_empty else reach(relaxed.automaton, output)
+        if reached <= legal:
             return ""
-        if gets < len(output):
+        if reached < len(output):
             return "legal further on"
-        return "complete" if freer.fullmatch(output) else "legal to its end"
+        return "complete" if relaxed.fullmatch(output) else "legal to its end"
     except (GrammarError, LimitExceededError):
         return ""

@@ -1,13 +1,11 @@
-"""An output held against a grammar, without a model: how far it is legal, and what went wrong first.
+"""Replay of an output against a grammar, without a model: how far it is legal, and what failed first.
 
-People come with an output that a server refused, or that was cut off, and with the
-grammar that should have prevented it. The answer is one sentence; everything that
-it was made of comes with it.
+Users come with an output that a server refused, or that was cut off, and with the grammar that should have prevented
+it. The answer is one sentence, with all the data behind it.
 
-What stands in front of the output that was meant is skipped and told of, since
-every grammar fails at the first byte of "Sure! Here is your JSON". A grammar that
-names tokens is followed token by token, all others by bytes, since how a text was
-cut into tokens does not decide whether it matches.
+Text before the intended output is skipped and reported, since every grammar fails at the first byte of "Sure! Here is
+your JSON". A grammar that names tokens is followed token by token, all others by bytes, since tokenisation does not
+affect whether a text matches.
 """
 
 from __future__ import annotations
@@ -49,11 +47,11 @@ from engine.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class TokenSource:
-    """Whose tokens an output is made of.
+    """The vocabulary of an output.
 
     Attributes:
         vocabulary: the tokens.
-        spell: how their tokenizer writes a text; None where that is not known.
+        spell: the tokenizer's encoding function; None if unknown.
     """
 
     vocabulary: Vocabulary
@@ -70,22 +68,21 @@ def replay_text(
     advise: bool = True,
     cancel: CancelToken | None = None,
 ) -> Verdict:
-    """Judge an output that is known as text.
+    """Judge an output given as text.
 
     Args:
-        grammar: what it should match.
+        grammar: the grammar that it should match.
         text: its bytes.
-        whose: the vocabulary that it is told in tokens of; None for bytes alone.
-        budget: how many tokens there were.
-        finish: why the generation ended, as the server said: one of `FINISHES`; empty where it is not known.
-        advise: whether the output is from elsewhere: it is then judged with any escapes and any forms of numbers,
-            whatever the options of the compile, and options are looked for under which it would be legal. Both compile
-            anew.
-        cancel: asked now and then.
+        whose: the vocabulary for reports in tokens; None for bytes only.
+        budget: the token budget.
+        finish: why the generation ended, as the server reported: one of `FINISHES`; empty if unknown.
+        advise: whether the output is from elsewhere: it is then judged with any escapes and any number forms, whatever
+            the compile options, and options are searched under which it would be legal. Both compile the grammar again.
+        cancel: cancels the replay.
 
     Raises:
-        EngineError: the grammar names tokens, so that a text alone says nothing.
-        LimitExceededError: a step outgrew a limit of the grammar.
+        EngineError: the grammar names tokens, so a text is not enough.
+        LimitExceededError: a step exceeded a limit of the grammar.
         CancelledError: `cancel` was used.
     """
     if grammar.automaton.token_elements:
@@ -103,7 +100,16 @@ def replay_ids(
     advise: bool = True,
     cancel: CancelToken | None = None,
 ) -> Verdict:
-    """Judge an output that is known as token ids; as `replay_text`.
+    """Judge an output given as token ids.
+
+    Args:
+        grammar: as in `replay_text`; so are the other arguments.
+        ids: the token ids.
+        whose: the vocabulary of the ids.
+        budget: the token budget.
+        finish: why the generation ended.
+        advise: whether the output is from elsewhere.
+        cancel: cancels the replay.
 
     Raises:
         EngineError: an id is not in the vocabulary.
@@ -120,7 +126,15 @@ def replay_pieces(
     finish: str = "",
     cancel: CancelToken | None = None,
 ) -> Verdict:
-    """Judge an output of which the bytes of each token are known, as a saved trace has them; as `replay_text`."""
+    """Judge an output given as the bytes of each token, as in a saved trace.
+
+    Args:
+        grammar: as in `replay_text`; so are the other arguments.
+        pieces: the bytes of each token.
+        budget: the token budget.
+        finish: why the generation ended.
+        cancel: cancels the replay.
+    """
     if grammar.automaton.token_elements:
         raise EngineError("this grammar names tokens: give the output as token ids, and say whose they are")
     tokens = given_pieces(pieces)
@@ -136,7 +150,16 @@ def replay_saved(
     finish: str = "",
     cancel: CancelToken | None = None,
 ) -> Verdict:
-    """Judge an output that was saved with its tokens; told in tokens of a vocabulary where they are its own."""
+    """Judge an output that was saved with its tokens; report in tokens of `whose` if they are its own.
+
+    Args:
+        grammar: as in `replay_text`; so are the other arguments.
+        saved: the saved trace.
+        whose: the vocabulary.
+        budget: the token budget.
+        finish: why the generation ended.
+        cancel: cancels the replay.
+    """
     if whose is not None and saved.is_of(whose.vocabulary):
         return replay_ids(grammar, saved.ids, whose, budget=budget, finish=finish, cancel=cancel)
     pieces = [piece for piece in saved.pieces if piece]
@@ -144,7 +167,7 @@ def replay_saved(
 
 
 def verdict_on_error(error: GrammarError, output: bytes = b"") -> Verdict:
-    """What is to be said where the grammar does not compile."""
+    """Build the verdict for a grammar that does not compile."""
     first = next(one for one in error.diagnostics if one.severity is Severity.ERROR)
     line, column = error.source.line_column(first.span.start)
     sentence = f"The grammar does not compile: line {line}, column {column}: {first.message}."
@@ -153,7 +176,7 @@ def verdict_on_error(error: GrammarError, output: bytes = b"") -> Verdict:
 
 
 class _Replay:
-    """One output, judged in steps that build on each other."""
+    """The replay of one output, in steps that build on each other."""
 
     def __init__(
         self,
@@ -174,7 +197,7 @@ class _Replay:
         self._finish = STOP if tokens is not None and tokens.ends else finish
 
     def verdict(self) -> Verdict:
-        """The whole answer."""
+        """Return the complete verdict."""
         given = (self._data, self._tokens, self._whose, self._budget, self._finish, self._cancel)
         found = self._judge()
         if not self._advises or found.is_prefix or self._automaton.token_elements:
@@ -189,7 +212,7 @@ class _Replay:
             front = other.skipped[0] if other.skipped else 0
             unusual = unusual_spellings(self._grammar, self._data, front, self._cancel)
             unusual = tuple(each for each in unusual if numbers or not each.is_number)
-            # A number that is refused in every form is better explained by the form that would be written.
+            # If a number is refused in every form, Turnstile's own form explains it better.
             if not other.is_prefix and any(each.is_number and each.end >= other.legal for each in unusual):
                 continue
             notes = tuple(on_unusual_spelling(self._data, each) for each in unusual)
@@ -202,7 +225,8 @@ class _Replay:
             return replace(blank, sentence=sentence_on(blank, self._grammar.source), notes=self._notes(blank))
         if self._tokens is None and self._whose is not None:
             self._tokens = spelled_text(self._data, self._whose.vocabulary, self._automaton, self._whose.spell)
-            if self._tokens is None:  # whoever wrote it has another vocabulary, so its ending is no matter of this one
+            # the output is from another vocabulary, so its ending in tokens of this one is meaningless
+            if self._tokens is None:
                 self._whose = None
         found = self._by_tokens(blank) if self._automaton.token_elements else self._by_bytes(blank)
         found = self._with_spelling(found)
@@ -228,7 +252,7 @@ class _Replay:
         if walked.legal < len(judged):
             front = beginning(automaton, judged, walked.legal)
             if front:
-                walked = _behind(walk(automaton, judged[front:], self._cancel), front)
+                walked = _shifted(walk(automaton, judged[front:], self._cancel), front)
         is_prefix = walked.legal == len(judged) and foreign is None
         accepting = automaton.accepts(walked.last)
         failure = None if is_prefix else self._failure(walked, front, foreign if walked.legal == len(judged) else None)
@@ -286,7 +310,7 @@ class _Replay:
         )
 
     def _nearest_first(self, spans: tuple[Span, ...], walked: ReplayWalk, front: int) -> tuple[Span, ...]:
-        """The places of a schema with those first that are about the property whose value comes next."""
+        """Return the spans of a schema, those of the property whose value comes next first."""
         if not self._is_json:
             return spans
         keys = [part for part in open_path(self._data[front : walked.legal]) if isinstance(part, str)]
@@ -301,7 +325,7 @@ class _Replay:
         return tuple(sorted(spans, key=is_other))
 
     def _missing(self, walked: ReplayWalk, front: int) -> tuple[str, ...]:
-        """What an object lacks that was to be closed."""
+        """Return the properties that an object lacks where the output closes it."""
         here = self._data[walked.legal : walked.legal + 1]
         if not self._is_json or here != b"}" or is_in_string(self._data[front : walked.legal]):
             return ()
@@ -337,7 +361,7 @@ class _Replay:
     # ------------------------------------------------------------------ token by token
 
     def _by_tokens(self, blank: Verdict) -> Verdict:
-        """For a grammar that names tokens; which bytes were forced, and circles, are not told."""
+        """Judge by a grammar that names tokens; forced bytes and loops are not reported."""
         tokens, whose = self._tokens, self._whose
         assert tokens is not None and whose is not None  # noqa: PT018 - the callers refuse everything else
         matcher = Matcher(self._grammar, whose.vocabulary)
@@ -384,7 +408,7 @@ class _Replay:
         used = sum(token.state is ReplayedTokenState.LEGAL for token in made)
         return replace(found, ending=replace(ending, used=used, budget=self._budget))
 
-    # ------------------------------------------------------------------ how it was spelled, and what would help
+    # ------------------------------------------------------------------ tokenisation
 
     def _with_spelling(self, found: Verdict) -> Verdict:
         tokens, whose = self._tokens, self._whose
@@ -400,7 +424,7 @@ class _Replay:
         return replace(found, divergence=differs, is_canonical=differs is None)
 
 
-def _behind(walked: ReplayWalk, front: int) -> ReplayWalk:
-    """A walk that began later, with the bytes counted from the first one of the output."""
+def _shifted(walked: ReplayWalk, front: int) -> ReplayWalk:
+    """Return a walk that began later, with its bytes counted from the start of the output."""
     pad = (walked.configurations[0],) * front
     return ReplayWalk((*pad, *walked.configurations), walked.legal + front, (*((False,) * front), *walked.forced))

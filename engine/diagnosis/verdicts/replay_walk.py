@@ -1,8 +1,8 @@
-"""An output followed byte by byte: how far a match begins so, where there was no choice, where it went in circles.
+"""A walk over an output byte by byte: how far it is legal, where there was no choice, and where it looped.
 
-A configuration that comes back has forgotten what was read since. For letters
-that is what a loop is for; for white space it means that the grammar lets the
-model print blanks for ever, which is what it does when nothing else is likely.
+When a configuration recurs, the automaton has forgotten what was read since. For letters this is how repetition works;
+for white space it means that the grammar lets the model print white space forever, which it does when nothing else is
+likely.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from engine.source import CancelToken, Span
 
 BLANKS = frozenset(b" \t\r\n")
 LEAST_BLANKS = 8
-"""So many blanks in a row are told of, where they changed nothing; a few are how people indent."""
+"""The smallest number of white-space bytes in a row, without effect, that is reported; fewer are indentation."""
 LEAST_TURNS = 6
 LEAST_REPEATED = 24
 LONGEST_TURN = 64
@@ -24,12 +24,12 @@ _CHECK_EVERY = 512
 
 @dataclass(frozen=True, slots=True)
 class ReplayWalk:
-    """What became of some bytes.
+    """The walk over some bytes.
 
     Attributes:
         configurations: before the first byte and after each legal one.
-        legal: how many bytes are legal.
-        forced: for each legal byte, whether it was the only one that could stand.
+        legal: the number of legal bytes.
+        forced: for each legal byte, whether it was the only legal one.
     """
 
     configurations: tuple[int, ...]
@@ -38,11 +38,11 @@ class ReplayWalk:
 
     @property
     def last(self) -> int:
-        """Where the legal part ends."""
+        """The configuration at the end of the legal part."""
         return self.configurations[-1]
 
     def forced_ranges(self) -> tuple[ByteRange, ...]:
-        """The forced bytes, as ranges."""
+        """Return the forced bytes as ranges."""
         found: list[ByteRange] = []
         for at, forced in enumerate(self.forced):
             if forced and found and found[-1][1] == at:
@@ -53,10 +53,10 @@ class ReplayWalk:
 
 
 def walk(automaton: ByteAutomaton, data: bytes, cancel: CancelToken | None = None) -> ReplayWalk:
-    """Follow bytes through an automaton, until one cannot stand.
+    """Run bytes through an automaton until one is illegal.
 
     Raises:
-        LimitExceededError: a step outgrew a limit.
+        LimitExceededError: a step exceeded a limit.
         CancelledError: `cancel` was used.
     """
     at = automaton.start
@@ -77,7 +77,7 @@ def walk(automaton: ByteAutomaton, data: bytes, cancel: CancelToken | None = Non
 
 
 def reach(automaton: ByteAutomaton, data: bytes) -> int:
-    """How many bytes are legal."""
+    """Return the number of legal bytes."""
     at = automaton.start
     for index, byte in enumerate(data):
         if at != DEAD:
@@ -88,7 +88,7 @@ def reach(automaton: ByteAutomaton, data: bytes) -> int:
 
 
 def circles(automaton: ByteAutomaton, data: bytes, walked: ReplayWalk) -> tuple[OutputLoop, ...]:
-    """The parts of the legal bytes that came back to where they were: blanks anywhere, other text at the end."""
+    """Return the loops of the legal part: white space anywhere, other text at the end."""
     found = [
         OutputLoop(
             (start, end), period, blank=True, at_end=end == walked.legal, spans=_spans(automaton, data, walked, end)
@@ -123,13 +123,13 @@ def _blank_runs(data: bytes) -> list[ByteRange]:
 
 
 def _period_of_configurations(walked: ReplayWalk, start: int, end: int) -> int:
-    """After how many bytes the last configuration of a range was there before within it; 0 where it was not."""
+    """Return how many bytes before `end` its configuration last occurred within a range; 0 if it did not."""
     last = walked.configurations[end]
     return next((end - at for at in range(end - 1, start - 1, -1) if walked.configurations[at] == last), 0)
 
 
 def _repeated_text(data: bytes, walked: ReplayWalk) -> tuple[int, int] | None:
-    """Where the same text begins to come again and again up to the end, and the length of a turn."""
+    """Return where a repeated text at the end begins, and the length of one repetition."""
     end = walked.legal
     for period in range(1, min(LONGEST_TURN, end // LEAST_TURNS) + 1):
         if walked.configurations[end] != walked.configurations[end - period]:
@@ -143,6 +143,6 @@ def _repeated_text(data: bytes, walked: ReplayWalk) -> tuple[int, int] | None:
 
 
 def _spans(automaton: ByteAutomaton, data: bytes, walked: ReplayWalk, end: int) -> tuple[Span, ...]:
-    """What in the grammar reads the last byte of a part."""
+    """Return the spans of the grammar that read the last byte of a part."""
     byte_class = int(automaton.class_of_byte[data[end - 1]])
     return automaton.edge_spans(walked.configurations[end - 1], byte_class)

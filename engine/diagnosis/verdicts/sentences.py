@@ -1,4 +1,4 @@
-"""A verdict as one sentence, and what else is worth a sentence."""
+"""The sentence of a verdict, and further notes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLACE = ", by the grammar's"
 
 
 def sentence_on(found: Verdict, source: SourceText, finish: str = "") -> str:
-    """The verdict in one sentence."""
+    """Describe a verdict in one sentence."""
     match found.outcome:
         case VerdictOutcome.COMPLETE:
             return _complete(found)
@@ -47,7 +47,14 @@ def sentence_on(found: Verdict, source: SourceText, finish: str = "") -> str:
 
 
 def notes_on(found: Verdict, source: SourceText, finish: str = "", *, is_schema: bool = False) -> tuple[str, ...]:
-    """What else there is to say, most useful first."""
+    """Return further notes on a verdict, most useful first.
+
+    Args:
+        found: the verdict.
+        source: the grammar's source.
+        finish: why the generation ended.
+        is_schema: whether the grammar is a JSON Schema.
+    """
     notes = [
         *_on_ending(found, finish),
         *_on_failure(found, source),
@@ -61,7 +68,7 @@ def notes_on(found: Verdict, source: SourceText, finish: str = "", *, is_schema:
 
 
 def on_unusual_spelling(data: bytes, found: UnusualSpelling) -> str:
-    """Say that an output is legal only since outputs from elsewhere may spell strings and numbers as they like."""
+    """Describe a form of a string or number that is accepted only in outputs from elsewhere."""
     place = place_in(data, found.start)
     written = data[found.start : found.end].decode("utf-8", "replace")
     said = (
@@ -119,7 +126,7 @@ def _needs(ending: CompletionBudget) -> str:
     if least is None:
         return ", and no bytes complete it: the grammar wants a token taken whole"
     needed = _at_least(least, most)
-    # More tokens than bytes: the search gave up, and the vocabulary may have no way at all.
+    # More tokens than bytes: the search stopped early, and the vocabulary may have no encoding at all.
     unspelled = f", and no {tokens:,} tokens of this vocabulary spell one" if tokens is not None else ""
     return f"; the shortest legal ending needs {needed} more byte{'' if needed == '1' else 's'}{shown}{unspelled}"
 
@@ -209,7 +216,7 @@ def _on_ending(found: Verdict, finish: str) -> list[str]:
         )
     if ending.budget is not None and (ending.used or 0) > ending.budget:
         notes.append(f"The output has more tokens than the {limit}: they were cut otherwise, or another limit applied.")
-    if ending.is_dead_end and found.outcome is VerdictOutcome.CIRCLES:  # else the sentence says it
+    if ending.is_dead_end and found.outcome is VerdictOutcome.CIRCLES:  # otherwise the sentence says so
         notes.append("No tokens of this vocabulary complete it: this is a dead end.")
     if ending.budget is not None and ending.in_bytes.text:
         notes.append(f"The shortest legal ending is {quoted(_short(ending.in_bytes.text))}.")
@@ -314,7 +321,7 @@ def _expected(failure: Failure) -> str:
 
 
 def _by(failure: Failure, source: SourceText) -> str:
-    """Which properties or rules wanted it: a stack by itself, or where they are many the first one's."""
+    """Describe which properties or rules expected it: those of the first stack."""
     if not failure.stacks:
         return ""
     stack = failure.stacks[0]
@@ -339,7 +346,7 @@ def _what_failed(found: Verdict) -> str:
 
 
 def _end_of(found: Verdict) -> str:
-    """Where the legal part ends, in tokens where there are any."""
+    """Describe where the legal part ends, in tokens if there are any."""
     used = sum(1 for token in found.tokens if token.data and token.start + len(token.data) <= found.legal)
     return f"token {used:,}" if found.tokens and found.spelled is not None and used else f"byte {found.legal:,}"
 
@@ -351,10 +358,10 @@ def _length(found: Verdict) -> str:
 
 
 def _named(names: tuple[str, ...]) -> str:
-    told = [quoted(name) for name in names[:MOST_PROPERTIES]]
-    if len(names) > len(told):
-        told.append(f"{len(names) - len(told)} others")
-    listed_names = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+    names_shown = [quoted(name) for name in names[:MOST_PROPERTIES]]
+    if len(names) > len(names_shown):
+        names_shown.append(f"{len(names) - len(names_shown)} others")
+    listed_names = names_shown[0] if len(names_shown) == 1 else f"{', '.join(names_shown[:-1])} and {names_shown[-1]}"
     return (
         f"{'the property' if len(names) == 1 else 'the properties'} {listed_names} {'is' if len(names) == 1 else 'are'}"
     )

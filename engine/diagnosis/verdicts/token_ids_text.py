@@ -1,4 +1,4 @@
-"""Token ids as people write them."""
+"""Token ids in a text."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 
 
 def ids_of(text: str) -> tuple[int, ...]:
-    """Token ids as they are written: numbers with anything between them that is no number, such as a JSON array.
+    """Parse token ids: numbers separated by commas, white space or brackets, such as a JSON array.
 
     Raises:
-        ValueError: something else stands there.
+        ValueError: the text contains something else.
     """
     if not re.fullmatch(r"[\s\[\](),;]*(?:\d+[\s\[\](),;]*)*", text):
         raise ValueError("ids are whole numbers with commas or blanks between them")

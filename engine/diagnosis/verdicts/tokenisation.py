@@ -1,4 +1,4 @@
-"""An output as tokens: as they were given, as the tokenizer would have written them, or as few as spell the text."""
+"""An output as tokens: as given, as the tokenizer encodes it, or with the fewest tokens."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Tokens:
     """The tokens of an output.
 
     Attributes:
-        ids: of each token; None where only its bytes are known.
-        pieces: their bytes; none for what stands for no text.
-        names: of special tokens, else empty.
+        ids: the id of each token; None if only its bytes are known.
+        pieces: their bytes; empty for a token without text.
+        names: the names of special tokens, else empty.
         spelled: where they come from.
         ends: whether the last one ends the output.
-        foreign: the index of the first one that is no text and no end; None where there is none.
+        foreign: the index of the first token without text that is not an end, or None.
     """
 
     ids: tuple[int | None, ...]
@@ -41,22 +41,22 @@ class Tokens:
 
     @property
     def starts(self) -> tuple[int, ...]:
-        """The byte that each token begins at, and behind them the length of the output."""
+        """The start of each token in bytes, followed by the length of the output."""
         return tuple(accumulate(map(len, self.pieces), initial=0))
 
     @property
     def text_count(self) -> int:
-        """How many tokens there are, an end's own token left out."""
+        """The number of tokens without the final EOS."""
         return len(self.ids) - self.ends
 
     def holding(self, byte: int) -> int | None:
-        """The index of the token that a byte is in; None behind the last one."""
+        """Return the index of the token that contains a byte; None after the last one."""
         starts = self.starts
         return next((i for i in range(len(self.pieces)) if starts[i] <= byte < starts[i + 1]), None)
 
 
 def given_ids(ids: Sequence[int], vocabulary: Vocabulary) -> Tokens:
-    """Tokens of a vocabulary.
+    """Build the tokens of some ids.
 
     Raises:
         EngineError: an id is not in the vocabulary.
@@ -73,7 +73,7 @@ def given_ids(ids: Sequence[int], vocabulary: Vocabulary) -> Tokens:
 
 
 def given_pieces(pieces: Sequence[bytes]) -> Tokens:
-    """Tokens of which the bytes alone are known, as in a saved trace."""
+    """Build tokens of which only the bytes are known, as in a saved trace."""
     count = len(pieces)
     return Tokens((None,) * count, tuple(pieces), ("",) * count, SpellingOrigin.GIVEN)
 
@@ -81,7 +81,14 @@ def given_pieces(pieces: Sequence[bytes]) -> Tokens:
 def spelled_text(
     data: bytes, vocabulary: Vocabulary, automaton: ByteAutomaton, spell: Spell | None = None
 ) -> Tokens | None:
-    """The tokens that spell a text; None where the vocabulary has none that do."""
+    """Encode a text; return None if the vocabulary cannot.
+
+    Args:
+        data: the text.
+        vocabulary: the vocabulary.
+        automaton: the automaton of the grammar.
+        spell: the tokenizer; without it, the fewest tokens are used.
+    """
     own = own_spelling(data, vocabulary, spell)
     ids = TokenSuccessors(automaton, vocabulary).fewest(data) if own is None else own
     if ids is None:
@@ -92,12 +99,18 @@ def spelled_text(
 
 
 def own_spelling(data: bytes, vocabulary: Vocabulary, spell: Spell | None) -> tuple[int, ...] | None:
-    """How the tokenizer writes some bytes; None where it is not known, or it would write something else."""
+    """Return the tokenizer's encoding of some bytes; None if it is unknown or encodes something else."""
     return None if spell is None else tokenizer_spelling(data, vocabulary, spell)
 
 
 def divergence(tokens: Tokens, own: Sequence[int], vocabulary: Vocabulary) -> Divergence | None:
-    """The first token that the tokenizer would not have written; None where all are its own."""
+    """Return the first token that the tokenizer would not have written; None if all are its own.
+
+    Args:
+        tokens: the tokens of the output.
+        own: the tokenizer's encoding.
+        vocabulary: the vocabulary.
+    """
     mine = tokens.ids[: tokens.text_count]
     for index in range(max(len(mine), len(own))):
         ours = mine[index] if index < len(mine) else None

@@ -1,6 +1,6 @@
-"""What an output turned out to be, as values that cross to the window and to JSON.
+"""Verdicts as values that the window and JSON output receive.
 
-`engine.diagnosis.verdicts.replay` makes them; nothing here loads a matcher or a model.
+`engine.diagnosis.verdicts.replay` creates them; nothing here loads a matcher or a model.
 """
 
 from __future__ import annotations
@@ -17,44 +17,44 @@ ByteRange = tuple[int, int]
 
 
 class VerdictOutcome(StrEnum):
-    """What matters most of an output."""
+    """The main result of a verdict."""
 
-    COMPLETE = "complete"  # all of it matches
-    CUT_OFF = "cut off"  # a match begins so, and does not end there
-    CIRCLES = "circles"  # the same, and what came last changed nothing: it could have gone on so for ever
-    ILLEGAL = "illegal"  # a byte cannot stand where it stands
-    TEXT_BEFORE = "text before"  # what matches begins later
-    TEXT_AFTER = "text after"  # it matches up to a place where more follows
-    FOREIGN = "foreign"  # a token that is no text
+    COMPLETE = "complete"  # the output is a complete match
+    CUT_OFF = "cut off"  # a legal prefix that is not complete
+    CIRCLES = "circles"  # the same, and its end is a loop without effect: it could have continued forever
+    ILLEGAL = "illegal"  # a byte is illegal
+    TEXT_BEFORE = "text before"  # the matching part begins later
+    TEXT_AFTER = "text after"  # a complete match followed by more text
+    FOREIGN = "foreign"  # a token without text
     EMPTY_LANGUAGE = "empty language"  # no text matches the grammar
     GRAMMAR_ERROR = "grammar error"  # the grammar does not compile
 
 
 class SpellingOrigin(StrEnum):
-    """Where the tokens of an output come from."""
+    """The origin of an output's tokens."""
 
     GIVEN = "given"  # the output came as tokens
-    TOKENIZER = "tokenizer"  # the tokenizer's own spelling of the text
-    FEWEST = "fewest"  # as few tokens as spell the text, for want of the tokenizer's own way
+    TOKENIZER = "tokenizer"  # the tokenizer's encoding of the text
+    FEWEST = "fewest"  # the fewest tokens, since the tokenizer is unknown
 
 
 class ReplayedTokenState(StrEnum):
-    """What became of a token."""
+    """The result for one token."""
 
     LEGAL = "legal"
-    ILLEGAL = "illegal"  # the first one that cannot stand, and what stands in front of what was judged
-    BEYOND = "beyond"  # behind it, where nothing is judged
+    ILLEGAL = "illegal"  # the first illegal one, and those before the judged part
+    BEYOND = "beyond"  # after it, not judged
     END = "end"  # it ends the output
 
 
 @dataclass(frozen=True, slots=True)
 class OutputPosition:
-    """A place in an output.
+    """A position in an output.
 
     Attributes:
-        byte: how many bytes stand before it.
+        byte: the number of bytes before it.
         line, column: of its character, both counted from 1.
-        token: the index of the token that it is in; None where there are no tokens.
+        token: the index of the token that contains it; None without tokens.
     """
 
     byte: int
@@ -68,11 +68,11 @@ class ReplayedToken:
     """One token of an output.
 
     Attributes:
-        token_id: None where only its bytes are known.
-        data: its bytes; none where it stands for no text.
-        name: of a special token.
-        start: the byte that it begins at.
-        state: what became of it.
+        token_id: its id; None if only its bytes are known.
+        data: its bytes; empty if it has no text.
+        name: the name of a special token.
+        start: the offset of its first byte.
+        state: its result.
         forced: whether the grammar left no choice for any of its bytes.
     """
 
@@ -86,14 +86,14 @@ class ReplayedToken:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The first byte, or token, that cannot stand.
+    """The first illegal byte or token.
 
     Attributes:
-        place: where it stands.
-        expected: inclusive byte ranges that could have stood there.
+        place: its position.
+        expected: inclusive byte ranges that were legal there.
         accepting: whether the output could have ended before it.
-        elements: token elements of the grammar that could have stood there.
-        spans: the places of the grammar that the match stood at.
+        elements: token elements of the grammar that were legal there.
+        spans: the source positions of the match.
         stacks: what each stack of the match expected there.
         missing: the properties that the open object of a JSON Schema still needs.
     """
@@ -109,19 +109,19 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class CompletionBudget:
-    """How far the end is from where the legal part of an output stops.
+    """The distance from the legal part of an output to the end.
 
     Attributes:
         in_bytes: the shortest legal ending.
-        least_tokens, most_tokens: bounds of its length in tokens; `least_tokens` is None where no tokens lead to an
-            end, both are None without a vocabulary.
+        least_tokens, most_tokens: bounds of its length in tokens; `least_tokens` is None if no tokens lead to an end,
+            both are None without a vocabulary.
         is_dead_end: whether no tokens of the vocabulary complete the output.
-        token_ids: such an ending in tokens.
-        used: how many tokens the legal part has.
-        budget: how many there were; None where that is not known.
-        late_at: the number of tokens after which the end was out of reach of the budget for certain: with one less it
-            was not. None without a budget, or where it was never out of reach.
-        late_needs: how many tokens the shortest ending needed there, at least.
+        token_ids: an ending in tokens.
+        used: the number of tokens of the legal part.
+        budget: the token budget; None if unknown.
+        late_at: the number of tokens after which the end was certainly unreachable within the budget; with one less it
+            was not. None without a budget, or if the end stayed reachable.
+        late_needs: the least number of tokens that the shortest ending needed there.
     """
 
     in_bytes: Completion
@@ -136,20 +136,20 @@ class CompletionBudget:
 
     @property
     def left(self) -> int | None:
-        """What the budget still had."""
+        """The rest of the budget."""
         return None if self.budget is None or self.used is None else max(0, self.budget - self.used)
 
 
 @dataclass(frozen=True, slots=True)
 class OutputLoop:
-    """A part of an output that came back to where it was.
+    """A part of an output that returned to an earlier configuration.
 
     Attributes:
         range: the bytes.
-        period: so many of them are one turn.
+        period: the number of bytes of one repetition.
         blank: whether all of them are white space.
         at_end: whether the legal part of the output ends with it.
-        spans: the places of the grammar that allow it.
+        spans: the spans of the grammar that allow it.
     """
 
     range: ByteRange
@@ -161,11 +161,11 @@ class OutputLoop:
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """Where the tokens are not those that the tokenizer itself would have written.
+    """The first difference from the tokenizer's own encoding.
 
     Attributes:
-        token: the index of the first one that differs.
-        byte: where it begins.
+        token: the index of the first token that differs.
+        byte: its start.
         given, own: the token there, and the tokenizer's.
     """
 
@@ -177,27 +177,26 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an output turned out to be.
+    """The verdict on an output.
 
     Attributes:
-        outcome: what matters most.
-        sentence: the same in one sentence.
-        notes: what else there is to say, a sentence each.
+        outcome: the main result.
+        sentence: the result in one sentence.
+        notes: further sentences.
         data: the bytes of the output.
-        legal: so many of them begin a match.
+        legal: the number of bytes that begin a match.
         is_prefix: whether all of them do.
-        is_complete: whether all of them match in full.
-        failure: what cannot stand; None where all is legal.
-        ending: how far the end is; None where nothing begins a match, and where the output is complete.
-        tokens: the output token by token; empty where there are none.
-        spelled: where the tokens come from.
+        is_complete: whether the output is a complete match.
+        failure: what is illegal, or None.
+        ending: the distance to the end; None if nothing begins a match, and if the output is complete.
+        tokens: the output token by token; empty if there are none.
+        spelled: the origin of the tokens.
         forced: the ranges of bytes for which the grammar left no choice.
-        circles: parts that changed nothing.
-        skipped: what stands around the part that was judged, in front and behind: bytes 0 to `skipped[0]`, and those
-            from `skipped[1]` on.
-        divergence: where the tokens are not the tokenizer's own; None where they are, or it is not known.
-        is_canonical: whether the tokens are the tokenizer's own; None where that is not known.
-        cut_character, cut_escape: whether the output ends within a character, or within an escape of a JSON string.
+        circles: loops without effect.
+        skipped: the text around the judged part: bytes 0 to `skipped[0]`, and those from `skipped[1]` on.
+        divergence: the first token that is not the tokenizer's own; None if there is none, or it is unknown.
+        is_canonical: whether the tokens are the tokenizer's own; None if unknown.
+        cut_character, cut_escape: whether the output ends inside a character, or inside an escape of a JSON string.
         diagnostics: the findings about the grammar.
     """
 
@@ -223,10 +222,10 @@ class Verdict:
 
 
 def place_in(data: bytes, byte: int, token: int | None = None) -> OutputPosition:
-    """The place of a byte; a column counts characters, and what is broken as one each."""
+    """Return the position of a byte; a column counts characters, and invalid bytes as one each."""
     before = data[:byte].decode("utf-8", "replace")
     start = before.rfind("\n") + 1
-    # A byte within a character belongs to the column that the character began.
+    # A byte inside a character has the character's column.
     column = len(before) - start + 1
     if byte < len(data) and 0x80 <= data[byte] < 0xC0 and before.endswith("\ufffd"):
         column -= 1

@@ -1,8 +1,7 @@
-"""What stands around an output: a fence, a greeting, thoughts in front; a fence or a special token's text behind.
+"""Wrappers around an output: code fences, greetings, thoughts, and special tokens written as text.
 
-A model that was asked for JSON likes to say so first, and a server that is asked
-for text hands all of it over. The grammar then fails at the first byte, which is
-true and says nothing: so the part that was meant is looked for, and judged.
+A model that is asked for JSON often announces it first, and a server returns the complete text. The grammar then fails
+at the first byte, which is true but useless: so the intended part is located and judged.
 """
 
 from __future__ import annotations
@@ -19,34 +18,34 @@ _BEGINNING = re.compile(rb"(?m)(?<![^\s])\S|[{\[]")
 _CLOSING_FENCE = re.compile(rb"\s*```\s*\Z")
 _SPECIAL = re.compile(rb"<\|[^|<>]{1,40}\|>|</s>|<eos>|<end_of_turn>|\[/?INST\]")
 MOST_BEGINNINGS = 200
-LEAST_SHARE = 0.5  # so much of what is left must be legal, where it is not all of it
-NEARLY_ALL = 0.8  # the same of words among words
-MOST_FAILED_AT = 2  # what fails later began as it was meant
+LEAST_SHARE = 0.5  # this share of the rest must be legal, if not all of it is
+NEARLY_ALL = 0.8  # the same share for words among words
+MOST_FAILED_AT = 2  # an output that fails later began as intended
 
 
 def beginning(automaton: ByteAutomaton, data: bytes, legal: int) -> int:
-    """The byte at which what was meant begins: 0 where nothing speaks for another.
+    """Return the byte at which the intended output begins: 0 without evidence for another.
 
     Args:
-        automaton: of the grammar.
+        automaton: the grammar's automaton.
         data: the output.
-        legal: how many bytes of it begin a match.
+        legal: the number of bytes that begin a match.
     """
     if legal > MOST_FAILED_AT:
         return 0
     for pattern in (_FENCE, _THOUGHTS, _BLANK):
         found = pattern.match(data)
-        if found and found.end() and _is_meant(automaton, data, found.end()):
+        if found and found.end() and _is_intended(automaton, data, found.end()):
             return found.end()
     starts = (found.start() for found in _BEGINNING.finditer(data))
     for _, start in zip(range(MOST_BEGINNINGS), starts, strict=False):
-        if start > legal and _is_meant(automaton, data, start, whole=True):
+        if start > legal and _is_intended(automaton, data, start, whole=True):
             return start
     return 0
 
 
 def tail_kind(rest: bytes) -> str:
-    """What stands behind a complete output, in words."""
+    """Name what follows a complete output."""
     if not rest.strip():
         return "white space"
     if _CLOSING_FENCE.fullmatch(rest):
@@ -57,7 +56,7 @@ def tail_kind(rest: bytes) -> str:
 
 
 def front_kind(front: bytes) -> str:
-    """What stands in front of what was meant, in words."""
+    """Name what precedes the intended output."""
     if front.startswith(b"\xef\xbb\xbf") and not front[3:].strip():
         return "a byte order mark"
     if not front.strip():
@@ -69,7 +68,7 @@ def front_kind(front: bytes) -> str:
     return "other text"
 
 
-def _is_meant(automaton: ByteAutomaton, data: bytes, start: int, *, whole: bool = False) -> bool:
+def _is_intended(automaton: ByteAutomaton, data: bytes, start: int, *, whole: bool = False) -> bool:
     rest = data[start:]
     if not rest:
         return False
@@ -78,6 +77,6 @@ def _is_meant(automaton: ByteAutomaton, data: bytes, start: int, *, whole: bool 
         return True
     behind = rest[legal:]
     if legal and automaton.accepts(automaton.run(automaton.start, rest[:legal])):
-        # A word that happens to match in the midst of other words was hardly meant; an object was.
+        # A word that matches among other words was probably not intended; an object was.
         return not whole or tail_kind(behind) != "more text" or rest[:1] in b"{[" or legal >= NEARLY_ALL * len(rest)
     return (not whole or rest[:1] in b"{[") and legal >= LEAST_SHARE * len(rest)

@@ -108,8 +108,9 @@ class Schemas:
         return is_dynamic and any(known == name and given.name == DYNAMIC for known, given, _ in self.anchors())
 
     def targets(self, part: OutlinePart) -> list[str]:
-        """Return the references that are valid at a part: root, definitions and anchors of its resource; other
-        resources.
+        """Return the references that are valid at a part.
+
+        These are the root, definitions and anchors of its resource, and the other resources.
         """
         resource, _ = self._resources[id(part)]
         found = ["#"]
