@@ -76,7 +76,7 @@ def coalesce(arguments: argparse.Namespace) -> int:
             raise CommandError("no text matches this grammar, so nothing is forced")
         for note in notes:
             complain(f"note: {note}")
-        dfa, why_not = _materialised(grammar, compiled, cancel)
+        dfa, why_not = _byte_dfa(grammar, compiled, cancel)
         if (arguments.dot or arguments.index) and dfa is None:
             raise CommandError(why_not)
         if arguments.dot:
@@ -233,30 +233,27 @@ class Report:
     def _compared(self, matcher: Matcher, run: bytes, part: tuple[int, int], ask: Ask, most: int) -> Found:
         from engine.decoding.forced.encodings import spellings
 
-        comparison = spellings(matcher, run, part, self._spell, ask, most)
-        if comparison is None:
+        found = spellings(matcher, run, part, self._spell, ask, most)
+        if found is None:
             raise CommandError(f"no tokens of {self._model.name} spell `{visible(run)}`")
-        sure = "the likeliest" if comparison.is_exact else "the likeliest that was found"
-        counted = f"{comparison.count:,}, {len(comparison.outlooks)} listed"
-        spelled = run[comparison.begin : comparison.end]
+        sure = "the likeliest" if found.is_exact else "the likeliest that was found"
+        counted = f"{found.count:,}, {len(found.outlooks)} listed"
+        spelled = run[found.begin : found.end]
         lines = [f"spellings of `{visible(spelled)}`: {counted} (* the tokenizer's own, ^ {sure})"]
-        inner = {
-            one.ids: one.ids[len(comparison.before) : len(one.ids) - len(comparison.behind)]
-            for one in comparison.outlooks
-        }
+        inner = {one.ids: one.ids[len(found.before) : len(one.ids) - len(found.behind)] for one in found.outlooks}
         pieces = {ids: self._in_words(part) for ids, part in inner.items()}
         width = max(map(len, pieces.values()))
         lines += [
-            f"  {'*' if one.is_own else ' '}{'^' if one.ids == comparison.likeliest else ' '} {pieces[one.ids]:{width}}  "
+            f"  {'*' if one.is_own else ' '}{'^' if one.ids == found.likeliest else ' '} {pieces[one.ids]:{width}}  "
             f"ln p {one.log_p:8.2f}  then {_following(one)}"
-            for one in comparison.outlooks
+            for one in found.outlooks
         ]
         document = {
             "forced": _text(run),
             "part": _text(spelled),
-            "spellings": comparison.count,
-            "likeliest_is_exact": comparison.is_exact,
-            "paths": [self._path(one, is_likeliest=one.ids == comparison.likeliest) for one in comparison.outlooks],
+            "spellings": found.count,
+            "likeliest_is_exact": found.is_exact,
+            "paths": [self._path(one, is_likeliest=one.ids == found.likeliest) for one in found.outlooks],
         }
         return Found(document, lines)
 
@@ -268,10 +265,7 @@ class Report:
             "likeliest": is_likeliest,
             "log_p": _finite(one.log_p),
             "z": one.z,
-            "next": [
-                {"text": _text(continuation.data), "end": not continuation.data, "p": _finite(continuation.p)}
-                for continuation in one.following
-            ],
+            "next": [{"text": _text(each.data), "end": not each.data, "p": _finite(each.p)} for each in one.following],
         }
 
     # ------------------------------------------------------------------ the strategies
@@ -324,9 +318,7 @@ def _grammar(
     return compile_grammar("gbnf", plain.text, cancel=cancel), grammar, plain.notes
 
 
-def _materialised(
-    grammar: CompiledGrammar, compiled: CompiledGrammar, cancel: CancelToken
-) -> tuple[ByteDfa | None, str]:
+def _byte_dfa(grammar: CompiledGrammar, compiled: CompiledGrammar, cancel: CancelToken) -> tuple[ByteDfa | None, str]:
     if not grammar.is_regular:
         from engine.export import CLOSE_OBJECTS, needs_closing
 
