@@ -27,7 +27,7 @@ from app.dialogs.export_parts import Options, Preview, TargetList
 from app.display_text import CLOSE_OBJECTS, CLOSE_OBJECTS_TIP
 from app.theme.buttons import push_button
 from app.theme.labels import Label
-from app.widgets.verdict_banner import Severity, VerdictBanner
+from app.widgets.banner import Banner, BannerSeverity
 from app.workers.export_messages import ExportAnswer, ExportEntry, ExportList, ExportOptionsMessage
 from app.workers.messages import Failed
 
@@ -77,8 +77,8 @@ class ExportDialog(QDialog):
         self.close_objects = push_button(CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, role="outlined")
         self.close_objects.clicked.connect(self.closing_wanted)
         self.notes = _label("muted")
-        self.verdict = VerdictBanner()
-        self.verdict.hide()
+        self.verdict = Banner()
+        self.verdict.set_text("")
         self._build_buttons()
         self._lay_out()
         self._show_target(None)
@@ -153,7 +153,7 @@ class ExportDialog(QDialog):
     def write(self, path: str) -> None:
         """Ask for the file or folder."""
         if (entry := self.targets.entry) is not None:
-            self.verdict.hide()
+            self.verdict.set_text("")
             self._wait("file", self._delay(entry) or "Writing, reading back and checking…")
             self.wanted.emit(entry.name, path, self.options.told(), self._number, entry.needs_model)
 
@@ -191,7 +191,7 @@ class ExportDialog(QDialog):
 
     def _on_chosen(self, entry: ExportEntry) -> None:
         self._show_target(entry)
-        self.verdict.hide()
+        self.verdict.set_text("")
         self._ask_preview(entry)
 
     def _show_target(self, entry: ExportEntry | None) -> None:
@@ -313,9 +313,8 @@ class ExportDialog(QDialog):
         entry = self.targets.entry
         return self.options.trouble if entry is not None and "name" in entry.takes else ""
 
-    def _say(self, severity: Severity, sentence: str) -> None:
-        self.verdict.say(severity, sentence)
-        self.verdict.show()
+    def _say(self, severity: BannerSeverity, sentence: str) -> None:
+        self.verdict.show_message(sentence, severity=severity)
 
 
 def _label(role: str) -> QLabel:

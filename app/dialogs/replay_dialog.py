@@ -32,8 +32,8 @@ from app.panes.generation.chip_view import ChipView
 from app.theme.buttons import push_button
 from app.theme.labels import Label
 from app.widgets.announce import announce
+from app.widgets.banner import Banner, BannerSeverity
 from app.widgets.rich_text import prose, words
-from app.widgets.verdict_banner import Severity, VerdictBanner
 from app.workers.replaying import ReplayAnswer, ReplayQuestion
 from engine.diagnosis.verdicts.token_ids_text import ids_of
 from engine.diagnosis.verdicts.verdict import Verdict, VerdictOutcome
@@ -54,7 +54,7 @@ _FINISHES = (
     ("Ended by itself (stop)", "stop"),
     ("Ended by the model's context", "context"),
 )
-_SEVERITIES: dict[VerdictOutcome, Severity] = {
+_SEVERITIES: dict[VerdictOutcome, BannerSeverity] = {
     VerdictOutcome.COMPLETE: "allowed",
     VerdictOutcome.CUT_OFF: "warning",
     VerdictOutcome.CIRCLES: "warning",
@@ -237,10 +237,9 @@ class ReplayDialog(QDialog):
         self.text.setExtraSelections([])
         self._show_buttons()
 
-    def _say(self, sentence: str, severity: Severity) -> None:
+    def _say(self, sentence: str, severity: BannerSeverity) -> None:
         self._sentence, self._severity = sentence, severity
-        self.verdict.say(severity, prose(sentence))
-        self.verdict.label.setAccessibleName(unmarked(sentence))
+        self.verdict.show_message(prose(sentence), severity=severity, accessible_text=unmarked(sentence))
 
     @property
     def sentence(self) -> str:
@@ -353,9 +352,7 @@ class ReplayDialog(QDialog):
     # --- building -----------------------------------------------------------------------------------------------------
 
     def _build_verdict(self) -> None:
-        self.verdict = VerdictBanner()
-        self.verdict.label.setTextFormat(Qt.TextFormat.RichText)
-        self.verdict.label.setFont(theme.ui_font(1.0))
+        self.verdict = Banner(is_html=True)
         self.notes = Label(is_html=True, wraps=True)
         self.notes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.notes.hide()

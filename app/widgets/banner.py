@@ -1,4 +1,4 @@
-"""What went wrong, why, and one way on; and a model on its way."""
+"""Banners: one message with its severity, and what to do about it; and the progress of a model that is loading."""
 
 from __future__ import annotations
 
@@ -11,100 +11,167 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QW
 from app import theme
 from app.display_text import megabytes
 from app.theme.buttons import close_button, push_button
+from app.theme.icons import IconLabel
 from app.theme.labels import Label
 
-Severity = Literal["error", "warning", "hint"]
-_MARKS = {"error": "!", "warning": "!", "hint": "i"}
+BannerSeverity = Literal["error", "warning", "hint", "allowed"]
+
+_ICON_SIZE = 18  # pixels
+_ICONS = {
+    "error": ("ph.x-circle-fill", theme.Role.ERROR),
+    "warning": ("ph.warning-fill", theme.Role.WARNING),
+    "hint": ("ph.info", theme.Role.HINT),
+    "allowed": ("ph.check-circle-fill", theme.Role.ALLOWED),
+}
+_MARGIN = 6  # pixels above and below
 _BYTES_FROM = 100_000  # a count of this size in a download is one of bytes
 
 
 class Banner(QFrame):
-    """One banner.
+    """Show one message at a time; hidden while there is none.
+
+    Args:
+        severity: the severity of messages that name none.
+        closable: whether the user can close it.
+        is_html: whether titles are HTML; then whoever shows one escapes what is not.
+
+    Attributes:
+        title_label: what happened.
+        detail_label: why, and what to do.
+        button: does what the message offers.
+        close_button: closes the banner.
 
     Signals:
+        accepted: the user pressed the button; emitted before the action runs.
         dismissed: the user closed it.
     """
 
+    accepted = Signal()
     dismissed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        severity: BannerSeverity = "hint",
+        *,
+        closable: bool = False,
+        is_html: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.setProperty("role", "banner")
+        self._severity: BannerSeverity = severity
         self._action: Callable[[], object] | None = None
-        self._mark = Label()
-        self._mark.setProperty("role", "heading")
-        self.what = Label(wraps=True)
-        self.why = Label(wraps=True)
+        self._icon = IconLabel(_ICON_SIZE)
+        self.title_label = Label(wraps=True, is_html=is_html)
+        self.detail_label = Label(wraps=True)
+        for label in (self.title_label, self.detail_label):
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.button = push_button()
         self.close_button = close_button("Dismiss")
-        texts = QVBoxLayout()
-        texts.setSpacing(2)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_XS, theme.SPACE_S)
-        row.setSpacing(theme.SPACE_S)
-        row.addWidget(self._mark)
-        row.addLayout(texts, 1)
-        texts.addWidget(self.what)
-        texts.addWidget(self.why)
-        row.addWidget(self.button)
-        row.addWidget(self.close_button)
-        self.button.clicked.connect(self._act)
-        self.close_button.clicked.connect(self._dismiss)
-        self.hide()
+        self._lay_out(closable=closable)
+        self.close_button.setVisible(closable)  # not before it has a parent: it would open as a window
+        self.button.clicked.connect(self._accept)
+        self.close_button.clicked.connect(self.dismiss)
+        self.set_text("")
 
-    def show_trouble(
+    def show_message(
         self,
-        what: str,
-        why: str = "",
+        title: str,
+        detail: str = "",
         *,
-        severity: Severity = "error",
+        severity: BannerSeverity | None = None,
         button: str = "",
         action: Callable[[], object] | None = None,
+        accessible_text: str = "",
     ) -> None:
-        """Open.
+        """Show a message.
 
         Args:
-            what: what happened; empty closes the banner.
-            why: why, and what to do.
-            severity: how it looks.
-            button: what the one button says; empty for none.
-            action: what the button does, before the banner closes.
+            title: what happened; an empty title hides the banner.
+            detail: why, and what to do.
+            severity: how severe it is; None for the banner's own severity.
+            button: the text of the button; empty for none.
+            action: called when the button is pressed, after the banner is hidden.
+            accessible_text: the title for screen readers, where the title is HTML.
         """
+        severity = severity or self._severity
         self._action = action
-        self._mark.setText(_MARKS[severity])
-        self.what.setText(what)
-        self.why.setText(why)
-        self.why.setVisible(bool(why))
+        self._icon.show_icon(*_ICONS[severity])
+        self.title_label.setText(title)
+        self.title_label.setAccessibleName(accessible_text)
+        self.detail_label.setText(detail)
+        self.detail_label.setVisible(bool(detail))
         self.button.setText(button)
         self.button.setVisible(bool(button))
-        self.what.setProperty("role", "heading" if why or severity == "error" else "")
+        self.title_label.setProperty("role", "heading" if detail else "")
         self.setProperty("severity", severity)
-        for widget in (self, self.what):  # the style sheet looks at properties only then
+        for widget in (self, self.title_label):  # the style sheet reads properties only when a widget is polished
             widget.style().unpolish(widget)
             widget.style().polish(widget)
-        self.setAccessibleName(f"{severity}: {what} {why}".strip())
-        self.setVisible(bool(what))
+        self.setAccessibleName(f"{severity}: {accessible_text or title} {detail}".strip() if title else "")
+        self.setVisible(bool(title))
 
-    @property
-    def offers_a_way_on(self) -> bool:
-        """Whether it is open and has a button, which a mere remark must not take away."""
-        return not self.isHidden() and not self.button.isHidden()
+    def set_text(self, text: str) -> None:
+        """Show a message of one sentence; an empty one hides the banner."""
+        self.show_message(text)
 
-    def _act(self) -> None:
-        self.hide()
-        if self._action is not None:
-            self._action()
+    def text(self) -> str:
+        """Return the title."""
+        return self.title_label.text()
 
-    def _dismiss(self) -> None:
+    def add_control(self, control: QWidget) -> None:
+        """Add a control behind the message, before the button."""
+        self._row.insertWidget(self._row.indexOf(self.button), control)
+        if control.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            self.setTabOrder(control, self.button)
+            self.setTabOrder(self.button, self.close_button)
+
+    def dismiss(self) -> None:
+        """Close it, as its close button does."""
         self.hide()
         self.dismissed.emit()
 
+    @property
+    def has_action(self) -> bool:
+        """Whether a message with a button is shown, which a hint must not replace."""
+        return not self.isHidden() and not self.button.isHidden()
+
+    def _lay_out(self, *, closable: bool) -> None:
+        message = QVBoxLayout()  # as high as it must be, in the middle of a row that buttons make higher
+        message.setSpacing(0)
+        line, texts = QHBoxLayout(), QVBoxLayout()
+        line.setSpacing(theme.SPACE_S)
+        texts.setSpacing(2)
+        self._row = QHBoxLayout()
+        self._row.setSpacing(theme.SPACE_S)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(theme.SPACE_M, _MARGIN, theme.SPACE_XS if closable else theme.SPACE_M, _MARGIN)
+        outer.setSpacing(theme.SPACE_S)
+        outer.addLayout(self._row)
+        self._row.addLayout(message, 1)
+        message.addStretch()
+        message.addLayout(line)
+        message.addStretch()
+        line.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        line.addLayout(texts, 1)
+        texts.addWidget(self.title_label)
+        texts.addWidget(self.detail_label)
+        self._row.addWidget(self.button)
+        self._row.addWidget(self.close_button)
+
+    def _accept(self) -> None:
+        action = self._action
+        self.hide()
+        self.accepted.emit()
+        if action is not None:
+            action()
+
 
 class Loading(QFrame):
-    """A model on its way: the stage, how far, and a way out; the old one serves meanwhile.
+    """Show how far a model is that is loading, with a button that cancels it; the present model stays in use.
 
     Signals:
-        cancelled: the user does not want it any more.
+        cancelled: the user pressed *Cancel*.
     """
 
     cancelled = Signal()
@@ -113,11 +180,10 @@ class Loading(QFrame):
         super().__init__(parent)
         self.setProperty("role", "banner")
         self.setProperty("severity", "hint")
-        self._stage = Label()
-        self._stage.setWordWrap(True)
+        self._stage = Label(wraps=True)
         self._bar = QProgressBar(textVisible=False)
         self._bar.setFixedHeight(6)
-        cancel = push_button("Cancel", "Keep the model that serves now")
+        cancel = push_button("Cancel", "Keep the present model")
         cancel.clicked.connect(self.cancelled)
         texts = QVBoxLayout()
         texts.setSpacing(theme.SPACE_XS)
@@ -131,7 +197,7 @@ class Loading(QFrame):
         self.hide()
 
     def show_progress(self, stage: str, done: int, total: int | None) -> None:
-        """Show how far it is; an empty stage closes it."""
+        """Show how far it is; an empty stage hides it."""
         self._stage.setText(stage + _amount(done, total) if stage else "")
         self._bar.setRange(0, 1000 if total else 0)
         if total:
@@ -140,7 +206,7 @@ class Loading(QFrame):
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """Return the stage and how far it is."""
         return self._stage.text()
 
 

@@ -1,30 +1,88 @@
-"""A label of one line that ends in an ellipsis where there is no room."""
+"""A label of one line that is shortened where its text does not fit.
+
+The label keeps the whole text, so that screen readers and `text()` have it, and draws as much of it as fits.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy
 
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
 
+_LEAST_WIDTH = 24  # pixels: an ellipsis and a letter
+_FONT_CHANGES = (QEvent.Type.FontChange, QEvent.Type.StyleChange)
+
 
 class ElidedLabel(Label):
-    """Plain text, cut to the width; the tool tip holds all of it where it is cut."""
+    """Show one line of plain text, or as much of it as fits; the tool tip has the whole text then.
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(text, parent)
+    Args:
+        text: the text.
+        role: how the style sheet colours it.
+        fills: whether the label takes the width that others leave, and asks for none.
+    """
+
+    _shorter: tuple[str, ...] = ()
+    _shown = ""
+
+    def __init__(self, text: str = "", *, role: str = "muted", fills: bool = False) -> None:
+        super().__init__()
+        if role:
+            self.setProperty("role", role)
+        if fills:
+            self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.set_text(text)
+
+    def set_text(self, text: str, *shorter: str) -> None:
+        """Show another text.
+
+        Args:
+            text: the text; line breaks become spaces.
+            shorter: texts to show instead where there is no room, longest first; the last one is cut if it must be.
+        """
+        self._shorter = shorter
+        super().setText(text.replace("\n", " "))
+        self._elide()
+
+    def setText(self, text: str) -> None:
+        """Show another text that has no shorter form."""
+        self.set_text(text)
+
+    @property
+    def shown_text(self) -> str:
+        """The text as it is drawn."""
+        return self._shown
 
     def minimumSizeHint(self) -> QSize:
-        """It may be as narrow as one likes."""
-        return QSize(24, super().minimumSizeHint().height())
+        """Return the size of an ellipsis: the text may be cut."""
+        return QSize(_LEAST_WIDTH, super().minimumSizeHint().height())
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the text, cut to fit."""
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the text to the new width."""
+        super().resizeEvent(event)
+        self._elide()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Fit the text again when the font changes."""
+        super().changeEvent(event)
+        if event.type() in _FONT_CHANGES:
+            self._elide()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw the text that fits."""
         painter = QPainter(self)
-        box = self.contentsRect()
-        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, box.width())
         painter.setPen(self.palette().color(self.foregroundRole()))
-        painter.drawText(box, int(self.alignment() | Qt.AlignmentFlag.AlignVCenter), text)
-        self.setToolTip(plain_text(self.text() if text != self.text() else ""))
+        flags = int(self.alignment() | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+        painter.drawText(self.contentsRect(), flags, self._shown)
+        painter.end()
+
+    def _elide(self) -> None:
+        width, metrics = max(self.contentsRect().width(), 0), self.fontMetrics()
+        texts = (self.text(), *self._shorter)
+        fitting = next((text for text in texts if metrics.horizontalAdvance(text) <= width), texts[-1])
+        self._shown = metrics.elidedText(fitting, Qt.TextElideMode.ElideRight, width)
+        self.setToolTip(plain_text(self.text() if self._shown != self.text() else ""))
+        self.update()

@@ -1,84 +1,58 @@
-"""Banners over a pane or the window: what happened, why, and one button."""
+"""Notifications over the window, the latest below: what happened, why, and one or two buttons."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
 from app import theme
 from app.session import Notification
-from app.theme.buttons import close_button, push_button
-from app.theme.icons import IconLabel
-from app.theme.labels import Label
+from app.theme.buttons import push_button
+from app.widgets.banner import Banner
 
-_SIGN = 16  # pixels
-_SIGNS = {
-    "error": ("ph.warning-circle", theme.Role.ERROR),
-    "warning": ("ph.warning", theme.Role.WARNING),
-    "hint": ("ph.info", theme.Role.HINT),
-}
 _MOST = 3  # older ones make room: a wall of banners hides the work
 
 
-class NotificationBanner(QFrame):
-    """One alarm, until it is dismissed or acted on.
+class NotificationBanner(Banner):
+    """Show a notification until the user closes it or presses a button.
 
     Signals:
-        dismissed(AlarmBanner): it goes.
+        removed(NotificationBanner): it is closed.
     """
 
-    dismissed = Signal(object)
+    removed = Signal(object)
 
-    def __init__(self, alarm: Notification) -> None:
-        super().__init__()
+    def __init__(self, alarm: Notification, parent: QWidget) -> None:
+        super().__init__(closable=True, parent=parent)
         self.alarm = alarm
-        self.setProperty("role", "banner")
-        self.setProperty("severity", alarm.severity)
-        sign = IconLabel(_SIGN)
-        sign.show_icon(*_SIGNS[alarm.severity])
-        text = Label(alarm.text)
-        text.setWordWrap(True)
-        text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        row = QHBoxLayout()
-        row.setSpacing(theme.SPACE_S)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
-        outer.setSpacing(theme.SPACE_S)
-        outer.addLayout(row)
-        row.addWidget(sign)
-        row.addWidget(text, 1)
         if alarm.details:
-            outer.addWidget(self._add_details(row))
-        self.button = push_button(alarm.button)
-        if not alarm.button:
-            self.button.hide()
-        self.button.clicked.connect(lambda: self._act(self.alarm.action))
+            self._add_details(alarm.details)
         self.other_button = push_button(alarm.other_button)
-        if not alarm.other_button:
-            self.other_button.hide()
-        self.other_button.clicked.connect(lambda: self._act(self.alarm.other_action))
-        row.addWidget(self.button)
-        row.addWidget(self.other_button)
-        self.close_button = close_button("Dismiss")
-        self.close_button.clicked.connect(self.dismiss)
-        row.addWidget(self.close_button)
+        self.other_button.clicked.connect(lambda: self._remove_and_call(alarm.other_action))
+        self._row.insertWidget(self._row.indexOf(self.close_button), self.other_button)
+        self.other_button.setVisible(bool(alarm.other_button))
+        self.setTabOrder(self.button, self.other_button)
+        self.setTabOrder(self.other_button, self.close_button)
+        self.accepted.connect(self.remove)
+        self.dismissed.connect(self.remove)
+        self.show_message(alarm.text, severity=alarm.severity, button=alarm.button, action=alarm.action)
 
-    def dismiss(self) -> None:
-        """Go away."""
+    def remove(self) -> None:
+        """Close it."""
         self.hide()
-        self.dismissed.emit(self)
+        self.removed.emit(self)
         self.deleteLater()
 
-    def _act(self, action: Callable[[], object] | None) -> None:
-        self.dismiss()
+    def _remove_and_call(self, action: Callable[[], object] | None) -> None:
+        self.remove()
         if action is not None:
             action()
 
-    def _add_details(self, row: QHBoxLayout) -> QWidget:
-        details = QPlainTextEdit(self.alarm.details)
+    def _add_details(self, text: str) -> None:
+        details = QPlainTextEdit(text)
         details.setReadOnly(True)
         details.setAccessibleName("Details")
         details.setTabChangesFocus(True)
@@ -87,11 +61,13 @@ class NotificationBanner(QFrame):
         details.hide()
         toggle = push_button("Details", role="flat", checkable=True)
         toggle.toggled.connect(details.setVisible)
-        row.addWidget(toggle)
         self.copy_button = push_button("Copy details", "Copy what happened, to report it", role="flat")
         self.copy_button.clicked.connect(self._copy)
-        row.addWidget(self.copy_button)
-        return details
+        for button in (toggle, self.copy_button):
+            self.add_control(button)
+        layout = self.layout()
+        assert layout is not None
+        layout.addWidget(details)
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(f"{self.alarm.text}\n\n{self.alarm.details}")
@@ -116,16 +92,15 @@ class BannerStack(QWidget):
         """Close the banner of an alarm that no longer holds, if it is open."""
         for banner in self.banners:
             if banner.alarm is alarm:
-                banner.dismiss()
+                banner.remove()
 
     def show_alarm(self, alarm: Notification) -> NotificationBanner:
         """Add an alarm; one of the same text is replaced."""
         shown = self.banners
         for banner in [other for other in shown if other.alarm.text == alarm.text] or shown[: len(shown) + 1 - _MOST]:
-            banner.dismiss()
-        banner = NotificationBanner(alarm)
-        banner.dismissed.connect(self._banners.remove)
+            banner.remove()
+        banner = NotificationBanner(alarm, self)
+        banner.removed.connect(self._banners.remove)
         self._banners.append(banner)
         self._layout.addWidget(banner)
-        banner.show()  # now, and not with the next layout: it counts as shown from here on
         return banner

@@ -44,7 +44,7 @@ class ModelOffer(QObject):
                 button=f"Use {_TITLE}",
                 action=lambda: self._open_model(_SPEC),
             )
-        elif self._pane.banner.why.text() == before:
+        elif self._pane.banner.detail_label.text() == before:
             self._pane.show_banner("")
 
     def _why(self, view: DecodeView) -> str:

@@ -62,8 +62,8 @@ class NotationMenu(QObject):
         self._document.replaced.connect(self._begin_anew)
         editor.edit.pasted_over.connect(self._read_pasted)
         editor.edit.typed_over.connect(self._begin_text)
-        editor.strip.chosen.connect(self._take_other)
-        editor.strip.dismissed.connect(self._settle)
+        editor.notation_hint.accepted.connect(self._take_other)
+        editor.notation_hint.dismissed.connect(self._settle)
         self._show()
 
     def choose(self, name: str) -> None:
@@ -135,7 +135,7 @@ class NotationMenu(QObject):
 
     def _begin_anew(self) -> None:
         self._is_settled = False
-        self._hide_strip()
+        self._hide_hint()
 
     def _read_pasted(self, text: str) -> None:
         """Read what was pasted over everything as what it looks like, or holds."""
@@ -158,7 +158,8 @@ class NotationMenu(QObject):
             said, button = f"Taken out of {inner[1]}, and read as {reading.name}", "Keep all of it"
         else:
             said, button = f"Read as {reading.name}, which it looks like", f"Read as {before.name}"
-        self._editor.strip.say(f"{said}, without the example's tests." if gone else f"{said}.", button)
+        said = f"{said}, without the example's tests." if gone else f"{said}."
+        self._editor.notation_hint.show_message(said, button=button)
 
     def _begin_text(self) -> bool:
         """Part a text that was begun anew from what belonged to the example before it; whether tests went."""
@@ -174,11 +175,11 @@ class NotationMenu(QObject):
             return
         likely = likely_notation(grammar.text)
         if likely is None or likely in (grammar.notation, "regex"):
-            self._hide_strip()
+            self._hide_hint()
             return
         self._other = _first_of(likely)
         said = f"This looks like {self._other.name}, but is read as {reading_of(grammar).name}."
-        self._editor.strip.say(said, f"Read as {self._other.name}")
+        self._editor.notation_hint.show_message(said, button=f"Read as {self._other.name}")
 
     def _take_other(self) -> None:
         """Do as the strip's button says; undo takes it back."""
@@ -194,11 +195,11 @@ class NotationMenu(QObject):
 
     def _settle(self) -> None:
         self._is_settled = True
-        self._hide_strip()
+        self._hide_hint()
 
-    def _hide_strip(self) -> None:
+    def _hide_hint(self) -> None:
         self._other, self._undoes = None, False
-        self._editor.strip.hide()
+        self._editor.notation_hint.hide()
 
     def _show(self) -> None:
         """Name the reading, check its entry, and colour the text by it."""
@@ -216,7 +217,7 @@ class NotationMenu(QObject):
         if self._shown is None or self._shown.notation != grammar.notation:
             self._editor.set_notation(grammar.notation)
         if self._shown is not None and self._shown != grammar:
-            self._hide_strip()  # what it said was of another text, or of another reading
+            self._hide_hint()  # what it said was of another text, or of another reading
         self._shown = grammar
         self._offer()
 

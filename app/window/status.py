@@ -36,7 +36,7 @@ class StatusLine(QStatusBar):
         self.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, 0)
         self._facts = StatusFields(len((_AUTOMATON, _ALLOWED, _EOS)), _FIRST_TO_GO)
         self.addWidget(self._facts, 1)
-        self._job = ElidedLabel()
+        self._job = ElidedLabel(role="")
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setFixedWidth(120)
@@ -85,7 +85,7 @@ class StatusLine(QStatusBar):
             amount = f" · {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
         elif total:
             amount = f" · {done:,} of {total:,}"
-        self._job.setText(text + amount)
+        self._job.set_text(text + amount)
         # Qt counts in 32 bits, and a model may have more bytes than that.
         self._bar.setRange(0, 1000 if total else 0)
         self._bar.setValue(round(1000 * min(done / total, 1)) if total else 0)

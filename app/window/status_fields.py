@@ -37,7 +37,6 @@ class StatusFields(StableWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(_APART)
         for label in self._labels:
-            label.setProperty("role", "muted")
             label.setContentsMargins(theme.SPACE_XS, 0, theme.SPACE_M, 0)
             row.addWidget(label)
         row.addStretch()
@@ -67,7 +66,7 @@ class StatusFields(StableWidget):
                 break
             seen[index] = seen[index][: max(len(seen[index]) - 1, 1)] if keeps_one else ()
         for label, parts in zip(self._labels, seen, strict=True):
-            label.setText(_BETWEEN.join(parts))
+            label.set_text(_BETWEEN.join(parts))
             label.setVisible(bool(parts))
         # A label that is cut says all of itself; what was left out is said by what they stand in.
         self.setToolTip(plain_text("" if seen == self._told else "\n".join(filter(None, self.texts))))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme
 from app.graph.draw.minimap import Minimap
@@ -16,10 +16,11 @@ from app.models.states import StatesModel
 from app.models.token_groups import TokenGroupsModel
 from app.panes.automaton.find_bar import AutomatonFindBar
 from app.panes.automaton.header import AutomatonHeader, Footer, states_table, token_table
-from app.panes.automaton.labels import Banner, empty_page
 from app.panes.automaton.level_bar import LevelBar
 from app.panes.automaton.stacks import StackPanel
+from app.theme.labels import Label
 from app.widgets.accessible_role import give_role
+from app.widgets.banner import Banner
 from app.widgets.close_on_escape import CloseOnEscape
 from app.widgets.coverage_choice import CoverageChoice
 from app.widgets.delegate_focus import delegate_focus
@@ -53,13 +54,13 @@ class AutomatonView(QWidget):
         for drawn in (self.view, self.minimap):
             give_role(drawn, QAccessible.Role.Graphic)
         self._stale_banner, self._size_banner, self.coverage_banner = Banner("warning"), Banner("hint"), Banner("hint")
-        self._empty = empty_page(_EMPTY)
+        self._empty = _empty_page(_EMPTY)
         self._map_is_offered = False
         self._pages = QStackedWidget()
         for page in (self._empty, self.view, self.table, self.tokens_table):
             self._pages.addWidget(page)
         delegate_focus(self, self.view, self.table, self.tokens_table)
-        self._legend = empty_page(_LEGEND)
+        self._legend = _empty_page(_LEGEND)
         self._body = self._beside_the_stacks()
         self._split = QSplitter(Qt.Orientation.Vertical)
         self._split.setChildrenCollapsible(False)
@@ -142,3 +143,11 @@ class AutomatonView(QWidget):
         self._legend.setVisible(not has_stacks)
         self.minimap.setVisible(has_map)
         self._body.setVisible(has_stacks or has_map)
+
+
+def _empty_page(text: str) -> QLabel:
+    label = Label(text, wraps=True)
+    label.setProperty("role", "empty")
+    label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    label.setMargin(theme.SPACE_L)
+    return label

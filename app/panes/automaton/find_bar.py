@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit
 from app import theme
 from app.actions import set_tip
 from app.panes.automaton.finder import Hit
-from app.panes.automaton.labels import ElidedLabel
 from app.theme.buttons import close_button, icon_button
+from app.widgets.elided_label import ElidedLabel
 from app.widgets.field_keys import FieldKeys
 
 
@@ -38,7 +38,7 @@ class AutomatonFindBar(QFrame):
         self.field.setPlaceholderText('State, rule, byte or "text"')
         self.field.setClearButtonEnabled(True)
         FieldKeys(self.field, self._go, self.close_bar)
-        self.says = ElidedLabel()
+        self.says = ElidedLabel(fills=True)
         self.says.setContentsMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.previous_button = icon_button("ph.caret-up", "Previous hit")
         self.next_button = icon_button("ph.caret-down", "Next hit")
@@ -79,17 +79,17 @@ class AutomatonFindBar(QFrame):
         for button in (self.previous_button, self.next_button):
             button.setEnabled(bool(hits))
         if not self.field.text():
-            self.says.say("")
+            self.says.set_text("")
         elif not hits:
-            self.says.say("Nothing found")
+            self.says.set_text("Nothing found")
         else:
             more = f" · {len(hits):,} found" if len(hits) > 1 else ""
-            self.says.say(f"{hits[0].says}{more}", hits[0].says)
+            self.says.set_text(f"{hits[0].says}{more}", hits[0].says)
 
     def _go(self, step: int) -> None:
         if not self._hits:
             return
         self._at = (self._at + step) % len(self._hits) if self._at >= 0 or step > 0 else len(self._hits) - 1
         hit = self._hits[self._at]
-        self.says.say(f"{hit.says} · {self._at + 1:,} of {len(self._hits):,}", hit.says)
+        self.says.set_text(f"{hit.says} · {self._at + 1:,} of {len(self._hits):,}", hit.says)
         self.hit_wanted.emit(hit)

@@ -21,9 +21,9 @@ from app.actions import set_tip
 from app.graph.draw.view import GraphView
 from app.models.states import ACCEPTS, HERE, LEADS_TO, MARKS, READS, STATE
 from app.models.token_groups import EXAMPLES
-from app.panes.automaton.labels import ElidedLabel
 from app.theme.buttons import give_menu, icon_button, tool_button
 from app.theme.labels import Label
+from app.widgets.elided_label import ElidedLabel
 
 
 class AutomatonHeader(QFrame):
@@ -48,8 +48,7 @@ class AutomatonHeader(QFrame):
         self.setProperty("role", "bar")
         title = Label("Automaton")
         title.setProperty("role", "heading")
-        self.counts = ElidedLabel()
-        self.counts.setContentsMargins(0, 0, 0, 0)
+        self.counts = ElidedLabel(fills=True)
         self.all_button = tool_button(
             "Draw all", "Draw every state instead of those around the live one", checkable=True
         )
@@ -105,7 +104,7 @@ class AutomatonHeader(QFrame):
             limit: how many may be drawn.
             has_bytes: whether there are states within characters.
         """
-        self.counts.say(*texts)
+        self.counts.set_text(*texts)
         was_blocked = self.all_button.blockSignals(True)
         self.all_button.setChecked(is_whole and draws_all)
         self.all_button.blockSignals(was_blocked)
@@ -125,7 +124,7 @@ class AutomatonHeader(QFrame):
         self.merge_button.setVisible(offered)
         self.merge_button.setEnabled(offered)
         if nothing:
-            self.counts.say(f"{self.counts.whole} · no forced run to merge", "no forced run to merge")
+            self.counts.set_text(f"{self.counts.text()} · no forced run to merge", "no forced run to merge")
         self.offers_changed.emit()
 
     def set_menu(self, menu: QMenu) -> None:
@@ -138,7 +137,7 @@ class AutomatonHeader(QFrame):
         for button in (self.graph_button, self.table_button):
             button.setEnabled(enabled)
         if not enabled:
-            self.counts.say("")
+            self.counts.set_text("")
             self.all_button.hide()
             self.bytes_button.hide()
             self.merge_button.hide()
@@ -150,7 +149,8 @@ class Footer(QWidget):
 
     def __init__(self, view: GraphView) -> None:
         super().__init__()
-        self.details = ElidedLabel()
+        self.details = ElidedLabel(fills=True)
+        self.details.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_M, theme.SPACE_XS)
         self.find_button = icon_button("ph.magnifying-glass", "Find", "")
         set_tip(self.find_button, "Find a state, a rule, a byte or a text", "automaton.find")
         self.stacks_button = icon_button("ph.stack", "Stacks", "Every way in which the match stands", checkable=True)

@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QButtonGroup, QComboBox, QFrame, QHBoxLayout, QSiz
 
 from app import theme
 from app.actions import set_tip
-from app.panes.automaton.labels import ElidedLabel
 from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.view_state import HERE, ViewState
 from app.theme.buttons import tool_button
 from app.theme.plain_text import plain_text
+from app.widgets.elided_label import ElidedLabel
 
 _PLAIN = "Drawn in the plain spelling, without white space", "Plain spelling, no white space", "Plain spelling", "Plain"
 _LOST = "The text is spelled otherwise than drawn, so no state is lit."
@@ -47,7 +47,7 @@ class LevelBar(QFrame):
         self.rule_box.setMinimumContentsLength(9)
         self.rule_box.setMaximumWidth(220)
         self.rule_box.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.note = ElidedLabel()
+        self.note = ElidedLabel(fills=True)
         self.note.setContentsMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.rules_button = tool_button("Rules", "The map: what the grammar is made of", checkable=True)
         self.live_button = tool_button("Live", "The surroundings of the live state, byte by byte", checkable=True)
@@ -114,17 +114,17 @@ class LevelBar(QFrame):
             is_lost: whether the text is among it, so that nothing can be lit.
         """
         if not notes:
-            self.note.say("")
+            self.note.set_text("")
             return
         in_full = " ".join(f"{note[0].upper()}{note[1:]}." for note in notes)
         if is_lost:
-            self.note.say(f"{_LOST} {in_full}", *_LOST_SHORTER)
+            self.note.set_text(f"{_LOST} {in_full}", *_LOST_SHORTER)
         else:
-            self.note.say(in_full, *_PLAIN)
+            self.note.set_text(in_full, *_PLAIN)
 
     def show_crumb(self, text: str, *shorter: str) -> None:
         """Say what part is shown, behind the breadcrumb."""
-        self.note.say(text, *shorter)
+        self.note.set_text(text, *shorter)
 
     def _fill(self, levels: Levels, view: ViewState) -> None:
         noun = levels.noun

@@ -9,9 +9,9 @@ from app.graph.draw.scene import AutomatonScene
 from app.models.states import StatesModel
 from app.panes.automaton.coverage import CoveredParts
 from app.panes.automaton.drawing import Automaton, Drawing
-from app.panes.automaton.labels import Banner
 from app.panes.automaton.levels import Levels
 from app.panes.automaton.view_state import ViewState
+from app.widgets.banner import Banner
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, StateName
 from engine.diagnosis.test_strings.values import Coverage
 
@@ -68,9 +68,9 @@ class Marks:
         self._model.set_used(None if used is None else used.states)
         if used is None:
             self._scene.set_covered(None)
-            self._banner.say(why_not)
+            self._banner.set_text(why_not)
             return
         self._scene.set_covered(used.states, used.edges)
         lit = self._scene.lit
         share = f"{len(lit.used):,} of {count(len(lit.used) + len(lit.unused), 'edge')}"
-        self._banner.say(_USED.format("generated output" if self.is_generated else "test", share))
+        self._banner.set_text(_USED.format("generated output" if self.is_generated else "test", share))

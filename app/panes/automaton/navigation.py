@@ -305,7 +305,7 @@ class Navigation(AutomatonView):
         self._scene.set_selected(self._selected)
         self._tell(self._selected)
         if self._selected is not None and self.view.hasFocus():
-            announce(self.view, self.details.whole)  # a drawing has no items that a screen reader could come to
+            announce(self.view, self.details.text())  # a drawing has no items that a screen reader could come to
         selection = self.table.selectionModel()
         if self._selected is None:
             selection.clear()
@@ -326,9 +326,9 @@ class Navigation(AutomatonView):
         if state is None and self._live and self._is_current():
             state = min(self._live)
         if drawn is None or state is None or state >= len(drawn.automaton.dfa.states):
-            self.details.say(_NOTHING_TOLD if self._automaton is not None else "")
+            self.details.set_text(_NOTHING_TOLD if self._automaton is not None else "")
             return
-        self.details.say(drawn.details(state, is_live=state in self._live))
+        self.details.set_text(drawn.details(state, is_live=state in self._live))
 
     def _is_current(self) -> bool:
         return self._drawn is not None and self._drawn.automaton is self._automaton

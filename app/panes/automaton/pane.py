@@ -226,7 +226,7 @@ class AutomatonPane(Navigation):
     def set_stale(self, stale: bool, reason: str = "") -> None:
         """Grey the drawing, and say why, while the text as it stands has no automaton."""
         has_drawing = self._automaton is not None
-        self._stale_banner.say((reason or _STALE) if stale and has_drawing else "")
+        self._stale_banner.set_text((reason or _STALE) if stale and has_drawing else "")
         self._scene.set_stale(stale)
 
     def show_too_large(self, text: str) -> None:
@@ -260,7 +260,7 @@ class AutomatonPane(Navigation):
         self.stacks.show_standing(None)
         self.count_stacks()
         self.model.show_dfa(None, lambda _: "", None)
-        self._stale_banner.say("")
+        self._stale_banner.set_text("")
         self._say_where()
         self.say_empty("")
         self.find_bar.close_bar()
@@ -309,7 +309,7 @@ class AutomatonPane(Navigation):
         history = self._history
         self.levels.show_levels(self._levels, self._view, back=history.can_go_back, forward=history.can_go_forward)
         has_map = self._levels is not None and self._levels.level(self._view) is not Level.PART
-        self._size_banner.say("" if has_map else self._too_large)
+        self._size_banner.set_text("" if has_map else self._too_large)
         self._say_note()
 
     def _say_note(self) -> None:

@@ -14,7 +14,6 @@ from app.display_text import unmarked
 from app.panes.editor.code_edit import CodeEdit
 from app.panes.editor.completer import Completer
 from app.panes.editor.find_bar import EditorFindBar
-from app.panes.editor.notation_hint import NotationHint
 from app.panes.editor.notations import NAMES, TOKENISERS
 from app.panes.editor.offsets import Offsets
 from app.panes.editor.pages import Pages
@@ -23,6 +22,7 @@ from app.panes.editor.symbol_navigation import SymbolNavigation
 from app.panes.editor.tokens import plain
 from app.theme.buttons import give_menu, icon_button
 from app.theme.labels import Label
+from app.widgets.banner import Banner
 from app.widgets.close_on_escape import CloseOnEscape
 from app.widgets.delegate_focus import delegate_focus
 from app.widgets.lazy import Lazy
@@ -64,7 +64,8 @@ class EditorPane(QWidget):
         self.fixing = QuickFixMenu(self.edit)
         self.naming = SymbolNavigation(self.edit)
         self.find_bar = EditorFindBar(self.edit)
-        self.strip = NotationHint()
+        self.notation_hint = Banner("hint", closable=True)
+        self.notation_hint.button.setToolTip("Have it the other way; undo takes that back")
         self.pages = Pages(self.edit)
         self.explanation = Lazy(self._make_explanation)
         self.pages.add_page(self.explanation, "Explanation")
@@ -97,7 +98,7 @@ class EditorPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        for widget in (bar, self.find_bar, self.strip):
+        for widget in (bar, self.find_bar, self.notation_hint):
             layout.addWidget(widget)
         layout.addWidget(self.pages, 1)
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QProgressBar,
-    QSizePolicy,
     QSplitter,
     QStackedWidget,
     QVBoxLayout,
@@ -26,6 +24,7 @@ from app.panes.forced.wording import part_of
 from app.theme.buttons import tool_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
+from app.widgets.elided_label import ElidedLabel
 from app.workers.forced_messages import ForcedAnswer, SpellingsAnswer
 
 _WAITING = "The forced runs are being looked for…"
@@ -61,7 +60,7 @@ class RunsPage(QWidget):
         self._most = _LISTED
         self._refusal = ""
         self.table = RunsTable()
-        self.summary = _Line()
+        self.summary = _line()
         self.empty = _empty(_WAITING)
         self.part = QLineEdit()
         self.part.setAccessibleName("Part of the run that is spelled in several ways")
@@ -70,7 +69,7 @@ class RunsPage(QWidget):
         self.part.setFixedWidth(150)
         self.compare = tool_button("Compare", "Ask the model behind each spelling", role="outlined")
         self.more = tool_button("More", "List more spellings", role="outlined")
-        self.told = _Line()
+        self.told = _line()
         self.bar = QProgressBar(textVisible=False, maximum=0)
         self.bar.setFixedHeight(4)
         self.bar.setAccessibleName("The spellings are being compared")
@@ -114,7 +113,7 @@ class RunsPage(QWidget):
         """No comparison will come."""
         if self._is_comparing:
             self._is_comparing = False
-            self.told.say(f"{why}.")
+            self.told.set_text(f"{why}.")
             self._enable()
 
     def forget(self) -> None:
@@ -169,10 +168,10 @@ class RunsPage(QWidget):
 
     def _compare(self) -> None:
         if self._row is None or self._refusal:
-            self.told.say(f"{self._refusal}." if self._row is not None else "")
+            self.told.set_text(f"{self._refusal}." if self._row is not None else "")
             return
         self._is_comparing = True
-        self.told.say("The model is asked behind each spelling…")
+        self.told.set_text("The model is asked behind each spelling…")
         self._enable()
         self.compare_wanted.emit(self._row.before, self.part.text(), self._most)
 
@@ -187,13 +186,13 @@ class RunsPage(QWidget):
 
     def _say_told(self, answer: SpellingsAnswer) -> None:
         if answer.why_not:
-            self.told.say(f"{answer.why_not[:1].upper()}{answer.why_not[1:]}.")
+            self.told.set_text(f"{answer.why_not[:1].upper()}{answer.why_not[1:]}.")
         else:
             listed = len(answer.rows)
             ways = count(answer.count, "spelling")
             some = "" if listed >= answer.count else f", {listed} listed"
             sure = "" if answer.is_exact else "; there may be a likelier one"
-            self.told.say(f"{ways} of it{some}, the likeliest first{sure}", f"{ways}{some}")
+            self.told.set_text(f"{ways} of it{some}, the likeliest first{sure}", f"{ways}{some}")
         self._enable()
 
     def _refresh(self) -> None:
@@ -204,18 +203,18 @@ class RunsPage(QWidget):
             self.choose.setText(_CHOOSE if rows else "")
         if answer is None:
             self.empty.setText(_WAITING)
-            self.summary.say("")
+            self.summary.set_text("")
             return
         if answer.why_not:
             self.empty.setText(f"There is no list of forced runs: {answer.why_not}.")
-            self.summary.say(f"Only what is forced here: {answer.why_not}." if rows else "")
+            self.summary.set_text(f"Only what is forced here: {answer.why_not}." if rows else "")
             return
         self.empty.setText(" ".join(part for part in (_NONE, answer.form) if part))
         states = f"{count(answer.states[0], 'state')} and {count(answer.edges[0], 'edge')}"
         merged = f"{states}; with forced runs merged {answer.states[1]:,} and {answer.edges[1]:,}."
         short = f"{answer.states[0]:,} → {answer.states[1]:,} states, {answer.edges[0]:,} → {answer.edges[1]:,} edges"
         of = re.split("[:,]", answer.form)[0]
-        self.summary.say(f"{merged} {answer.form}".strip(), f"{of}: {short}" if of else merged, short)
+        self.summary.set_text(f"{merged} {answer.form}".strip(), f"{of}: {short}" if of else merged, short)
 
     def _build(self) -> None:
         runs = QWidget()
@@ -257,49 +256,15 @@ class RunsPage(QWidget):
         layout.addWidget(splitter)
 
 
-class _Line(Label):
-    """One muted line, said shorter or cut where there is no room; its tool tip has it whole."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setProperty("role", "muted")
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.setContentsMargins(theme.SPACE_S, 3, theme.SPACE_S, 3)
-        self._texts: tuple[str, ...] = ("",)
-
-    def say(self, *texts: str) -> None:
-        """Show a text, or the first of the shorter ones that there is room for."""
-        self._texts = texts
-        self._cut()
-
-    @property
-    def whole(self) -> str:
-        """The text before it was cut."""
-        return self._texts[0]
-
-    def minimumSizeHint(self) -> QSize:
-        """It may be cut to nothing."""
-        return QSize(0, super().minimumSizeHint().height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Cut anew."""
-        super().resizeEvent(event)
-        self._cut()
-
-    def _cut(self) -> None:
-        room, metrics = self.contentsRect().width(), self.fontMetrics()
-        fits = (text for text in self._texts if metrics.horizontalAdvance(text) <= room)
-        text = next(fits, self._texts[-1])
-        cut = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(room, 0))
-        if cut != self.text():
-            self.setText(cut)
-        self.setToolTip(plain_text(self._texts[0] if cut != self._texts[0] else ""))
-        self.setAccessibleName(self._texts[0])
-
-
 def _empty(text: str) -> QLabel:
     label = Label(text, wraps=True)
     label.setProperty("role", "empty")
     label.setAlignment(Qt.AlignmentFlag.AlignCenter)
     label.setMargin(theme.SPACE_M)
+    return label
+
+
+def _line() -> ElidedLabel:
+    label = ElidedLabel(fills=True)
+    label.setContentsMargins(theme.SPACE_S, 3, theme.SPACE_S, 3)
     return label

@@ -74,7 +74,7 @@ class TwinPage(QWidget):
         ):
             at = twin.diverges if twin is not None else None
             view.show_chips(former_chips(ArchivedBranch("", "", steps)), at)
-            title.setText(f"{name} · {count(len(steps), 'token')}" if steps else name)
+            title.set_text(f"{name} · {count(len(steps), 'token')}" if steps else name)
         self._refresh()
 
     def set_stale(self) -> None:
@@ -136,7 +136,6 @@ class TwinPage(QWidget):
         head.addWidget(self.write)
         layout.addWidget(self.bar)
         for title, view in ((self.with_title, self.with_grammar), (self.without_title, self.without)):
-            title.setProperty("role", "muted")
             title.setContentsMargins(0, theme.SPACE_XS, 0, 0)
             layout.addWidget(title)
             layout.addWidget(view, 1)

@@ -69,7 +69,6 @@ class CandidateTable(QWidget):
         self._verdicts: dict[int, str] = {}
         self.fonts, self._of = FontWarming(self), 0
         self.verdict = ElidedLabel()
-        self.verdict.setProperty("role", "muted")
         self.verdict.hide()
         self.remembered = Label("as remembered…")
         self.remembered.setToolTip(
@@ -92,7 +91,6 @@ class CandidateTable(QWidget):
         self.no_ends = ElidedLabel(
             "No end token in this vocabulary: it stops where the text matches and nothing may follow"
         )
-        self.no_ends.setProperty("role", "muted")
         self.no_ends.setContentsMargins(theme.SPACE_S, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
         self.no_ends.hide()
         self._build()
@@ -217,8 +215,7 @@ class CandidateTable(QWidget):
     def _say_verdict(self, candidate: Candidate) -> None:
         said = unmarked(self._verdicts.get(candidate.token_id, ""))
         mark = "✓" if candidate.allowed else "✗"
-        self.verdict.setText(f"{mark} {candidate_text(candidate)} {said}" if said else "")
-        self.verdict.setAccessibleName(self.verdict.text())
+        self.verdict.set_text(f"{mark} {candidate_text(candidate)} {said}" if said else "")
 
     def _ask(self) -> None:
         if self.search.text():

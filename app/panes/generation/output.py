@@ -53,7 +53,6 @@ class OutputBox(QWidget):
         self.title = Label("Output")
         self.title.setProperty("role", "heading")
         self.tally = ElidedLabel()
-        self.tally.setProperty("role", "muted")
         self.colours = tool_button("", "", role="chip")
         self.colours.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.colours.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -150,13 +149,13 @@ class OutputBox(QWidget):
         self.resume.setVisible(read is not None)
         if read is not None:
             self.chips.show_chips(former_chips(read), None)
-            self.tally.setText(f"read-only · {count(len(read.steps), 'token')} · {name_of(read)}")
+            self.tally.set_text(f"read-only · {count(len(read.steps), 'token')} · {name_of(read)}")
             self.title.setToolTip(plain_text(self.tally.text()))
             self.copy.show()
             return
         chips, current = chips_of(self._view.trace, self._known)
         self.chips.show_chips(chips, current)
-        self.tally.setText(_tally(0 if current is None else current + 1, self._view) if chips else "")
+        self.tally.set_text(_tally(0 if current is None else current + 1, self._view) if chips else "")
         self.legend.setVisible(bool(chips) and not self._is_tight)
         self.colours.setVisible(bool(chips))
         self.title.setToolTip(plain_text(self.tally.text()))

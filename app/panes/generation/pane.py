@@ -23,7 +23,7 @@ from app.panes.generation.processors_button import Processors
 from app.panes.generation.prompt_box import PromptBox
 from app.panes.generation.splitter import OutputSplitter
 from app.panes.generation.why_panel import WhyPanel
-from app.widgets.banner import Banner, Loading, Severity
+from app.widgets.banner import Banner, BannerSeverity, Loading
 from app.widgets.close_on_escape import CloseOnEscape
 from app.widgets.delegate_focus import delegate_focus
 from app.widgets.lazy import Built, Lazy, LazyTabs
@@ -95,7 +95,7 @@ class GenerationPane(QFrame):
         self._run_end = ""  # why the last run stopped, while the banner says so
         self._drawn: ByteDfa | None = None
         self._live: int | None = None
-        self.banner = Banner()
+        self.banner = Banner("error", closable=True)
         self.loading = Loading()
         self.prompt = PromptBox()
         self.controls = Controls()
@@ -190,30 +190,30 @@ class GenerationPane(QFrame):
         what: str,
         why: str = "",
         *,
-        severity: Severity = "error",
+        severity: BannerSeverity = "error",
         button: str = "",
         action: Callable[[], object] | None = None,
     ) -> None:
         """Say what failed, why, and offer one way on; an empty `what` takes it back."""
         self._has_noted, self._run_end = False, ""
-        self.banner.show_trouble(what, why, severity=severity, button=button, action=action)
+        self.banner.show_message(what, why, severity=severity, button=button, action=action)
 
     def show_stop(self, why: str) -> None:
         """Say why something was not done; the next step takes that back."""
-        if not self.banner.offers_a_way_on:
+        if not self.banner.has_action:
             self._has_noted, self._run_end = True, ""
-            self.banner.show_trouble(why, severity="hint")
+            self.banner.show_message(why, severity="hint")
 
     def show_run_end(self, why: str) -> None:
         """Say why a run stopped, until another reason takes its place; an empty `why` takes it back.
 
         It outlasts the views that follow: the request that stopped the run answers with one.
         """
-        if self.banner.offers_a_way_on:
+        if self.banner.has_action:
             return
         if why or self._run_end:
             self._has_noted = False
-            self.banner.show_trouble(why, severity="hint")
+            self.banner.show_message(why, severity="hint")
         self._run_end = why
 
     def show_loading(self, stage: str, done: int = 0, total: int | None = None) -> None:
@@ -407,10 +407,10 @@ class GenerationPane(QFrame):
 
     def _note(self, view: DecodeView) -> None:
         remark = view.error or view.note
-        if self.banner.offers_a_way_on or not (remark or self._has_noted):
+        if self.banner.has_action or not (remark or self._has_noted):
             return
         self._has_noted, self._run_end = bool(remark), ""
-        self.banner.show_trouble(remark, severity="error" if view.error else "hint")
+        self.banner.show_message(remark, severity="error" if view.error else "hint")
 
     def _name_states(self) -> None:
         drawn, live = self._drawn, self._live

@@ -49,7 +49,7 @@ class Processors(QObject):
         self._dialog: ProcessorsDialog | None = None
         self.button = tool_button("Processors…", "", role="outlined")
         self.chip = tool_button("", "", role="chip")
-        self.notice = Banner()
+        self.notice = Banner("warning", closable=True)
         for opener in (self.button, self.chip):
             opener.clicked.connect(self.open)
         self.show_view(self._view)
@@ -100,14 +100,13 @@ class Processors(QObject):
         """Say in the pane what the closed dialog would say."""
         self._name()
         if not self.problems or self.dialog.isVisible():
-            self.notice.show_trouble("")
+            self.notice.set_text("")
             return
         names = " and ".join(STAGE_TEXTS[stage] for stage in self.problems)
         first = next(iter(self.problems))
-        self.notice.show_trouble(
+        self.notice.show_message(
             f"Not valid in the processors: {names}",
             "\n".join(self.dialog.problem_lines()),
-            severity="warning",
             button="Edit…",
             action=lambda: self.dialog.open_at(first, self.button),
         )
@@ -137,5 +136,5 @@ class Processors(QObject):
 
     def open(self) -> None:
         """Open the dialog."""
-        self.notice.show_trouble("")
+        self.notice.set_text("")
         self.dialog.open_under(self.button)

@@ -55,7 +55,6 @@ class PromptBox(QWidget):
         self.fold = tool_button("Prompt", "", role="fold", checkable=True)
         self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.summary = ElidedLabel()
-        self.summary.setProperty("role", "muted")
         policy = self.summary.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.summary.setSizePolicy(policy)
@@ -213,7 +212,7 @@ class PromptBox(QWidget):
         self._fit_page()
 
     def _summarise(self) -> None:
-        self.summary.setText(prompt_text(self.prompt()) or _NO_PROMPT)
+        self.summary.set_text(prompt_text(self.prompt()) or _NO_PROMPT)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The tokens wrap anew, once they know their width."""

@@ -28,7 +28,7 @@ def test_a_counter_is_one_box_that_lights_up_when_the_match_is_in_it(desk):
     desk.wait(lambda: pane.scene.lit.live == {2})
     assert pane.scene.lit.path == {(0, 1), (1, 2)}
     desk.window.commands["automaton.live"].trigger()
-    assert pane.levels.note.whole == "Around the live state"
+    assert pane.levels.note.text() == "Around the live state"
     desk.wait(lambda: not pane.scene.picture.names)  # states have numbers, regions have names
     (live,) = pane.scene.lit.live
     key = next(key for key in pane.scene.placed.curves if key[0] == live and pane.scene.picture.labels[key] == "0-9")
@@ -39,7 +39,7 @@ def test_a_counter_is_one_box_that_lights_up_when_the_match_is_in_it(desk):
 def test_a_regular_grammar_of_many_states_opens_on_its_rules_and_the_light_follows(desk):
     desk.open(REGULAR, notation="gbnf")
     pane = desk.panes.automaton
-    desk.wait(lambda: pane.header.counts.whole.startswith("3 rules of "))
+    desk.wait(lambda: pane.header.counts.text().startswith("3 rules of "))
     desk.wait(lambda: pane.scene.lit.live == {1})
     take(desk, "ABC: 7")
     desk.wait(lambda: 2 in pane.scene.lit.live and 1 not in pane.scene.lit.live)
@@ -54,10 +54,10 @@ def test_the_tokens_of_the_live_state_are_drawn_and_followed(desk):
     desk.wait(lambda: pane.scene.picture is not None)
     desk.window.commands["automaton.tokens"].trigger()
     desk.wait(lambda: any("token" in label for label in pane.scene.picture.labels.values()))
-    assert pane.levels.note.whole == "Tokens of the live state: 4 allowed"
+    assert pane.levels.note.text() == "Tokens of the live state: 4 allowed"
     assert any("ab" in label for label in pane.scene.picture.labels.values())
     take(desk, "c")
-    desk.wait(lambda: pane.levels.note.whole.endswith(": 1 allowed"))
+    desk.wait(lambda: pane.levels.note.text().endswith(": 1 allowed"))
     desk.window.commands["automaton.up"].trigger()
     desk.wait(lambda: pane.scene.picture.excerpt.states == (0, 1, 2, 3))
 

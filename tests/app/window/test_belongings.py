@@ -48,7 +48,7 @@ def test_a_pasted_grammar_has_neither_the_title_nor_the_tests_of_the_example(des
     assert told(desk) == ("Untitled", ())
     assert desk.window.windowTitle() == "Untitled[*] – Turnstile"
     assert desk.panes.tests.is_empty
-    assert desk.panes.editor.strip.text.text() == (
+    assert desk.panes.editor.notation_hint.text() == (
         "Read as JSON Schema, which it looks like, without the example's tests."
     )
     desk.panes.tests.add_text(OWN.text)

@@ -91,7 +91,7 @@ def test_a_schema_runs_in_its_compact_spelling(desk):
     QTest.mouseClick(desk.window.toolbar.step_button, Qt.MouseButton.LeftButton)
     desk.wait(lambda: desk.output == b'{"name":"')
     pane = open_pane(desk)
-    desk.wait(lambda: pane.runs.summary.whole.endswith("one spelling of each string and number."))
+    desk.wait(lambda: pane.runs.summary.text().endswith("one spelling of each string and number."))
 
 
 def test_runs_are_listed_and_a_click_compares_their_spellings(desk):
@@ -161,7 +161,7 @@ def test_the_automaton_is_merged_and_back(desk):
     press(desk, Qt.Key.Key_M, Qt.Key.Key_J)
     desk.wait(lambda: len(automaton._drawn.picture.excerpt.states) == 5)
     assert button.isChecked()
-    assert automaton.header.counts.whole.startswith("5 states")
+    assert automaton.header.counts.text().startswith("5 states")
     for _ in range(4):
         desk.session.decoding.step()
         count = len(steps(desk))
@@ -180,7 +180,7 @@ def test_of_regions_all_are_merged_together(desk):
     desk.wait(lambda: automaton._drawn.automaton.noun == "state" and automaton._drawn.is_whole)
     left = len(merge_forced(desk.session.compiling.good.dfa).states)
     assert len(automaton._drawn.picture.excerpt.states) == left
-    assert automaton.header.counts.whole.startswith(f"{left} states")
+    assert automaton.header.counts.text().startswith(f"{left} states")
 
 
 def test_where_there_is_nothing_to_merge_it_is_said(desk):
@@ -188,7 +188,7 @@ def test_where_there_is_nothing_to_merge_it_is_said(desk):
     automaton = desk.panes.automaton
     desk.wait(lambda: automaton._drawn is not None)
     QTest.mouseClick(automaton.header.merge_button, Qt.MouseButton.LeftButton)
-    assert "no forced run to merge" in automaton.header.counts.whole
+    assert "no forced run to merge" in automaton.header.counts.text()
 
 
 def test_a_grammar_with_a_stack_says_why_there_is_no_list(desk):
@@ -197,7 +197,7 @@ def test_a_grammar_with_a_stack_says_why_there_is_no_list(desk):
     desk.document.replace(DocumentFile(grammar=grammar, model=ModelPart("letters")))
     desk.wait(lambda: not desk.session.step_refusal)
     pane = open_pane(desk)
-    desk.wait(lambda: "needs a stack" in pane.runs.summary.whole)
+    desk.wait(lambda: "needs a stack" in pane.runs.summary.text())
     assert [row.where for row in pane.runs.table.rows.rows] == ["here"]
 
 
@@ -234,5 +234,5 @@ def test_a_long_question_can_be_given_up(desk, page):
         pane.runs.table.chosen.emit(pane.runs.table.rows.rows[1])
     desk.session.cancel_background()
     desk.wait(lambda: pane.strategies.measure.text() != "Cancel" and pane.runs.compare.text() == "Compare")
-    said = pane.strategies.said.text() if page is Page.STRATEGIES else pane.runs.told.whole
+    said = pane.strategies.said.text() if page is Page.STRATEGIES else pane.runs.told.text()
     assert said == "Cancelled."

@@ -40,7 +40,7 @@ def test_a_click_tells_what_the_tests_use(desk, notation, text, tests):
     desk.qtbot.mouseClick(pane.footer.coverage_button, LEFT)
     assert desk.window.commands["automaton.coverage"].isChecked()
     desk.wait(lambda: bool(pane.scene.lit.used and pane.scene.lit.unused))
-    assert "Green band" in pane.coverage_banner.text
+    assert "Green band" in pane.coverage_banner.text()
 
 
 def test_a_test_that_is_added_lights_up(desk):
@@ -48,9 +48,9 @@ def test_a_test_that_is_added_lights_up(desk):
     pane, tests = desk.panes.automaton, desk.panes.tests
     desk.window.commands["automaton.coverage"].trigger()  # without a test, and with the tests out of sight
     assert pane.footer.coverage_button.isChecked()
-    desk.wait(lambda: "0 of 1 edge drawn" in pane.coverage_banner.text)
+    desk.wait(lambda: "0 of 1 edge drawn" in pane.coverage_banner.text())
     tests.add_text("x")
-    desk.wait(lambda: "1 of 1 edge drawn" in pane.coverage_banner.text)
+    desk.wait(lambda: "1 of 1 edge drawn" in pane.coverage_banner.text())
     tests.undo()
     desk.wait(lambda: bool(pane.scene.lit.unused))
     desk.window.commands["automaton.coverage"].trigger()
@@ -62,9 +62,9 @@ def test_an_edit_of_the_grammar_is_covered_anew(desk):
     open_with(desk, "regex", "ab|cd", "ab")
     pane = desk.panes.automaton
     desk.window.commands["automaton.coverage"].trigger()
-    desk.wait(lambda: "2 of 4 edges drawn" in pane.coverage_banner.text)
+    desk.wait(lambda: "2 of 4 edges drawn" in pane.coverage_banner.text())
     desk.document.set_text("ab|cde")
-    desk.wait(lambda: "2 of 5 edges drawn" in pane.coverage_banner.text)
+    desk.wait(lambda: "2 of 5 edges drawn" in pane.coverage_banner.text())
     desk.document.set_text("ab|(")
     desk.wait(lambda: bool(desk.session.compiling.stale_reason))
     assert pane.scene.lit.used  # of the last one that compiled, greyed
@@ -117,11 +117,11 @@ def test_the_user_chooses_which_of_them_is_marked(desk):
     open_with(desk, "regex", "ab|cd", "ab")
     pane, action = desk.panes.automaton, desk.window.commands["automaton.coverage_generated"]
     desk.qtbot.mouseClick(pane.footer.coverage_button, LEFT)
-    desk.wait(lambda: "a test uses it (2 of 4 edges drawn here)" in pane.coverage_banner.text)
+    desk.wait(lambda: "a test uses it (2 of 4 edges drawn here)" in pane.coverage_banner.text())
     of_tests = pane.scene.lit.used
     step(desk, "c")
     desk.qtbot.mouseClick(pane.coverage_choice.generated_button, LEFT)
-    desk.wait(lambda: "a generated output uses it (1 of 4 edges drawn here)" in pane.coverage_banner.text)
+    desk.wait(lambda: "a generated output uses it (1 of 4 edges drawn here)" in pane.coverage_banner.text())
     assert not pane.scene.lit.used & of_tests
     assert action.isChecked()
     desk.window.commands["view.tests"].trigger()

@@ -40,7 +40,7 @@ def put_cursor(desk, offset):
 
 def ended(desk):
     desk.wait(lambda: not desk.session.decoding.is_running)
-    return desk.panes.generation.banner.what.text()
+    return desk.panes.generation.banner.text()
 
 
 def test_a_breakpoint_at_the_cursor_stops_a_run_and_is_listed(rules):
@@ -183,7 +183,7 @@ def test_forcing_an_illegal_token(rules):
     rules.wait(lambda: rules.session.decoding.view.position.broken_at == 0)
     view = rules.session.decoding.view
     assert view.trace.nodes[0].step.chosen_by == FORCE
-    assert "forced against the grammar" in rules.panes.generation.banner.what.text()
+    assert "forced against the grammar" in rules.panes.generation.banner.text()
     assert "broken at 1" in rules.panes.generation.output.tally.text()
     rules.window.commands["run.step"].trigger()
     rules.wait(lambda: rules.session.decoding.view.position.index == 2)
@@ -194,7 +194,7 @@ def test_forcing_an_illegal_token(rules):
 def test_nothing_selected_cannot_be_forced(rules):
     rules.panes.generation.candidates.table.clearSelection()
     rules.window.commands["run.force"].trigger()
-    assert "struck-through" in rules.panes.generation.banner.what.text()
+    assert "struck-through" in rules.panes.generation.banner.text()
 
 
 def test_a_candidates_menu_runs_until_its_token(rules):

@@ -190,7 +190,7 @@ def test_a_process_that_dies_twice_has_a_restart_button(desk, monkeypatch):
 def test_a_model_that_fails_is_a_banner_in_its_pane(desk):
     desk.open("a+b")
     desk.window.model_menu.open("broken")
-    desk.wait(lambda: "broken" in desk.panes.generation.banner.why.text())
+    desk.wait(lambda: "broken" in desk.panes.generation.banner.detail_label.text())
     assert desk.panes.generation.banner.isVisible()
     assert desk.window.toolbar.model_button.text().startswith("Letters")
     desk.window.model_menu.open("endless")

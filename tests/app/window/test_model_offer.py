@@ -18,8 +18,8 @@ def test_another_model_is_a_click_away(desk):
     banner = desk.panes.generation.banner
     write(desk, "\\xe9+")
     desk.wait(banner.isVisible)
-    assert banner.what.text() == "Letters cannot write this text"
-    assert banner.why.text() == "It begins with “é”, and none of the model's 98 tokens does."
+    assert banner.text() == "Letters cannot write this text"
+    assert banner.detail_label.text() == "It begins with “é”, and none of the model's 98 tokens does."
     desk.qtbot.mouseClick(banner.button, Qt.MouseButton.LeftButton)
     desk.wait(lambda: desk.session.decoding.view.model.spec == "records")
     assert not banner.isVisible()
@@ -33,7 +33,7 @@ def test_the_offer_goes_with_its_reason(desk):
     desk.wait(banner.isVisible)
     write(desk, "b+")
     desk.wait(lambda: not desk.session.step_refusal)
-    assert not banner.offers_a_way_on
+    assert not banner.has_action
     write(desk, "(?!)")
     desk.wait(lambda: "No text matches" in desk.panes.generation.headline.text)
-    assert not banner.offers_a_way_on, "no model could"
+    assert not banner.has_action, "no model could"

@@ -68,7 +68,7 @@ def test_an_empty_text_is_only_read_another_way(desk):
 def test_edited_text_can_be_read_anew(desk):
     desk.open("a+b")
     write(desk, 'root ::= "ab"')
-    desk.qtbot.mouseClick(strip_of(desk).button, Qt.MouseButton.LeftButton)  # it stays a regex
+    desk.qtbot.mouseClick(hint_of(desk).button, Qt.MouseButton.LeftButton)  # it stays a regex
     choose(desk, "GBNF")
     assert desk.document.content.grammar.notation == "regex"
     answer(desk, "Reinterpret")
@@ -223,7 +223,7 @@ def test_gbnf_is_what_is_offered_first(desk, notation, text, target):
 def test_a_broken_text_is_not_converted_but_may_be_what_it_reads_as(desk):
     desk.open("a+b")
     write(desk, 'root ::= "a" [')
-    desk.qtbot.mouseClick(strip_of(desk).button, Qt.MouseButton.LeftButton)  # it stays a regex
+    desk.qtbot.mouseClick(hint_of(desk).button, Qt.MouseButton.LeftButton)  # it stays a regex
     dialog = desk.window.notation_menu.ask("GBNF")
     desk.wait(lambda: not dialog.is_waiting)
     assert "The grammar has an error" in dialog.instead.text()
@@ -328,8 +328,8 @@ def _texts(dialog) -> str:
     return dialog.preview.text.toPlainText() + " ".join(label.text() for label in dialog.findChildren(QLabel))
 
 
-def strip_of(desk):
-    return desk.panes.editor.strip
+def hint_of(desk):
+    return desk.panes.editor.notation_hint
 
 
 def is_compiled_as(desk, notation: str) -> bool:
@@ -346,11 +346,11 @@ def test_a_grammar_pasted_over_everything_is_read_as_what_it_looks_like(desk, te
     write(desk, text)
     desk.wait(lambda: is_compiled_as(desk, notation))
     assert desk.window.toolbar.notation_button.text() == f"{name} ▾"
-    assert strip_of(desk).isVisible()
-    assert strip_of(desk).text.text() == f"Read as {name}, which it looks like."
-    desk.qtbot.mouseClick(strip_of(desk).button, Qt.MouseButton.LeftButton)
+    assert hint_of(desk).isVisible()
+    assert hint_of(desk).text() == f"Read as {name}, which it looks like."
+    desk.qtbot.mouseClick(hint_of(desk).button, Qt.MouseButton.LeftButton)
     assert desk.document.content.grammar == GrammarPart("regex", text)
-    assert not strip_of(desk).isVisible()  # whoever chose is not asked again
+    assert not hint_of(desk).isVisible()  # whoever chose is not asked again
     edit = desk.panes.editor.edit
     for left in (GrammarPart(notation, text), GrammarPart("regex", text), GrammarPart("regex", "a+b")):
         desk.qtbot.keyClick(edit, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
@@ -363,7 +363,7 @@ def test_a_regex_pasted_over_a_schema_is_one(desk):
     assert desk.document.content.grammar.notation == "regex"
     desk.wait(lambda: is_compiled_as(desk, "regex"))
     desk.qtbot.keyClicks(desk.panes.editor.edit, "x")  # going on is as good as a yes
-    assert not strip_of(desk).isVisible()
+    assert not hint_of(desk).isVisible()
 
 
 def test_of_a_typed_text_it_is_only_said_what_it_looks_like(desk):
@@ -372,13 +372,13 @@ def test_of_a_typed_text_it_is_only_said_what_it_looks_like(desk):
     edit.setFocus()
     desk.qtbot.keyClicks(edit, 'root ::= "a"')
     assert desk.document.content.grammar == GrammarPart("regex", 'root ::= "a"')
-    assert strip_of(desk).text.text() == "This looks like GBNF, but is read as Regex · Python."
-    desk.qtbot.mouseClick(strip_of(desk).close_button, Qt.MouseButton.LeftButton)
+    assert hint_of(desk).text() == "This looks like GBNF, but is read as Regex · Python."
+    desk.qtbot.mouseClick(hint_of(desk).close_button, Qt.MouseButton.LeftButton)
     desk.qtbot.keyClicks(edit, ' "b"')
-    assert not strip_of(desk).isVisible()
+    assert not hint_of(desk).isVisible()
     desk.document.replace(DocumentFile(grammar=GrammarPart("regex", '{"type": "null"}'), model=ModelPart("letters")))
-    assert strip_of(desk).isVisible()
-    desk.qtbot.mouseClick(strip_of(desk).button, Qt.MouseButton.LeftButton)
+    assert hint_of(desk).isVisible()
+    desk.qtbot.mouseClick(hint_of(desk).button, Qt.MouseButton.LeftButton)
     desk.wait(lambda: is_compiled_as(desk, "json_schema"))
 
 
@@ -402,8 +402,8 @@ def test_a_schema_is_taken_out_of_the_request_it_was_pasted_with(desk):
     desk.qtbot.keyClick(edit, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
     assert desk.document.content.grammar == GrammarPart("json_schema", schema)
     assert desk.panes.editor.text() == schema
-    assert strip_of(desk).text.text() == "Taken out of json_schema.schema, and read as JSON Schema."
-    desk.qtbot.mouseClick(strip_of(desk).button, Qt.MouseButton.LeftButton)
+    assert hint_of(desk).text() == "Taken out of json_schema.schema, and read as JSON Schema."
+    desk.qtbot.mouseClick(hint_of(desk).button, Qt.MouseButton.LeftButton)
     assert desk.document.content.grammar == GrammarPart("regex", wrapped)
     desk.qtbot.keyClick(edit, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert desk.document.content.grammar == GrammarPart("regex", "a+b")

@@ -48,11 +48,11 @@ def test_a_schema_is_drawn_by_its_rules_and_a_step_moves_the_light(desk):
 
     desk.wait(lambda: not desk.session.step_refusal and lit() == {"“{”"})
     assert pane.levels.rule_box.currentText() == "One rule"
-    assert pane.levels.note.whole.startswith("Spelling is plain")
+    assert pane.levels.note.text().startswith("Spelling is plain")
     for char, expected in (("{", {'"a":', "“}”"}), ('"', {'"a":'}), ("a", {'"a":'})):
         desk.session.decoding.ask(Take(LETTERS.index(char.encode())))
         desk.wait(lambda expected=expected: lit() == expected)
     desk.panes.editor.edit.setPlainText('{"uniqueItems": true}')
-    desk.wait(lambda: "since /uniqueItems cannot be written as a grammar" in pane._size_banner.text)
+    desk.wait(lambda: "since /uniqueItems cannot be written as a grammar" in pane._size_banner.text())
     assert not pane.levels.rule_box.isVisible()
     desk.wait(lambda: pane.view.scene().picture.groups == ())

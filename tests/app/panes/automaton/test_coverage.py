@@ -75,7 +75,7 @@ def test_nothing_is_told_until_it_is_asked_for(pane, qtbot):
     assert pane.scene.lit.used == passed(dfa, "ab")
     assert pane.scene.lit.unused == passed(dfa, "cd")
     assert pane.scene.lit.idle == {state for _, state in passed(dfa, "cd")} - {state for _, state in passed(dfa, "ab")}
-    assert "2 of 4 edges drawn" in pane.coverage_banner.text
+    assert "2 of 4 edges drawn" in pane.coverage_banner.text()
     assert not pane.scene.lights.unused.path().isEmpty()
     press(pane, qtbot)
     assert not pane.scene.lit.used
@@ -144,11 +144,11 @@ def test_where_it_cannot_be_told_a_sentence_says_why(pane, qtbot):
     show_rules(pane, RULES, "x1")
     press(pane, qtbot)
     pane.go_to_level(Level.PART)
-    assert "surroundings" in pane.coverage_banner.text
+    assert "surroundings" in pane.coverage_banner.text()
     assert not pane.scene.lit.unused
     pane.go_to_level(Level.MAP)
     pane.show_coverage(Coverage(reason="it has more than 4,000 states"), 1)
-    assert pane.coverage_banner.text == "Coverage is not told: it has more than 4,000 states."
+    assert pane.coverage_banner.text() == "Coverage is not told: it has more than 4,000 states."
 
 
 def test_another_grammar_waits_for_its_own_verdicts(pane, qtbot):
@@ -158,7 +158,7 @@ def test_another_grammar_waits_for_its_own_verdicts(pane, qtbot):
     dfa = grammar.materialise(100)
     pane.show_dfa(dfa, 2, None, grammar.source)
     assert not pane.scene.lit.used
-    assert "verdicts" in pane.coverage_banner.text
+    assert "verdicts" in pane.coverage_banner.text()
     pane.show_coverage(cover(one_rule(dfa, Span(0, 6)), "cde"), 3)  # verdicts that come before their drawing
     assert not pane.scene.lit.used
     pane.show_dfa(dfa, 3, None, grammar.source)

@@ -18,7 +18,7 @@ LARGE = SMALL + ' | long\nlong ::= "b"{45}'
 def test_small_rules_stand_side_by_side_and_the_live_path_is_lit(pane: AutomatonPane) -> None:
     shown = Shown(pane, SMALL)
     assert pane.levels.isVisible()
-    assert pane.header.counts.whole == "9 states · 8 edges"
+    assert pane.header.counts.text() == "9 states · 8 edges"
     assert [title for title, _ in shown.scene.picture.groups] == ["root", "expr", "term"]
     assert shown.lit() == {"term 0"}
     shown.write("(a")
@@ -28,15 +28,15 @@ def test_small_rules_stand_side_by_side_and_the_live_path_is_lit(pane: Automaton
     assert waiting == {"‹expr›", "‹term›"}
     assert pane._waiting <= shown.scene.picture.calls
     assert len(shown.asked) == 1  # a step moves the light and nothing else
-    assert pane.details.whole.startswith("State expr 1  ·  ● here")
+    assert pane.details.text().startswith("State expr 1  ·  ● here")
 
 
 def test_what_the_whole_is_too_large_for_is_said_only_around_the_live_state(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, SMALL)
     assert pane._size_banner.isHidden()
     qtbot.mouseClick(pane.levels.live_button, Qt.MouseButton.LeftButton)
-    assert pane._size_banner.text.startswith("Recursive grammar")
-    assert pane.header.counts.whole.endswith("a part")
+    assert pane._size_banner.text().startswith("Recursive grammar")
+    assert pane.header.counts.text().endswith("a part")
     assert shown.scene.picture.groups == ()
     shown.write("((")
     assert pane.levels.live_button.isChecked()
@@ -47,7 +47,7 @@ def test_what_the_whole_is_too_large_for_is_said_only_around_the_live_state(pane
 
 def test_large_rules_are_drawn_as_an_overview_of_who_calls_whom(pane: AutomatonPane) -> None:
     shown = Shown(pane, LARGE)
-    assert pane.header.counts.whole == "4 rules of 55 states · 4 calls"
+    assert pane.header.counts.text() == "4 rules of 55 states · 4 calls"
     assert set(shown.scene.picture.names.values()) == {
         "root\n3 states",
         "expr\n2 states",
@@ -57,21 +57,21 @@ def test_large_rules_are_drawn_as_an_overview_of_who_calls_whom(pane: AutomatonP
     assert shown.scene.picture.folded == {0, 1, 2, 3}
     assert shown.lit() == {"term", "long"}
     assert shown.scene.lit.following == {(0, 1), (1, 2), (2, 3)}  # the calls under way, and no other edge
-    assert pane.details.whole == "Rule term  ·  ● here  ·  4 states  ·  calls expr, long"
+    assert pane.details.text() == "Rule term  ·  ● here  ·  4 states  ·  calls expr, long"
 
 
 def test_a_double_click_opens_a_rule_and_backspace_goes_up(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, LARGE)
     shown.double_click(qtbot, shown.scene.box(2).center())
     assert pane.levels.rule_box.currentText() == "term"
-    assert pane.header.counts.whole == "4 states · 4 edges"
+    assert pane.header.counts.text() == "4 states · 4 edges"
     assert shown.lit() == {"0"}
     label = next(key for key, text in shown.scene.picture.labels.items() if text == "‹expr›")
     shown.double_click(qtbot, QPointF(*lay_out(shown.asked[-1]).label_positions[label]))
     assert pane.levels.rule_box.currentText() == "expr"  # the call leads into the rule that is called
     qtbot.keyClick(pane.view, Qt.Key.Key_Backspace)
     assert pane.levels.rule_box.currentText() == "All 4 rules"
-    assert pane.header.counts.whole == "4 rules of 55 states · 4 calls"
+    assert pane.header.counts.text() == "4 rules of 55 states · 4 calls"
 
 
 def test_keys_alone_open_a_rule_and_leave_it(pane: AutomatonPane, qtbot: QtBot) -> None:
@@ -85,7 +85,7 @@ def test_keys_alone_open_a_rule_and_leave_it(pane: AutomatonPane, qtbot: QtBot) 
     pane.levels.rule_box.setFocus()
     qtbot.keyClick(pane.levels.rule_box, Qt.Key.Key_Down)
     assert pane.levels.rule_box.currentText() == "root"
-    assert pane.header.counts.whole == "3 states · 2 edges"
+    assert pane.header.counts.text() == "3 states · 2 edges"
 
 
 def test_the_breadcrumb_leads_back(pane: AutomatonPane, qtbot: QtBot) -> None:
@@ -187,7 +187,7 @@ def found(pane: AutomatonPane, qtbot: QtBot, text: str) -> str:
     pane.open_find()
     pane.find_bar.field.setText(text)
     qtbot.keyClick(pane.find_bar.field, Qt.Key.Key_Return)
-    return pane.find_bar.says.whole
+    return pane.find_bar.says.text()
 
 
 def test_a_text_within_a_rule_is_found_and_the_rule_opens(pane: AutomatonPane, qtbot: QtBot) -> None:

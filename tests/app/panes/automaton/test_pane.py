@@ -99,7 +99,7 @@ def test_a_layout_is_asked_for_and_drawn_when_it_comes(pane: AutomatonPane, qtbo
     assert not pane.view.isVisible()
     pane.show_layout(lay_out(request))
     assert pane.view.isVisible()
-    assert pane.header.counts.whole == "4 states · 5 edges"
+    assert pane.header.counts.text() == "4 states · 5 edges"
 
 
 def test_the_last_drawing_stays_until_the_new_one_is_laid_out(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
@@ -129,7 +129,7 @@ def test_pointing_at_a_state_tells_its_spans(pane: AutomatonPane, asked: list[La
     pane.state_hovered.connect(told.append)
     qtbot.mouseMove(pane.view.viewport(), place_of(pane, 1))
     assert told == [(Span(0, 5), Span(6, 7))]
-    assert pane.details.whole == "State 1  ·  reads [A-Z]  :  ·  A-Z → 1, “:” → 2"
+    assert pane.details.text() == "State 1  ·  reads [A-Z]  :  ·  A-Z → 1, “:” → 2"
     qtbot.mouseMove(pane.view.viewport(), QPoint(5, 5))
     assert told[-1] == ()
 
@@ -160,7 +160,7 @@ def test_a_click_selects_in_graph_and_table(pane: AutomatonPane, asked: list[Lay
     pane.show_dfa(RECORD, 1, None, SOURCE)
     qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=place_of(pane, 3))
     assert pane.table.currentIndex().row() == 3
-    assert pane.details.whole.startswith("State 3  ·  ◎ accepts")
+    assert pane.details.text().startswith("State 3  ·  ◎ accepts")
     qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
     assert pane.view.scene().lit.selected is None
 
@@ -229,14 +229,14 @@ def test_live_states_are_lit_and_told(pane: AutomatonPane, asked: list[LayoutReq
     pane.show_dfa(RECORD, 1, None, SOURCE)
     pane.set_live([2, 99])
     assert pane.view.scene().lit.live == {2}
-    assert pane.details.whole.startswith("State 2  ·  ● here")
+    assert pane.details.text().startswith("State 2  ·  ● here")
     assert pane.model.index(2, 1).data() == "● here"
     assert len(asked) == 1
 
 
 def test_many_states_are_drawn_around_the_live_one(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
     pane.show_dfa(chain(100), 1)
-    assert pane.header.counts.whole == "3 of 100 states · 99 edges"
+    assert pane.header.counts.text() == "3 of 100 states · 99 edges"
     pane.set_live([50])
     assert {node for node, _, _ in asked[-1].nodes} == {48, 49, 50, 51, 52, -1 - 52}
     pane.set_live([51])
@@ -251,7 +251,7 @@ def test_all_are_drawn_on_demand(pane: AutomatonPane, asked: list[LayoutRequest]
     assert pane.header.all_button.text() == "Draw all 100"
     qtbot.mouseClick(pane.header.all_button, Qt.MouseButton.LeftButton)
     assert drawn_states(pane) == 100
-    assert pane.header.counts.whole == "100 states · 99 edges"
+    assert pane.header.counts.text() == "100 states · 99 edges"
     qtbot.mouseClick(pane.header.all_button, Qt.MouseButton.LeftButton)
     assert drawn_states(pane) == 3
 
@@ -266,8 +266,8 @@ def test_a_part_of_a_larger_automaton_says_so(pane: AutomatonPane, asked: list[L
     whole = chain(5)
     pane.show_dfa(ByteDfa(0, whole.states, whole.edges, frozenset({4})), 1)
     pane.show_too_large("5,000 states: drawn around the live one only")
-    assert pane.header.counts.whole == "5 states, a part"
-    assert pane._size_banner.text.startswith("5,000")
+    assert pane.header.counts.text() == "5 states, a part"
+    assert pane._size_banner.text().startswith("5,000")
     pane.set_live([4])  # drawing anew could not show more
     assert len(asked) == 1
     pane.show_too_large("")
@@ -282,13 +282,13 @@ def test_bytes_within_characters_are_folded_until_they_matter(
     dfa = ByteDfa(0, states, edges)
     pane.show_dfa(dfa, 1, fold=fold(dfa))
     assert pane.view.scene().picture.labels == {(0, 2): "a é"}
-    assert pane.header.counts.whole == "2 states (3 over bytes) · 1 edge"
-    assert pane.header.counts.text() == pane.header.counts.whole
+    assert pane.header.counts.text() == "2 states (3 over bytes) · 1 edge"
+    assert pane.header.counts.shown_text == pane.header.counts.text()
     metrics = pane.header.counts.fontMetrics()
     for shorter in ("2 states · 1 edge", "2 states"):
         pane.header.counts.setFixedWidth(metrics.horizontalAdvance(shorter) + 1)
-        qtbot.waitUntil(lambda shorter=shorter: pane.header.counts.text() == shorter)
-        assert pane.header.counts.toolTip() == pane.header.counts.whole
+        qtbot.waitUntil(lambda shorter=shorter: pane.header.counts.shown_text == shorter)
+        assert pane.header.counts.toolTip() == pane.header.counts.text()
     assert pane.view.tip_of_edge((0, 2)) == "a é"
     pane.set_live([1])  # the match stands within é
     assert drawn_states(pane) == 3
@@ -301,7 +301,7 @@ def test_bytes_within_characters_are_folded_until_they_matter(
 def test_a_stale_drawing_says_why(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
     pane.show_dfa(RECORD, 1)
     pane.set_stale(True, "One error")
-    assert pane._stale_banner.text == "One error"
+    assert pane._stale_banner.text() == "One error"
     assert pane.view.isVisible()
     pane.set_stale(False)
     assert pane._stale_banner.isHidden()
@@ -309,7 +309,7 @@ def test_a_stale_drawing_says_why(pane: AutomatonPane, asked: list[LayoutRequest
 
 def test_an_empty_language_is_told(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
     pane.show_dfa(ByteDfa(None, (), ()), 1)
-    assert pane.header.counts.whole == "empty: no text matches"
+    assert pane.header.counts.text() == "empty: no text matches"
     assert not pane.view.isVisible()
     assert "no text matches" in pane._empty.text()
 

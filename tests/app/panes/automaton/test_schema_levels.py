@@ -28,8 +28,8 @@ def test_a_key_is_one_edge_that_is_lit_while_it_is_written(pane: AutomatonPane) 
     assert shown.lit() == set()
     assert shown.lit_labels() == {'{"size":'}
     assert [shown.scene.is_live_group(number) for number in range(3)] == [True, False, False]
-    assert "● here" in pane.details.whole
-    assert "reads" not in pane.details.whole  # the state stands where its whole rule does
+    assert "● here" in pane.details.text()
+    assert "reads" not in pane.details.text()  # the state stands where its whole rule does
     shown.write('{ "size" :\n 1')
     assert {name.split()[0] for name in shown.lit()} == {"root", "number"}
     assert '{"size":' not in shown.lit_labels()
@@ -48,20 +48,20 @@ def test_the_bytes_of_a_key_can_be_drawn(pane: AutomatonPane, qtbot: QtBot) -> N
 
 def test_the_note_says_what_is_left_out_and_when_the_text_is(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, TREE, "json_schema")
-    assert pane.levels.note.whole.startswith("Spelling is plain: ")
-    assert pane.levels.note.whole.endswith("White space is left out.")
-    assert pane.levels.note.text().startswith("Plain spelling")  # there is no room for all of it
+    assert pane.levels.note.text().startswith("Spelling is plain: ")
+    assert pane.levels.note.text().endswith("White space is left out.")
+    assert pane.levels.note.shown_text.startswith("Plain spelling")  # there is no room for all of it
     shown.write('{"size": 1e')
-    assert pane.levels.note.text() == "The text is spelled otherwise"
-    assert pane.levels.note.whole.startswith("The text is spelled otherwise than drawn, so no state is lit.")
+    assert pane.levels.note.shown_text == "The text is spelled otherwise"
+    assert pane.levels.note.text().startswith("The text is spelled otherwise than drawn, so no state is lit.")
     assert (shown.lit(), shown.lit_labels()) == (set(), set())
     qtbot.mouseClick(pane.levels.live_button, Qt.MouseButton.LeftButton)
-    assert pane.levels.note.whole == "Around the live state"
+    assert pane.levels.note.text() == "Around the live state"
     assert shown.lit()
-    assert pane._size_banner.text == "JSON Schema: drawn around the live state"
+    assert pane._size_banner.text() == "JSON Schema: drawn around the live state"
     qtbot.mouseClick(pane.levels.rules_button, Qt.MouseButton.LeftButton)
     shown.write('{"size": 1')
-    assert pane.levels.note.text().startswith("Plain spelling")  # there is no room for all of it
+    assert pane.levels.note.shown_text.startswith("Plain spelling")  # there is no room for all of it
 
 
 def test_what_is_pointed_at_has_its_place_in_the_schema(pane: AutomatonPane, qtbot: QtBot) -> None:

@@ -101,7 +101,7 @@ def test_the_tokens_of_the_live_state_are_drawn_by_where_they_lead(pane: Automat
     assert picture.names == {0: "1", 1: "3"}  # z and xz lead to one state of the automaton
     assert picture.labels == {(0, 1): "z  xz  yz\n3 tokens · 62.5%", (0, 0): "ab  a  b  …\n8 tokens · 25.0%"}
     assert picture.accepting == {1}
-    assert pane.levels.note.whole == "Tokens of the live state: 11 allowed"
+    assert pane.levels.note.text() == "Tokens of the live state: 11 allowed"
     qtbot.mouseClick(pane.header.table_button, LEFT)
     assert pane.tokens_table.isVisible()
     rows = [[pane.tokens_model.index(row, column).data() for column in range(4)] for row in range(2)]
@@ -120,7 +120,7 @@ def test_another_states_tokens_are_asked_for_by_a_text_that_leads_there(pane: Au
     qtbot.keyClick(pane.view, Qt.Key.Key_T)
     assert asked.tokens[-1] == TokensRequest(4, b"ax", grouped=True)
     asked.answer(counts=COUNTS, total=1, groups=(TokensTo(b"z", ("z",), 1, None),))
-    assert pane.levels.note.whole == "Tokens of state 2: 1 allowed"
+    assert pane.levels.note.text() == "Tokens of state 2: 1 allowed"
     assert pane.scene.picture is not None
     assert pane.scene.picture.labels == {(0, 1): "z\n1 token"}
 

@@ -78,7 +78,7 @@ def test_runs_are_listed_by_bytes_and_by_tokens(pane):
         ('ohn","age":', "10 → 24", "48"),
         ("0 · }", "25, one token", "1"),
     ]
-    assert pane.runs.summary.whole == "28 states and 28 edges; with forced runs merged 5 and 5."
+    assert pane.runs.summary.text() == "28 states and 28 edges; with forced runs merged 5 and 5."
 
 
 def test_the_models_are_sound(qtmodeltester, pane):
@@ -96,7 +96,7 @@ def test_a_click_on_a_run_compares_its_first_word(qtbot, pane):
     assert pane.runs.compare.text() == "Cancel"
     pane.runs.show_spellings(answer())
     assert pane.runs.compare.text() == "Compare"
-    assert pane.runs.told.whole == "8 spellings of it, 2 listed, the likeliest first"
+    assert pane.runs.told.text() == "8 spellings of it, 2 listed, the likeliest first"
     model = pane.runs.spellings.spellings
     texts = [[model.index(row, column).data() for column in range(model.columnCount())] for row in range(2)]
     assert texts == [
@@ -136,7 +136,7 @@ def test_another_part_is_typed(qtbot, pane):
     pane.runs.show_spellings(answer())  # of the part before: too late
     assert pane.runs.compare.text() == "Cancel"
     pane.runs.show_spellings(answer(part="am", why_not="no tokens of this model spell it"))
-    assert pane.runs.told.whole == "No tokens of this model spell it."
+    assert pane.runs.told.text() == "No tokens of this model spell it."
     assert pane.runs.spellings.spellings.rowCount() == 0
 
 
@@ -158,7 +158,7 @@ def test_a_comparison_can_be_cancelled(qtbot, pane):
     with qtbot.waitSignal(pane.runs.cancelled):
         click(pane.runs.compare)
     pane.runs.stop("Cancelled")
-    assert pane.runs.told.whole == "Cancelled."
+    assert pane.runs.told.text() == "Cancelled."
     with qtbot.waitSignal(pane.runs.compare_wanted):
         click(pane.runs.compare)
 
@@ -189,7 +189,7 @@ def test_without_a_model_nothing_is_asked(qtbot, pane):
     pane.runs.set_refusal("Choose a model first")
     with qtbot.assertNotEmitted(pane.runs.compare_wanted):
         click_run(pane, 0)
-    assert pane.runs.told.whole == "Choose a model first."
+    assert pane.runs.told.text() == "Choose a model first."
     assert not pane.runs.compare.isEnabled()
 
 

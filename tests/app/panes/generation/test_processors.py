@@ -285,8 +285,8 @@ def noticed(qtbot, processors, dialog, qwidget):
 
 def test_what_is_not_in_force_is_told_outside_of_the_closed_dialog(noticed):
     assert noticed.notice.isVisible()
-    assert "Bias" in noticed.notice.what.text()
-    assert noticed.notice.why.text().startswith("Bias: line 1")
+    assert "Bias" in noticed.notice.text()
+    assert noticed.notice.detail_label.text().startswith("Bias: line 1")
     assert noticed.chip.isVisible()
     assert noticed.chip.text() == "✗ Bias: not valid"
     assert "Bias: line 1" in noticed.chip.accessibleName()
