@@ -1,6 +1,6 @@
-"""Notation in, automaton out.
+"""Compilation of a grammar in any notation to an automaton.
 
-What needs numpy is loaded with its first use: the window names options, and compiles nothing itself.
+Modules that need numpy are imported on first use: the window names options but compiles nothing itself.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from engine.compile.compiled import CompiledGrammar
     from engine.compile.compiler import compile_grammar
 
-_HOME_OF = {"CompiledGrammar": "engine.compile.compiled", "compile_grammar": "engine.compile.compiler"}
+_MODULE_OF = {"CompiledGrammar": "engine.compile.compiled", "compile_grammar": "engine.compile.compiler"}
 
 __all__ = ["NOTATIONS", "CompileOptions", "CompiledGrammar", "compile_grammar"]
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value

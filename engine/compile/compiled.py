@@ -1,4 +1,4 @@
-"""A grammar that compiled."""
+"""The result of a compile: a grammar with its diagnostics and its automaton."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from engine.source import CancelToken, Diagnostic, EngineError, SourceText
 from engine.source.arguments import require, require_count
 
 DRAWABLE_STATES = 20_000
-"""How many configurations `materialise` explores unless told otherwise."""
+"""The default limit of configurations that `materialise` explores."""
 
 
 class NoFiniteAutomatonError(EngineError):
-    """A whole automaton was asked for of a grammar that has none."""
+    """The grammar has no finite automaton, but one was requested."""
 
     def __init__(self, notation: str) -> None:
         kind = "a JSON Schema" if notation == "json_schema" else "a grammar whose rules nest without bound"
@@ -32,15 +32,16 @@ class NoFiniteAutomatonError(EngineError):
 
 
 class CompiledGrammar:
-    """What `compile_grammar` returns: the source, the findings, and the automaton that runs.
+    """A compiled grammar, as `compile_grammar` returns it.
 
     Attributes:
         notation: one of `NOTATIONS`.
         source: the text that was compiled.
-        options: what the compile was told.
-        automaton: the runtime, shared by every matcher of this grammar. It grows as it is used, in one thread.
-        is_regular: whether a finite automaton suffices.
-        grammar: the rules as they are written; None for a JSON Schema.
+        options: the options of the compile.
+        automaton: the lazy automaton, shared by every matcher of this grammar. It grows with use; only one thread at a
+            time may use it.
+        is_regular: whether the language is regular, so that a finite automaton exists.
+        grammar: the rules as written; None for a JSON Schema.
     """
 
     def __init__(
@@ -66,27 +67,27 @@ class CompiledGrammar:
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Warnings and hints, in source order; they are put into words when they are first read."""
+        """Return warnings and hints in source order; their messages are built on first use."""
         return self._diagnostics() if callable(self._diagnostics) else self._diagnostics
 
     @property
     def is_empty(self) -> bool:
-        """Whether no string matches."""
+        """Return whether no string matches."""
         return self.automaton.start == DEAD
 
     def fullmatch(self, data: bytes | str) -> bool:
-        """Whether the whole of `data` matches; a `str` is taken as UTF-8, and a lone surrogate matches nothing."""
+        """Return whether all of `data` matches; a `str` is encoded in UTF-8, and a lone surrogate matches nothing."""
         require("data", data, (bytes, str), "bytes or a string")
         if isinstance(data, str):
             data = data.encode("utf-8", "surrogatepass")
         return self.automaton.accepts(self.automaton.run(self.automaton.start, data))
 
     def materialise(self, limit: int = DRAWABLE_STATES, *, cancel: CancelToken | None = None) -> ByteDfa:
-        """The minimal automaton, to draw and to export.
+        """Return the minimal DFA, for diagrams and exports.
 
         Raises:
             NoFiniteAutomatonError: the grammar is not regular.
-            LimitExceededError: more than `limit` configurations can be reached.
+            LimitExceededError: more than `limit` configurations are reachable.
             CancelledError: `cancel` was used.
         """
         require_count("limit", limit)
@@ -96,15 +97,15 @@ class CompiledGrammar:
 
     @property
     def has_rules(self) -> bool:
-        """Whether the text is made of rules, so that `rule_automata` can tell them apart."""
+        """Return whether the grammar consists of rules, so that `rule_automata` is available."""
         return self._program is not None and bool(self._program.rules)
 
     def rule_automata(self, limit: int = DRAWABLE_STATES, *, cancel: CancelToken | None = None) -> RuleAutomata:
-        """The minimal automaton of every rule, with call edges; also where rules nest without bound.
+        """Return the minimal automaton of every rule, with call transitions, even if rules nest without bound.
 
         Raises:
-            NoFiniteAutomatonError: the grammar is not made of rules; ask `has_rules`.
-            LimitExceededError: the rules take more than `limit` states before minimisation.
+            NoFiniteAutomatonError: the grammar has no rules; see `has_rules`.
+            LimitExceededError: the rules need more than `limit` states before minimisation.
             CancelledError: `cancel` was used.
         """
         if self._program is None or not self._program.rules:
@@ -112,9 +113,15 @@ class CompiledGrammar:
         return rule_automata(self._program, limit, cancel)
 
     def neighbourhood(self, data: bytes, *, radius: int = 2, limit: int = 60) -> ByteDfa:
-        """A part of the automaton around where `data` leads, for one that is too large to draw whole.
+        """Return the part of the automaton around the configuration after `data`, to draw if the whole is too large.
 
-        The place itself is the start of the result. It is empty where `data` is no prefix of a match.
+        Args:
+            data: the text so far.
+            radius: the largest distance from that configuration, in transitions.
+            limit: the largest number of states.
+
+        Returns:
+            An automaton whose start state is that configuration; an empty one if `data` is not a prefix of a match.
         """
         configuration = self.automaton.run(self.automaton.start, data)
         if configuration == DEAD:

@@ -1,4 +1,4 @@
-"""The one way from text to automaton."""
+"""`compile_grammar`: parse a text in any notation and build its automaton."""
 
 from __future__ import annotations
 
@@ -32,16 +32,15 @@ from engine.source import (
 from engine.source.arguments import require
 from engine.source.collection import no_collection
 
-# A group takes three nodes and a node takes a frame or two; see `Limits.nesting`.
+# A group has three nodes, and a node needs one or two Python frames; see `Limits.nesting`.
 _FRAMES_PER_NESTING = 12
 _DEFAULTS: Final = CompileOptions()
 _NEVER: Final = CancelToken()
-"""For a compile that nobody asks to stop."""
-# Where it is there, it says of the first rule why no text matches.
+"""The token of a compile that cannot be cancelled."""
 _SMALLER: Final = "Use smaller counts, or fewer alternatives and conditions"
 _SHORTER: Final = "Shorten the text; white space and comments count"
 _SMALLER_THERE: Final = "Use smaller counts there, or fewer alternatives and conditions"
-_TELLS_OF_EMPTINESS = "gbnf-unproductive-rule"
+_EMPTINESS_CODE = "gbnf-unproductive-rule"  # this diagnostic says already why no text matches
 
 
 def compile_grammar(
@@ -53,19 +52,19 @@ def compile_grammar(
 ) -> CompiledGrammar:
     """Compile a grammar.
 
-    Parsing, diagnostics and emptiness are decided here; tables are filled as the grammar is used.
+    The compile parses the text and finds diagnostics and emptiness; the tables of the automaton are filled with use.
 
     Args:
         notation: one of `NOTATIONS`.
         source: the grammar's text.
-        options: dialect and limits; defaults are those of `CompileOptions()`.
-        cancel: asked every few milliseconds, and told how far the work is.
+        options: dialect, limits and other options; `CompileOptions()` by default.
+        cancel: checked every few milliseconds; receives the progress.
 
     Raises:
-        GrammarError: the text is malformed, asks for what no automaton can do, or outgrows a limit.
+        GrammarError: the text is malformed, not supported by automata, or exceeds a limit.
         CancelledError: `cancel` was used.
-        ValueError: there is no such notation.
-        TypeError: an argument has another type.
+        ValueError: the notation is unknown.
+        TypeError: an argument has the wrong type.
     """
     require("source", source, (str, SourceText), "a string or a SourceText")
     require("options", options, (CompileOptions, NoneType), "a CompileOptions or None")
@@ -75,20 +74,20 @@ def compile_grammar(
         raise ValueError(f"there is no notation {notation!r}; there is {', '.join(NOTATIONS)}")
     options = options or _DEFAULTS
     text = source if isinstance(source, SourceText) else SourceText(source)
-    work = nullcontext() if cancel is None else cancel.at_work()
+    cancel_scope = nullcontext() if cancel is None else cancel.at_work()
     try:
-        with _deep_recursion(options.limits.nesting), no_collection(), work:
-            return _run(notation, text, options, cancel or _NEVER)
+        with _deep_recursion(options.limits.nesting), no_collection(), cancel_scope:
+            return _compile(notation, text, options, cancel or _NEVER)
     except LimitExceededError as error:
         raise GrammarError((_too_large(error, text),), text) from error
 
 
-def _run(notation: str, text: SourceText, options: CompileOptions, cancel: CancelToken) -> CompiledGrammar:
+def _compile(notation: str, text: SourceText, options: CompileOptions, cancel: CancelToken) -> CompiledGrammar:
     if notation == "json_schema":
         schema, findings = schema_automaton(text, options, cancel)
 
         def schema_diagnostics() -> tuple[Diagnostic, ...]:
-            return _with_emptiness(findings(), schema.start == DEAD, text)
+            return _add_emptiness(findings(), schema.start == DEAD, text)
 
         return CompiledGrammar(notation, text, options, schema_diagnostics, schema, is_regular=False)
     with limited_work(READING, READING_SHARE * options.limits.work):
@@ -104,7 +103,7 @@ def _run(notation: str, text: SourceText, options: CompileOptions, cancel: Cance
         is_regular = program is None or not nests_without_bound(program)
         cancel.begin("looking for a match")
         automaton = LazyAutomaton(program, options.limits, cancel)
-    diagnostics = _with_emptiness(diagnostics, automaton.start == DEAD, text)
+    diagnostics = _add_emptiness(diagnostics, automaton.start == DEAD, text)
     return CompiledGrammar(
         notation, text, options, diagnostics, automaton, is_regular=is_regular, grammar=grammar, program=program
     )
@@ -112,17 +111,17 @@ def _run(notation: str, text: SourceText, options: CompileOptions, cancel: Cance
 
 @contextmanager
 def _deep_recursion(nesting: int) -> Iterator[None]:
-    """Room for recursion over a tree of that depth; since 3.11 Python's own frames take no C stack."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(before + _FRAMES_PER_NESTING * nesting)
+    """Raise the recursion limit for a tree of that depth. Since Python 3.11, Python frames use no C stack."""
+    previous = sys.getrecursionlimit()
+    sys.setrecursionlimit(previous + _FRAMES_PER_NESTING * nesting)
     try:
         yield
     finally:
-        sys.setrecursionlimit(before)
+        sys.setrecursionlimit(previous)
 
 
 def _too_large(error: LimitExceededError, text: SourceText) -> Diagnostic:
-    """Return the finding of a breached limit, at its place or else at the first line of the text."""
+    """Return the diagnostic of an exceeded limit, at its span or else at the first line of the text."""
     smaller = _SHORTER if error.name == "source_length" else _SMALLER_THERE if error.span else _SMALLER
     return Diagnostic(
         "limit-exceeded",
@@ -133,9 +132,9 @@ def _too_large(error: LimitExceededError, text: SourceText) -> Diagnostic:
     )
 
 
-def _with_emptiness(diagnostics: tuple[Diagnostic, ...], is_empty: bool, text: SourceText) -> tuple[Diagnostic, ...]:
-    """The findings, and that no text matches, where none says so yet."""
-    if not is_empty or any(found.code == _TELLS_OF_EMPTINESS for found in diagnostics):
+def _add_emptiness(diagnostics: tuple[Diagnostic, ...], is_empty: bool, text: SourceText) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics with one more that says that no text matches, unless one says so already."""
+    if not is_empty or any(found.code == _EMPTINESS_CODE for found in diagnostics):
         return diagnostics
     matches_nothing = Diagnostic(
         "matches-nothing",

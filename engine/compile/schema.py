@@ -1,4 +1,4 @@
-"""From a JSON Schema to the automaton over JSON texts."""
+"""Compilation of a JSON Schema to the automaton over JSON texts."""
 
 from __future__ import annotations
 
@@ -21,17 +21,22 @@ from engine.source import CancelToken, Diagnostic, GrammarError, Severity, Sourc
 READING: Final = "work of reading the grammar"
 SEARCHING: Final = "work of the search for a match"
 READING_SHARE: Final = 4
-"""So many times the limit of work goes into reading a text, whose passes are many, short and linear."""
+"""The factor by which reading a text may exceed the limit of work: its passes are many, short and linear."""
 
 
 def schema_automaton(
     text: SourceText, options: CompileOptions, cancel: CancelToken
 ) -> tuple[JsonAutomaton, Callable[[], tuple[Diagnostic, ...]]]:
-    """Return the automaton of a schema, and what puts the findings about it into words.
+    """Return the automaton of a schema, and a function that builds its diagnostics.
+
+    Args:
+        text: the schema.
+        options: the options of the compile.
+        cancel: checked regularly; receives the progress.
 
     Raises:
-        GrammarError: it is no schema, or asks for what is not decided.
-        LimitExceededError: it outgrows a limit.
+        GrammarError: the text is not a schema, or the schema is not supported.
+        LimitExceededError: the schema exceeds a limit.
         CancelledError: `cancel` was used.
     """
     cancel.begin("parsing")
@@ -46,13 +51,13 @@ def schema_automaton(
         )
     cancel.begin("looking for a match")
     any_order = options.property_order == "any"
-    goals = SchemaSolver(model.arena, options.limits, Escapes(options.escapes), any_order=any_order)
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, DEEPEST))
+    solver = SchemaSolver(model.arena, options.limits, Escapes(options.escapes), any_order=any_order)
+    previous = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(previous, DEEPEST))
     try:
         with limited_work(SEARCHING, options.limits.work):
-            automaton = JsonAutomaton(goals, model.goal, options.limits, Whitespace(options.whitespace))
-            explore(goals, model.goal, cancel)
+            automaton = JsonAutomaton(solver, model.goal, options.limits, Whitespace(options.whitespace))
+            explore(solver, model.goal, cancel)
     except UndecidedError as error:
         found = Diagnostic(
             "schema-undecided",
@@ -65,7 +70,7 @@ def schema_automaton(
     except RecursionError as error:
         raise GrammarError((*findings.in_source_order(), _too_deep(text)), text) from error
     finally:
-        sys.setrecursionlimit(before)
+        sys.setrecursionlimit(previous)
     return automaton, findings.in_source_order
 
 

@@ -1,4 +1,4 @@
-"""The one intermediate form that every notation compiles to."""
+"""The intermediate form to which the regex and GBNF parsers compile, and its transformations."""
 
 from engine.grammar.charset import CharSet
 from engine.grammar.nodes import (

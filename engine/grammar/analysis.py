@@ -1,14 +1,14 @@
-"""What a grammar's rules are to one another: reached, productive, nullable, left recursive.
+"""Analyses of the rules of a grammar: reachable, productive, nullable and left recursive rules.
 
 Productivity and nullability are least fixpoints of and/or conditions. Each
-condition counts what it still waits for and wakes its parent once, so both are
-linear in the grammar (Dowling and Gallier, *Linear-time algorithms for testing
-the satisfiability of propositional Horn formulae*, 1984). Left recursion is a
-cycle among the rules that may stand at a rule's left corner; its components
-are Tarjan's (1972), walked with a list rather than by recursion.
+condition counts the operands it still waits for and wakes its parents once, so
+both analyses are linear in the grammar (Dowling and Gallier, *Linear-time
+algorithms for testing the satisfiability of propositional Horn formulae*, 1984).
+Left recursion is a cycle in the graph of left corners. Its strongly connected
+components are found with Tarjan's algorithm (1972), iteratively.
 
-Rejected: asking every rule again until nothing changes. It is shorter, and
-quadratic where a thousand rules wait for each other in the wrong order.
+Rejected: evaluating all rules again until nothing changes. It is shorter, but
+quadratic if a thousand rules depend on each other in the wrong order.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from engine.grammar.nodes import (
 from engine.source import checkpoint
 
 _Leaf: TypeAlias = Empty | Never | Chars | TokenSet
-_OfLeaf: TypeAlias = Callable[[_Leaf], bool]
-_Name = TypeVar("_Name", str, int)
+_LeafPredicate: TypeAlias = Callable[[_Leaf], bool]
+_Vertex = TypeVar("_Vertex", str, int)
 _LEAVES = (Empty, Never, Chars, TokenSet)
 _SURROGATES = (0xD800, 0xDFFF)
 
 
 @dataclass(frozen=True, slots=True)
-class _Truth:
-    """Of which rules and nodes something holds; nodes within rules by identity, leaves by a function."""
+class _Verdicts:
+    """The rules and nodes for which a property holds: inner nodes by identity, leaves by a predicate."""
 
     names: frozenset[str]
     ids: frozenset[int]
-    of_leaf: _OfLeaf
+    of_leaf: _LeafPredicate
 
     def holds(self, node: Node) -> bool:
         return self.of_leaf(node) if isinstance(node, _LEAVES) else id(node) in self.ids
@@ -54,11 +54,11 @@ class _Truth:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """Rules that come back to the first of them.
+    """A cycle of left recursive rules.
 
     Attributes:
-        references: one after the other; the last names the rule that holds the first.
-        hidden: something that may be empty stands before one of them.
+        references: the references of the cycle in order; the last one names the rule that contains the first one.
+        hidden: whether a nullable item precedes one of the references (hidden left recursion).
     """
 
     references: tuple[RuleReference, ...]
@@ -66,12 +66,12 @@ class Cycle:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The rules in order, the first again at the end."""
+        """Return the names of the rules in order; the first one is repeated at the end."""
         return (self.references[-1].name, *(reference.name for reference in self.references))
 
 
 def references(node: Node) -> Iterator[RuleReference]:
-    """The references within a node, in source order."""
+    """Yield the rule references in a node, in source order."""
     todo: list[Node] = [node]
     while todo:
         checkpoint()
@@ -83,7 +83,7 @@ def references(node: Node) -> Iterator[RuleReference]:
 
 
 def reachable_rules(grammar: Grammar) -> frozenset[str]:
-    """The rules that the start rule uses, itself included."""
+    """Return the rules that the start rule uses, directly or not, and the start rule."""
     nodes = _nodes(grammar)
     seen = {grammar.start}
     todo = [grammar.start]
@@ -96,30 +96,30 @@ def reachable_rules(grammar: Grammar) -> frozenset[str]:
 
 
 def productive_rules(grammar: Grammar) -> frozenset[str]:
-    """The rules that match some text, or some tokens."""
-    return _least(_nodes(grammar), _may_match).names
+    """Return the rules that match some text or some tokens."""
+    return _least_fixpoint(_nodes(grammar), _may_match).names
 
 
 def nullable_rules(grammar: Grammar) -> frozenset[str]:
-    """The rules that may match the empty text; a condition is taken to hold."""
-    return _least(_nodes(grammar), _may_be_empty).names
+    """Return the rules that may match the empty text, assuming that every lookaround holds."""
+    return _least_fixpoint(_nodes(grammar), _may_be_empty).names
 
 
 def blockers(grammar: Grammar) -> dict[str, Node]:
-    """For each rule that matches nothing, in source order, what stands in its way.
+    """Return for each rule that matches nothing, in source order, the node that prevents a match.
 
-    That is a reference to another such rule or to itself, or a part that is
-    empty by itself. Following the references ends in such a part or in a cycle.
+    The node is a reference to another such rule or to the rule itself, or a node that
+    matches nothing by itself. Following the references ends at such a node or in a cycle.
     """
     nodes = _nodes(grammar)
-    productive = _least(nodes, _may_match)
+    productive = _least_fixpoint(nodes, _may_match)
     return {name: _blocker(node, productive) for name, node in nodes.items() if name not in productive.names}
 
 
 def left_recursion(grammar: Grammar) -> tuple[Cycle, ...]:
-    """One shortest cycle for every set of rules that are left recursive through each other, in source order."""
+    """Return one shortest cycle for every set of mutually left recursive rules, in source order."""
     nodes = _nodes(grammar)
-    nullable = _least(nodes, _may_be_empty)
+    nullable = _least_fixpoint(nodes, _may_be_empty)
     corners = {name: _left_corner(node, nullable) for name, node in nodes.items()}
     order = {name: number for number, name in enumerate(nodes)}
     targets = {name: [reference.name for reference, _ in found] for name, found in corners.items()}
@@ -127,49 +127,49 @@ def left_recursion(grammar: Grammar) -> tuple[Cycle, ...]:
     for component in components(targets):
         first = min(component, key=order.__getitem__)
         if len(component) > 1 or first in targets[first]:
-            cycles.append((order[first], _shortest(first, frozenset(component), corners)))
+            cycles.append((order[first], _shortest_cycle(first, frozenset(component), corners)))
     return tuple(cycle for _, cycle in sorted(cycles, key=lambda pair: pair[0]))
 
 
-def components(targets: Mapping[_Name, Iterable[_Name]]) -> list[list[_Name]]:
-    """The strongly connected components of a graph, those that lead nowhere else first."""
-    index: dict[_Name, int] = {}
-    low: dict[_Name, int] = {}
-    opened: list[_Name] = []
-    is_open: set[_Name] = set()
-    found: list[list[_Name]] = []
-    walk: list[tuple[_Name, Iterator[_Name]]] = []
+def components(targets: Mapping[_Vertex, Iterable[_Vertex]]) -> list[list[_Vertex]]:
+    """Return the strongly connected components of a graph in reverse topological order."""
+    index: dict[_Vertex, int] = {}
+    low: dict[_Vertex, int] = {}
+    stack: list[_Vertex] = []
+    on_stack: set[_Vertex] = set()
+    found: list[list[_Vertex]] = []
+    frames: list[tuple[_Vertex, Iterator[_Vertex]]] = []
 
-    def enter(name: _Name) -> None:
+    def enter(name: _Vertex) -> None:
         index[name] = low[name] = len(index)
-        opened.append(name)
-        is_open.add(name)
-        walk.append((name, iter(targets[name])))
+        stack.append(name)
+        on_stack.add(name)
+        frames.append((name, iter(targets[name])))
 
     for root in targets:
         if root not in index:
             enter(root)
-        while walk:
+        while frames:
             checkpoint()
-            name, rest = walk[-1]
+            name, targets_left = frames[-1]
             unseen = None
-            for target in rest:
+            for target in targets_left:
                 if target not in index:
                     unseen = target
                     break
-                if target in is_open:
+                if target in on_stack:
                     low[name] = min(low[name], index[target])
             if unseen is not None:
                 enter(unseen)
                 continue
-            walk.pop()
-            if walk:
-                low[walk[-1][0]] = min(low[walk[-1][0]], low[name])
+            frames.pop()
+            if frames:
+                low[frames[-1][0]] = min(low[frames[-1][0]], low[name])
             if low[name] == index[name]:
-                component = [opened.pop()]
+                component = [stack.pop()]
                 while component[-1] != name:
-                    component.append(opened.pop())
-                is_open.difference_update(component)
+                    component.append(stack.pop())
+                on_stack.difference_update(component)
                 found.append(component)
     return found
 
@@ -203,17 +203,17 @@ def _may_be_empty(leaf: _Leaf) -> bool:
     return isinstance(leaf, Empty)
 
 
-def _least(nodes: Mapping[str, Node], of_leaf: _OfLeaf) -> _Truth:
-    """The least truth of every node, given that of the leaves.
+def _least_fixpoint(nodes: Mapping[str, Node], of_leaf: _LeafPredicate) -> _Verdicts:
+    """Compute the least fixpoint of a property for all nodes, given its value for the leaves.
 
-    A sequence needs all of its items, a choice one, a reference its rule, and a
-    repetition its node unless it may be left out; a condition is taken to hold.
+    A sequence needs all of its items, a choice one of them, a reference its rule, and a
+    repetition its node unless its minimum is 0; a lookaround always holds.
     """
     waiting: dict[int, int] = {}
-    parents: dict[int, list[int]] = {}  # of a node, whom it wakes
-    users: dict[str, list[int]] = {}  # of a rule's name
-    owners: dict[int, list[str]] = {}  # of a rule's node
-    true: list[int] = []
+    parents: dict[int, list[int]] = {}  # node -> the nodes that contain it
+    users: dict[str, list[int]] = {}  # rule name -> the references to it
+    owners: dict[int, list[str]] = {}  # node of a rule -> the names of rules with this node
+    ready: list[int] = []
     todo: list[Node] = []
     for name, node in nodes.items():
         owners.setdefault(id(node), []).append(name)
@@ -221,48 +221,48 @@ def _least(nodes: Mapping[str, Node], of_leaf: _OfLeaf) -> _Truth:
     while todo:
         checkpoint()
         node = todo.pop()
-        own = id(node)
-        if own in waiting:
+        node_id = id(node)
+        if node_id in waiting:
             continue
-        within = [child for child in _children(node) if not isinstance(child, _LEAVES)]
-        waiting[own] = _needed(node, len(within), of_leaf)
-        if not waiting[own]:
-            true.append(own)
+        inner = [child for child in _children(node) if not isinstance(child, _LEAVES)]
+        waiting[node_id] = _needed(node, len(inner), of_leaf)
+        if not waiting[node_id]:
+            ready.append(node_id)
         if isinstance(node, RuleReference):
-            users.setdefault(node.name, []).append(own)
-        for child in within:
-            parents.setdefault(id(child), []).append(own)
-        todo += within
+            users.setdefault(node.name, []).append(node_id)
+        for child in inner:
+            parents.setdefault(id(child), []).append(node_id)
+        todo += inner
     names: set[str] = set()
-    known = set(true)
-    while true:
+    known = set(ready)
+    while ready:
         checkpoint()
-        own = true.pop()
-        woken = list(parents.get(own, ()))
-        for name in owners.get(own, ()):
+        node_id = ready.pop()
+        to_wake = list(parents.get(node_id, ()))
+        for name in owners.get(node_id, ()):
             names.add(name)
-            woken += users.get(name, ())
-        for above in woken:
-            waiting[above] -= 1
-            if waiting[above] == 0:
-                known.add(above)
-                true.append(above)
-    return _Truth(frozenset(names), frozenset(known), of_leaf)
+            to_wake += users.get(name, ())
+        for parent in to_wake:
+            waiting[parent] -= 1
+            if waiting[parent] == 0:
+                known.add(parent)
+                ready.append(parent)
+    return _Verdicts(frozenset(names), frozenset(known), of_leaf)
 
 
-def _needed(node: Node, within: int, of_leaf: _OfLeaf) -> int:
-    """For how many of its children that are no leaves, or for a reference of its rule, a node waits; -1: for ever."""
+def _needed(node: Node, inner: int, of_leaf: _LeafPredicate) -> int:
+    """Return how many inner children (or, for a reference, rules) a node waits for; -1 if it can never hold."""
     match node:
         case Sequence():
-            return within if all(of_leaf(item) for item in node.items if isinstance(item, _LEAVES)) else -1
+            return inner if all(of_leaf(item) for item in node.items if isinstance(item, _LEAVES)) else -1
         case Choice():
             if any(of_leaf(item) for item in node.alternatives if isinstance(item, _LEAVES)):
                 return 0
-            return 1 if within else -1
+            return 1 if inner else -1
         case Repeat():
             if node.minimum == 0:
                 return 0
-            return 1 if within else _needed(node.node, 0, of_leaf)
+            return 1 if inner else _needed(node.node, 0, of_leaf)
         case Lookaround():
             return 0
         case RuleReference():
@@ -271,14 +271,14 @@ def _needed(node: Node, within: int, of_leaf: _OfLeaf) -> int:
             return 0 if of_leaf(node) else -1
 
 
-def _blocker(node: Node, productive: _Truth) -> Node:
+def _blocker(node: Node, productive: _Verdicts) -> Node:
     while not isinstance(node, RuleReference) and _children(node):
         node = next(child for child in _children(node) if not productive.holds(child))
     return node
 
 
-def _left_corner(node: Node, nullable: _Truth) -> list[tuple[RuleReference, bool]]:
-    """The references that a node may begin with, and whether something that may be empty stands before."""
+def _left_corner(node: Node, nullable: _Verdicts) -> list[tuple[RuleReference, bool]]:
+    """Return the references that a node may begin with, each with whether nullable items precede it."""
     found: list[tuple[RuleReference, bool]] = []
     todo = [(node, False)]
     while todo:
@@ -288,33 +288,35 @@ def _left_corner(node: Node, nullable: _Truth) -> list[tuple[RuleReference, bool
             case RuleReference():
                 found.append((part, hidden))
             case Sequence():
-                ahead = []
+                beginnings = []
                 for item in part.items:
-                    ahead.append((item, hidden))
+                    beginnings.append((item, hidden))
                     if not nullable.holds(item):
                         break
                     hidden = hidden or not isinstance(item, Empty)
-                todo += reversed(ahead)
+                todo += reversed(beginnings)
             case _:
                 todo += [(child, hidden) for child in reversed(_children(part))]
     return found
 
 
-def _shortest(start: str, within: frozenset[str], corners: Mapping[str, list[tuple[RuleReference, bool]]]) -> Cycle:
-    came: dict[str, tuple[str, RuleReference, bool]] = {}
+def _shortest_cycle(
+    start: str, members: frozenset[str], corners: Mapping[str, list[tuple[RuleReference, bool]]]
+) -> Cycle:
+    came_from: dict[str, tuple[str, RuleReference, bool]] = {}
     queue = deque([start])
-    while start not in came:
+    while start not in came_from:
         checkpoint()
         name = queue.popleft()
         for reference, hidden in corners[name]:
-            if reference.name in within and reference.name not in came:
-                came[reference.name] = (name, reference, hidden)
+            if reference.name in members and reference.name not in came_from:
+                came_from[reference.name] = (name, reference, hidden)
                 queue.append(reference.name)
-    way: list[RuleReference] = []
+    path: list[RuleReference] = []
     is_hidden = False
     name = start
-    while not way or name != start:
-        name, reference, hidden = came[name]
-        way.append(reference)
+    while not path or name != start:
+        name, reference, hidden = came_from[name]
+        path.append(reference)
         is_hidden = is_hidden or hidden
-    return Cycle(tuple(reversed(way)), is_hidden)
+    return Cycle(tuple(reversed(path)), is_hidden)

@@ -32,7 +32,7 @@ class CharSet:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[int, int]]) -> CharSet:
-        """The union of inclusive ranges in any order."""
+        """Build the union of inclusive ranges in any order."""
         merged: list[tuple[int, int]] = []
         for first, last in sorted(set(pairs)):
             checkpoint()
@@ -44,7 +44,7 @@ class CharSet:
 
     @classmethod
     def chars(cls, text: str) -> CharSet:
-        """The characters of a string."""
+        """Build the set of the characters of a string."""
         return cls.of((ord(char), ord(char)) for char in text)
 
     def __or__(self, other: CharSet) -> CharSet:
@@ -62,20 +62,20 @@ class CharSet:
 
     def __and__(self, other: CharSet) -> CharSet:
         common: list[tuple[int, int]] = []
-        mine, theirs = self.ranges, other.ranges
+        left, right = self.ranges, other.ranges
         i = j = 0
-        while i < len(mine) and j < len(theirs):
-            first, last = max(mine[i][0], theirs[j][0]), min(mine[i][1], theirs[j][1])
+        while i < len(left) and j < len(right):
+            first, last = max(left[i][0], right[j][0]), min(left[i][1], right[j][1])
             if first <= last:
                 common.append((first, last))
-            if mine[i][1] < theirs[j][1]:
+            if left[i][1] < right[j][1]:
                 i += 1
             else:
                 j += 1
         return CharSet(tuple(common))
 
     def scalars(self) -> CharSet:
-        """Return the code points that UTF-8 can spell: all but surrogates; the set itself where it has none."""
+        """Return the set without surrogates, which UTF-8 cannot encode; the same object if it has none."""
         first, last = _SURROGATES
         at = bisect_left(self.ranges, (first, first))
         if at and self.ranges[at - 1][1] >= first:
@@ -102,10 +102,10 @@ class CharSet:
 
 
 ANY = CharSet(((0, LAST_CODE_POINT),))
-"""Every code point, surrogates too."""
+"""All code points, surrogates included."""
 
 EVERY_SCALAR = CharSet(((0, 0xD7FF), (0xE000, LAST_CODE_POINT)))
-"""Every code point that UTF-8 can spell: all but surrogates."""
+"""All code points that UTF-8 can encode: all but surrogates."""
 
 
 @lru_cache(maxsize=512)

@@ -1,8 +1,8 @@
-"""Grammar nodes: frozen, and each knows its place in the source.
+"""The nodes of a grammar: immutable, each with its span in the source.
 
-A node describes a language over Unicode scalar values; the automata spell it
-in UTF-8 bytes. Laziness and capture do not change a language, so no node
-carries them.
+A node describes a language over Unicode scalar values; the automata encode it
+in UTF-8. Lazy quantifiers and capture groups do not change a language, so no
+node represents them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Empty:
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """No string at all."""
+    """The empty language: no string matches."""
 
     span: Span = _NOWHERE
 
@@ -41,7 +41,7 @@ class Chars:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """One item after the other."""
+    """A concatenation of items."""
 
     items: tuple[Node, ...]
     span: Span = _NOWHERE
@@ -49,7 +49,7 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Any one of the alternatives."""
+    """An alternation."""
 
     alternatives: tuple[Node, ...]
     span: Span = _NOWHERE
@@ -57,7 +57,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """Between `minimum` and `maximum` times; `None` is without end."""
+    """A repetition of between `minimum` and `maximum` times; None for no maximum."""
 
     node: Node
     minimum: int
@@ -71,11 +71,11 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Lookaround:
-    """A condition on what surrounds a position; it consumes nothing.
+    """A condition on the text around a position, which consumes nothing.
 
-    Ahead: some prefix of what follows matches `node`. Behind: some suffix of
-    what precedes does. Negated: none does. Anchors and word boundaries are
-    built from these: the start of the text is "nothing precedes".
+    Ahead: some prefix of the text that follows matches `node`. Behind: some suffix of
+    the text that precedes does. Negated: none does. Anchors and word boundaries are
+    built from lookarounds: at the start of the text, no character precedes.
     """
 
     node: Node
@@ -86,7 +86,7 @@ class Lookaround:
 
 @dataclass(frozen=True, slots=True)
 class RuleReference:
-    """Whatever the rule of that name matches."""
+    """A reference to a rule by name."""
 
     name: str
     span: Span = _NOWHERE
@@ -94,12 +94,12 @@ class RuleReference:
 
 @dataclass(frozen=True, slots=True)
 class TokenSet:
-    """One token of the vocabulary, taken whole: GBNF's `<think>`, `<[123]>` and their negation.
+    """One token of the vocabulary, matched as a token and not by its bytes: GBNF's `<think>`, `<[123]>`, `!<think>`.
 
     Attributes:
-        names: the token's own text, as its vocabulary names it, such as `<think>`.
+        names: the names of tokens in the vocabulary, such as `<think>`.
         ids: token ids.
-        negated: any token but these.
+        negated: whether it matches any token except these.
     """
 
     names: tuple[str, ...]
@@ -116,7 +116,7 @@ class Rule:
     """A named part of a grammar.
 
     Attributes:
-        span: of the name where it is defined.
+        span: the span of the name in its definition.
     """
 
     name: str
@@ -126,9 +126,9 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """Rules that refer to each other by name; a match is a match of `start`.
+    """Rules that refer to each other by name; a text matches if it matches the rule `start`.
 
-    Every reference names a rule that is here.
+    Every reference names a rule of the grammar.
     """
 
     rules: tuple[Rule, ...]
@@ -145,7 +145,7 @@ NEVER = Never()
 
 
 def parts(node: Node) -> Iterator[Node]:
-    """A node and all nodes within it."""
+    """Yield a node and all nodes in it."""
     todo: list[Node] = [node]
     while todo:
         checkpoint()

@@ -1,4 +1,4 @@
-"""What a compile can be told."""
+"""Options of a compile."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from engine.source import Limits
 from engine.source.arguments import require, require_choice
 
 NOTATIONS = ("regex", "gbnf", "json_schema")
-"""The notations that compile, by the names that the command line and documents use."""
+"""The names of the notations, as the command line and documents use them."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """Options of a compile; a notation ignores those of another.
+    """Options of a compile; a notation ignores those of the others.
 
     Attributes:
-        dialect: of a regex: `python` as in the `re` module, or `ecma` as in ECMAScript with the u flag.
-        whitespace: of a JSON Schema: `compact` (none), `one-space` (one behind each comma and colon, none elsewhere),
+        dialect: regex: `python` as in the `re` module, or `ecma` as in ECMAScript with the u flag.
+        whitespace: JSON Schema: `compact` (none), `one-space` (one after each comma and colon, none elsewhere),
             `flexible` (at most one space, or a newline and up to 32 spaces or tabs, wherever JSON allows it), or `any`.
-        escapes: of a JSON Schema: which escapes may stand in strings. `shortest`: those that JSON requires, in their
-            shortest form and with lower-case digits, so that a string has one spelling; string values that no keyword
-            constrains may also have `\\uXXXX` for characters above U+007F, and `\\/`. `any`: all that JSON has.
-        numbers: of a JSON Schema: how numbers are written that a schema lists or calls integers. `plain`: in digits,
-            without an exponent and without zeros at the end of a fraction, so that each has one spelling. `any`: in
-            every form that JSON has, as the standard allows; verdicts on outputs from elsewhere use it.
-        property_order: of a JSON Schema: whether declared properties come in their order.
-        additional: of a JSON Schema: whether objects are open where `additionalProperties` is absent.
-        unenforced: of a JSON Schema: what a keyword is that cannot be enforced.
-        draft: of a JSON Schema: what it is read as where `$schema` names no draft.
-        limits: how far the compile and the steps after it may go.
+        escapes: JSON Schema: the escapes allowed in strings. `shortest`: only those that JSON requires, in their
+            shortest form and with lower-case digits, so that a string has one encoding; string values that no keyword
+            constrains may also have `\\uXXXX` for characters above U+007F, and `\\/`. `any`: all escapes of JSON.
+        numbers: JSON Schema: the forms allowed for enumerated numbers and integers. `plain`: in digits, without an
+            exponent and without trailing zeros of a fraction, so that each has one form. `any`: every form of JSON,
+            as the standard allows; verdicts on imported outputs use it.
+        property_order: JSON Schema: whether declared properties must come in the declared order.
+        additional: JSON Schema: whether objects are open if `additionalProperties` is absent.
+        unenforced: JSON Schema: the severity of a keyword that cannot be enforced.
+        draft: JSON Schema: the draft if `$schema` names none.
+        limits: the limits of the compile and of the steps after it.
     """
 
     dialect: Literal["python", "ecma"] = "python"
@@ -52,4 +52,4 @@ class CompileOptions:
 _CHOICES: Final[dict[str, tuple[object, ...]]] = {
     name: get_args(kind) for name, kind in get_type_hints(CompileOptions).items() if get_origin(kind) is Literal
 }
-"""The values of each option that has a fixed list of them."""
+"""The values of each option that has a fixed set of values."""

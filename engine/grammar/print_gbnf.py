@@ -1,37 +1,37 @@
 r"""Print a grammar as GBNF text that llama.cpp, xgrammar and llguidance read as the same language.
 
-The text keeps to the subset that the three readers share. It was found in their sources
+The text uses the subset of GBNF that the three parsers share, taken from their sources
 (llama.cpp `src/llama-grammar.cpp`; xgrammar 0.2.8 `cpp/grammar_parser.cc` and
 `cpp/support/encoding.h`; llguidance 1.9.1 `gbnf_to_lark.py` and `parser/src/lark/lexer.rs`)
 and is tested against all of them:
 
-- The start rule is `root`. A name begins with a letter and holds letters, digits and dashes. No
-  two names may differ only in case or in dashes (llguidance writes `fooBar` and `foo-bar` as
+- The start rule is `root`. A name begins with a letter and contains letters, digits and dashes. No
+  two names may differ only in case or in dashes (llguidance converts `fooBar` and `foo-bar` to
   `foo_bar`), and xgrammar's keywords and llguidance's `start` are not used.
 - A line continues only after `|`.
 - The escapes are `\n`, `\r`, `\t`, `\\`, `\"` in a literal, `\[` and `\]` in a class, `\xHH` up to U+00FF
   and `\uHHHH` from U+1000. llguidance drops the leading zeros of `\u` and `\U`, so other characters,
   U+10FFFF included, are written as themselves.
 - No hexadecimal digit follows `\xHH`, since xgrammar would read it as part of the number. A literal
-  is divided there; in a class, such members come last.
-- In a class, `-` stands last and is not escaped, and `^` is `\x5E`: llguidance knows no `\-`. A dash
-  at the end of a range would be read as a set operator by llguidance (`[+--]`).
-- Surrogates are never written, since llguidance refuses them and UTF-8 cannot spell them. llama.cpp
-  and xgrammar read `[^a]` as including them, so a class that must be exact in bytes is printed
+  is split there; in a class, such members come last.
+- In a class, `-` comes last and is not escaped, and `^` is `\x5E`: llguidance does not support `\-`.
+  llguidance would read a dash at the end of a range as a set operator (`[+--]`).
+- Surrogates are never written, since llguidance rejects them and UTF-8 cannot encode them. llama.cpp
+  and xgrammar include them in `[^a]`, so a class that must be exact in bytes is printed
   without negation. A negated class that excludes both neighbours of the surrogates excludes one
   range over them, since llguidance misreads two ranges that meet there.
-- What is repeated twice is written `("" x{2,})+`: llguidance drops parentheses around a single item, and then
-  refuses `x{2,}+`.
-- There is no `.`: xgrammar does not know it, and llguidance excludes line feeds from it.
+- A nested repetition is written `("" x{2,})+`: llguidance drops parentheses around a single item, and then
+  rejects `x{2,}+`.
+- There is no `.`: xgrammar does not support it, and llguidance excludes line feeds from it.
 
-Two constructs are outside the subset, because it has no word for them: tokens taken whole, and what
-matches nothing, which is a range that runs backwards (`[b-a]`).
+Two constructs are outside the subset, because it cannot express them: token elements, and the empty
+language, which is printed as a reversed range (`[b-a]`).
 
-What the readers share is the spelling. llguidance also turns rules without recursion into tokens
-that match as much as they can, so it may accept fewer texts (`engine.export.targets.ebnf`).
+The three parsers agree on the notation, not on its meaning: llguidance turns rules without recursion
+into tokens that match greedily, so it may accept fewer texts (`engine.export.targets.ebnf`).
 
-The nodes are written from a list of what is still to come, so depth costs no
-Python frames and each character is written once.
+The printer uses an explicit stack, so deep nodes need no Python frames, and each character is
+written once.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from engine.source import EngineError
 
 START: Final = "root"
 _NEVER: Final = "[b-a]"
-_LONGEST_LINE: Final = 100
+_MAX_LINE: Final = 100
 _NOT_A_NAME: Final = re.compile(r"[^A-Za-z0-9-]+")
 _TOKEN_NAME: Final = re.compile(r"<(?!\[)[^>\r\n]*>")
 _NOT_FIRST: Final = re.compile(r"^[^A-Za-z]")
@@ -71,103 +71,105 @@ _HEX_DIGIT: Final = frozenset("0123456789abcdefABCDEF")
 _SHORT_HEX: Final = re.compile(r"\\x[0-9A-F]{2}\Z")
 _DASH: Final = ord("-")
 _AROUND_SURROGATES: Final = (0xD7FF, 0xE000)
-_FIRST_LONG: Final = 0x1000  # from here on `\u` has no leading zero
+_FIRST_FOUR_DIGITS: Final = 0x1000  # from this code point on `\u` has no leading zero
 _QUANTIFIERS: Final = {(0, None): "*", (1, None): "+", (0, 1): "?"}
 
 
 class NoGbnfError(EngineError):
-    """A grammar holds what GBNF cannot say."""
+    """A grammar contains something that GBNF cannot express."""
 
 
-class _Around(IntEnum):
-    """What stands around a node, and so where parentheses are needed."""
+class _Context(IntEnum):
+    """The construct around a node, which decides whether it needs parentheses."""
 
-    NOTHING = 0
+    TOP = 0
     CHOICE = 1
     SEQUENCE = 2
     REPETITION = 3
 
 
 def print_gbnf(grammar: Grammar, *, negates: bool = True) -> str:
-    """Write a grammar, the start rule first and the others in their order.
+    """Print a grammar, the start rule first and the others in their order.
 
     Args:
-        grammar: what is written.
-        negates: whether a class may be written as what it leaves out, where that is shorter.
+        grammar: the grammar.
+        negates: whether a class may be printed negated if that is shorter.
 
     Raises:
-        NoGbnfError: the grammar looks around, or excludes several tokens at once.
+        NoGbnfError: the grammar has a lookaround, or a negated token element with several tokens.
     """
     return "".join(text for _, text in print_rules(grammar, negates=negates))
 
 
 def print_rules(grammar: Grammar, *, negates: bool = True) -> Iterator[tuple[Rule, str]]:
-    """Write a grammar rule by rule, as `print_gbnf` does: each rule, and its text with the line end.
+    """Print a grammar rule by rule, as `print_gbnf` does, and yield each rule with its text and line end.
 
     Raises:
-        NoGbnfError: the grammar looks around, or excludes several tokens at once.
+        NoGbnfError: the grammar has a lookaround, or a negated token element with several tokens.
     """
-    names = _names(grammar)
+    names = _portable_names(grammar)
     for rule in sorted(grammar.rules, key=lambda rule: rule.name != grammar.start):
         yield rule, f"{names[rule.name]} ::= {_body(rule.node, names, negates)}\n"
 
 
-def _names(grammar: Grammar) -> dict[str, str]:
-    """Names that all readers take, each once."""
+def _portable_names(grammar: Grammar) -> dict[str, str]:
+    """Choose a unique name for each rule that all three parsers accept."""
     names = {grammar.start: START}
     taken = {START, "start"}
     others = [rule.name for rule in grammar.rules if rule.name != grammar.start]
-    for name in others:  # a name that is good keeps itself, whatever others come to
-        if name == _portable(name) and _folded(name) not in taken:
+    for name in others:  # valid names are kept, so they are assigned first
+        if name == _portable_name(name) and _llguidance_name(name) not in taken:
             names[name] = name
-            taken.add(_folded(name))
+            taken.add(_llguidance_name(name))
     counts: dict[str, int] = {}
     for name in others:
         if name not in names:
-            plain = _portable(name)
-            candidate = plain
-            while _folded(candidate) in taken:
-                counts[plain] = counts.get(plain, 0) + 1
-                candidate = f"{plain}-{counts[plain]}"
+            portable = _portable_name(name)
+            candidate = portable
+            while _llguidance_name(candidate) in taken:
+                counts[portable] = counts.get(portable, 0) + 1
+                candidate = f"{portable}-{counts[portable]}"
             names[name] = candidate
-            taken.add(_folded(candidate))
+            taken.add(_llguidance_name(candidate))
     return names
 
 
-def _portable(name: str) -> str:
-    """A name with letters, digits and dashes only, a letter first, that no reader reserves."""
-    plain = _NOT_A_NAME.sub("-", name).strip("-") or "rule"
-    if _NOT_FIRST.match(plain):
-        plain = f"rule-{plain}"
-    return f"{plain}-rule" if plain in _RESERVED else plain
+def _portable_name(name: str) -> str:
+    """Convert a name to letters, digits and dashes, a letter first, avoiding reserved names."""
+    portable = _NOT_A_NAME.sub("-", name).strip("-") or "rule"
+    if _NOT_FIRST.match(portable):
+        portable = f"rule-{portable}"
+    return f"{portable}-rule" if portable in _RESERVED else portable
 
 
-def _folded(name: str) -> str:
-    """What llguidance's reader makes of a name, for one of two rules of the same name would be lost there."""
+def _llguidance_name(name: str) -> str:
+    """Convert a name as llguidance does, which would lose one of two rules with the same converted name."""
     return _CAMEL.sub(r"\1_\2", name.replace("-", "_")).lower()
 
 
 def _body(node: Node, names: dict[str, str], negates: bool) -> str:
     if not isinstance(node, Choice) or not node.alternatives:
-        return _text(node, names, _Around.NOTHING, negates)
-    alternatives = [_text(part, names, _Around.CHOICE, negates) for part in node.alternatives]
+        return _node_text(node, names, _Context.TOP, negates)
+    alternatives = [_node_text(part, names, _Context.CHOICE, negates) for part in node.alternatives]
     line = " | ".join(alternatives)
-    return line if len(line) <= _LONGEST_LINE else " |\n  ".join(alternatives)
+    return line if len(line) <= _MAX_LINE else " |\n  ".join(alternatives)
 
 
-def _text(node: Node, names: dict[str, str], around: _Around, negates: bool) -> str:
-    written: list[str] = []
-    todo: list[str | tuple[Node, _Around]] = [(node, around)]
+def _node_text(node: Node, names: dict[str, str], context: _Context, negates: bool) -> str:
+    pieces: list[str] = []
+    todo: list[str | tuple[Node, _Context]] = [(node, context)]
     while todo:
         part = todo.pop()
         if isinstance(part, str):
-            written.append(part)
+            pieces.append(part)
         else:
-            todo.extend(reversed(list(_pieces(*part, names, negates))))
-    return "".join(written)
+            todo.extend(reversed(list(_print_node(*part, names, negates))))
+    return "".join(pieces)
 
 
-def _pieces(node: Node, around: _Around, names: dict[str, str], negates: bool) -> Iterator[str | tuple[Node, _Around]]:
+def _print_node(
+    node: Node, context: _Context, names: dict[str, str], negates: bool
+) -> Iterator[str | tuple[Node, _Context]]:
     match node:
         case Empty():
             yield '""'
@@ -178,37 +180,37 @@ def _pieces(node: Node, around: _Around, names: dict[str, str], negates: bool) -
         case RuleReference():
             yield names[node.name]
         case TokenSet():
-            yield _tokens(node)
+            yield _token_set(node)
         case Sequence():
-            yield from _sequence(node, around)
+            yield from _sequence(node, context)
         case Choice():
-            yield from _choice(node, around)
+            yield from _choice(node, context)
         case Repeat():
-            yield from _repeat(node, around)
+            yield from _repeat(node, context)
         case Lookaround():
             raise NoGbnfError("GBNF has no conditions on what surrounds a place")
 
 
-def _sequence(node: Sequence, around: _Around) -> Iterator[str | tuple[Node, _Around]]:
-    items = list(_with_literals(node.items))
+def _sequence(node: Sequence, context: _Context) -> Iterator[str | tuple[Node, _Context]]:
+    items = list(_merge_literals(node.items))
     if not items:
         yield '""'
     elif len(items) == 1:
-        yield items[0] if isinstance(items[0], str) else (items[0], around)
+        yield items[0] if isinstance(items[0], str) else (items[0], context)
     else:
-        grouped = around is _Around.REPETITION
+        grouped = context is _Context.REPETITION
         yield "(" if grouped else ""
         for number, item in enumerate(items):
             yield " " if number else ""
-            yield item if isinstance(item, str) else (item, _Around.SEQUENCE)
+            yield item if isinstance(item, str) else (item, _Context.SEQUENCE)
         yield ")" if grouped else ""
 
 
-def _with_literals(items: tuple[Node, ...]) -> Iterator[str | Node]:
-    """The items, with neighbours that are one character each as literals."""
+def _merge_literals(items: tuple[Node, ...]) -> Iterator[str | Node]:
+    """Yield the items, with consecutive single characters merged into literals."""
     literal = ""
     for item in items:
-        code = _single(item)
+        code = _single_code_point(item)
         if code is not None:
             text = _escaped(code, '"')
             if text[0] in _HEX_DIGIT and _SHORT_HEX.search(literal):
@@ -224,34 +226,34 @@ def _with_literals(items: tuple[Node, ...]) -> Iterator[str | Node]:
         yield f'"{literal}"'
 
 
-def _choice(node: Choice, around: _Around) -> Iterator[str | tuple[Node, _Around]]:
+def _choice(node: Choice, context: _Context) -> Iterator[str | tuple[Node, _Context]]:
     if len(node.alternatives) <= 1:
-        yield (node.alternatives[0], around) if node.alternatives else _NEVER
+        yield (node.alternatives[0], context) if node.alternatives else _NEVER
         return
-    grouped = around >= _Around.SEQUENCE
+    grouped = context >= _Context.SEQUENCE
     yield "(" if grouped else ""
     for number, alternative in enumerate(node.alternatives):
         yield " | " if number else ""
-        yield alternative, _Around.CHOICE
+        yield alternative, _Context.CHOICE
     yield ")" if grouped else ""
 
 
-def _repeat(node: Repeat, around: _Around) -> Iterator[str | tuple[Node, _Around]]:
+def _repeat(node: Repeat, context: _Context) -> Iterator[str | tuple[Node, _Context]]:
     bounds = (node.minimum, node.maximum)
     if prints_as_empty(node):
-        yield '""'  # llama.cpp refuses to repeat nothing
+        yield '""'  # llama.cpp rejects a repetition of the empty string
     elif bounds == (1, 1):
-        yield node.node, around
+        yield node.node, context
     else:
-        grouped = around is _Around.REPETITION
-        yield '("" ' if grouped else ""  # llguidance's reader drops parentheses around a single item
-        yield node.node, _Around.REPETITION
-        yield _QUANTIFIERS.get(bounds) or _counts(node)
+        grouped = context is _Context.REPETITION
+        yield '("" ' if grouped else ""  # llguidance drops parentheses around a single item
+        yield node.node, _Context.REPETITION
+        yield _QUANTIFIERS.get(bounds) or _quantifier(node)
         yield ")" if grouped else ""
 
 
 def prints_as_empty(node: Node) -> bool:
-    """Tell whether a node is printed as empty literals alone."""
+    """Return whether a node is printed as empty literals only."""
     todo = [node]
     while todo:
         part = todo.pop()
@@ -269,13 +271,13 @@ def prints_as_empty(node: Node) -> bool:
     return True
 
 
-def _counts(node: Repeat) -> str:
+def _quantifier(node: Repeat) -> str:
     if node.maximum is None:
         return f"{{{node.minimum},}}"
     return f"{{{node.minimum}}}" if node.maximum == node.minimum else f"{{{node.minimum},{node.maximum}}}"
 
 
-def _tokens(node: TokenSet) -> str:
+def _token_set(node: TokenSet) -> str:
     elements = [*node.names, *(f"<[{token_id}]>" for token_id in node.ids)]
     for name in node.names:
         if not _TOKEN_NAME.fullmatch(name):
@@ -289,8 +291,8 @@ def _tokens(node: TokenSet) -> str:
     return elements[0] if len(elements) == 1 else f"({' | '.join(elements)})"
 
 
-def _single(node: Node) -> int | None:
-    """The code point of a node that is one character."""
+def _single_code_point(node: Node) -> int | None:
+    """Return the code point of a node that matches exactly one character."""
     if isinstance(node, Chars) and len(node.set.ranges) == 1:
         first, last = node.set.ranges[0]
         return first if first == last else None
@@ -309,11 +311,11 @@ def _chars(characters: CharSet, negates: bool) -> str:
         # llguidance misreads `[^a-\uD7FF\uE000-\uF000]`: both neighbours of the surrogates would be allowed.
         excluded |= CharSet((_AROUND_SURROGATES,))
     negated = negates and bool(excluded) and _is_shorter_negated(scalars.ranges, excluded.ranges)
-    return f"[{'^' if negated else ''}{_members(excluded if negated else scalars)}]"
+    return f"[{'^' if negated else ''}{_class_members(excluded if negated else scalars)}]"
 
 
 def members(characters: CharSet) -> tuple[bool, tuple[tuple[int, int], ...]]:
-    """How a set is best written as a class: whether negated, and its ranges."""
+    """Return the shorter form of a set as a character class: whether it is negated, and its ranges."""
     ranges, excluded = characters.ranges, (~characters).ranges
     negated = _is_shorter_negated(ranges, excluded)
     return negated, excluded if negated else ranges
@@ -323,15 +325,15 @@ def _is_shorter_negated(ranges: tuple[tuple[int, int], ...], excluded: tuple[tup
     return len(excluded) < len(ranges) or ranges[-1][1] == ANY.ranges[-1][1]
 
 
-def _members(characters: CharSet) -> str:
+def _class_members(characters: CharSet) -> str:
     r"""Print the members of a class in code point order; those that end in `\xHH` and the dash come last."""
-    written = [_range(first, last) for first, last in _without_dash_at_an_end(characters.ranges)]
+    pieces = [_range(first, last) for first, last in _without_dash_at_an_end(characters.ranges)]
     dash = any(_DASH in pair for pair in characters.ranges)
-    return "".join(sorted(written, key=_order)) + ("-" if dash else "")
+    return "".join(sorted(pieces, key=_member_order)) + ("-" if dash else "")
 
 
-def _order(member: str) -> int:
-    r"""Place members so that no hexadecimal digit follows `\xHH`; at most one begins with a digit and ends so."""
+def _member_order(member: str) -> int:
+    r"""Return a sort key by which no hexadecimal digit follows `\xHH`; at most one member both begins and ends so."""
     if not _SHORT_HEX.search(member):
         return 0
     return 1 if member[0] in _HEX_DIGIT else 2
@@ -346,14 +348,14 @@ def _without_dash_at_an_end(ranges: tuple[tuple[int, int], ...]) -> Iterator[tup
 
 
 def _range(first: int, last: int) -> str:
-    special = "[]^"  # `^` is special in front only, and has no other escape than its code
+    special = "[]^"  # `^` is special only at the front; its only escape is its code
     if first == last:
         return _escaped(first, special)
     return f"{_escaped(first, special)}{'-' if last > first + 1 else ''}{_escaped(last, special)}"
 
 
 def _escaped(code: int, special: str) -> str:
-    """A character in a literal or a class; see the beginning of this module for what its readers share."""
+    """Escape a character of a literal or a class; the module docstring lists the escapes that all parsers share."""
     character = chr(code)
     if character == "^" and "^" in special:
         return r"\x5E"
@@ -365,4 +367,4 @@ def _escaped(code: int, special: str) -> str:
         return character
     if code <= 0xFF:
         return f"\\x{code:02X}"
-    return f"\\u{code:04X}" if _FIRST_LONG <= code <= 0xFFFF else character
+    return f"\\u{code:04X}" if _FIRST_FOUR_DIGITS <= code <= 0xFFFF else character

@@ -1,9 +1,8 @@
-"""What a grammar comes to once the impossible and the certain are taken out.
+"""Simplification of a grammar: removes empty languages and lookarounds with a constant value.
 
-Empty languages vanish, and a condition whose place decides it goes: `^` where
-nothing can precede is true, behind a character it is false. Most patterns that
-people write have all their anchors removed here, and then nothing in the
-automaton waits for the future.
+A lookaround whose position decides it is removed: `^` is true at the start of the
+text and false after a character. In most patterns this removes all anchors, and
+then the automaton needs no lookahead.
 """
 
 from __future__ import annotations
@@ -35,19 +34,19 @@ _SURROGATES = (0xD800, 0xDFFF)  # no UTF-8 text holds one
 
 
 def simplify(node: Node) -> Node:
-    """An equivalent node under a full match: no `Never` inside, no condition that its place decides."""
+    """Return a node that is equivalent in a full match, without `Never` inside or lookarounds of constant value."""
     return _Simplifier().simplify(node, at_start=True, at_end=True)
 
 
 def simplify_grammar(grammar: Grammar) -> Grammar:
-    """An equivalent grammar: `simplify` for each rule, and a rule that matches nothing is `Never`."""
+    """Return an equivalent grammar with each rule simplified; a rule that matches nothing becomes `Never`."""
     nodes = {rule.name: rule.node for rule in grammar.rules}
-    alone = len(nodes) == 1 and not any(isinstance(part, RuleReference) for part in parts(nodes[grammar.start]))
-    edge = True if alone else None
+    is_single = len(nodes) == 1 and not any(isinstance(part, RuleReference) for part in parts(nodes[grammar.start]))
+    edge = True if is_single else None
     simplifier = _Simplifier()
     nodes = {name: simplifier.simplify(node, edge, edge) for name, node in nodes.items()}
-    if alone:
-        return _with_nodes(grammar, nodes)  # what matches nothing is `Never` by now
+    if is_single:
+        return _with_nodes(grammar, nodes)  # `simplify` has already found that it matches nothing
     dead = set(nodes) - productive_rules(_with_nodes(grammar, nodes))
     for name, node in nodes.items() if dead else ():
         if name in dead:
@@ -76,13 +75,19 @@ def _without(node: Node, dead: set[str]) -> Node:
 
 
 class _Simplifier:
-    """Remembers the lengths of nodes, or each level of a nested group would ask all levels below."""
+    """A simplifier, which caches the lengths of nodes: without that, nested groups would take quadratic time."""
 
     def __init__(self) -> None:
-        self._lengths: dict[int, tuple[int, int]] = {}  # by identity: whoever asks keeps the nodes
+        self._lengths: dict[int, tuple[int, int]] = {}  # by identity: the caller keeps the nodes alive
 
     def simplify(self, node: Node, at_start: bool | None, at_end: bool | None) -> Node:
-        """`at_start`: nothing precedes (True), something does (False), or either (None); likewise `at_end`."""
+        """Simplify a node.
+
+        Args:
+            node: the node.
+            at_start: whether it begins at the start of the text; None if that is not known.
+            at_end: whether it ends at the end of the text; None if that is not known.
+        """
         checkpoint()
         match node:
             case Empty() | Never() | RuleReference() | TokenSet():
@@ -96,7 +101,7 @@ class _Simplifier:
             case Repeat():
                 return self._repeat(node, at_start, at_end)
             case Lookaround():
-                return self._look(node, at_start, at_end)
+                return self._lookaround(node, at_start, at_end)
 
     def _sequence(self, node: Sequence, at_start: bool | None, at_end: bool | None) -> Node:
         lengths = [self._length(item) for item in node.items]
@@ -150,8 +155,8 @@ class _Simplifier:
             return inner
         return Repeat(inner, node.minimum, node.maximum, node.span)
 
-    def _look(self, node: Lookaround, at_start: bool | None, at_end: bool | None) -> Node:
-        # What is looked at begins (ahead) or ends (behind) here and runs into unknown text beyond.
+    def _lookaround(self, node: Lookaround, at_start: bool | None, at_end: bool | None) -> Node:
+        # The inner text begins (ahead) or ends (behind) at this position; where its other end is, is not known.
         inner = self.simplify(node.node, at_start if node.ahead else None, None if node.ahead else at_end)
         edge = at_end if node.ahead else at_start
         holds: bool | None = None
@@ -168,7 +173,7 @@ class _Simplifier:
         return EMPTY if holds != node.negated else NEVER
 
     def _length(self, node: Node) -> tuple[int, int]:
-        """The least and the greatest length, each as 0 or 1 (1 stands for "one or more")."""
+        """Return the minimum and maximum length of a match, each as 0 or 1 (1 for "one or more")."""
         checkpoint()
         match node:
             case Empty() | Never() | Lookaround():
@@ -204,7 +209,7 @@ def _without_surrogates(node: Chars) -> Node:
 
 
 def _beside(edge: bool | None, shortest: int, longest: int) -> bool | None:
-    """Whether the edge of the text is reached, seen from beyond something of that length."""
+    """Return whether a position is at the edge of the text if an item of that length lies between it and `edge`."""
     checkpoint()
     if shortest > 0:
         return False
@@ -212,23 +217,29 @@ def _beside(edge: bool | None, shortest: int, longest: int) -> bool | None:
 
 
 def matches_empty(node: Node, at_start: bool | None, at_end: bool | None) -> bool | None:
-    """Whether the node matches the empty string here; None where its surroundings decide."""
-    return _EmptinessHere(at_start, at_end).of(node)
+    """Return whether the node matches the empty string at a position; None if its context decides.
+
+    Args:
+        node: the node.
+        at_start: whether the position is the start of the text; None if that is not known.
+        at_end: whether the position is the end of the text; None if that is not known.
+    """
+    return _EmptinessAt(at_start, at_end).of(node)
 
 
 class Emptiness:
-    """Whether nodes match the empty string, wherever they stand; each is asked once, however deep they are nested.
+    """A cache of whether nodes match the empty string, independent of their position.
 
     Args:
-        nullable: the rules that match it.
+        nullable: the rules that match the empty string.
     """
 
     def __init__(self, nullable: Container[str] = ()) -> None:
         self._nullable = nullable
-        self._known: dict[int, bool | None] = {}  # by identity: whoever asks keeps the nodes
+        self._known: dict[int, bool | None] = {}  # by identity: the caller keeps the nodes alive
 
     def of(self, node: Node) -> bool | None:
-        """The verdict; None where the surroundings of the node decide."""
+        """Return whether a node matches the empty string; None if its context decides."""
         checkpoint()
         match node:
             case Empty():
@@ -253,8 +264,8 @@ class Emptiness:
                 return None if self.of(node.node) is not True else not node.negated
 
 
-class _EmptinessHere(Emptiness):
-    """The same where it is known what stands around."""
+class _EmptinessAt(Emptiness):
+    """A variant of `Emptiness` for a position that is known to be, or not to be, at an edge of the text."""
 
     def __init__(self, at_start: bool | None, at_end: bool | None) -> None:
         super().__init__()
