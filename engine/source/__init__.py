@@ -1,4 +1,4 @@
-"""What every other room speaks of: text, places in it, findings about it, limits and cancellation."""
+"""The base package of the engine: source texts, spans, diagnostics, limits and cancellation."""
 
 from engine.source.cancel import CancelToken, checkpoint, is_work_limited, limited_work, work_turns
 from engine.source.diagnostic import Diagnostic, Severity

@@ -1,7 +1,7 @@
-"""Suspend the collection of cyclic garbage while one large structure is built.
+"""A context manager that suspends the garbage collector while one large structure is built.
 
-A large grammar is millions of objects that all stay. To look through them again and again
-takes a third to half of the time of what builds them, and more than a second at a time.
+A large grammar has millions of objects that all stay alive. Scanning them again and again
+takes a third to half of the time of the build, and pauses of more than a second.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Suspend the collection of cyclic garbage; it may be nested.
+    """Suspend the collector of cyclic garbage; contexts may be nested.
 
-    What was made meanwhile then counts as old, or all of it would be looked through at once.
+    At the end, new objects are moved to the oldest generation, or all of them would be scanned at once.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -23,7 +23,7 @@ def no_collection() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            if not gc.get_freeze_count():  # what others have frozen stays so
+            if not gc.get_freeze_count():  # objects that other code has frozen stay frozen
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()

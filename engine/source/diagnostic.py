@@ -1,4 +1,4 @@
-"""A finding about a grammar's text."""
+"""Diagnostics: errors, warnings and hints about a grammar's text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.source.text import SourceText, Span
 
 
 class Severity(StrEnum):
-    """How much a finding matters: an error is the only one that stops a compile."""
+    """The severity of a diagnostic. Only errors stop a compile."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -18,14 +18,14 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding: what is wrong, where, and what to do.
+    """A diagnostic: what is wrong, where, and what to do.
 
     Attributes:
         code: a stable, kebab-case name, such as `regex-unclosed-group`.
         severity: only `Severity.ERROR` stops a compile.
-        span: the place in the source.
+        span: the position in the source.
         message: what is wrong, one sentence without a full stop.
-        hint: what to do about it, one sentence; empty where nothing is to be done.
+        hint: what to do about it, one sentence; may be empty.
     """
 
     code: str
@@ -35,7 +35,7 @@ class Diagnostic:
     hint: str = ""
 
     def render(self, source: SourceText) -> str:
-        """The finding on one line, as compilers print it: `name:line:column: severity: message`."""
+        """Format the diagnostic on one line, as compilers do: `name:line:column: severity: message`."""
         line, column = source.line_column(self.span.start)
         hint = f" ({self.hint})" if self.hint else ""
         return f"{source.name}:{line}:{column}: {self.severity}: {self.message}{hint} [{self.code}]"

@@ -1,4 +1,4 @@
-"""The errors that the engine raises on purpose. Anything else is a bug and is left to raise."""
+"""The exceptions that the engine raises deliberately. Any other exception is a bug."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ if TYPE_CHECKING:
     from engine.source.text import SourceText, Span
 
 
-_MOST_RENDERED: Final = 20
-"""Findings in the message of a `GrammarError`; all of them are in its `diagnostics`."""
+_MAX_RENDERED: Final = 20
+"""The number of diagnostics in the message of a `GrammarError`; all of them are in its `diagnostics`."""
 
 
 class EngineError(Exception):
-    """Whatever the engine refuses on purpose."""
+    """The base class of the engine's exceptions."""
 
 
 class InvariantError(EngineError):
-    """A value was built that contradicts itself."""
+    """An invariant of a value does not hold."""
 
 
 class CancelledError(EngineError):
-    """The work was cancelled by whoever asked for it."""
+    """The work was cancelled with a `CancelToken`."""
 
     def __init__(self) -> None:
         super().__init__("cancelled")
 
 
 class LimitExceededError(EngineError):
-    """A compile or a step outgrew a configured limit.
+    """A compile or a step exceeded a configured limit.
 
     Attributes:
-        what: what there is too much of.
-        given: how much there is, or as much as was counted until the work stopped.
-        limit: how much there may be.
-        name: the field of `Limits` that raises it; empty if none does.
-        span: the part of the source that it was about; None where that is not known.
-        where: the same in words, such as a JSON Pointer; empty where it has none.
+        what: the limited quantity.
+        given: its value, or the count at which the work stopped.
+        limit: the largest allowed value.
+        name: the field of `Limits` that sets the limit; empty if none does.
+        span: the part of the source that is concerned; None if it is not known.
+        where: the same as text, such as a JSON Pointer; may be empty.
     """
 
     def __init__(self, what: str, *, given: int, limit: int, name: str = "") -> None:
@@ -48,13 +48,13 @@ class LimitExceededError(EngineError):
         self.where = ""
 
     def locate(self, span: Span, where: str = "") -> None:
-        """Say which part of the source it is about; the first call, from the innermost part, counts."""
+        """Set the part of the source that is concerned; only the first call, from the innermost part, has an effect."""
         if self.span is None:
             self.span, self.where = span, where
 
     @property
     def remedy(self) -> str:
-        """How to raise the limit on the command line; empty if it cannot be raised."""
+        """Return how to raise the limit on the command line; empty if it cannot be raised."""
         return f"raise it with --limit {self.name}={max(self.given, 2 * self.limit)}" if self.name else ""
 
     def __str__(self) -> str:
@@ -80,9 +80,9 @@ class GrammarError(EngineError):
     """
 
     def __init__(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
-        lines = [d.render(source) for d in diagnostics[:_MOST_RENDERED]]
-        if len(diagnostics) > _MOST_RENDERED:
-            lines.append(f"and {len(diagnostics) - _MOST_RENDERED:,} more findings")
+        lines = [d.render(source) for d in diagnostics[:_MAX_RENDERED]]
+        if len(diagnostics) > _MAX_RENDERED:
+            lines.append(f"and {len(diagnostics) - _MAX_RENDERED:,} more findings")
         super().__init__("\n".join(lines))
         self.diagnostics = tuple(diagnostics)
         self.source = source

@@ -1,11 +1,10 @@
-"""What the beginning of a JSON text tells by itself: which values are open, and where it is cut.
+"""A scanner of incomplete JSON texts: finds the open values and their paths, without a schema.
 
-The bytes alone tell the levels (RFC 8259), so the way to a value is known without a
-schema: keys and indexes. It is read byte by byte, since what is looked at is mostly an
-output that is not complete.
+The nesting follows from the bytes alone (RFC 8259), and so does the path to a value: its
+keys and indexes. The scanner reads byte by byte, since most texts are incomplete outputs.
 
-Rejected: reading it off the runtime of a schema. Its frames hold what is still to be
-checked, and a plain `{"type": "string"}` leaves nothing there that has a place.
+Rejected: deriving the path from the stack of a schema's automaton. Its frames contain only
+what is still to be checked, and for a plain `{"type": "string"}` they have no path.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import re
 from typing import Final, NamedTuple, TypeAlias
 
 JsonPath: TypeAlias = tuple[str | int, ...]
-"""The keys and indexes from the whole text to a value."""
+"""The keys and indexes from the top-level value to a value."""
 
 JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 """A number as RFC 8259 defines it."""
@@ -26,11 +25,11 @@ _OPEN_ESCAPE = re.compile(rb"(?<!\\)(?:\\\\)*\\(?:u[0-9a-fA-F]{0,3})?\Z")
 
 
 class JsonMoment(NamedTuple):
-    """After a byte.
+    """The values around a byte.
 
     Attributes:
-        read: the values that it is part of, the outermost first.
-        open: those of them that are not over.
+        read: the paths of the values that contain the byte, outermost first.
+        open: the paths of the values that are still open after it.
     """
 
     read: tuple[JsonPath, ...]
@@ -38,39 +37,39 @@ class JsonMoment(NamedTuple):
 
 
 class JsonScanner:
-    """Reads a prefix of a JSON text byte by byte; what is no JSON leaves it where it stands."""
+    """A byte-by-byte scanner of a prefix of a JSON text. Bytes that are not valid JSON do not change its state."""
 
     def __init__(self) -> None:
         self._open: list[JsonPath] = []
-        self._containers: list[bool] = []  # of each open value: whether it is an object or an array
+        self._containers: list[bool] = []  # for each open object or array: whether it is an object
         self._next: str | int | None = None  # the key or the index of the next value
-        self._key: bytearray | None = None  # the key that is being read
+        self._key: bytearray | None = None  # the bytes of an incomplete key
         self._in_string = self._escaped = self._in_scalar = False
-        self._wants_key = False
+        self._expects_key = False
 
     @property
     def ahead(self) -> JsonPath:
-        """The way to the value that is being read, or that comes next."""
-        if self._in_scalar or (self._in_string and self._key is None) or self._next is None or self._wants_key:
+        """Return the path of the current value, or of the next one."""
+        if self._in_scalar or (self._in_string and self._key is None) or self._next is None or self._expects_key:
             return self._open[-1] if self._open else ()
         return (*self._open[-1], self._next) if self._open else ()
 
     @property
     def in_string(self) -> bool:
-        """Whether a string is open, be it a value or a key."""
+        """Return whether a string, value or key, is open."""
         return self._in_string
 
     def take(self, byte: int) -> JsonMoment:
-        """Read one byte."""
+        """Read one byte and return the values around it."""
         if self._in_scalar and byte in _SCALAR_ENDS:
             self._close()
         if self._in_string:
-            return self._take_in_string(byte)
+            return self._take_string_byte(byte)
         match byte:
             case 0x7B | 0x5B:  # an object, an array
                 self._begin()
                 self._containers.append(byte == 0x7B)
-                self._wants_key, self._next = byte == 0x7B, 0
+                self._expects_key, self._next = byte == 0x7B, 0
             case 0x7D | 0x5D if self._containers:
                 read = tuple(self._open)
                 self._containers.pop()
@@ -78,10 +77,10 @@ class JsonScanner:
                 return JsonMoment(read, tuple(self._open))
             case 0x2C if self._containers:  # a comma
                 is_object = self._containers[-1]
-                self._wants_key = is_object
+                self._expects_key = is_object
                 last = self._next
                 self._next = last + 1 if isinstance(last, int) and not is_object else None
-            case _ if byte == _QUOTE and self._wants_key and self._containers:
+            case _ if byte == _QUOTE and self._expects_key and self._containers:
                 self._in_string, self._key = True, bytearray()
             case _ if byte == _QUOTE:
                 self._begin()
@@ -93,7 +92,7 @@ class JsonScanner:
                 self._in_scalar = True
         return JsonMoment(tuple(self._open), tuple(self._open))
 
-    def _take_in_string(self, byte: int) -> JsonMoment:
+    def _take_string_byte(self, byte: int) -> JsonMoment:
         read = tuple(self._open)
         if self._key is not None and (byte != _QUOTE or self._escaped):
             self._key.append(byte)
@@ -102,7 +101,7 @@ class JsonScanner:
             if self._key is None:
                 self._close()
             else:
-                self._next, self._key, self._wants_key = _text_of(bytes(self._key)), None, False
+                self._next, self._key, self._expects_key = _decode_key(bytes(self._key)), None, False
         self._escaped = byte == _ESCAPE and not self._escaped
         return JsonMoment(read, tuple(self._open))
 
@@ -117,21 +116,21 @@ class JsonScanner:
             self._next = path[-1] if path else None
 
 
-def _text_of(key: bytes) -> str:
+def _decode_key(key: bytes) -> str:
     try:
         return str(json.loads(b'"' + key + b'"'))
     except ValueError:
         return key.decode("utf-8", "replace")
 
 
-def added_properties(ending: bytes) -> tuple[str, ...]:
-    """The names of the properties that an ending adds to the object that is open where it begins.
+def added_properties(completion: bytes) -> tuple[str, ...]:
+    """Return the names of the properties that a completion adds to the object that is open where it begins.
 
-    The shortest ending adds none but those that are needed.
+    The shortest completion adds only required properties.
     """
     found: list[str] = []
     depth, key = 0, b""
-    for token in _TOKEN.findall(ending):
+    for token in _TOKEN.findall(completion):
         if token in (b"{", b"["):
             depth += 1
         elif token in (b"}", b"]"):
@@ -148,22 +147,22 @@ def added_properties(ending: bytes) -> tuple[str, ...]:
 
 
 def open_path(text: bytes) -> JsonPath:
-    """Where in a JSON value its text ends: the keys and indexes that lead to what is being read, or comes next."""
-    return _after(text).ahead
+    """Return the path of the value that an incomplete JSON text ends in, or that comes next."""
+    return _scan(text).ahead
 
 
 def is_in_string(text: bytes) -> bool:
-    """Whether a JSON text ends within a string."""
-    return _after(text).in_string
+    """Return whether a JSON text ends inside a string."""
+    return _scan(text).in_string
 
 
 def is_in_escape(text: bytes) -> bool:
-    """Whether a JSON text ends within an escape of a string."""
+    """Return whether a JSON text ends inside an escape of a string."""
     return is_in_string(text) and _OPEN_ESCAPE.search(text) is not None
 
 
 def is_in_character(data: bytes) -> bool:
-    """Whether bytes end within a character of UTF-8."""
+    """Return whether bytes end inside a UTF-8 character."""
     for back in range(1, min(3, len(data)) + 1):
         byte = data[-back]
         if byte >= 0xC0:
@@ -174,7 +173,7 @@ def is_in_character(data: bytes) -> bool:
     return False
 
 
-def _after(text: bytes) -> JsonScanner:
+def _scan(text: bytes) -> JsonScanner:
     scanner = JsonScanner()
     for byte in text:
         scanner.take(byte)

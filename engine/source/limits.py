@@ -1,4 +1,4 @@
-"""How far a compile or a step may go before it is refused with its numbers."""
+"""The limits of a compile and of the steps after it."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from engine.source.errors import LimitExceededError
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The bounds of one compiled grammar.
+    """The limits of one compiled grammar.
 
     Attributes:
         source_length: code points of source text.
-        nesting: depth of nested groups; in a schema, of objects and arrays, of which a subschema mostly takes two.
-        repetition: the largest count in `{m,n}`, and the product of nested counts.
-        instructions: size of the compiled program, before any repetition is unrolled.
-        configurations: interned configurations, all steps and look-aheads together.
-        search: configurations looked through to find out whether one can be completed.
-        threads: alternatives that one configuration may hold.
+        nesting: depth of nested groups; in a schema, of objects and arrays, of which most subschemas need two.
+        repetition: the largest count in `{m,n}`, and the largest product of nested counts.
+        instructions: size of the compiled program, before repetitions are unrolled.
+        configurations: interned configurations, all steps and lookaheads together.
+        search: configurations visited to find out whether one can be completed.
+        threads: NFA threads of one configuration.
         table_states: states of the automata that an export writes as tables.
         table_transitions: transitions of a token index that an export writes.
-        work: turns of loops in one compile, mask, step or completion; each about a microsecond and some bytes.
+        work: turns of loops in one compile, mask, step or completion; each takes about a microsecond.
     """
 
     source_length: int = 1_000_000
@@ -37,10 +37,17 @@ class Limits:
     work: int = 4_000_000
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            require_count(one.name, getattr(self, one.name), 1)
+        for limit in fields(self):
+            require_count(limit.name, getattr(self, limit.name), 1)
 
     def check(self, what: str, given: int, limit: int, name: str = "") -> None:
-        """Raise `LimitExceededError` if `given` exceeds `limit`; `name` is the field that the limit is."""
+        """Raise `LimitExceededError` if a value exceeds a limit.
+
+        Args:
+            what: the limited quantity, for the message.
+            given: its value.
+            limit: the largest allowed value.
+            name: the field of `Limits` that sets the limit; empty if none does.
+        """
         if given > limit:
             raise LimitExceededError(what, given=given, limit=limit, name=name)

@@ -1,21 +1,21 @@
-"""How probabilities and durations are written, in the window, in messages and on the command line.
+"""Formatting of probabilities and durations for the window, messages and the command line.
 
-One function for each purpose, so that the same number reads the same everywhere. `page.js` of a shared page has the
-same rules in JavaScript.
+There is one function for each purpose, so that equal numbers look equal everywhere. `page.js` of a shared page
+implements the same rules in JavaScript.
 """
 
 from __future__ import annotations
 
 import math
 
-_LEAST_IN_COLUMN = 0.00005  # what a column with two decimals of a percent would round to nothing
-_LEAST_BRIEF = 0.001
-_WHOLE_FROM = 10  # duration: from here on without a decimal
+_MIN_IN_COLUMN = 0.00005  # below this, two decimals of a percent would round to 0.00%
+_MIN_BRIEF = 0.001
+_INTEGER_FROM = 10  # durations from this value on have no decimals
 _MINUTE = 60
 
 
 def percent(p: float) -> str:
-    """Write a probability in prose: two significant digits below 10%, never a false 0 or 100.
+    """Format a probability for prose: two significant digits below 10%; 0% and 100% only if exact.
 
     >>> [percent(p) for p in (0, 0.0031, 0.456, 0.99999, 1)]
     ['0%', '0.31%', '45.6%', '>99.9%', '100%']
@@ -34,33 +34,33 @@ def percent(p: float) -> str:
 
 
 def percent_brief(p: float) -> str:
-    """Write a probability where there is little room: as `percent`, but at most six characters."""
-    return "<0.1%" if 0 < p < _LEAST_BRIEF else percent(p)
+    """Format a probability as `percent` does, but in at most six characters."""
+    return "<0.1%" if 0 < p < _MIN_BRIEF else percent(p)
 
 
 def percent_column(p: float) -> str:
-    """Write a probability in a column: two decimals, so that the points are aligned; never a false 0 or 100.
+    """Format a probability for a column: two decimals, so that the points align; 0% and 100% only if exact.
 
     >>> [percent_column(p) for p in (0, 0.00001, 0.0312, 0.99999, 1)]
     ['0.00%', '<0.01%', '3.12%', '>99.99%', '100.00%']
     """
-    if 0 < p < _LEAST_IN_COLUMN:
+    if 0 < p < _MIN_IN_COLUMN:
         return "<0.01%"
-    if 1 - _LEAST_IN_COLUMN < p < 1:
+    if 1 - _MIN_IN_COLUMN < p < 1:
         return ">99.99%"
     return f"{min(max(p, 0.0), 1.0) * 100:.2f}%"
 
 
 def duration(seconds: float) -> str:
-    """Write a duration in the unit that fits it, with two or three significant digits.
+    """Format a duration in a suitable unit with two or three significant digits.
 
     >>> [duration(s) for s in (0.0000034, 0.000387, 0.38735, 1.1609, 75)]
     ['3.4 µs', '387 µs', '387 ms', '1.2 s', '1 min 15 s']
     """
     for unit, value in (("µs", seconds * 1e6), ("ms", seconds * 1e3), ("s", seconds)):
         limit = _MINUTE if unit == "s" else 1000
-        shown = round(value, 1) if round(value, 1) < _WHOLE_FROM else round(value)
+        shown = round(value, 1) if round(value, 1) < _INTEGER_FROM else round(value)
         if shown < limit:
-            return f"{shown:.1f} {unit}" if shown < _WHOLE_FROM else f"{shown:,.0f} {unit}"
+            return f"{shown:.1f} {unit}" if shown < _INTEGER_FROM else f"{shown:,.0f} {unit}"
     minutes, rest = divmod(round(seconds), _MINUTE)
     return f"{minutes:,} min {rest} s"

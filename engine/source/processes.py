@@ -1,11 +1,11 @@
 """Child processes that import no code from the working directory.
 
 Python puts the working directory first on the import path of `python -c` and `python -m`, and so of every process that
-`multiprocessing` spawns. A file `json.py` in the folder where Turnstile is started would run there, and a project that
-has a package `engine` would hide ours. So every child is started here, with `-P` (`PYTHONSAFEPATH`), and the entry
-points take the working directory off their own import path, which spawned processes inherit.
+`multiprocessing` spawns. A file `json.py` in the folder where Turnstile is started would run there, and a project with
+a package `engine` would hide ours. So this module starts every child, with `-P` (`PYTHONSAFEPATH`), and the entry
+points remove the working directory from their own import path, which spawned processes inherit.
 
-The working directory itself stays as it is, since users name files relative to it.
+The working directory itself does not change, since users name files relative to it.
 """
 
 from __future__ import annotations
@@ -22,26 +22,28 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnContext
     from multiprocessing.process import BaseProcess
 
-_SAFE = "PYTHONSAFEPATH"
-_PATH = "PYTHONPATH"
-_ROOT = Path(__file__).resolve().parents[2]  # where the packages `engine`, `app` and `resources` are
+_SAFE_PATH = "PYTHONSAFEPATH"
+_PYTHON_PATH = "PYTHONPATH"
+_ROOT = Path(__file__).resolve().parents[2]  # the folder of the packages `engine`, `app` and `resources`
 
 
 def protect_imports() -> None:
-    """Take the working directory off the import path of this process and of all its future children.
+    """Remove the working directory from the import path of this process and of all its future children.
 
-    Entry points call this before they import anything else and before there is a second thread.
+    Entry points call this before they import anything else and before they start a thread.
     """
     sys.path[:] = without_working_directory(sys.path)
-    os.environ[_SAFE] = "1"
-    if _PATH in os.environ:
-        os.environ[_PATH] = os.pathsep.join(without_working_directory(os.environ[_PATH].split(os.pathsep)))
+    os.environ[_SAFE_PATH] = "1"
+    if _PYTHON_PATH in os.environ:
+        os.environ[_PYTHON_PATH] = os.pathsep.join(
+            without_working_directory(os.environ[_PYTHON_PATH].split(os.pathsep))
+        )
 
 
 def without_working_directory(entries: Sequence[str]) -> list[str]:
-    """Return the entries of an import path that are absolute and do not name the working directory.
+    """Return the entries of an import path that are absolute and not the working directory.
 
-    The folder that Turnstile or Python itself is in stays, even if it is the working directory.
+    The folders of Turnstile and Python stay, even if one is the working directory.
     """
     absolute = [entry for entry in entries if Path(entry).is_absolute()]
     try:
@@ -52,7 +54,7 @@ def without_working_directory(entries: Sequence[str]) -> list[str]:
 
 
 def spawn_context() -> SpawnContext:
-    """Return what makes the pipes and processes of `multiprocessing`; `start_process` starts them."""
+    """Return the `multiprocessing` context that creates pipes and processes; `start_process` starts a process."""
     import multiprocessing
 
     return multiprocessing.get_context("spawn")
@@ -62,34 +64,34 @@ def start_process(process: BaseProcess) -> None:
     """Start a process of `multiprocessing`.
 
     Raises:
-        OSError: there is no process, descriptor or memory left to start it with.
+        OSError: no process, file descriptor or memory is available.
     """
-    # The environment is the only way to give the child an option. Changing it is not safe beside threads that read it
-    # in C, so the entry points have done so already, and this serves where the engine is used as a library.
-    if not os.environ.get(_SAFE):
-        os.environ[_SAFE] = "1"
+    # Only the environment can pass the option to the child. Changing it is unsafe while other threads read it in C, so
+    # the entry points have set it already; this is for programs that use the engine as a library.
+    if not os.environ.get(_SAFE_PATH):
+        os.environ[_SAFE_PATH] = "1"
     process.start()
 
 
 def start_python(
     arguments: Sequence[str], environment: Mapping[str, str] | None = None, **options: Any
 ) -> subprocess.Popen[bytes]:
-    """Start this Python with arguments.
+    """Start a child process of this Python interpreter.
 
     Args:
-        arguments: what follows the interpreter on the command line.
-        environment: the child's; this process's by default.
-        options: of `subprocess.Popen`.
+        arguments: the command line after the interpreter.
+        environment: the environment of the child; by default that of this process.
+        options: keyword arguments of `subprocess.Popen`.
 
     Raises:
-        OSError: it cannot be started.
+        OSError: the process cannot be started.
     """
     import subprocess
 
     path = os.pathsep.join(without_working_directory(sys.path))  # Turnstile need not be installed
     return subprocess.Popen(
         [sys.executable, "-P", *arguments],
-        env={**(os.environ if environment is None else environment), _SAFE: "1", _PATH: path},
+        env={**(os.environ if environment is None else environment), _SAFE_PATH: "1", _PYTHON_PATH: path},
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         **options,
     )

@@ -1,7 +1,7 @@
-"""A grammar's text and places in it.
+"""The text of a grammar, and spans in it.
 
-Offsets count code points, as Python indexes a `str`. A text widget that counts
-UTF-16 units converts at its own border.
+Offsets count code points, like indices of a `str`. A text widget that counts
+UTF-16 units converts them itself.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Span:
         return self.start <= offset < self.end
 
     def cover(self, other: Span) -> Span:
-        """The smallest span that holds both."""
+        """Return the smallest span that contains both."""
         return Span(min(self.start, other.start), max(self.end, other.end))
 
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """The text of one grammar and the name that messages give it."""
+    """The text of a grammar, and its name in messages."""
 
     text: str
     name: str = "<grammar>"
@@ -49,19 +49,19 @@ class SourceText:
         require("name", self.name, str, "a string")
 
     def line_column(self, offset: int) -> tuple[int, int]:
-        """The line and column of a code point, both counted from 1."""
+        """Return the line and column of a code point, both counted from 1."""
         starts = _line_starts(self.text)
         line = bisect_right(starts, offset)
         return line, offset - starts[line - 1] + 1
 
     def excerpt(self, span: Span) -> str:
-        """The text that a span covers."""
+        """Return the text of a span."""
         return self.text[span.start : span.end]
 
 
-@lru_cache(maxsize=4)  # many findings are about one text
+@lru_cache(maxsize=4)  # most diagnostics are about the same text
 def _line_starts(text: str) -> list[int]:
-    """Return the offsets at which lines begin; only a line feed ends one."""
+    """Return the offsets at which lines begin; only a line feed ends a line."""
     starts = [0]
     at = text.find("\n")
     while at >= 0:
