@@ -1,1 +1,1 @@
-"""Read saved work: documents that are shared, and saved traces."""
+"""Readers of saved work: `.turnstile` documents to share, and saved traces."""

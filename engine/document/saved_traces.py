@@ -1,4 +1,4 @@
-"""Outputs that were saved: in a .turnstile document, or by `turnstile generate --json`."""
+"""Reader of saved outputs: from a .turnstile document, or from `turnstile generate --json`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LENGTH, CONTEXT, STOP = "length", "context", "stop"
 FINISHES = (STOP, LENGTH, CONTEXT)
-"""Why a generation ended: `length` is the token budget, `context` the context length of the model."""
+"""The reasons why a generation ended: `length` is the token budget, `context` the context length of the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,9 @@ class SavedTrace:
     """The tokens of a saved output.
 
     Attributes:
-        ids: of each token.
-        pieces: their bytes; none for an end or another token that stands for no text.
-        finish: one of `FINISHES` where that was saved; else empty.
+        ids: the id of each token.
+        pieces: the bytes of each token; empty for an EOS or another token without text.
+        finish: one of `FINISHES`; empty if it was not saved.
     """
 
     ids: tuple[int, ...]
@@ -33,11 +33,11 @@ class SavedTrace:
 
     @property
     def text(self) -> bytes:
-        """The bytes of the output."""
+        """Return the bytes of the output."""
         return b"".join(self.pieces)
 
     def is_of(self, vocabulary: Vocabulary) -> bool:
-        """Whether the ids mean the same tokens in a vocabulary."""
+        """Return whether the ids have the same bytes in a vocabulary."""
         return all(
             0 <= token_id < vocabulary.size and (vocabulary.token_bytes(token_id) or b"") == piece
             for token_id, piece in zip(self.ids, self.pieces, strict=True)
@@ -45,31 +45,35 @@ class SavedTrace:
 
 
 def read_saved_trace(data: bytes, name: str) -> SavedTrace:
-    """The shown branch of a document's trace, or what a generation printed.
+    """Read the shown branch of a document's trace, or the output of `turnstile generate --json`.
+
+    Args:
+        data: the contents of the file.
+        name: its name, for messages.
 
     Raises:
         EngineError: it is neither.
     """
     try:
         saved: Any = json.loads(data)
-        return _of_document(saved["trace"]) if "trace" in saved else _of_generation(saved)
+        return _trace_of_document(saved["trace"]) if "trace" in saved else _trace_of_generation(saved)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise EngineError(
             f"{name} is no saved trace: give a .turnstile document, or what `turnstile generate --json` prints"
         ) from error
 
 
-def _of_document(trace: Any) -> SavedTrace:
+def _trace_of_document(trace: Any) -> SavedTrace:
     nodes = {node["id"]: node["step"] for node in trace.get("nodes", [])}
     steps = [nodes[node_id] for node_id in trace.get("path", [])]
     pieces = tuple(base64.b64decode(step["token"] or "") if not step.get("name") else b"" for step in steps)
     return SavedTrace(tuple(int(step["token_id"]) for step in steps), pieces)
 
 
-def _of_generation(saved: Any) -> SavedTrace:
+def _trace_of_generation(saved: Any) -> SavedTrace:
     pieces = [str(step["token"]).encode() for step in saved["steps"]]
     if pieces and b"".join(pieces[:-1]) == str(saved["text"]).encode():
-        pieces[-1] = b""  # the token that ends the text is written by its name
+        pieces[-1] = b""  # the last token is an EOS, which is saved by its name
     finish = str(saved.get("finish", ""))
     ids = tuple(int(step["id"]) for step in saved["steps"])
     return SavedTrace(ids, tuple(pieces), finish if finish in FINISHES else "")

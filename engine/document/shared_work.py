@@ -1,7 +1,7 @@
-"""What is shared: the part of a document that a replay shows.
+"""Reader of the part of a `.turnstile` document that a share page shows.
 
-A `.turnstile` file is the application's own form. Read here is only what a page
-needs of it, by the names of its fields; whatever else stands in it is passed over.
+The application owns the format of `.turnstile` files. This module reads only the
+fields that a page needs, by their names, and ignores all others.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.source import EngineError, InvariantError
 Whitespace = Literal["compact", "one-space", "flexible", "any"]
 
 VERSION: Final = 1
-"""The latest form of the file that is understood."""
+"""The latest version of the file format that is supported."""
 
 
 class _Head(msgspec.Struct):
@@ -26,36 +26,36 @@ class _Head(msgspec.Struct):
 
 
 class SharedGrammar(msgspec.Struct, frozen=True):
-    """A grammar as it is written, and how it is read."""
+    """The text of a grammar, and its options."""
 
     notation: Literal["regex", "gbnf", "json_schema"] = "regex"
     text: str = ""
-    dialect: Literal["python", "ecma"] = "python"  # of a regex
-    whitespace: Whitespace = "flexible"  # of a JSON Schema, as are the following
+    dialect: Literal["python", "ecma"] = "python"  # regex only
+    whitespace: Whitespace = "flexible"  # this and the following: JSON Schema only
     escapes: Literal["shortest", "any"] = "shortest"
     additional: Literal["open", "closed"] = "open"
 
 
 class SharedModel(msgspec.Struct, frozen=True):
-    """Which model a trace is of."""
+    """The model of a trace."""
 
     spec: str = ""
     name: str = ""
 
 
 class SharedWork(msgspec.Struct, frozen=True):
-    """What is shared of a document, by the names of its fields.
+    """The shared part of a document; the attributes are named like the fields of the file.
 
     Attributes:
-        title: what the page is called; empty for a name of its own.
-        grammar: the source as it is written.
-        model: which model took the steps.
-        prompt: what stood before the output.
-        sampler: how tokens were drawn.
-        max_tokens: the budget.
-        pipeline: the stages between the model and the draw.
+        title: the title of the page; empty for a default title.
+        grammar: the grammar and its options.
+        model: the model that generated the trace.
+        prompt: the prompt or chat before the output.
+        sampler: the settings of the sampler.
+        max_tokens: the token budget.
+        pipeline: the logits processors between the model and the sampler.
         trace: the tree of steps.
-        former: paths from other prompts and models.
+        former: archived branches, from other prompts and models.
     """
 
     title: str = ""
@@ -70,14 +70,14 @@ class SharedWork(msgspec.Struct, frozen=True):
 
 
 def read_work(data: bytes, name: str) -> SharedWork:
-    """Read what is shared of a `.turnstile` file.
+    """Read the shared part of a `.turnstile` file.
 
     Args:
-        data: the file.
-        name: what messages call it.
+        data: the contents of the file.
+        name: its name, for messages.
 
     Raises:
-        EngineError: it is no such file, or its trace contradicts itself.
+        EngineError: it is not such a file, or its trace is inconsistent.
     """
     try:
         head = msgspec.json.decode(data, type=_Head)

@@ -1,6 +1,6 @@
-"""Token bytes from any tokenizer, the trie that masks walk, and how a token is shown.
+"""Vocabularies: the bytes of tokens from any tokenizer, the byte trie for masks, and the display form of tokens.
 
-What needs numpy is loaded with its first use: the window shows tokens, and holds no vocabulary.
+Modules that need numpy are imported on first use: the window shows tokens but holds no vocabulary.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from engine.vocabulary.trie import Trie
     from engine.vocabulary.vocabulary import Vocabulary
 
-_HOME_OF = {"Trie": "engine.vocabulary.trie", "Vocabulary": "engine.vocabulary.vocabulary"}
+_MODULE_OF = {"Trie": "engine.vocabulary.trie", "Vocabulary": "engine.vocabulary.vocabulary"}
 
 __all__ = ["Audit", "Trie", "Vocabulary", "VocabularyError", "audit", "visible"]
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value

@@ -1,4 +1,4 @@
-"""What is odd about a vocabulary, as data: what a debugger of masks wants to know first."""
+"""Findings about a vocabulary that help to debug masks: duplicate bytes, holes, missing bytes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Audit:
     """Findings about a vocabulary.
 
     Attributes:
-        texts: how many ids match text.
+        texts: the number of ids with bytes.
         shared: groups of ids with the same bytes, such as a byte-fallback token and a character.
         holes: ids with neither bytes nor a name.
-        unspelled: bytes that are no token by themselves; text that holds them may be out of reach.
-        broken: ids whose bytes are not whole characters.
-        longest: the id of the longest token; None without any.
+        unspelled: bytes that are not a token by themselves; text with them may be impossible to tokenise.
+        broken: ids whose bytes are not valid UTF-8.
+        longest: the id of the longest token; None if there is none.
     """
 
     texts: int
@@ -32,7 +32,7 @@ class Audit:
 
 
 def audit(vocabulary: Vocabulary) -> Audit:
-    """Look at every id of a vocabulary once."""
+    """Audit a vocabulary in one pass over its ids."""
     ids_of: dict[bytes, list[int]] = defaultdict(list)
     for index, token in enumerate(vocabulary.tokens):
         if token is not None:
@@ -47,12 +47,12 @@ def audit(vocabulary: Vocabulary) -> Audit:
             if token is None and index not in vocabulary.special and index not in vocabulary.eos_ids
         ),
         unspelled=bytes(byte for byte in range(256) if bytes((byte,)) not in ids_of),
-        broken=tuple(index for token, ids in ids_of.items() if not _whole(token) for index in ids),
+        broken=tuple(index for token, ids in ids_of.items() if not _is_valid_utf8(token) for index in ids),
         longest=None if longest is None else ids_of[longest][0],
     )
 
 
-def _whole(token: bytes) -> bool:
+def _is_valid_utf8(token: bytes) -> bool:
     try:
         token.decode("utf-8")
     except UnicodeDecodeError:

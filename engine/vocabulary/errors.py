@@ -1,4 +1,4 @@
-"""The error of this room."""
+"""The exception of this package."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from engine.source import EngineError
 
 
 class VocabularyError(EngineError):
-    """A tokenizer or a token list that cannot be read; the message says what failed and what to do."""
+    """A tokenizer or a token list cannot be read; the message says what failed and what to do."""

@@ -1,16 +1,15 @@
-"""A vocabulary's tokens as one byte trie, laid out depth first in flat arrays.
+"""The byte trie of a vocabulary's tokens, stored depth first in flat arrays.
 
-Tokens that share a prefix share the work of stepping through it. In depth-first
-order a subtree is a range of nodes, so a walk that dies at a node jumps to
-`skip[node]`, and no pointer is ever chased.
+Tokens with a common prefix share the steps through it. In depth-first order a
+subtree is a range of nodes, so a walk that fails at a node jumps to `skip[node]`
+without following pointers.
 
-The build sorts the distinct tokens and takes the longest common prefix of each
-neighbouring pair; both order and shape of the trie follow from those two. Every
-pass is one numpy expression per byte of depth, over only the tokens that are
-that long.
+The build sorts the distinct tokens and computes the longest common prefix of each
+adjacent pair; the order and the shape of the trie follow from these. Every pass is
+one numpy expression per byte of depth, over the tokens of at least that length.
 
-Rejected: a trie of dicts (seconds for 131,072 tokens, and nothing that a kernel
-could read), and numpy's own byte strings, which drop trailing NUL bytes.
+Rejected: a trie of dicts (it takes seconds for 131,072 tokens, and kernels cannot
+read it), and numpy's byte strings, which drop trailing NUL bytes.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ class Trie:
         skip: int32[N], the first node after the node's subtree.
         token_start: int32[N + 1]; a node's tokens are `token_ids[token_start[n] : token_start[n + 1]]`.
         token_ids: int32[T], ids in the order of their bytes; ids that share bytes are neighbours.
-        top: int32[256], the node of each one-byte prefix; -1 where no token begins with that byte.
-        height: the length of the longest token.
-        size: how many ids the vocabulary has, those without bytes included.
+        top: int32[256], the node of each one-byte prefix; -1 if no token begins with that byte.
+        height: the length of the longest token, in bytes.
+        size: the number of ids of the vocabulary, those without bytes included.
     """
 
     byte: Bytes
@@ -52,11 +51,11 @@ class Trie:
 
     @property
     def arrays(self) -> tuple[Bytes, Ints, Ints, Ints, Ints]:
-        """What a walk reads: byte, depth, skip, token_start and token_ids."""
+        """Return the arrays that a walk reads: byte, depth, skip, token_start and token_ids."""
         return self.byte, self.depth, self.skip, self.token_start, self.token_ids
 
     def below(self, nodes: Ints) -> Trie:
-        """The trie of the tokens that end at or below some nodes, none of which is below another.
+        """Return the trie of the tokens that end at or below some nodes, none of which is below another.
 
         Args:
             nodes: int32[n].
@@ -65,7 +64,7 @@ class Trie:
         ends[nodes] += 1
         np.subtract.at(ends, self.skip[nodes], 1)
         inside = np.cumsum(ends[:-1]) > 0
-        before = np.concatenate(([0], np.cumsum(ends[:-1] > 0)))  # how many of the nodes begin before a node
+        before = np.concatenate(([0], np.cumsum(ends[:-1] > 0)))  # for each node: how many of `nodes` precede it
         kept = inside | (before[self.skip] > before[np.arange(len(self.byte)) + 1])
         index = np.concatenate(([0], np.cumsum(kept))).astype(np.int32)
         counts = np.diff(self.token_start) * inside
@@ -85,10 +84,10 @@ class Trie:
         return Trie(*arrays, height=self.height, size=self.size)
 
     def prefix(self, node: int) -> bytes:
-        """The bytes from the root to a node."""
+        """Return the bytes from the root to a node."""
         path = bytearray()
         at = 0
-        while True:  # at each depth, past the siblings whose subtrees end before the node
+        while True:  # at each depth, skip the siblings whose subtrees end before the node
             while self.skip[at] <= node:
                 at = int(self.skip[at])
             path.append(int(self.byte[at]))
@@ -98,14 +97,14 @@ class Trie:
 
     @property
     def words(self) -> int:
-        """How many int32 words a mask over this vocabulary has."""
+        """Return the number of int32 words of a mask over this vocabulary."""
         return (self.size + 31) // 32
 
 
 def build_trie(tokens: Sequence[bytes | None]) -> Trie:
-    """The trie of all tokens that have bytes; `None` and `b""` are left out."""
+    """Build the trie of all tokens that have bytes; `None` and `b""` are skipped."""
     ids = [index for index, token in enumerate(tokens) if token]
-    # Sorting is stable, so ids that share bytes stay in ascending order.
+    # The sort is stable, so ids with equal bytes stay in ascending order.
     ids.sort(key=cast("Callable[[int], bytes]", tokens.__getitem__))
     texts = [tokens[index] or b"" for index in ids]
     lengths = np.fromiter(map(len, texts), np.int32, len(texts))
@@ -132,7 +131,7 @@ def build_trie(tokens: Sequence[bytes | None]) -> Trie:
 
 
 def _common_prefixes(texts: Sequence[bytes], lengths: Ints) -> Ints:
-    """int32[n]: how many leading bytes each sorted text shares with the one before it."""
+    """Return int32[n]: the length of the common prefix of each sorted text and the one before it."""
     shared = np.zeros(len(texts), np.int32)
     if not texts:
         return shared
@@ -150,7 +149,7 @@ def _common_prefixes(texts: Sequence[bytes], lengths: Ints) -> Ints:
 
 
 def _nodes(text: Bytes, lengths: Ints, shared: Ints) -> tuple[Bytes, Ints, Ints]:
-    """The byte and depth of every node, and for each text the end of the nodes that it adds."""
+    """Return the byte and depth of every node, and for each text the end of the nodes that it adds."""
     added = lengths - shared
     node_end = np.cumsum(added, dtype=np.int32)
     within = np.arange(int(added.sum()), dtype=np.int32) - np.repeat(node_end - added, added)
@@ -161,11 +160,11 @@ def _nodes(text: Bytes, lengths: Ints, shared: Ints) -> tuple[Bytes, Ints, Ints]
 
 
 def _skips(lengths: Ints, shared: Ints, node_end: Ints) -> Ints:
-    """The end of every node's subtree.
+    """Return the end of every node's subtree.
 
-    A text shorter than a depth has no node there and ends every subtree of it, so
-    at each depth only the texts at least that long are looked at: a group is a run
-    of texts that share that many bytes.
+    A text shorter than a depth has no node there and ends every subtree of that depth.
+    So each depth considers only the texts of at least that length, in groups of
+    consecutive texts with a common prefix of that length.
     """
     skip = np.empty(int(node_end[-1]) if len(node_end) else 0, np.int32)
     tall = np.arange(len(lengths))

@@ -1,8 +1,8 @@
-"""Tries of earlier runs, kept in the user's cache: building one takes three times as long as reading it.
+"""A cache of tries on disk: building a trie takes three times as long as reading it.
 
-A file is named by a digest of the tokens, and begins with a checksum of what
-follows, since a walk trusts the arrays of a trie. Whatever is wrong with a file
-or with the folder, the trie is built.
+The name of a file is a digest of the tokens, and the file begins with a checksum of
+its contents, since a walk does not check the arrays of a trie. If a file or the
+folder cannot be used, the trie is built.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from engine.vocabulary.trie import Trie, build_trie
 
 _log = logging.getLogger(__name__)
 _FORMAT = b"turnstile-trie-1"
-_FEWEST_TOKENS = 10_000  # a smaller trie is built in less time than a file is found
-_MOST_FILES = 16
+_MIN_TOKENS = 10_000  # building a smaller trie is faster than reading a file
+_MAX_FILES = 16
 _ARRAYS = (
     ("byte", np.uint8),
     ("depth", np.int32),
@@ -35,11 +35,11 @@ _ARRAYS = (
 
 
 def cached_trie(tokens: Sequence[bytes | None]) -> Trie:
-    """The trie of all tokens that have bytes, read from the cache or put there."""
-    folder = _folder() if len(tokens) >= _FEWEST_TOKENS else None
+    """Return the trie of all tokens that have bytes, from the cache or built and added to it."""
+    folder = _folder() if len(tokens) >= _MIN_TOKENS else None
     if folder is None:
         return build_trie(tokens)
-    path = folder / _name(tokens)
+    path = folder / _file_name(tokens)
     try:
         return _read(path.read_bytes(), len(tokens))
     except FileNotFoundError:
@@ -66,8 +66,8 @@ def _folder() -> Path | None:
     return folder
 
 
-def _name(tokens: Sequence[bytes | None]) -> str:
-    """A digest of the tokens; the lengths first, so that neighbours cannot trade bytes."""
+def _file_name(tokens: Sequence[bytes | None]) -> str:
+    """Return a digest of the tokens; it includes the lengths, so that tokens with the same concatenation differ."""
     texts = [token or b"" for token in tokens]
     digest = hashlib.blake2b(_FORMAT, digest_size=20)
     digest.update(np.fromiter(map(len, texts), np.int64, len(texts)).tobytes())
@@ -76,10 +76,10 @@ def _name(tokens: Sequence[bytes | None]) -> str:
 
 
 def _read(data: bytes, size: int) -> Trie:
-    """A trie out of a file.
+    """Read a trie from the contents of a file.
 
     Raises:
-        ValueError: it is damaged.
+        ValueError: the file is damaged.
     """
     head, body = data[: len(_FORMAT) + 4], memoryview(data)[len(_FORMAT) + 4 :]
     if head != _FORMAT + zlib.crc32(body).to_bytes(4, "little"):
@@ -106,5 +106,5 @@ def _write(path: Path, trie: Trie) -> None:
     except OSError:
         Path(name).unlink(missing_ok=True)
         raise
-    for old in sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime)[:-_MOST_FILES]:
+    for old in sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime)[:-_MAX_FILES]:
         old.unlink(missing_ok=True)

@@ -1,8 +1,8 @@
-"""How a token is shown: every byte of it can be seen.
+"""The display form of a token, in which every byte is visible.
 
-Blanks and line ends become the marks that editors use; what is no character
-(broken UTF-8, control characters) becomes an escape. It is for eyes: a token
-whose text happens to read `\\x41` looks the same as that escape.
+White space becomes the symbols that editors use; invalid UTF-8 and control
+characters become escapes. The form is not reversible: a token with the text
+`\\x41` looks the same as that escape.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ import unicodedata
 from collections.abc import Iterator
 
 _MARKS = {" ": "␣", "\n": "↵", "\r": "␍", "\t": "⇥"}
-_CARRIER = "\N{DOTTED CIRCLE}"  # what a mark that combines with its left neighbour stands on
+_DOTTED_CIRCLE = "\N{DOTTED CIRCLE}"  # precedes a combining character at the start
 
 
 def visible(token: bytes) -> str:
-    """A token's bytes as text without blanks, control characters or broken characters.
+    """Return a token's bytes as text in which every character is visible.
 
     Args:
         token: any bytes; tokens often end in the middle of a character.
 
     Returns:
-        `␣` for a space, `↵` `␍` `⇥` for line feed, carriage return and tab, `\\xNN` for a byte that is no
-        character or a control, `\\u{N}` for another code point that cannot be seen.
+        `␣` for a space, `↵` `␍` `⇥` for line feed, carriage return and tab, `\\xNN` for a control character or a byte
+        of invalid UTF-8, `\\u{N}` for another code point that is not printable.
     """
     text = "".join(_pieces(token))
-    return _CARRIER + text if text and unicodedata.combining(text[0]) else text
+    return _DOTTED_CIRCLE + text if text and unicodedata.combining(text[0]) else text
 
 
 def _pieces(token: bytes) -> Iterator[str]:
@@ -33,7 +33,7 @@ def _pieces(token: bytes) -> Iterator[str]:
         code_point = ord(char)
         if char in _MARKS:
             yield _MARKS[char]
-        elif 0xDC80 <= code_point <= 0xDCFF:  # how surrogateescape writes a byte that is no character
+        elif 0xDC80 <= code_point <= 0xDCFF:  # surrogateescape's form of a byte of invalid UTF-8
             yield f"\\x{code_point - 0xDC00:02x}"
         elif code_point < 0x20 or code_point == 0x7F:
             yield f"\\x{code_point:02x}"

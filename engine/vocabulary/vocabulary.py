@@ -1,8 +1,8 @@
-"""What a model can say: each token id and its bytes, and which ids end the output.
+"""The vocabulary of a model: the bytes of each token id, and the ids that end the output.
 
-Masks are over bytes, so a token is its bytes and nothing else: no id is ever
-decoded by the tokenizer, because decoding one token alone drops leading spaces
-and replaces the halves of characters.
+Masks are computed over bytes, so a token is represented by its bytes only. The
+tokenizer never decodes single ids, because that drops leading spaces and replaces
+incomplete characters.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class Vocabulary:
     """An immutable table of token id → bytes.
 
     An id without bytes (a hole, a special token, padding of wider logits) matches
-    no text. Two ids may share bytes: whatever allows one allows the other.
+    no text. Several ids may have the same bytes; a grammar allows all of them or none.
 
     Attributes:
-        tokens: the bytes of each id; None where it has none.
+        tokens: the bytes of each id; None if it has none.
         eos_ids: the ids that end the output.
-        special: the names of ids that match no text; the EOS ids are among them where they have a name.
+        special: the names of ids that match no text, including the EOS ids that have a name.
     """
 
     def __init__(
@@ -38,27 +38,27 @@ class Vocabulary:
         eos_ids: Iterable[int],
         special: Mapping[int, str] = MappingProxyType({}),
     ) -> None:
-        """Make a vocabulary.
+        """Create a vocabulary.
 
         Args:
             tokens: the bytes of each id; None and `b""` mean no bytes.
-            eos_ids: the ids that end the output; may be empty. They are no text, even where `tokens` has bytes.
+            eos_ids: the ids that end the output; may be empty. They match no text, even if `tokens` has bytes for them.
             special: the names of ids that match no text; their bytes in `tokens` are ignored.
 
         Raises:
-            VocabularyError: there are no tokens, one is no bytes, or an id is outside the table.
+            VocabularyError: there are no tokens, a token is not bytes, or an id is outside the table.
         """
         require("special", special, Mapping, "a mapping of ids to names")
         require("eos_ids", eos_ids, Iterable, "an iterable of ids")
-        given: object = tokens  # a string is a sequence too, though of no bytes
-        if not isinstance(given, Iterable) or isinstance(given, str | bytes | bytearray):
-            raise TypeError(f"tokens must be a sequence of bytes, one for each id, not {type(given).__name__}")
+        untyped: object = tokens  # a string is a sequence too, but not of bytes
+        if not isinstance(untyped, Iterable) or isinstance(tokens_object, str | bytes | bytearray):
+            raise TypeError(f"tokens must be a sequence of bytes, one for each id, not {type(untyped).__name__}")
         names, ends = dict(special), frozenset(eos_ids)
         for index in (*ends, *names):
             require("an id in eos_ids or special", index, Integral, "an integer")
         for name in names.values():
             require("a name in special", name, str, "a string")
-        table = [_token(index, token) for index, token in enumerate(tokens)]
+        table = [_validate_token(index, token) for index, token in enumerate(tokens)]
         if not table:
             raise VocabularyError("a vocabulary needs at least one token; this one is empty")
         for index in (*ends, *names):
@@ -77,28 +77,28 @@ class Vocabulary:
     def from_tokenizer(
         cls, tokenizer: object, *, width: int | None = None, eos_ids: Iterable[int] | None = None
     ) -> Vocabulary:
-        """Read a tokenizer's own tables.
+        """Create a vocabulary from the tables of a tokenizer.
 
         Args:
             tokenizer: a path to `tokenizer.json`, `tekken.json`, tiktoken ranks, a sentencepiece model, or a folder
-                that holds one of them; or a tokenizer object of transformers, tokenizers, tiktoken or sentencepiece.
-            width: the length of the logits, where the model's are wider than the tokenizer; the rest is holes.
+                with one of them; or a tokenizer object of transformers, tokenizers, tiktoken or sentencepiece.
+            width: the length of the logits, if it exceeds the size of the tokenizer; the rest are holes.
             eos_ids: the ids that end the output, instead of those that the tokenizer and the files beside it name.
 
         Raises:
-            VocabularyError: the tokenizer is unknown, broken, or does not spell text byte by byte.
+            VocabularyError: the tokenizer is unknown, broken, or its tokens are not byte strings.
         """
-        from engine.vocabulary.readers import read_tokenizer  # only now: it is not needed to hold a vocabulary
+        from engine.vocabulary.readers import read_tokenizer  # deferred: most vocabularies do not need it
 
         return cls(*read_tokenizer(tokenizer).columns(width, eos_ids))
 
     @property
     def size(self) -> int:
-        """How many ids there are, holes included: the width of the logits."""
+        """Return the number of ids, holes included: the width of the logits."""
         return len(self.tokens)
 
     def token_bytes(self, token_id: int) -> bytes | None:
-        """The bytes of an id; None where it has none.
+        """Return the bytes of an id; None if it has none.
 
         Raises:
             VocabularyError: the id is outside the vocabulary.
@@ -109,15 +109,15 @@ class Vocabulary:
 
     @cached_property
     def trie(self) -> Trie:
-        """The tokens as a byte trie, built at first use, or found in the user's cache."""
+        """Return the byte trie of the tokens, which is read from the user's cache or built on first use."""
         return cached_trie(self.tokens)
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 (hex) of everything that the vocabulary says; the same in every process and version."""
+        """Return the SHA-256 (hex) of the contents of the vocabulary; equal in every process and version."""
         digest = hashlib.sha256(b"turnstile-vocabulary-1\0")
         digest.update(json.dumps([sorted(self.eos_ids), sorted(self.special.items())]).encode())
-        for token in self.tokens:  # the length first: neighbours cannot trade bytes
+        for token in self.tokens:  # with its length, so that tokens with the same concatenation differ
             digest.update(b"\0-" if token is None else b"\0%d:" % len(token))
             digest.update(token or b"")
         return digest.hexdigest()
@@ -129,7 +129,7 @@ class Vocabulary:
         return f"<Vocabulary of {self.size:,} ids, {len(self.special):,} special, EOS {sorted(self.eos_ids)}>"
 
 
-def _token(index: int, token: bytes | None) -> bytes | None:
+def _validate_token(index: int, token: bytes | None) -> bytes | None:
     if token is not None and not isinstance(token, bytes):
         raise VocabularyError(f"token {index} is {type(token).__name__}; a token is bytes, or None where it has none")
     return token or None
