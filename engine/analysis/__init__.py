@@ -1,4 +1,4 @@
-"""Analyses over a vocabulary: shortest completions in tokens, what a token budget allows, dead ends."""
+"""Analyses of a grammar over a vocabulary: shortest completions in tokens, token budgets, and dead ends."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from engine.analysis.dead_end_search import dead_ends
 
-_HOME_OF = {"dead_ends": "engine.analysis.dead_end_search"}
+_MODULE_OF = {"dead_ends": "engine.analysis.dead_end_search"}
 
 __all__ = ["dead_ends"]
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value

@@ -1,12 +1,12 @@
-"""States that no tokens of a vocabulary lead out of.
+"""Search for dead ends: states from which no tokens of a vocabulary lead to a match.
 
-Every configuration of an automaton can be completed by some bytes. A vocabulary
-that lacks them makes a dead end of it, or a trap: tokens may follow, as many as
-one likes, and none of them ever leads to a match. Forwards, the places that
-tokens reach are found; backwards, those that reach a match.
+Some bytes complete every configuration of an automaton. If the vocabulary lacks
+them, the configuration is a dead end; if tokens may follow but none of them ever
+leads to a match, it is a trap. The search finds forwards the states that tokens
+reach, and backwards those that reach a match.
 
-Where every byte that tokens have is a token by itself, and the grammar needs no
-others, nothing is searched: any text can be written byte by byte.
+If every byte of the vocabulary is a token by itself and the grammar needs no other
+bytes, there is nothing to search: any text can be written byte by byte.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ MOST_PLACES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class DeadEnd:
-    """A place that tokens lead to, and from which none lead to a match.
+    """A state that tokens reach, and from which no tokens lead to a match.
 
     Attributes:
-        token_ids: the fewest tokens that lead there.
+        token_ids: a shortest sequence of tokens that reaches it.
         text: their bytes.
-        is_trap: whether tokens may still follow, though none of them leads to a match; else none may.
-        expected: inclusive byte ranges that the grammar wants there.
-        spans: where in the source the match stands.
+        is_trap: whether tokens are allowed there, although none of them leads to a match.
+        expected: the inclusive byte ranges that the grammar allows there.
+        spans: the positions in the source.
     """
 
     token_ids: tuple[int, ...]
@@ -48,8 +48,8 @@ class DeadEnds:
     """The dead ends of a grammar over a vocabulary.
 
     Attributes:
-        found: dead ends for certain, nearest to the start first.
-        places: how many places were looked at.
+        found: proven dead ends, nearest to the start first.
+        places: the number of states that were explored.
         is_complete: whether there are no others.
     """
 
@@ -66,17 +66,17 @@ def dead_ends(
     effort: int | None = None,
     cancel: CancelToken | None = None,
 ) -> DeadEnds:
-    """Look for places that tokens lead to, and no tokens lead on from to a match.
+    """Search for states that tokens reach, and from which no tokens lead to a match.
 
     Args:
-        grammar: what is matched.
-        vocabulary: whose tokens.
-        limit: how many places to look at.
-        effort: how many nodes of the byte trie to look at, all places together; None for any number.
-        cancel: asked at every place.
+        grammar: the grammar.
+        vocabulary: the vocabulary.
+        limit: the largest number of states to explore.
+        effort: the largest number of nodes of the byte trie to visit, for all states together; None for no limit.
+        cancel: checked at every state; receives the progress.
 
     Raises:
-        TypeError: `grammar` or `vocabulary` has another type.
+        TypeError: `grammar` or `vocabulary` has the wrong type.
         CancelledError: `cancel` was used.
     """
     require("grammar", grammar, CompiledGrammar, "a CompiledGrammar")
@@ -93,67 +93,67 @@ class _Explorer:
     ) -> None:
         self._grammar, self._vocabulary = grammar, vocabulary
         self._steps, self._cancel = steps, cancel
-        self._places: list[Any] = [grammar.automaton.cursor(grammar.automaton.start)]
-        self._index: dict[Any, int] = {self._places[0]: 0}
-        self._came: list[tuple[int, int]] = [(-1, -1)]  # from where, by which token
-        self._following: list[list[int]] = []
+        self._cursors: list[Any] = [grammar.automaton.cursor(grammar.automaton.start)]
+        self._index: dict[Any, int] = {self._cursors[0]: 0}
+        self._reached_from: list[tuple[int, int]] = [(-1, -1)]  # the predecessor and the token that leads from it
+        self._successors: list[list[int]] = []
 
     def run(self, limit: int, effort: int | None) -> DeadEnds:
         steps = self._steps
-        while len(self._following) < min(len(self._places), limit) and (effort is None or steps.walked <= effort):
+        while len(self._successors) < min(len(self._cursors), limit) and (effort is None or steps.walked <= effort):
             if self._cancel is not None:
-                self._cancel.report("looking for dead ends", len(self._following))
+                self._cancel.report("looking for dead ends", len(self._successors))
             try:
-                self._expand(len(self._following))
+                self._expand(len(self._successors))
             except LimitExceededError:
                 break
-        looked_at = len(self._following)
-        reaching = self._reaching_a_match()
-        dead = [place for place in range(looked_at) if place not in reaching]
+        n_expanded = len(self._successors)
+        productive = self._states_with_match()
+        dead = [state for state in range(n_expanded) if state not in productive]
         return DeadEnds(
-            tuple(self._dead_end(place) for place in dead), looked_at, is_complete=looked_at == len(self._places)
+            tuple(self._dead_end(state) for state in dead), n_expanded, is_complete=n_expanded == len(self._cursors)
         )
 
-    def _expand(self, place: int) -> None:
+    def _expand(self, state: int) -> None:
         row: list[int] = []
-        for after, token_id in self._steps.following(self._places[place]).items():
-            number = self._index.get(after)
-            if number is None:
-                number = self._index[after] = len(self._places)
-                self._places.append(after)
-                self._came.append((place, token_id))
-            row.append(number)
-        self._following.append(row)
+        for after, token_id in self._steps.following(self._cursors[state]).items():
+            index = self._index.get(after)
+            if index is None:
+                index = self._index[after] = len(self._cursors)
+                self._cursors.append(after)
+                self._reached_from.append((state, token_id))
+            row.append(index)
+        self._successors.append(row)
 
-    def _reaching_a_match(self) -> set[int]:
-        """The places that tokens lead on from to a match, or to where nobody looked."""
+    def _states_with_match(self) -> set[int]:
+        """Return the states from which tokens lead to a match, or to a state that was not explored."""
         remaining = self._grammar.automaton.min_remaining
-        sources: list[list[int]] = [[] for _ in self._places]
-        for place, row in enumerate(self._following):
+        sources: list[list[int]] = [[] for _ in self._cursors]
+        for state, row in enumerate(self._successors):
             for after in row:
-                sources[after].append(place)
-        looked_at = len(self._following)
-        ends = [p for p, place in enumerate(self._places) if p >= looked_at or remaining(place).at_least == 0]
-        reaching = set(ends)
+                sources[after].append(state)
+        n_expanded = len(self._successors)
+        ends = [i for i, cursor in enumerate(self._cursors) if i >= n_expanded or remaining(cursor).at_least == 0]
+        productive = set(ends)
         while ends:
             for source in sources[ends.pop()]:
-                if source not in reaching:
-                    reaching.add(source)
+                if source not in productive:
+                    productive.add(source)
                     ends.append(source)
-        return reaching
+        return productive
 
-    def _dead_end(self, place: int) -> DeadEnd:
+    def _dead_end(self, state: int) -> DeadEnd:
         ids: list[int] = []
-        at = place
+        at = state
         while at > 0:
-            at, token_id = self._came[at]
+            at, token_id = self._reached_from[at]
             ids.append(token_id)
         ids.reverse()
         automaton = self._grammar.automaton
         text = b"".join(self._vocabulary.tokens[token_id] or b"" for token_id in ids)
-        # Where tokens are taken whole, a place is its configuration: bytes alone do not lead there.
-        there = self._places[place] if automaton.token_elements else automaton.run(automaton.start, text)
-        assert there != DEAD
+        # With token elements, a cursor is a configuration: bytes alone may not lead to it.
+        cursor = self._cursors[state] if automaton.token_elements else automaton.run(automaton.start, text)
+        assert cursor != DEAD
         return DeadEnd(
-            tuple(ids), text, bool(self._following[place]), tuple(automaton.expected(there)), automaton.spans(there)
+            tuple(ids), text, bool(self._successors[state]), tuple(automaton.expected(cursor)), automaton.spans(cursor)
         )

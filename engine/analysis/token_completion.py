@@ -1,12 +1,12 @@
-"""How many tokens of a vocabulary the end of a match is away, and where no tokens lead to it.
+"""Search for the fewest tokens that complete a match.
 
-A* over the places that tokens lead to (Hart, Nilsson and Raphael, 1968). A place
-that lacks so many bytes needs at least as many tokens as the longest one fits
-into them; the shortest text, spelled by as few tokens as can be, is the first
-answer, and a search that can find no better one is cut short.
+A* over the states that tokens reach (Hart, Nilsson and Raphael, 1968). The number
+of missing bytes divided by the length of the longest token is a lower bound. The
+shortest completion in bytes, split into the fewest tokens, is the first solution;
+the search stops as soon as no better one is possible.
 
-A place of the grammar is alive by its bytes, and may still be a dead end: no
-tokens of this vocabulary spell what it wants. A search that runs dry says so.
+A state that can be completed in bytes may still be a dead end if no tokens of the
+vocabulary have these bytes. Then the search exhausts all states and says so.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.source import CancelToken, LimitExceededError
 from engine.vocabulary import Vocabulary
 
-_BYTES_EFFORT = 2_000
+_MAX_BYTE_STEPS = 2_000
 _CHECK_EVERY = 1_024
 
 
 @dataclass(frozen=True, slots=True)
 class TokenCompletion:
-    """How far the end of a match is, in tokens; the token that says that the text is over is not counted.
+    """Bounds on the length of the shortest completion in tokens; the EOS is not counted.
 
     Attributes:
-        at_least: no match is nearer; None where no tokens of the vocabulary lead to one.
-        at_most: some match is as near; None where none was found.
-        token_ids: tokens that complete the match, `at_most` of them; None where none were found.
+        at_least: no completion has fewer tokens; None if no tokens of the vocabulary complete the match.
+        at_most: some completion has no more tokens; None if none was found.
+        token_ids: a completion of `at_most` tokens; None if none was found.
     """
 
     at_least: int | None
@@ -40,12 +40,12 @@ class TokenCompletion:
 
     @property
     def is_exact(self) -> bool:
-        """Whether this is the distance itself."""
+        """Return whether the length is known exactly."""
         return self.at_least == self.at_most
 
     @property
     def is_dead_end(self) -> bool:
-        """Whether no tokens of the vocabulary complete the match."""
+        """Return whether no tokens of the vocabulary complete the match."""
         return self.at_least is None
 
 
@@ -56,14 +56,14 @@ def search_token_completion(
     effort: int,
     cancel: CancelToken | None = None,
 ) -> TokenCompletion:
-    """The fewest tokens that complete a match from where it stands.
+    """Return a completion with the fewest tokens.
 
     Args:
-        automaton: the runtime.
-        vocabulary: whose tokens.
-        configuration: where the match stands.
-        effort: how many nodes of the byte trie may be looked at; beyond them the answer is a bound.
-        cancel: asked now and then.
+        automaton: the automaton of the grammar.
+        vocabulary: the vocabulary.
+        configuration: the current configuration.
+        effort: the number of nodes of the byte trie that may be visited; beyond it the result is a bound.
+        cancel: checked regularly.
 
     Raises:
         CancelledError: `cancel` was used.
@@ -78,73 +78,73 @@ class _Search:
         self._automaton = automaton
         self._steps = TokenSuccessors(automaton, vocabulary)
         self._cancel = cancel
-        self._lacking: dict[Any, int | None] = {}
+        self._missing_bytes: dict[Any, int | None] = {}
         self._best: int | None = None
-        self._looked = 0
-        self._came: dict[Any, tuple[int, Any, int]] = {}  # tokens taken, from where, by which
+        self._n_checked = 0
+        self._reached_from: dict[Any, tuple[int, Any, int]] = {}  # number of tokens, predecessor, last token
 
     def run(self, start: Any, configuration: int, effort: int) -> TokenCompletion:
         alphabet = self._steps.alphabet
-        nearest = self._automaton.shortest_completion(configuration, _BYTES_EFFORT, self._cancel, alphabet)
-        if nearest.is_impossible and not self._automaton.token_elements:
+        shortest = self._automaton.shortest_completion(configuration, _MAX_BYTE_STEPS, self._cancel, alphabet)
+        if shortest.is_impossible and not self._automaton.token_elements:
             return TokenCompletion(None)
-        spelled = None if nearest.text is None else self._steps.fewest(nearest.text)
-        self._best = None if spelled is None else len(spelled)
-        self._came[start] = 0, None, 0
-        frontier: list[tuple[int, int, int, Any]] = [(self._at_least(start, 0) or 0, 0, 0, start)]
+        tokens = None if shortest.text is None else self._steps.fewest(shortest.text)
+        self._best = None if tokens is None else len(tokens)
+        self._reached_from[start] = 0, None, 0
+        frontier: list[tuple[int, int, int, Any]] = [(self._lower_bound(start, 0) or 0, 0, 0, start)]
         while frontier:
-            least, negated, _, place = heapq.heappop(frontier)
-            if self._best is not None and least >= self._best:
+            bound, negated, _, state = heapq.heappop(frontier)
+            if self._best is not None and bound >= self._best:
                 break
-            if -negated > self._came[place][0]:
-                continue  # a shorter way there was found since
-            if self._lacks(place) == 0:
-                return TokenCompletion(least, least, self._read_back(place))
+            if -negated > self._reached_from[state][0]:
+                continue  # a shorter path to this state was found later
+            if self._bytes_missing(state) == 0:
+                return TokenCompletion(bound, bound, self._read_back(state))
             if self._cancel is not None:
-                self._cancel.report("looking for the end", len(self._came))
+                self._cancel.report("looking for the end", len(self._reached_from))
             try:
-                self._expand(place, frontier)
-                spent = self._steps.walked > effort
+                self._expand(state, frontier)
+                exhausted = self._steps.walked > effort
             except LimitExceededError:
-                spent = True
-            if spent:
-                return TokenCompletion(least, self._best, spelled)
-        return TokenCompletion(self._best, self._best, spelled)
+                exhausted = True
+            if exhausted:
+                return TokenCompletion(bound, self._best, tokens)
+        return TokenCompletion(self._best, self._best, tokens)
 
-    def _expand(self, place: Any, frontier: list[tuple[int, int, int, Any]]) -> None:
-        taken = self._came[place][0] + 1
+    def _expand(self, state: Any, frontier: list[tuple[int, int, int, Any]]) -> None:
+        taken = self._reached_from[state][0] + 1
 
-        def is_useful(after: Any, further: int) -> bool:
-            self._looked += 1
-            if self._cancel is not None and self._looked % _CHECK_EVERY == 0:
-                self._cancel.check()  # one wide place takes longer than somebody who waits for a step should wait
-            least = self._at_least(after, further)
-            return least is not None and (self._best is None or taken + least < self._best)
+        def is_useful(after: Any, extra_bytes: int) -> bool:
+            self._n_checked += 1
+            if self._cancel is not None and self._n_checked % _CHECK_EVERY == 0:
+                self._cancel.check()  # a state with many tokens takes so long that a user would wait for the stop
+            bound = self._lower_bound(after, extra_bytes)
+            return bound is not None and (self._best is None or taken + bound < self._best)
 
-        for after, token_id in self._steps.following(place, is_useful).items():
-            least = self._at_least(after, 0)
-            known = self._came.get(after)
-            if least is not None and (known is None or taken < known[0]):
-                self._came[after] = taken, place, token_id
-                heapq.heappush(frontier, (taken + least, -taken, len(self._came), after))
+        for after, token_id in self._steps.following(state, is_useful).items():
+            bound = self._lower_bound(after, 0)
+            known = self._reached_from.get(after)
+            if bound is not None and (known is None or taken < known[0]):
+                self._reached_from[after] = taken, state, token_id
+                heapq.heappush(frontier, (taken + bound, -taken, len(self._reached_from), after))
 
-    def _at_least(self, place: Any, further: int) -> int | None:
-        """How many tokens are needed at least behind so many bytes more; None where no bytes are of use."""
-        lacks = self._lacks(place)
+    def _lower_bound(self, state: Any, extra_bytes: int) -> int | None:
+        """Return a lower bound of the tokens to a match after `extra_bytes` more bytes; None if there is no match."""
+        missing = self._bytes_missing(state)
         if self._automaton.token_elements:
-            return 0 if further or lacks == 0 else 1  # one token taken whole may be all that is wanted
-        if lacks is None:
+            return 0 if extra_bytes or missing == 0 else 1  # a single token element may complete the match
+        if missing is None:
             return None
-        return -(-max(0, lacks - further) // self._steps.longest)
+        return -(-max(0, missing - extra_bytes) // self._steps.longest)
 
-    def _lacks(self, place: Any) -> int | None:
-        if place not in self._lacking:
-            self._lacking[place] = self._automaton.min_remaining(place, self._steps.alphabet).at_least
-        return self._lacking[place]
+    def _bytes_missing(self, state: Any) -> int | None:
+        if state not in self._missing_bytes:
+            self._missing_bytes[state] = self._automaton.min_remaining(state, self._steps.alphabet).at_least
+        return self._missing_bytes[state]
 
-    def _read_back(self, place: Any) -> tuple[int, ...]:
+    def _read_back(self, state: Any) -> tuple[int, ...]:
         ids: list[int] = []
-        while self._came[place][0]:
-            _, place, token_id = self._came[place]
+        while self._reached_from[state][0]:
+            _, state, token_id = self._reached_from[state]
             ids.append(token_id)
         return tuple(reversed(ids))

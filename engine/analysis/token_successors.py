@@ -1,8 +1,8 @@
-"""Where the tokens of a vocabulary lead from a place, each place once.
+"""The states to which the tokens of a vocabulary lead from a state, each state once.
 
-A walk of the byte trie, as for a mask, that keeps the places at which tokens end
-instead of the tokens: a wide state has a hundred thousand tokens and leads to a
-dozen places. Places are those of `ByteAutomaton.enter`, so nothing is interned.
+A walk of the byte trie, as for a mask, that collects the states at which tokens end
+instead of the tokens: a permissive state allows a hundred thousand tokens, which lead
+to a dozen states. States are cursors of `ByteAutomaton.cursor`, so nothing is interned.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from engine.vocabulary import Trie, Vocabulary
 
 
 class TokenSuccessors:
-    """The steps of one grammar over one vocabulary.
+    """The successor states of one grammar over one vocabulary.
 
     Attributes:
-        longest: the bytes of the longest token.
-        walked: nodes of the trie that were looked at so far; a token taken whole counts as one.
-        alphabet: the bytes that tokens have; None for all of them.
-        by_bytes: whether each of these bytes is a token by itself, and no tokens are taken whole.
+        longest: the length of the longest token, in bytes.
+        walked: the number of nodes of the trie that were visited so far; a token element counts as one.
+        alphabet: the bytes that occur in tokens; None for all bytes.
+        by_bytes: whether each of these bytes is a token by itself, and the grammar has no token elements.
     """
 
     def __init__(self, automaton: ByteAutomaton, vocabulary: Vocabulary) -> None:
@@ -43,42 +43,45 @@ class TokenSuccessors:
         self.alphabet: Alphabet = used if len(used) < 256 else None
         self.by_bytes = self._sets is None and used <= single
 
-    def following(self, place: Any, is_useful: Callable[[Any, int], bool] | None = None) -> dict[Any, int]:
-        """The places that a token leads to, each with the id of one that does.
+    def following(self, cursor: Any, is_useful: Callable[[Any, int], bool] | None = None) -> dict[Any, int]:
+        """Return the states to which tokens lead, each with the id of one such token.
 
         Args:
-            place: where to begin, as `ByteAutomaton.enter` gives it.
-            is_useful: whether tokens are of interest that go on from a place by at most so many bytes.
+            cursor: the state to begin at, a cursor of `ByteAutomaton.cursor`.
+            is_useful: whether to follow tokens that continue from a cursor by at most that many bytes; None for always.
         """
         found: dict[Any, int] = {}
-        whole: set[int] = set()
+        element_ids: set[int] = set()
         if self._sets is not None:
-            whole = self._sets.ids(self._automaton.token_sets(place))
-            self._take_whole(place, whole, found)
+            element_ids = self._sets.ids(self._automaton.token_sets(cursor))
+            self._add_token_elements(cursor, element_ids, found)
         start, ids = self._trie.token_start.data, self._trie.token_ids.data
-        for node, after in self._walk(place, is_useful):
+        for node, after in self._walk(cursor, is_useful):
             if after not in found:
-                token_id = next((one for one in ids[start[node] : start[node + 1]] if one not in whole), None)
+                token_id = next(
+                    (candidate for candidate in ids[start[node] : start[node + 1]] if candidate not in element_ids),
+                    None,
+                )
                 if token_id is not None:
                     found[after] = token_id
         return found
 
     def fewest(self, text: bytes) -> tuple[int, ...] | None:
-        """The fewest tokens that spell a text; None where none do."""
-        ways: list[tuple[int, int, int] | None] = [(0, 0, 0)]  # tokens, where the last begins, its id
-        ways += [None] * len(text)
+        """Return the fewest tokens whose bytes are a text; None if there are none."""
+        best: list[tuple[int, int, int] | None] = [(0, 0, 0)]  # number of tokens, start of the last one, its id
+        best += [None] * len(text)
         for begin in range(len(text)):
-            way = ways[begin]
-            if way is None:
+            so_far = best[begin]
+            if so_far is None:
                 continue
-            for end, token_id in self._spellings(text, begin):
-                known = ways[end]
-                if known is None or way[0] + 1 < known[0]:
-                    ways[end] = way[0] + 1, begin, token_id
+            for end, token_id in self._tokens_at(text, begin):
+                known = best[end]
+                if known is None or so_far[0] + 1 < known[0]:
+                    best[end] = so_far[0] + 1, begin, token_id
         ids: list[int] = []
         at = len(text)
         while at > 0:
-            last = ways[at]
+            last = best[at]
             if last is None:
                 return None
             _, at, token_id = last
@@ -86,11 +89,11 @@ class TokenSuccessors:
         return tuple(reversed(ids))
 
     def beginnings(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """The tokens that a text begins with: where each ends, and its id."""
-        return self._spellings(text, 0)
+        """Yield the tokens that a text begins with: the end of each, and its id."""
+        return self._tokens_at(text, 0)
 
-    def _spellings(self, text: bytes, begin: int) -> Iterator[tuple[int, int]]:
-        """The tokens that stand in a text from a place on: where each ends, and its id."""
+    def _tokens_at(self, text: bytes, begin: int) -> Iterator[tuple[int, int]]:
+        """Yield the tokens in a text that begin at an offset: the end of each, and its id."""
         byte, skip, start = self._trie.byte.data, self._trie.skip.data, self._trie.token_start.data
         node, last = int(self._trie.top[text[begin]]), len(byte)
         for end in range(begin + 1, len(text) + 1):
@@ -104,16 +107,16 @@ class TokenSuccessors:
             last = skip[node]
             node += 1
 
-    def _walk(self, place: Any, is_useful: Callable[[Any, int], bool] | None) -> Iterator[tuple[int, Any]]:
-        trie, follow = self._trie, self._automaton.advance
+    def _walk(self, cursor: Any, is_useful: Callable[[Any, int], bool] | None) -> Iterator[tuple[int, Any]]:
+        trie, advance = self._trie, self._automaton.advance
         byte, depth, skip = trie.byte.data, trie.depth.data, trie.skip.data
         heights = self._heights.data
-        path = [place] * (trie.height + 1)
+        path = [cursor] * (trie.height + 1)
         node = 0
         while node < len(byte):
             self.walked += 1
             level = depth[node]
-            after = follow(path[level - 1], byte[node])
+            after = advance(path[level - 1], byte[node])
             if after is None or (is_useful is not None and not is_useful(after, heights[node])):
                 node = skip[node]
                 continue
@@ -121,8 +124,8 @@ class TokenSuccessors:
             yield node, after
             node += 1
 
-    def _take_whole(self, configuration: int, ids: set[int], found: dict[Any, int]) -> None:
-        """Add what tokens lead to that the grammar names, which may be spelled as well."""
+    def _add_token_elements(self, configuration: int, ids: set[int], found: dict[Any, int]) -> None:
+        """Add the states to which token elements lead; the bytes of these tokens may be allowed as well."""
         assert self._sets is not None
         for token_id in ids:
             self.walked += 1
@@ -136,14 +139,14 @@ _known_heights: WeakKeyDictionary[Trie, npt.NDArray[np.int32]] = WeakKeyDictiona
 
 
 def _heights(trie: Trie) -> npt.NDArray[np.int32]:
-    """int32[N]: by how many bytes the longest token below a node goes on."""
+    """Return int32[N]: the number of bytes by which the longest token below a node exceeds its prefix."""
     heights = _known_heights.get(trie)
     if heights is None:
         deepest = trie.depth.copy()
         order = np.argsort(trie.depth, kind="stable")
         levels = np.split(order, np.cumsum(np.bincount(trie.depth, minlength=1))[:-1])
         for parents, children in zip(reversed(levels[:-1]), reversed(levels[1:]), strict=True):
-            if len(parents):  # the root is no node
+            if len(parents):  # the root is not a node
                 np.maximum.at(deepest, parents[np.searchsorted(parents, children) - 1], deepest[children])
         heights = _known_heights[trie] = deepest - trie.depth
     return heights

@@ -51,7 +51,7 @@ class Vocabulary:
         require("special", special, Mapping, "a mapping of ids to names")
         require("eos_ids", eos_ids, Iterable, "an iterable of ids")
         untyped: object = tokens  # a string is a sequence too, but not of bytes
-        if not isinstance(untyped, Iterable) or isinstance(tokens_object, str | bytes | bytearray):
+        if not isinstance(untyped, Iterable) or isinstance(untyped, str | bytes | bytearray):
             raise TypeError(f"tokens must be a sequence of bytes, one for each id, not {type(untyped).__name__}")
         names, ends = dict(special), frozenset(eos_ids)
         for index in (*ends, *names):
