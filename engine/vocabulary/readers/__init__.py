@@ -1,7 +1,7 @@
-"""Readers of tokenizers: each takes token bytes from the tokenizer's own tables.
+"""Readers of tokenizers, which derive token bytes from the tokenizer's own tables.
 
-Rejected: decoding every id by the tokenizer itself. It drops leading blanks,
-replaces halves of characters, and differs between versions.
+Rejected: decoding every id with the tokenizer itself. It drops leading spaces,
+replaces incomplete characters, and differs between versions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def read_tokenizer(tokenizer: object) -> TokenTable:
     """Read a tokenizer from a path (a string or a path object) or from an object.
 
     Raises:
-        VocabularyError: it is unknown, broken, or has no bytes per token.
+        VocabularyError: the tokenizer is unknown, broken, or has no bytes per token.
     """
     if isinstance(tokenizer, str | os.PathLike):
         return read_path(Path(tokenizer).expanduser())

@@ -1,8 +1,8 @@
-"""Read a tokenizer's JSON files with checks, so that a wrong type is an error that names file and JSON Pointer.
+"""Checked access to a tokenizer's JSON files: errors name the file, the JSON Pointer and the expected type.
 
-Files come from anywhere: a value may be of any type, nested to any depth, and an id may be any number. A `Part` is a
-value with its file and pointer; its methods return the type that a reader needs, or raise an error that says what was
-expected and what was found.
+Files are not trusted: a value may have any type and any depth, and an id may be any number. A `Part` is a value with
+its file and pointer; its methods return the type that a reader needs, or raise an error with the expected and the
+actual type.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Any, Final
 from engine.vocabulary.errors import VocabularyError
 
 HIGHEST_ID: Final = 1 << 21
-"""Ids up to this one are read, whatever lies between them; a higher one only beside an eighth as many tokens."""
-_LARGEST_FILE: Final = 128 << 20  # the largest in use is gemma3's tokenizer.json, of 33 MB
-_LONGEST: Final = 60
+"""Ids up to this one are always accepted; a higher id needs a table with at least an eighth as many tokens."""
+_MAX_SIZE: Final = 128 << 20  # the largest known file is gemma3's tokenizer.json, of 33 MB
+_MAX_SHOWN: Final = 60
 _WHAT_TO_DO: Final = "download the file again, or correct it"
 
 
 def highest_id(tokens: int) -> int:
-    """Return the highest id that a table of so many tokens may have.
+    """Return the highest id that a table of `tokens` tokens may have.
 
-    A vocabulary is a table with an entry for every id up to the highest, so one absurd id would take all memory.
+    A vocabulary is a table with an entry for every id up to the highest, so one absurd id would exhaust the memory.
     """
     return max(HIGHEST_ID, 8 * tokens)
 
@@ -33,7 +33,7 @@ class Part:
     """A value in a JSON file.
 
     Attributes:
-        value: what the `json` module reads.
+        value: the value, as parsed by the `json` module.
     """
 
     __slots__ = ("_file", "_pointer", "value")
@@ -43,14 +43,14 @@ class Part:
         self._file, self._pointer = file, pointer
 
     def refused(self, expected: str) -> VocabularyError:
-        """Return the error for a value that is not what was expected."""
+        """Return an error that says that the value is not as expected."""
         where = self._pointer or "the whole file"
         return VocabularyError(
-            f"{self._file} is damaged: {where} should be {expected}, not {_shown(self.value)}; {_WHAT_TO_DO}"
+            f"{self._file} is damaged: {where} should be {expected}, not {_short_repr(self.value)}; {_WHAT_TO_DO}"
         )
 
     def get(self, name: str) -> Part:
-        """Return a member of an object; one with the value None where there is none."""
+        """Return a member of an object; a part with the value None if it is missing."""
         if not isinstance(self.value, dict):
             raise self.refused("an object")
         return self._part(self.value.get(name), name)
@@ -70,11 +70,11 @@ class Part:
             yield self._part(value, str(index))
 
     def optional_items(self) -> Iterator[Part]:
-        """Yield the items of a list, none where it is null or missing."""
+        """Yield the items of a list; no items if it is null or missing."""
         return iter(()) if self.value is None else self.items()
 
     def flag(self) -> bool:
-        """Return a boolean; False where it is null or missing."""
+        """Return a boolean; False if it is null or missing."""
         if self.value is not None and not isinstance(self.value, bool):
             raise self.refused("true or false")
         return bool(self.value)
@@ -86,16 +86,16 @@ class Part:
         return self.value
 
     def count(self) -> int:
-        """Return a whole number that is not negative."""
+        """Return a non-negative integer."""
         if not isinstance(self.value, int) or isinstance(self.value, bool) or self.value < 0:
             raise self.refused("a whole number that is not negative")
         return self.value
 
     def id_among(self, tokens: int) -> int:
-        """Return an id of a table of so many tokens."""
+        """Return an id, which may not be absurdly high for a table of `tokens` tokens."""
         index = self.count()
-        if index > (most := highest_id(tokens)):
-            raise self.refused(f"at most {most:,} (every id up to the highest takes memory)")
+        if index > (highest := highest_id(tokens)):
+            raise self.refused(f"at most {highest:,} (every id up to the highest takes memory)")
         return index
 
     def _part(self, value: Any, step: str) -> Part:
@@ -106,15 +106,15 @@ def read_bytes(file: Path) -> bytes:
     """Return the content of a file.
 
     Raises:
-        VocabularyError: it is larger than any tokenizer's file, or no regular file.
-        OSError: it cannot be read.
+        VocabularyError: the file is larger than any tokenizer's file, or not a regular file.
+        OSError: the file cannot be read.
     """
     size = file.stat().st_size
-    if not file.is_file():  # a device may have no end, and a pipe no beginning
+    if not file.is_file():  # reading a device or a pipe may never end
         raise VocabularyError(f"{file} is not a regular file; give the path of a tokenizer's file")
-    if size > _LARGEST_FILE:
+    if size > _MAX_SIZE:
         raise VocabularyError(
-            f"{file} has {size:,} bytes, and a tokenizer's file at most {_LARGEST_FILE:,}; give the path of a tokenizer"
+            f"{file} has {size:,} bytes, and a tokenizer's file at most {_MAX_SIZE:,}; give the path of a tokenizer"
         )
     return file.read_bytes()
 
@@ -123,7 +123,7 @@ def read_json(content: bytes | str, file: str) -> Part:
     """Parse a JSON file.
 
     Raises:
-        VocabularyError: it is no JSON, or nested deeper than Python's parser goes.
+        VocabularyError: the content is not JSON, or nested too deep for Python's parser.
     """
     try:
         return Part(json.loads(content), file)
@@ -137,39 +137,39 @@ def by_id(entries: Iterable[tuple[Part, int, str]]) -> dict[int, str]:
     """Return tokens by their ids.
 
     Args:
-        entries: the part that an error names, the id, and the token's text.
+        entries: for each token the part that an error names, the id, and the text.
 
     Raises:
-        VocabularyError: two different tokens have one id.
+        VocabularyError: two different tokens have the same id.
     """
     tokens: dict[int, str] = {}
     for part, index, text in entries:
         if tokens.setdefault(index, text) != text:
-            raise part.refused(f"another id, since “{tokens[index]:.{_LONGEST}}” has it already")
+            raise part.refused(f"another id, since “{tokens[index]:.{_MAX_SHOWN}}” has it already")
     return tokens
 
 
 def encoded(text: str) -> bytes:
-    """Return a text as UTF-8.
+    """Encode a text in UTF-8.
 
     Raises:
-        VocabularyError: it holds half of a surrogate pair, which JSON can write and UTF-8 cannot.
+        VocabularyError: the text has a lone surrogate, which JSON can express and UTF-8 cannot.
     """
     try:
         return text.encode()
     except UnicodeEncodeError as error:
         raise VocabularyError(
-            f"the token {ascii(text)[:_LONGEST]} holds half of a surrogate pair, which is no text; {_WHAT_TO_DO}"
+            f"the token {ascii(text)[:_MAX_SHOWN]} holds half of a surrogate pair, which is no text; {_WHAT_TO_DO}"
         ) from error
 
 
-def _shown(value: object) -> str:
-    """Return a value in a few words; a large one is not written out first."""
+def _short_repr(value: object) -> str:
+    """Describe a value briefly, without formatting large values."""
     if value is None:
         return "null or missing"
     if isinstance(value, dict | list):
         return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value):,}"
-    if isinstance(value, int) and value.bit_length() > 3 * _LONGEST:
+    if isinstance(value, int) and value.bit_length() > 3 * _MAX_SHOWN:
         return "a number of very many digits"
-    text = json.dumps(value[:_LONGEST] if isinstance(value, str) else value)
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    text = json.dumps(value[:_MAX_SHOWN] if isinstance(value, str) else value)
+    return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"

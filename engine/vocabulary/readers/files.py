@@ -1,4 +1,4 @@
-"""Tokenizers on disk: what a file is, told by its content, and what the files beside it say of the end."""
+"""Reader of tokenizer files, whose format it detects by content, and of the configuration files beside them."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from engine.vocabulary.readers.token_table import TokenTable
 from engine.vocabulary.readers.tokenizer_json import read_tokenizer_json, unspelled
 
 _NAMES = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json")
-_MOST_DIGITS: Final = 12  # of an id
+_MAX_ID_DIGITS: Final = 12
 _ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 _KNOWN = "tokenizer.json, tekken.json, tiktoken ranks (*.tiktoken) and sentencepiece models (*.model)"
 
 
 def read_path(path: Path) -> TokenTable:
-    """Read a tokenizer file, or the first that a folder holds.
+    """Read a tokenizer file, or the first one in a folder.
 
     Raises:
-        VocabularyError: there is none, or it or a file beside it is damaged; the message names the file.
+        VocabularyError: there is none, or a file is damaged; the message names the file.
     """
     file = _find(path) if path.is_dir() else path
     try:
-        table = _with_neighbours(_read_file(file), file.parent)
+        table = _with_configuration(_read_file(file), file.parent)
         table.check()
     except VocabularyError as error:
         if str(file.parent) in str(error):
@@ -39,10 +39,10 @@ def read_path(path: Path) -> TokenTable:
 
 
 def check_folder(folder: Path) -> None:
-    """Check the JSON files of a model folder, before another library reads them.
+    """Check the JSON files of a model folder before another library reads them.
 
     Raises:
-        VocabularyError: one is damaged; the message names file and JSON Pointer.
+        VocabularyError: a file is damaged; the message names the file and the JSON Pointer.
     """
     file = folder / _NAMES[0]
     table = TokenTable({})
@@ -52,7 +52,7 @@ def check_folder(folder: Path) -> None:
         except OSError as error:
             raise _unreadable(file, error) from error
         table = unspelled(document)
-    _with_neighbours(table, folder)
+    _with_configuration(table, folder)
 
 
 def _find(folder: Path) -> Path:
@@ -96,7 +96,7 @@ def _read_json(file: Path, content: bytes) -> TokenTable:
 
 
 def _read_pieces(file: Path, document: Part) -> TokenTable:
-    """Read a bare table of pieces, as GPT-2's `vocab.json`; only byte-level ones say what bytes their pieces are."""
+    """Read a bare table of pieces such as GPT-2's `vocab.json`; the bytes are defined only for byte-level pieces."""
     pieces = document.value
     if "Ġ" not in pieces or any("▁" in piece or piece.endswith("</w>") for piece in pieces):
         raise VocabularyError(f"{file} does not say how its pieces spell bytes; give the folder's tokenizer.json")
@@ -108,16 +108,16 @@ def _unreadable(file: Path, error: OSError) -> VocabularyError:
     return VocabularyError(f"{file} cannot be read ({error.strerror or error}); check its permissions")
 
 
-def _with_neighbours(table: TokenTable, folder: Path) -> TokenTable:
-    """Add what a model folder says: special tokens that only its configuration names, and the ends."""
-    tokenizer = _settings(folder / "tokenizer_config.json")
-    named = (tokenizer, _settings(folder / "special_tokens_map.json"))
-    table = _with_added(table, tokenizer.get("added_tokens_decoder"))
+def _with_configuration(table: TokenTable, folder: Path) -> TokenTable:
+    """Add the special tokens and EOS ids that the configuration files of a model folder name."""
+    tokenizer = _read_settings(folder / "tokenizer_config.json")
+    named = (tokenizer, _read_settings(folder / "special_tokens_map.json"))
+    table = _with_added_tokens(table, tokenizer.get("added_tokens_decoder"))
     table = _with_roles(table, {_name(settings.get(role)) for settings in named for role in _ROLES})
     ends = {index for settings in named for index in table.id_of(_name(settings.get("eos_token")))}
-    ends |= _ids(_settings(folder / "generation_config.json").get("eos_token_id"))
+    ends |= _ids(_read_settings(folder / "generation_config.json").get("eos_token_id"))
     if not ends:
-        model = _settings(folder / "config.json")
+        model = _read_settings(folder / "config.json")
         inner = model.get("text_config")
         ends = _ids(model.get("eos_token_id"))
         if not ends and inner.value is not None:
@@ -125,13 +125,13 @@ def _with_neighbours(table: TokenTable, folder: Path) -> TokenTable:
     return (table.ending_with(ends) if ends else table).with_usual_ends()
 
 
-def _with_added(table: TokenTable, added: Part) -> TokenTable:
+def _with_added_tokens(table: TokenTable, added: Part) -> TokenTable:
     if added.value is None:
         return table
     texts, special = dict(table.texts), dict(table.special)
     highest = highest_id(len(texts) + len(special))
     for key, entry in added.members():
-        if not (key.isascii() and key.isdigit()) or len(key) > _MOST_DIGITS or int(key) > highest:
+        if not (key.isascii() and key.isdigit()) or len(key) > _MAX_ID_DIGITS or int(key) > highest:
             raise entry.refused(f"under an id, a whole number from 0 to {highest:,},")
         index, content = int(key), _name(entry)
         if content and isinstance(entry.value, dict) and entry.get("special").flag():
@@ -143,14 +143,14 @@ def _with_added(table: TokenTable, added: Part) -> TokenTable:
 
 
 def _with_roles(table: TokenTable, names: set[str | None]) -> TokenTable:
-    """Make special what a configuration gives a role, as transformers does."""
+    """Make the tokens special to which a configuration gives a role, as transformers does."""
     special = {index: name for name in names if name for index in table.id_of(name)}
     texts = {index: text for index, text in table.texts.items() if index not in special}
     return TokenTable(texts, {**table.special, **special}, table.eos_ids)
 
 
-def _settings(file: Path) -> Part:
-    """Read a JSON object beside a tokenizer; an empty one where there is no such file, since none is required."""
+def _read_settings(file: Path) -> Part:
+    """Read a JSON object from a file beside a tokenizer; an empty object if the file does not exist."""
     try:
         part = read_json(read_bytes(file), str(file))
     except FileNotFoundError:
@@ -163,7 +163,7 @@ def _settings(file: Path) -> Part:
 
 
 def _name(token: Part) -> str | None:
-    """Return a token's name, which transformers writes as a string or as an object; None where there is none."""
+    """Return a token's name, which transformers writes as a string or as an object; None if there is none."""
     if token.value is None or isinstance(token.value, str):
         return token.value
     if not isinstance(token.value, dict):
@@ -172,10 +172,10 @@ def _name(token: Part) -> str | None:
 
 
 def _ids(part: Part) -> set[int]:
-    """Return one id, a list of ids, or none."""
+    """Return the ids of an entry that is one id, a list of ids, or null."""
     ids = set()
     for item in part.items() if isinstance(part.value, list) else [part]:
-        if type(item.value) is int:  # −1 is one way to write that there is none; `columns` leaves it out
+        if type(item.value) is int:  # some files write −1 for none; `columns` drops it
             ids.add(item.value)
         elif item.value is not None or item is not part:
             raise item.refused("an id" if item is not part else "an id or a list of ids")

@@ -1,4 +1,4 @@
-"""Tokenizer objects of other libraries, known by what they offer, so that none of those libraries is imported."""
+"""Reader of tokenizer objects of other libraries, which are recognised by their attributes, without imports."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def read_object(tokenizer: Any) -> TokenTable:
     """Read a tokenizer object of transformers, tokenizers, tiktoken, sentencepiece or mistral-common.
 
     Raises:
-        VocabularyError: it is none of them, or has no bytes per token.
+        VocabularyError: the object is none of them, or has no bytes per token.
     """
     if hasattr(tokenizer, "backend_tokenizer"):  # transformers, over the tokenizers library
-        return _ending_as(tokenizer, _read_backend(tokenizer.backend_tokenizer))
+        return _with_eos_of(tokenizer, _read_backend(tokenizer.backend_tokenizer))
     if hasattr(tokenizer, "sp_model"):  # transformers, over sentencepiece
-        return _ending_as(tokenizer, _read_slow_pieces(tokenizer))
+        return _with_eos_of(tokenizer, _read_slow_pieces(tokenizer))
     if hasattr(tokenizer, "byte_decoder"):  # transformers, byte-level in Python
-        return _ending_as(tokenizer, _read_slow_bytes(tokenizer))
+        return _with_eos_of(tokenizer, _read_slow_bytes(tokenizer))
     if hasattr(tokenizer, "decode_single_token_bytes"):  # tiktoken
         return read_encoding(tokenizer)
     if hasattr(tokenizer, "IdToPiece"):  # sentencepiece
@@ -46,28 +46,28 @@ def read_object(tokenizer: Any) -> TokenTable:
 
 def _read_backend(backend: Any) -> TokenTable:
     ids = backend.get_vocab().values()
-    check_highest(max(ids, default=0), len(ids))  # since `to_str` takes time and memory for every id that has no token
+    check_highest(max(ids, default=0), len(ids))  # `to_str` needs time and memory for every id without a token
     return read_tokenizer_json(json.loads(backend.to_str()))
 
 
 def _read_slow_pieces(tokenizer: Any) -> TokenTable:
-    """The ids are the tokenizer's own, which are often shifted against those of its sentencepiece model."""
-    added = _added(tokenizer)
+    """Read pieces under the ids of the tokenizer, which often differ from those of its sentencepiece model."""
+    added = _added_tokens(tokenizer)
     pieces = {index: piece for piece, index in tokenizer.get_vocab().items() if index not in added}
-    return _with_added(read_pieces(pieces, tokenizer.sp_model), added)
+    return _with_added_tokens(read_pieces(pieces, tokenizer.sp_model), added)
 
 
 def _read_slow_bytes(tokenizer: Any) -> TokenTable:
-    added = _added(tokenizer)
+    added = _added_tokens(tokenizer)
     texts = {index: spell_byte_level(piece) for piece, index in tokenizer.get_vocab().items() if index not in added}
-    return _with_added(TokenTable(texts), added)
+    return _with_added_tokens(TokenTable(texts), added)
 
 
-def _added(tokenizer: Any) -> Mapping[int, Any]:
+def _added_tokens(tokenizer: Any) -> Mapping[int, Any]:
     return dict(tokenizer.added_tokens_decoder)
 
 
-def _with_added(table: TokenTable, added: Mapping[int, Any]) -> TokenTable:
+def _with_added_tokens(table: TokenTable, added: Mapping[int, Any]) -> TokenTable:
     texts, special = dict(table.texts), dict(table.special)
     for index, token in added.items():
         if token.special:
@@ -77,7 +77,7 @@ def _with_added(table: TokenTable, added: Mapping[int, Any]) -> TokenTable:
     return TokenTable(texts, special)
 
 
-def _ending_as(tokenizer: Any, table: TokenTable) -> TokenTable:
-    end = tokenizer.eos_token_id
-    ends = end if isinstance(end, list | tuple | set | frozenset) else [end]
-    return table.ending_with(one for one in ends if type(one) is int).with_usual_ends()
+def _with_eos_of(tokenizer: Any, table: TokenTable) -> TokenTable:
+    eos = tokenizer.eos_token_id
+    eos_ids = eos if isinstance(eos, list | tuple | set | frozenset) else [eos]
+    return table.ending_with(token_id for token_id in eos_ids if type(token_id) is int).with_usual_ends()

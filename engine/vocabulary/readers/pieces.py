@@ -1,4 +1,4 @@
-"""Sentencepiece models: pieces with a type, in which a blank is written as ▁ (U+2581)."""
+"""Reader of sentencepiece models: typed pieces, in which ▁ (U+2581) stands for a space."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def read_model(path: Path) -> TokenTable:
     """Read a sentencepiece model file.
 
     Raises:
-        VocabularyError: the file is none, or sentencepiece is not installed.
+        VocabularyError: the file is not such a model, or sentencepiece is not installed.
     """
     try:
         from sentencepiece import SentencePieceProcessor
@@ -40,7 +40,7 @@ def read_processor(processor: SentencePieceProcessor) -> TokenTable:
     """Read a loaded sentencepiece model.
 
     Raises:
-        VocabularyError: a piece is no text.
+        VocabularyError: a piece is not valid UTF-8.
     """
     try:
         pieces = {index: processor.IdToPiece(index) for index in range(processor.GetPieceSize())}
@@ -53,7 +53,7 @@ def read_processor(processor: SentencePieceProcessor) -> TokenTable:
 
 
 def read_pieces(pieces: Mapping[int, str], processor: SentencePieceProcessor) -> TokenTable:
-    """The bytes of pieces, whose ids may differ from those of the model that tells their types."""
+    """Return the table of pieces, whose ids may differ from those of the model that has their types."""
     texts: dict[int, bytes] = {}
     special: dict[int, str] = {}
     for index, piece in pieces.items():

@@ -1,10 +1,10 @@
-"""From a token as a tokenizer writes it to the bytes that it stands for.
+"""Conversion of tokens, as written in a tokenizer, to bytes.
 
-A Hugging Face tokenizer spells a whole output by a chain of decoders. Where the
-chain works on each token alone, its steps are followed here for one token;
-steps at the ends of the whole text (a leading blank dropped) are left out, since
-a token in the middle keeps its blank. A chain that looks at neighbours has no
-bytes per token, and is refused.
+A Hugging Face tokenizer decodes an output with a chain of decoders. If every step
+works on one token at a time, this module applies the chain to single tokens. It
+skips steps that affect only the ends of the text (removing a leading space), since
+a token in the middle keeps its space. A chain that depends on neighbouring tokens
+defines no bytes per token and is rejected.
 
 Source: `tokenizers`, `src/decoders/*.rs` and `src/pre_tokenizers/byte_level.rs`.
 """
@@ -23,9 +23,9 @@ Spell = Callable[[str], bytes]
 _Text = str | bytes
 _Step = Callable[[_Text], _Text]
 
-_MOST_STEPS: Final = 64
-_LONGEST_WRITTEN: Final = 256  # characters of a replacement
-_LONGEST_TOKEN: Final = 1 << 16
+_MAX_STEPS: Final = 64
+_MAX_REPLACEMENT: Final = 256  # characters of a replacement
+_MAX_TOKEN: Final = 1 << 16
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _WHY_NOT = {
     "WordPiece": "it puts blanks between words by rules of its own (WordPiece)",
@@ -36,14 +36,14 @@ _WHY_NOT = {
 
 @cache
 def byte_alphabet() -> Mapping[str, int]:
-    """The characters with which GPT-2's byte-level tokenizers write the 256 bytes."""
+    """Return the character that GPT-2's byte-level tokenizers use for each byte, as a mapping to bytes."""
     shown = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     hidden = (byte for byte in range(256) if byte not in set(shown))
     return {chr(byte): byte for byte in shown} | {chr(256 + index): byte for index, byte in enumerate(hidden)}
 
 
 def spell_byte_level(token: str) -> bytes:
-    """The bytes of a byte-level token; a token with a character outside the alphabet stands for its own text."""
+    """Return the bytes of a byte-level token; a token with characters outside the alphabet is encoded as text."""
     alphabet = byte_alphabet()
     try:
         return bytes([alphabet[char] for char in token])
@@ -52,26 +52,26 @@ def spell_byte_level(token: str) -> bytes:
 
 
 def byte_fallback(token: str) -> bytes | None:
-    """The byte of a token such as `<0x0A>`; None for another token."""
+    """Return the byte of a token such as `<0x0A>`; None for other tokens."""
     match = _BYTE.fullmatch(token)
     return bytes.fromhex(match[1]) if match else None
 
 
 def is_byte_level(document: Part) -> bool:
-    """Whether a `tokenizer.json` writes bytes in the byte-level alphabet."""
-    parts = [*_flat(document.get("decoder"), "decoders"), *_flat(document.get("pre_tokenizer"), "pretokenizers")]
+    """Return whether a `tokenizer.json` uses the byte-level alphabet."""
+    parts = [*_flatten(document.get("decoder"), "decoders"), *_flatten(document.get("pre_tokenizer"), "pretokenizers")]
     return any(part.get("type").value == "ByteLevel" for part in parts)
 
 
 def token_bytes_reader(document: Part) -> Spell:
-    """How a `tokenizer.json` spells one token.
+    """Return the function from tokens to bytes that a `tokenizer.json` defines.
 
     Raises:
-        VocabularyError: its decoder does not work on each token alone.
+        VocabularyError: its decoder does not work on one token at a time.
     """
     if is_byte_level(document):
         return spell_byte_level
-    decoders = list(_flat(document.get("decoder"), "decoders"))
+    decoders = list(_flatten(document.get("decoder"), "decoders"))
     if not decoders:
         raise _refused("it has no decoder, which means a blank between any two tokens")
     steps = list(_steps(decoders))
@@ -80,30 +80,29 @@ def token_bytes_reader(document: Part) -> Spell:
         text: _Text = token
         for step in steps:
             text = step(text)
-            if len(text) > _LONGEST_TOKEN:
+            if len(text) > _MAX_TOKEN:
                 raise VocabularyError(
-                    "this tokenizer cannot be used:"
-                    f" its decoder makes more than {_LONGEST_TOKEN:,} characters of one token"
+                    f"this tokenizer cannot be used: its decoder makes more than {_MAX_TOKEN:,} characters of one token"
                 )
         return encoded(text) if isinstance(text, str) else text
 
     return spell
 
 
-def _flat(part: Part, children: str) -> list[Part]:
-    """Return a decoder's parts in order; a sequence may hold sequences."""
+def _flatten(part: Part, children: str) -> list[Part]:
+    """Return the parts of a decoder in order, flattening nested sequences."""
     if part.value is None:
         return []
     flat: list[Part] = []
     todo = [part]
     while todo:
-        here = todo.pop()
-        if here.get("type").text() == "Sequence":
-            todo += reversed(list(here.get(children).optional_items()))
+        current = todo.pop()
+        if current.get("type").text() == "Sequence":
+            todo += reversed(list(current.get(children).optional_items()))
         else:
-            flat.append(here)
-        if len(flat) + len(todo) > _MOST_STEPS:
-            raise part.refused(f"at most {_MOST_STEPS} steps")
+            flat.append(current)
+        if len(flat) + len(todo) > _MAX_STEPS:
+            raise part.refused(f"at most {_MAX_STEPS} steps")
     return flat
 
 
@@ -116,12 +115,12 @@ def _steps(decoders: list[Part]) -> Iterator[_Step]:
                 replaced = decoder.get("replacement")
                 yield _replacing("▁" if replaced.value is None else replaced.text(), " ")
             case "Replace" if decoder.get("pattern").get("String").value is not None:
-                yield _replacing(decoder.get("pattern").get("String").text(), _short(decoder.get("content")))
+                yield _replacing(decoder.get("pattern").get("String").text(), _replacement(decoder.get("content")))
             case "ByteFallback":
                 yield _to_byte
             case "Fuse":
                 fused = True
-            case "Strip" if fused:  # from here on the chain sees the whole text: only its ends are stripped
+            case "Strip" if fused:  # after `Fuse` the step affects only the ends of the whole text
                 pass
             case "Strip":
                 start, stop = decoder.get("start").count(), decoder.get("stop").count()
@@ -130,10 +129,10 @@ def _steps(decoders: list[Part]) -> Iterator[_Step]:
                 raise _refused(_WHY_NOT.get(kind, f"of its decoder {kind[:40]}, which Turnstile does not know"))
 
 
-def _short(part: Part) -> str:
+def _replacement(part: Part) -> str:
     text = part.text()
-    if len(text) > _LONGEST_WRITTEN:
-        raise part.refused(f"at most {_LONGEST_WRITTEN} characters")
+    if len(text) > _MAX_REPLACEMENT:
+        raise part.refused(f"at most {_MAX_REPLACEMENT} characters")
     return text
 
 

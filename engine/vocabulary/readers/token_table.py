@@ -1,4 +1,4 @@
-"""What every reader gives: token bytes, names of special tokens, and the ids that end the output."""
+"""The result of every reader: token bytes, names of special tokens, and EOS ids."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Final
 from engine.vocabulary.errors import VocabularyError
 from engine.vocabulary.readers.document import encoded, highest_id
 
-_MOST_BYTES: Final = 16 << 20
-_MOST_BITS: Final = 100
-_USUAL_ENDS = (
+_MAX_BYTES: Final = 16 << 20
+_MAX_BITS: Final = 100
+_COMMON_EOS_NAMES = (
     "</s>",
     "<eos>",
     "[EOS]",
@@ -29,12 +29,12 @@ Columns = tuple[list[bytes | None], frozenset[int], dict[int, str]]
 
 @dataclass(frozen=True, slots=True)
 class TokenTable:
-    """A tokenizer as tables.
+    """The tables of a tokenizer.
 
     Attributes:
-        texts: id → the bytes that it stands for.
-        special: id → name, of ids that stand for no text.
-        eos_ids: the ids that end the output; empty where the tokenizer does not say.
+        texts: id → bytes.
+        special: id → name, of ids without bytes.
+        eos_ids: the ids that end the output; empty if the tokenizer does not name them.
     """
 
     texts: Mapping[int, bytes]
@@ -42,29 +42,29 @@ class TokenTable:
     eos_ids: frozenset[int] = frozenset()
 
     def id_of(self, name: str | None) -> frozenset[int]:
-        """The id of a token by its name, as a set: empty where there is none."""
+        """Return the id of a token by its name, as a set, which is empty if there is none."""
         if not name:
             return frozenset()
         named = frozenset(index for index, text in self.special.items() if text == name)
-        data = name.encode("utf-8", "surrogatepass")  # which no token equals that is UTF-8
+        data = name.encode("utf-8", "surrogatepass")  # a name with a lone surrogate equals no token
         return named or frozenset(index for index, text in self.texts.items() if text == data)
 
     def ending_with(self, eos_ids: Iterable[int]) -> TokenTable:
-        """The same table with these ends."""
+        """Return the table with other EOS ids."""
         return replace(self, eos_ids=frozenset(eos_ids))
 
     def with_usual_ends(self) -> TokenTable:
-        """The same table; where nothing names an end, special tokens whose name says that they are one."""
+        """Return the table; if it has no EOS ids, with the special tokens that have a common name of an EOS."""
         if self.eos_ids:
             return self
-        return self.ending_with(index for index, name in self.special.items() if name in _USUAL_ENDS)
+        return self.ending_with(index for index, name in self.special.items() if name in _COMMON_EOS_NAMES)
 
     def columns(self, width: int | None, eos_ids: Iterable[int] | None) -> Columns:
-        """The arguments of a vocabulary.
+        """Return the arguments of the constructor of `Vocabulary`.
 
         Args:
-            width: how many ids there are; None is as many as the tokenizer has.
-            eos_ids: the ends, instead of the table's own.
+            width: the number of ids; None for the number of the tokenizer.
+            eos_ids: the EOS ids, instead of those of the table.
 
         Raises:
             VocabularyError: tokens with text do not fit into `width`.
@@ -78,17 +78,17 @@ class TokenTable:
                 f"the tokenizer has ids up to {needed - 1:,}, but the logits have only {width:,} values:"
                 " they do not belong to the same model"
             )
-        # An id that the logits cannot hold can never come. Models often lack their tokenizer's last special tokens.
+        # An id beyond the logits never occurs. Models often lack the last special tokens of their tokenizer.
         special = {index: name for index, name in self.special.items() if index < width}
         ends = self.eos_ids if eos_ids is None else frozenset(eos_ids)
         tokens = [self.texts.get(index) for index in range(width)]
         return tokens, (frozenset(index for index in ends if 0 <= index < width) if eos_ids is None else ends), special
 
     def check(self) -> None:
-        """Refuse tables that a reader could not have meant, before memory is taken for them.
+        """Reject implausible tables before memory is allocated for them.
 
         Raises:
-            VocabularyError: an id is no whole number or absurdly high, a name is no text, or there is too much text.
+            VocabularyError: an id is not an integer or too high, a name is not a string, or the tokens are too long.
         """
         ids, count = (*self.texts, *self.special), len(self.texts) + len(self.special)
         for index in ids if set(map(type, ids)) - {int} else ():
@@ -102,18 +102,18 @@ class TokenTable:
             raise VocabularyError(f"the tokenizer has the negative id {_digits(lowest)}; download its file again")
         check_highest(max(ids, default=0), count)
         size = sum(map(len, self.texts.values()))
-        if size > _MOST_BYTES:
+        if size > _MAX_BYTES:
             raise VocabularyError(
-                f"the tokens have {size:,} bytes of text together, where the limit is {_MOST_BYTES:,};"
+                f"the tokens have {size:,} bytes of text together, where the limit is {_MAX_BYTES:,};"
                 " this is no tokenizer's file, or a damaged one"
             )
 
 
 def check_highest(highest: int, count: int) -> None:
-    """Refuse an id that is absurdly high for a table of so many tokens.
+    """Reject an id that is absurdly high for a table of `count` tokens.
 
     Raises:
-        VocabularyError: it is; the message has the numbers.
+        VocabularyError: the id is too high; the message has the numbers.
     """
     most = highest_id(count)
     if highest > most:
@@ -124,4 +124,4 @@ def check_highest(highest: int, count: int) -> None:
 
 
 def _digits(index: int) -> str:
-    return f"{index:,}" if index.bit_length() < _MOST_BITS else f"about {index.bit_length() * 3 // 10} digits"
+    return f"{index:,}" if index.bit_length() < _MAX_BITS else f"about {index.bit_length() * 3 // 10} digits"
