@@ -14,7 +14,7 @@ from app.workers.loop import Handler
 
 _GRACE_MS = 200
 _DECODE_GRACE_MS = 10_000  # a kill loses the model, and loading it again takes longer than most waits
-_LAYOUT_LIMIT_MS = 1_500  # then the plain layout serves, which has its time: on a busy machine it was stopped, too
+_LAYOUT_LIMIT_MS = 60_000  # for a library that does not return: `lay_out` chooses by work what takes a second
 
 
 class WorkerPool(QObject):

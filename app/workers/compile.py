@@ -9,6 +9,7 @@ import engine.compile.compiler  # noqa: F401 - see `warm`
 from app.graph.match.folding import fold
 from app.graph.match.regions import FOLDED_BEYOND, regions_of
 from app.graph.rules import RuleCharts, charts_of
+from app.workers.bounded_work import TooMuchWorkError, bounded_work
 from app.workers.compile_messages import (
     CompileAnswer,
     CompileRequest,
@@ -37,27 +38,8 @@ if TYPE_CHECKING:
 MATERIALISE_STATES = 20_000  # beyond, the minimal automaton is not computed at all
 DRAWN_STATES = 4_000  # beyond, the window gets the surroundings of the live state instead
 DRAWN_EDGES = 20_000  # the same: the window reads them all, and that must not take it longer than a frame
-DRAWING_SECONDS = 1.0  # the same beyond this time: findings and steps should not wait for a picture
+DRAWING_WORK = 1_000_000  # the same beyond so many turns, about a second: findings and steps should not wait for it
 RADIUS, NODES = 2, 60  # of those surroundings
-
-
-class _TooSlowError(Exception):
-    """A picture takes longer than it is worth."""
-
-
-class _Deadline(CancelToken):
-    """Passes a cancel on, and ends the work by itself when its time is over."""
-
-    def __init__(self, cancel: CancelToken, seconds: float) -> None:
-        super().__init__()
-        self._outer = cancel
-        self._end = time.perf_counter() + seconds
-
-    def check(self) -> None:
-        """Raise where the work should stop."""
-        self._outer.check()
-        if time.perf_counter() > self._end:
-            raise _TooSlowError
 
 
 class CompileHandler:
@@ -138,19 +120,20 @@ class CompileHandler:
         if not grammar.has_rules and grammar.notation != "json_schema":
             return None, ""
         try:
-            automata, notes = _automata(grammar, _Deadline(cancel, DRAWING_SECONDS))
+            with bounded_work(DRAWING_WORK):
+                automata, notes = _automata(grammar, cancel)
         except GrammarError as error:
             return None, error.diagnostics[0].message
         except LimitExceededError:
             return None, f"its rules have more than {DRAWN_STATES:,} states"
-        except _TooSlowError:
-            return None, "its rules take too long to be drawn up"
+        except TooMuchWorkError:
+            return None, "its rules take too much work to draw"
         if not grammar.automaton.token_elements:
             self._match = RuleTracker(automata)
         return charts_of(automata, notes, folds_texts=grammar.notation == "json_schema"), ""
 
     def _places(self, output: bytes, cancel: CancelToken, *, by_rules: bool) -> RulePositions | None:
-        """Where an output stands in the rules, unless it takes too long.
+        """Where an output stands in the rules; None where too many ways lead there.
 
         Args:
             output: what is followed.
@@ -167,8 +150,8 @@ class CompileHandler:
 
             output = without_white_space(output)
         try:
-            return self._match.places(output, _Deadline(cancel, DRAWING_SECONDS))
-        except (LimitExceededError, _TooSlowError):
+            return self._match.places(output, cancel)
+        except LimitExceededError:
             return None
 
     def _neighbourhood(self, request: NeighbourhoodRequest, cancel: CancelToken) -> NeighbourhoodAnswer:
@@ -220,13 +203,14 @@ def _drawable(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[ByteDfa, s
         kind = "JSON Schema" if grammar.notation == "json_schema" else "Recursive grammar"
         return grammar.neighbourhood(b"", radius=RADIUS, limit=NODES), f"{kind}: drawn around the live state"
     try:
-        dfa = grammar.materialise(MATERIALISE_STATES, cancel=_Deadline(cancel, DRAWING_SECONDS))
+        with bounded_work(DRAWING_WORK):
+            dfa = grammar.materialise(MATERIALISE_STATES, cancel=cancel)
         if len(dfa.states) <= DRAWN_STATES and len(dfa.edges) <= DRAWN_EDGES:
             return dfa, ""
         size = f"{len(dfa.states):,} states"
     except LimitExceededError:
         size = f"More than {MATERIALISE_STATES:,} states"
-    except _TooSlowError:
-        size = "Thousands of states"
+    except TooMuchWorkError:
+        size = "Its states take too much work to compute"
     surroundings = grammar.neighbourhood(b"", radius=RADIUS, limit=NODES)
     return surroundings, f"{size}: drawn around the live one only"

@@ -1,7 +1,7 @@
 """The layout group: sizes in, positions out.
 
-No layout library can be asked to stop, so a late job costs the process, which
-keeps nothing; the window then asks for the plain layout, whose time is linear.
+No layout library can be asked to stop, so `lay_out` chooses a method by the work that it takes. One that does not
+return all the same costs the process, which keeps nothing; the window then asks for the layout whose time is linear.
 """
 
 from __future__ import annotations

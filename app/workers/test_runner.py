@@ -7,13 +7,13 @@ the grammar does, so that another test string costs no more than itself.
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import engine.compile.compiler
 import engine.diagnosis.verdicts.replay  # noqa: F401 - see `warm`
+from app.workers.bounded_work import TooMuchWorkError, bounded_work
 from app.workers.compile_messages import CompileRequest
 from app.workers.convert_messages import ConvertRequest, GenerateRequest, ReadRequest
 from app.workers.converting import convert, generate, read
@@ -38,31 +38,12 @@ if TYPE_CHECKING:
     from engine.diagnosis.test_strings.coverage import Uses
 
 DRAWN_STATES = 4_000
-SECONDS = 2.0
-"""Beyond so many states, or so many seconds of processor time, there is no coverage: its list could not be read."""
+COVERAGE_WORK = 2_000_000
+"""Beyond so many states, or so many turns of work (about two seconds), there is no coverage."""
 RANDOM_TEXTS = 5
 MOST_EDGES, MOST_LISTED = 2_000, 400  # of more edges than that, so many unused ones are told
 MOST_FOLLOWED = 4_000  # bytes of an output that are followed for the coverage
 FOLLOWED_AT_ONCE = 8_000  # bytes of outputs that one answer follows: the next test string need not wait for more
-
-
-class _TooSlowError(Exception):
-    """The automata of the rules take longer than a list of them is worth."""
-
-
-class _Deadline(CancelToken):
-    """Passes a cancel on, and ends the work by itself when its time is over."""
-
-    def __init__(self, cancel: CancelToken) -> None:
-        super().__init__()
-        self._outer = cancel
-        self._end = time.thread_time() + SECONDS  # of this thread: a busy machine takes no coverage away
-
-    def check(self) -> None:
-        """Raise where the work should stop."""
-        self._outer.check()
-        if time.thread_time() > self._end:
-            raise _TooSlowError
 
 
 class StringTestHandler:
@@ -194,8 +175,10 @@ class StringTestHandler:
         if self._whole is None and not self._has_no_whole:
             self._has_no_whole = True
             if grammar.is_regular and (grammar.has_rules or grammar.notation == "json_schema"):
-                with suppress(LimitExceededError, _TooSlowError):
-                    self._whole = grammar.materialise(DRAWN_STATES, cancel=_Deadline(cancel))
+                with suppress(LimitExceededError, TooMuchWorkError):
+                    fresh = _unused(grammar, cancel)
+                    with bounded_work(COVERAGE_WORK):
+                        self._whole = fresh.materialise(DRAWN_STATES, cancel=cancel)
         return self._whole
 
     def _used(self, grammar: CompiledGrammar, automata: RuleAutomata, text: bytes, cancel: CancelToken) -> Uses:
@@ -206,9 +189,11 @@ class StringTestHandler:
     def _drawn(self, grammar: CompiledGrammar, cancel: CancelToken) -> RuleAutomata | None:
         if self._automata is None and not self._why_not:
             try:
-                self._automata = _automata(grammar, _Deadline(cancel))
-            except _TooSlowError:
-                self._why_not = "its rules take too long to be drawn up"
+                fresh = _unused(grammar, cancel)
+                with bounded_work(COVERAGE_WORK):
+                    self._automata = _automata(fresh, cancel)
+            except TooMuchWorkError:
+                self._why_not = "its rules take too much work to list"
             except LimitExceededError:
                 self._why_not = f"it has more than {DRAWN_STATES:,} states"
             except GrammarError as error:
@@ -280,6 +265,15 @@ def _listed(covered: Coverage) -> Coverage:
     if len(covered.edges) <= MOST_EDGES:
         return covered
     return replace(covered, edges=tuple(edge for edge in covered.edges if not edge.covered)[:MOST_LISTED])
+
+
+def _unused(grammar: CompiledGrammar, cancel: CancelToken) -> CompiledGrammar:
+    """Compile a regular grammar anew: the texts judged so far would change how much work its automaton takes."""
+    from engine.compile import compile_grammar
+
+    if not grammar.is_regular:
+        return grammar
+    return compile_grammar(grammar.notation, grammar.source, grammar.options, cancel=cancel)
 
 
 def _automata(grammar: CompiledGrammar, cancel: CancelToken) -> RuleAutomata:

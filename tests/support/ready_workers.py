@@ -7,8 +7,6 @@ import importlib
 import pkgutil
 
 import engine
-from app.workers import compile as compiling
-from app.workers import test_runner
 from app.workers.layout import LayoutHandler
 
 # All of the engine, since most jobs import something with their first use; torch and Qt are none of it.
@@ -18,7 +16,6 @@ for module in pkgutil.walk_packages(engine.__path__, "engine."):
         importlib.import_module(module.name)
 for name in ("app.graph.layout.layered", "model_doubles", "networkx"):
     importlib.import_module(name)
-compiling.DRAWING_SECONDS = test_runner.SECONDS = 60.0  # a busy machine does not change what a test sees
 engine.warm(wait=True)
 LayoutHandler().warm()
 gc.freeze()  # else the first collection of every copy would write to all of it

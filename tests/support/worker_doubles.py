@@ -9,14 +9,6 @@ from dataclasses import dataclass
 from app.workers.messages import Progress
 
 
-def patient_compile_handler():
-    """The compile group's handler, which draws whatever is small enough, however long it takes a slow machine."""
-    from app.workers import compile as compiling  # which the other doubles do without
-
-    compiling.DRAWING_SECONDS = 60.0
-    return compiling.CompileHandler()
-
-
 @dataclass(frozen=True)
 class Echo:
     value: object

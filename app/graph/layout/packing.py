@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.graph.layout.types import EdgeKey, LayoutGroup, LayoutRequest, Place, Placement, Point, Rect
+from app.graph.layout.types import EdgeKey, LayoutGroup, LayoutRequest, Placement, Point, Rect
 
 _PADDING = 18.0
 _ENTRY_ROOM = 26.0  # the arrow that marks a part's start comes from the left of it
@@ -21,10 +21,15 @@ _GAP = 22.0
 _PROPORTION = 0.9  # width to height, of the pane between the other two
 
 
-def place_in_boxes(request: LayoutRequest, place: Place) -> Placement:
-    """Lay every group out by `place`, and put their boxes side by side."""
-    parts = [place(_part(request, group)) for group in request.groups]
-    inner = [_bounds(_part(request, group), part) for group, part in zip(request.groups, parts, strict=True)]
+def place_in_boxes(request: LayoutRequest, graphs: Sequence[LayoutRequest], parts: Sequence[Placement]) -> Placement:
+    """Put the boxes of groups side by side.
+
+    Args:
+        request: all of the graph.
+        graphs: each group by itself, as `part_of` returns it.
+        parts: the layout of each.
+    """
+    inner = [_bounds(graph, part) for graph, part in zip(graphs, parts, strict=True)]
     sizes = [
         (
             max(bounds[2] + _ENTRY_ROOM, group.width) + 2 * _PADDING,
@@ -52,7 +57,8 @@ def place_in_boxes(request: LayoutRequest, place: Place) -> Placement:
     return Placement(positions, curves, labels, tuple(boxes), marks)
 
 
-def _part(request: LayoutRequest, group: LayoutGroup) -> LayoutRequest:
+def part_of(request: LayoutRequest, group: LayoutGroup) -> LayoutRequest:
+    """Return one group as a graph of its own."""
     members = frozenset(group.nodes)
     return LayoutRequest(
         request.revision,

@@ -9,11 +9,9 @@ at the edges that a depth-first search from the start finds to lead back, and
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
-
 from fast_sugiyama import from_edges
 
+from app.graph.layout.acyclic import acyclic_edges
 from app.graph.layout.columns import ColumnRows, assemble, row_distance
 from app.graph.layout.types import EdgeKey, LayoutRequest, Placement
 
@@ -23,7 +21,7 @@ def place_by_sugiyama(request: LayoutRequest) -> Placement:
     if len(request.nodes) == 1:
         return assemble(request, ColumnRows({request.start: 0}, {request.start: 0.0}, {}))
     index = {node: place for place, (node, _, _) in enumerate(request.nodes)}
-    forward = _acyclic(request)
+    forward = acyclic_edges(request)
     distance = row_distance(request)
     # The library takes its nodes from the edges, and answers one layout for each connected part: here, one.
     ((placed, _, _, pieces),) = from_edges(
@@ -49,46 +47,6 @@ def place_by_sugiyama(request: LayoutRequest) -> Placement:
         route = routes.get((source, target), ())
         bends[key] = route if key == (source, target) else route[::-1]
     return assemble(request, ColumnRows(column, height, bends))
-
-
-def _acyclic(request: LayoutRequest) -> dict[EdgeKey, EdgeKey]:
-    """Each edge as it runs without cycles, loops left out; parts that do not hang together get an edge that does."""
-    successors: defaultdict[int, list[int]] = defaultdict(list)
-    for source, target, _, _ in request.edges:
-        if source != target:
-            successors[source].append(target)
-    forward: dict[EdgeKey, EdgeKey] = {}
-    seen: set[int] = set()
-    for root in (request.start, *(node for node, _, _ in request.nodes)):
-        if root in seen:
-            continue
-        if root != request.start:
-            forward[request.start, root] = (request.start, root)
-        _search(root, successors, seen, forward)
-    return forward
-
-
-def _search(
-    root: int, successors: defaultdict[int, list[int]], seen: set[int], forward: dict[EdgeKey, EdgeKey]
-) -> None:
-    """A depth-first search; an edge to a node on its path leads back, and is turned."""
-    seen.add(root)
-    path: list[tuple[int, Iterator[int]]] = [(root, iter(successors[root]))]
-    on_path = {root}
-    while path:
-        node, targets = path[-1]
-        target = next(targets, None)
-        if target is None:
-            path.pop()
-            on_path.remove(node)
-        elif target in on_path:
-            forward[node, target] = (target, node)
-        else:
-            forward[node, target] = (node, target)
-            if target not in seen:
-                seen.add(target)
-                on_path.add(target)
-                path.append((target, iter(successors[target])))
 
 
 def _routes(pieces: list[EdgeKey], nodes: set[int]) -> dict[EdgeKey, tuple[int, ...]]:

@@ -16,7 +16,7 @@ read from its start.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median_low
 from typing import TypeAlias
@@ -27,13 +27,16 @@ Point: TypeAlias = tuple[float, float]
 EdgeKey: TypeAlias = tuple[int, int]
 Rect: TypeAlias = tuple[float, float, float, float]
 
-# `dot` takes 0.1 s at 40 nodes, but its time goes with the edges too; fast-sugiyama cannot be interrupted,
-# and 3,000 edges are what it lays out in a third of a second.
+# Neither library can be interrupted, so what a method is given takes it a second at most, by `rank_spans`: `dot` takes
+# 0.6 s for 1,000 spans and 1.4 s for 1,300, fast-sugiyama and the labels 1.6 s for 15,000.
 DOT_NODES = 40
 DOT_EDGES = 160
+DOT_IF_ASKED = 200  # nodes
+DOT_SPANS = 1_000
+DOT_WORK = 4_000  # nodes, edges and spans of all groups together: 1 s
 SUGIYAMA_NODES = 500
 SUGIYAMA_EDGES = 3_000
-DOT_IF_ASKED = 200  # nodes; the layout process has a second for it
+SUGIYAMA_WORK = 15_000
 METHODS = ("dot", "sugiyama", "layered")
 
 
@@ -179,18 +182,19 @@ def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
     """Lay a graph out by the best method that its size allows, or by the one whose time is linear."""
     started = time.perf_counter()
     method, placement = "none", Placement({}, {}, {})
-
-    def place_part(part: LayoutRequest) -> Placement:
-        part = replace(part, method=request.method, downwards=request.downwards)
-        return _labelled(part, _placed(part, _method_for(part, plainly=plainly)[1]))
-
     if request.groups:
-        from app.graph.layout.packing import place_in_boxes
+        from app.graph.layout.packing import part_of, place_in_boxes
 
-        method, placement = "boxes", place_in_boxes(request, place_part)
+        parts = [
+            replace(part_of(request, group), method=request.method, downwards=request.downwards)
+            for group in request.groups
+        ]
+        methods = _methods_for(parts, plainly=plainly)
+        placed = [_laid_out(part, name) for part, name in zip(parts, methods, strict=True)]
+        method, placement = "boxes", place_in_boxes(request, parts, placed)
     elif request.nodes:
-        method, place = _method_for(request, plainly=plainly)
-        placement = _labelled(request, _placed(request, place))
+        (method,) = _methods_for([request], plainly=plainly)
+        placement = _laid_out(request, method)
     return LayoutAnswer(
         revision=request.revision,
         positions=placement.positions,
@@ -201,6 +205,10 @@ def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
         boxes=placement.boxes,
         marks=placement.marks,
     )
+
+
+def _laid_out(request: LayoutRequest, method: str) -> Placement:
+    return _labelled(request, _placed(request, _function_of(method)))
 
 
 def _labelled(request: LayoutRequest, placed: Placement) -> Placement:
@@ -227,25 +235,41 @@ def _placed(request: LayoutRequest, place: Place) -> Placement:
     )
 
 
-def _method_for(request: LayoutRequest, *, plainly: bool) -> tuple[str, Place]:
-    # The libraries stay out of whatever only speaks of layouts (the GUI process), hence the local imports.
+def _methods_for(parts: Sequence[LayoutRequest], *, plainly: bool) -> list[str]:
+    """Return the method of each part of a drawing: the best one, if all parts that it lays out take it a second."""
+    from app.graph.layout.acyclic import rank_spans
+
     if plainly:
-        from app.graph.layout.layered import place_by_layers
+        return ["layered"] * len(parts)
+    work = []
+    methods = []
+    for part in parts:
+        nodes, edges = len(part.nodes), len(part.edges)
+        is_small = nodes <= DOT_IF_ASKED if part.method == "dot" else nodes <= DOT_NODES and edges <= DOT_EDGES
+        is_medium = nodes <= SUGIYAMA_NODES and edges <= SUGIYAMA_EDGES
+        spans = rank_spans(part) if is_small or is_medium else 0
+        work.append(nodes + edges + spans)
+        if is_small and spans <= DOT_SPANS and part.method in ("", "dot"):
+            methods.append("dot")
+        else:
+            methods.append("sugiyama" if is_medium and part.method != "layered" else "layered")
+    for method, limit, simpler in (("dot", DOT_WORK, "sugiyama"), ("sugiyama", SUGIYAMA_WORK, "layered")):
+        if sum(one for one, chosen in zip(work, methods, strict=True) if chosen == method) > limit:
+            methods = [simpler if chosen == method else chosen for chosen in methods]
+    return methods
 
-        return "layered", place_by_layers
-    nodes, edges = len(request.nodes), len(request.edges)
-    fits_dot = nodes <= DOT_NODES and edges <= DOT_EDGES
-    fits_sugiyama = nodes <= SUGIYAMA_NODES and edges <= SUGIYAMA_EDGES
-    if request.method == "dot":
-        fits_dot = nodes <= DOT_IF_ASKED
-    if fits_dot and request.method in ("", "dot"):
-        from app.graph.layout.graphviz import place_by_dot
 
-        return "dot", place_by_dot
-    if fits_sugiyama and request.method != "layered":
-        from app.graph.layout.sugiyama import place_by_sugiyama
+def _function_of(method: str) -> Place:
+    # The libraries stay out of whatever only speaks of layouts (the GUI process), hence the local imports.
+    match method:
+        case "dot":
+            from app.graph.layout.graphviz import place_by_dot
 
-        return "sugiyama", place_by_sugiyama
+            return place_by_dot
+        case "sugiyama":
+            from app.graph.layout.sugiyama import place_by_sugiyama
+
+            return place_by_sugiyama
     from app.graph.layout.layered import place_by_layers
 
-    return "layered", place_by_layers
+    return place_by_layers

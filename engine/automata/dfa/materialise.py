@@ -10,7 +10,7 @@ from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.automata.byte_classes import ByteRanges, join_ranges
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.dfa.minimise import equivalence_classes
-from engine.source import CancelToken, LimitExceededError, Span
+from engine.source import CancelToken, LimitExceededError, Span, checkpoint
 
 _CHECK_EVERY = 64
 
@@ -82,6 +82,7 @@ def merge_equivalent(
     symbols: dict[tuple[int, int, int], list[int]] = {}
     read: dict[tuple[int, int, int], set[Span]] = {}
     for state, row in enumerate(rows):
+        checkpoint(4 + len(row) // 2)
         block = blocks[state]
         united[block].update(spans[state])
         for symbol, target in enumerate(row):
@@ -104,6 +105,7 @@ def _explore(automaton: ByteAutomaton, limit: int, cancel: CancelToken | None) -
     while len(rows) < len(numbers):
         if cancel is not None and len(rows) % _CHECK_EVERY == 0:
             cancel.report("determinising", len(rows))
+        checkpoint(4 + len(automaton.classes) // 4)
         configuration = numbers[len(rows)]
         row = []
         for target in automaton.row(configuration):

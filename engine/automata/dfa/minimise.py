@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.source import CancelToken
+from engine.source import CancelToken, checkpoint
 
 _CHECK_EVERY = 1 << 10
 
@@ -37,6 +37,7 @@ def equivalence_classes(
         rounds += 1
         if cancel is not None and rounds % _CHECK_EVERY == 0:
             cancel.report("minimising", len(partition.blocks), len(rows))
+        checkpoint(2 + len(partition.blocks[block]))
         entering = {state for target in partition.blocks[block] for state in sources[target].get(symbol, ())}
         for split, fresh in partition.refine(entering):
             smaller = min(split, fresh, key=lambda number: len(partition.blocks[number]))
@@ -50,6 +51,7 @@ def _sources(rows: Sequence[Sequence[int]]) -> list[dict[int, list[int]]]:
     dead = len(rows)
     sources: list[dict[int, list[int]]] = [{} for _ in range(dead + 1)]
     for state, row in enumerate(rows):
+        checkpoint(2 + len(row) // 2)
         for symbol, target in enumerate(row):
             sources[target if target >= 0 else dead].setdefault(symbol, []).append(state)
     for symbol in range(len(rows[0]) if rows else 0):

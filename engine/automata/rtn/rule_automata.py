@@ -24,7 +24,7 @@ from engine.automata.nfa.program import Call, CharClass, Pc, Program, TokenAtom
 from engine.automata.rtn.rule_network import RuleNetwork, RuleState, body_of, span_of
 from engine.automata.utf8 import FINAL
 from engine.grammar import TokenSet
-from engine.source import CancelToken, InvariantError, LimitExceededError, Span
+from engine.source import CancelToken, InvariantError, LimitExceededError, Span, checkpoint
 
 _Places: TypeAlias = frozenset[RuleState]
 _TokenKey: TypeAlias = tuple[tuple[str, ...], tuple[int, ...], bool]
@@ -190,7 +190,9 @@ class _Subsets:
             row = []
             if self._cancel is not None:
                 self._cancel.check()
-            for places in self._following(self.states[len(self.rows)]):
+            here = self.states[len(self.rows)]
+            checkpoint((1 + len(here)) * (1 + len(self._classes)) + len(self._calls) + len(self._tokens))
+            for places in self._following(here):
                 if places and places not in index:
                     if len(self.states) == left:
                         raise LimitExceededError("states of the rules' automata", given=limit + 1, limit=limit)
@@ -232,6 +234,7 @@ class _Subsets:
 
     def _edge_spans(self, state: int, symbol: int) -> set[Span]:
         call = symbol - len(self._classes)
+        checkpoint(1 + len(self.states[state]))
         found = set()
         for place in self.states[state]:
             letter = self._within.letter(place)

@@ -24,7 +24,7 @@ from engine.automata.nfa.program import (
     TokenAtom,
     successors,
 )
-from engine.source import InvariantError, Span
+from engine.source import InvariantError, Span, checkpoint
 
 Letter: TypeAlias = CharClass | TokenAtom | Call
 
@@ -58,6 +58,7 @@ class RuleNetwork:
         todo, seen = [start], {start}
         found: dict[RuleState, None] = {}
         while todo:
+            checkpoint()
             pc, counters, fresh = todo.pop()
             following: list[tuple[Pc, Counters, int]] = []
             match self._code[pc]:

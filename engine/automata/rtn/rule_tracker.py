@@ -25,6 +25,9 @@ from engine.automata.rtn.rule_positions import RulePositions
 from engine.source import CancelToken, LimitExceededError
 
 MOST_ITEMS = 500_000
+"""So many items a text may take, which is a second at most."""
+STEPS_PER_ITEM = 8
+"""An ambiguous text finds few items many times; so many findings take as long as one item."""
 
 Item: TypeAlias = tuple[int, int, int]
 """A rule, a state of it, and the position at which it was called."""
@@ -54,8 +57,14 @@ class _Position:
 
     def __init__(self) -> None:
         self.items: dict[Item, None] = {}
+        self.steps = 0  # so many times an item was found, for the first time or again
         self.callers: defaultdict[int, list[Item]] = defaultdict(list)  # by the rule that they call here
         self.returns: dict[int, Item] = {}  # where a rule with a single caller here returns to, skipping tail calls
+
+    @property
+    def size(self) -> int:
+        """Return the work that it took, counted in items."""
+        return len(self.items) + self.steps // STEPS_PER_ITEM
 
 
 class RuleTracker:
@@ -163,7 +172,7 @@ class RuleTracker:
             pairs = enumerate(zip(self._data, data, strict=False))
             shared = next((at for at, (old, new) in pairs if old != new), len(data))
         for position in self._positions[shared + 1 :]:
-            self._size -= len(position.items)
+            self._size -= position.size
         del self._positions[shared + 1 :]
         self._data = data[:shared]
         if not self._positions:
@@ -196,15 +205,16 @@ class RuleTracker:
                     found.append((rule, target, origin))
             if origin < here and self._accepts(item):
                 found += self._returned(rule, origin)
+            position.steps += len(found)
             for other in found:
                 if other not in position.items:
                     position.items[other] = None
                     todo.append(other)
-            size = self._size + len(position.items)
+            size = self._size + position.size
             if size > MOST_ITEMS:
                 self._positions.pop()
                 raise LimitExceededError("ways to follow through the rules", given=size, limit=MOST_ITEMS)
-        self._size += len(position.items)
+        self._size += position.size
 
     def _returned(self, rule: int, origin: int) -> list[Item]:
         """Return the successors of the callers of a rule that was called at an earlier position and has ended."""

@@ -47,6 +47,7 @@ GRAPHS = {
     "there and back": request_of([(0, 1), (1, 0), (1, 2), (2, 0), (2, 2)], count=3),
     "diamond with skips": request_of([(0, 1), (0, 2), (1, 3), (2, 3), (0, 3), (3, 4), (0, 4)], count=5),
     "two parts": request_of([(0, 1), (2, 3), (3, 2)], count=5),
+    "a part that leads to the start": request_of([(0, 1), (2, 3), (3, 2), (3, 0), (4, 3)], count=5),
     "start in the middle": request_of([(0, 1), (1, 2), (2, 0), (2, 3)], count=4, start=2),
     "random 30": request_of(random_pairs(30, 1), count=30),
 }
@@ -247,3 +248,24 @@ def test_ranks_without_labels_leave_an_arrow_its_shaft():
     answer = lay_out(LayoutRequest(1, nodes, ((0, 1, 0.0, 0.0), (1, 2, 0.0, 0.0)), 0, method="dot"))
     xs = [answer.positions[node][0] for node in range(3)]
     assert min(right - left for left, right in pairwise(xs)) >= 90 + 35
+
+
+def test_a_method_lays_out_only_what_takes_it_a_second() -> None:
+    chain = sorted({(a, b) for a in range(39) for b in (a + 1, a + 2, a + 3, max(0, a - 2)) if b < 40})
+    choose = random.Random(3)
+    tangle = sorted({(choose.randrange(40), choose.randrange(40)) for _ in range(159)})
+    assert len(chain) > len(tangle) - 10
+    assert lay_out(request_of(chain, count=40)).method == "dot"
+    assert lay_out(request_of(tangle, count=40)).method == "sugiyama"  # `dot` takes 1.5 s
+    assert lay_out(replace(request_of(tangle, count=40), method="dot")).method == "sugiyama"
+    pairs = {(choose.randrange(500), choose.randrange(500)) for _ in range(1_500)}
+    assert lay_out(request_of(sorted(pairs), count=500)).method == "layered"  # fast-sugiyama takes 10 s
+
+
+def test_many_small_parts_are_laid_out_by_a_method_that_takes_a_second_for_all_of_them() -> None:
+    def parts(count: int) -> list[LayoutRequest]:
+        return [request_of([(node, node + 1) for node in range(19)], count=20) for _ in range(count)]
+
+    assert types._methods_for(parts(30), plainly=False) == ["dot"] * 30
+    assert types._methods_for(parts(80), plainly=False) == ["sugiyama"] * 80
+    assert types._methods_for(parts(400), plainly=False) == ["layered"] * 400

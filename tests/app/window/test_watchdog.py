@@ -5,7 +5,6 @@ import time
 import pytest
 from PySide6.QtCore import QTimer
 from watchdog import Watchdog
-from worker_doubles import patient_compile_handler
 
 from app.document import Autosave, Document
 from app.session import Session, WorkerPool
@@ -94,16 +93,10 @@ def test_generating(desk, watchdog):
         pass
 
 
-@pytest.fixture
-def patient(monkeypatch):
-    """An automaton is drawn whole, although it takes more than a second."""
-    monkeypatch.setattr("app.session.worker_pool.compile_handler", patient_compile_handler)
-
-
 @pytest.mark.parametrize(
     ("text", "states"), [("[ab]*a[ab]{10}", 2_048), ("(?:[é-ü]|x)*[é-ü](?:[é-ü]|x){9}", 1_536)], ids=["bytes", "UTF-8"]
 )
-def test_a_large_automaton_arriving(patient, desk, watchdog, text, states):
+def test_a_large_automaton_arriving(desk, watchdog, text, states):
     settled(desk, watchdog)
     draw(desk, text)
     desk.qtbot.wait(200)

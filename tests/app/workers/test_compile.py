@@ -1,4 +1,6 @@
+import itertools
 import pickle
+from contextlib import contextmanager
 
 import pytest
 
@@ -6,7 +8,7 @@ from app.workers.compile import CompileHandler
 from app.workers.compile_messages import CompileRequest, NeighbourhoodRequest, StackRequest
 from app.workers.export_messages import ExportOptionsMessage, ExportRequest, ListExports
 from engine.grammar.options import CompileOptions
-from engine.source import CancelledError, CancelToken, Limits, Severity
+from engine.source import CancelledError, CancelToken, Limits, Severity, limited_work, work_turns
 
 
 def request(text, revision=1, options=None):
@@ -48,8 +50,39 @@ def test_an_automaton_too_large_to_draw_shows_its_beginning_and_then_any_other_p
 
 
 def test_a_drawing_that_takes_too_long_is_given_up(monkeypatch):
-    monkeypatch.setattr("app.workers.compile.DRAWING_SECONDS", 0.0)
+    monkeypatch.setattr("app.workers.compile.DRAWING_WORK", 100)
     assert "drawn around" in handle(request("(ab|cd){30}")).too_large
+
+
+def test_what_is_drawn_does_not_depend_on_the_clock(monkeypatch):
+    clock = itertools.count(0, 10.0)
+    for name in ("perf_counter", "monotonic", "thread_time", "process_time"):
+        monkeypatch.setattr(f"time.{name}", lambda: next(clock))
+    handler = CompileHandler()
+    assert not handle(request("[a-z]{1,200}"), handler).too_large
+    asked = CompileRequest(1, "json_schema", PERSON, CompileOptions())
+    answer = handle(asked, handler)
+    assert answer.rules is not None
+    assert handle(NeighbourhoodRequest(asked, b'{"name": "x'), handler).places is not None
+
+
+def test_the_work_of_a_drawing_is_the_same_whatever_was_done_before(monkeypatch):
+    counted = []
+
+    @contextmanager
+    def counting(limit):
+        with limited_work("work of a drawing", limit):
+            yield
+            counted.append(work_turns())
+
+    monkeypatch.setattr("app.workers.compile.bounded_work", counting)
+    handler = CompileHandler()
+    patterns = (r"[a-zé-]{1,30}@(?:[a-z]+\.)+[a-z]{2,6}", '"(?:[^"]|é)*"')
+    texts = [request(one) for one in patterns] + [CompileRequest(1, "json_schema", PERSON, CompileOptions())]
+    for one in (*texts, *reversed(texts)):
+        handle(one, handler)
+    assert len(counted) == 6
+    assert counted[:3] == counted[:2:-1]
 
 
 def test_a_cancel_ends_a_compile():
@@ -208,7 +241,6 @@ def test_a_schema_is_drawn_by_its_rules_and_followed_through_its_white_space():
     ],
 )
 def test_a_schema_without_such_rules_says_why(text, reason, monkeypatch):
-    monkeypatch.setattr("app.workers.compile.DRAWING_SECONDS", 60.0)  # a busy machine is no reason
     handler = CompileHandler()
     asked = CompileRequest(1, "json_schema", text, CompileOptions())
     answer = handle(asked, handler)
@@ -226,10 +258,10 @@ def test_a_schema_with_rules_too_large_to_draw_says_so(monkeypatch):
 
 
 def test_a_schema_whose_rules_take_too_long_says_so(monkeypatch):
-    monkeypatch.setattr("app.workers.compile.DRAWING_SECONDS", 0.0)
+    monkeypatch.setattr("app.workers.compile.DRAWING_WORK", 100)
     answer = handle(CompileRequest(1, "json_schema", PERSON, CompileOptions()))
     assert answer.rules is None
-    assert answer.too_large.endswith("since its rules take too long to be drawn up")
+    assert answer.too_large.endswith("since its rules take too much work to draw")
 
 
 def test_a_text_that_too_many_ways_lead_to_has_no_places(monkeypatch):

@@ -1,5 +1,8 @@
 """The judge group's handler, without any process."""
 
+import itertools
+from contextlib import contextmanager
+
 import pytest
 
 from app.workers.compile_messages import CompileRequest
@@ -8,7 +11,7 @@ from app.workers.test_runner import StringTestHandler, passed
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.test_strings.values import SuggestionKind
 from engine.diagnosis.verdicts.verdict import VerdictOutcome
-from engine.source import CancelledError, CancelToken
+from engine.source import CancelledError, CancelToken, limited_work, work_turns
 
 GRAMMARS = {
     "gbnf": 'root ::= a | b\na ::= "x" [0-9]+\nb ::= "y"\n',
@@ -129,7 +132,29 @@ def test_a_cancel_ends_the_work(handler):
 
 def test_coverage_that_cannot_be_told_says_why(handler):
     answer = judge(handler, compiled("regex", "(?=.*x.{12}).*[0-9]{30,900}"), ("1",), counted=())
-    assert answer.coverage.reason in ("it has more than 4,000 states", "its rules take too long to be drawn up")
+    assert answer.coverage.reason in ("it has more than 4,000 states", "its rules take too much work to list")
+
+
+def test_coverage_does_not_depend_on_the_clock_or_on_texts_judged_before(handler, monkeypatch):
+    clock = itertools.count(0, 10.0)
+    for name in ("perf_counter", "monotonic", "thread_time", "process_time"):
+        monkeypatch.setattr(f"time.{name}", lambda: next(clock))
+    counted = []
+
+    @contextmanager
+    def counting(limit):
+        with limited_work("work of a drawing", limit):
+            yield
+            counted.append(work_turns())
+
+    monkeypatch.setattr("app.workers.test_runner.bounded_work", counting)
+    asked = compiled("regex", "[a-c]{1,90}x")
+    assert judge(handler, asked, ("abx",)).coverage.total_edges
+    later = StringTestHandler()
+    found = suggest(later, asked, SuggestionKind.RANDOM).suggestions  # judges texts and computes states as it does so
+    assert found
+    assert judge(later, asked, ("aax",)).coverage.total_edges
+    assert counted[0] == counted[1]
 
 
 def test_of_very_many_edges_some_unused_ones_are_told(handler, monkeypatch):

@@ -202,6 +202,13 @@ def test_a_list_written_by_right_recursion_takes_one_return_for_each_item() -> N
     assert match.places(b"a" * 20_000 + b"b").accepting
 
 
+def test_an_ambiguous_text_with_few_items_and_many_steps_is_refused() -> None:
+    match = RuleTracker(compiled('root ::= x root?\nx ::= [a-z]+ | "b"').rule_automata())
+    assert match.places(b"abcdefgh" * 10).accepting
+    with pytest.raises(LimitExceededError):
+        match.places(b"abcdefgh" * 60)  # 350,000 items, found 37 million times
+
+
 def test_too_many_ways_are_refused_and_the_next_text_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.automata.rtn.rule_tracker.MOST_ITEMS", 300)
     match = RuleTracker(compiled('root ::= root root | "a" | "(" root ")"').rule_automata())
