@@ -37,7 +37,7 @@ from engine.automata.nfa.stacks import BOTTOM, CallFrame, StackSet
 from engine.automata.nfa.thread_values import Obligation, Obligations, Thread, Threads
 from engine.automata.nfa.threads import ThreadMachine
 from engine.automata.utf8 import FINAL, Utf8Automaton
-from engine.source import checkpoint
+from engine.source import check_cancelled, checkpoint
 
 Length: TypeAlias = int | None
 """A number of bytes; None if no bytes lead there."""
@@ -159,8 +159,10 @@ class ByteCosts:
 
 def _bytes_left(automaton: Utf8Automaton, alphabet: Alphabet) -> list[Length]:
     left: list[Length] = [None] * len(automaton.nodes)
-    level = {FINAL}
-    for length in range(1, len(left) + 1):
+    level, length = {FINAL}, 0
+    while level:
+        length += 1
+        check_cancelled()
         level = {
             node
             for node, row in enumerate(automaton.nodes)

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from engine.grammar import CharSet
+from engine.source import check_cancelled
 
 FINAL = -1
 """The target of a last byte."""
@@ -112,6 +113,7 @@ class _Builder:
 
     def _node(self, continuations: int, ranges: Ranges) -> int:
         """Return the node that reads a continuation byte and `continuations` more."""
+        check_cancelled()
         key = (continuations, ranges)
         if key not in self._ids:
             rows = tuple((0x80 | low, 0x80 | high, to) for low, high, to in self._edges(continuations, ranges))

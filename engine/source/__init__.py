@@ -1,6 +1,6 @@
 """The base package of the engine: source texts, spans, diagnostics, limits and cancellation."""
 
-from engine.source.cancel import CancelToken, checkpoint, is_work_limited, limited_work, work_turns
+from engine.source.cancel import CancelToken, check_cancelled, checkpoint, is_work_limited, limited_work, work_turns
 from engine.source.diagnostic import Diagnostic, Severity
 from engine.source.errors import (
     CancelledError,
@@ -25,6 +25,7 @@ __all__ = [
     "Severity",
     "SourceText",
     "Span",
+    "check_cancelled",
     "checkpoint",
     "is_work_limited",
     "limited_work",

@@ -12,7 +12,7 @@ from engine.notations.json_schema.lowering import Lowering
 from engine.notations.json_schema.resources import Resources
 from engine.schema_automaton.formula.arena import Arena
 from engine.schema_automaton.formula.nodes import And, ExactlyOne, Formula, Not, Or, Ref
-from engine.source import GrammarError, Limits, SourceText
+from engine.source import GrammarError, Limits, SourceText, check_cancelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,7 @@ def parse(
 
 def _in_place(formula: Formula) -> set[int]:
     """Return the definitions that a formula refers to for the same value."""
+    check_cancelled()
     found: set[int] = set()
     todo = [formula]
     while todo:

@@ -22,6 +22,7 @@ from engine.automata.utf8 import FINAL, Utf8Automaton
 from engine.grammar import CharSet
 from engine.grammar.charset import EVERY_SCALAR
 from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.source import check_cancelled
 
 MOST_LETTERS: Final = 256
 
@@ -122,6 +123,7 @@ def common_letters(each: Sequence[CharacterClasses]) -> tuple[CharacterClasses, 
     keys: dict[tuple[int, ...], int] = {}
     pieces: list[tuple[int, int, int]] = []
     for first, following in zip(borders, [*borders[1:], EVERY_SCALAR.ranges[-1][1] + 1], strict=True):
+        check_cancelled()
         key = tuple(letters.of(first) for letters in each)
         pieces.append((first, following - 1, keys.setdefault(key, len(keys))))
     letters = _numbered(pieces, escapes)

@@ -35,7 +35,7 @@ from engine.schema_automaton.formula.values import LARGEST
 from engine.schema_automaton.number_languages.exponent import Exponent
 from engine.schema_automaton.number_languages.magnitudes import decimals
 from engine.schema_automaton.number_languages.mantissa import START, DigitAutomaton, Edge, Mantissa, MantissaBound
-from engine.source import LimitExceededError, checkpoint
+from engine.source import LimitExceededError, check_cancelled, checkpoint
 
 NUMERIC: Final = b"0123456789+-.eE"
 """The bytes of JSON numbers."""
@@ -111,6 +111,7 @@ class NumberLanguage:
     _rows: dict[State, tuple[State | None, ...]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_cancelled()  # an enumeration has thousands of these
         for name in ("minimum", "exclusive_minimum", "maximum", "exclusive_maximum"):
             number = getattr(self, name)
             object.__setattr__(self, name, None if number is None else fraction(number))

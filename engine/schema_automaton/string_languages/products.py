@@ -29,7 +29,7 @@ from engine.schema_automaton.formula.nodes import And, Constant, EnumValues, For
 from engine.schema_automaton.json_encoding.alphabet import CharacterClasses, common_letters
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.string_languages.conditions import Component, Components, component
-from engine.source import Limits, Span, checkpoint
+from engine.source import Limits, Span, check_cancelled, checkpoint
 
 Residual: TypeAlias = Any
 """A residual formula: a boolean, or `(LEAF, component, state)`, `(_NOT, residual)`, `(_ALL or _SOME, residuals)`."""
@@ -162,6 +162,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         least = super().min_remaining(place, alphabet)
         if not least.at_least:
             return least
+        check_cancelled()
         lacks = self._lacks(self._keys[place][1], alphabet)
         return LengthBound(None if lacks is None else max(lacks, least.at_least), exact=False)
 
@@ -207,6 +208,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
     def _step(self, configuration: int, byte_class: int) -> int:
         place, residual = self._keys[configuration]
         checkpoint(2 + 2 * _size(residual))
+        check_cancelled()  # the nested conditions may be many more than the size
         classes = self._classes_of[byte_class]
         if self._every is not None:
             place = self._every.step(place, classes[0])
@@ -253,6 +255,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         """
         residual = self._keys[configuration][1]
         checkpoint(1 + _size(residual))
+        check_cancelled()
         if order > _SOON:
             return self._distance(residual), order
         conditions = residual[1] if residual is not True and residual[0] == _ALL else (residual,)
