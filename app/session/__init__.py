@@ -1,6 +1,6 @@
-"""What the window knows of the work that goes on: the current compile result and the decode cursor.
+"""The state behind the window: the compile result, the decode session and the queries to the workers.
 
-Panes listen to the signals here; nobody but the session talks to the workers.
+Panes connect to the signals here. Only the session talks to the workers.
 """
 
 from app.session.compiling import CompiledGrammarView, Compiling

@@ -1,7 +1,7 @@
-"""From an edit to a drawn automaton: debounced compiles, late answers dropped, the last good one kept.
+"""The compile side of a session: from an edit of the grammar to an automaton that can be drawn.
 
-A broken text changes the diagnostics and marks the drawing as stale; the
-automaton stays, so that one can see what the edit was about to break.
+Compiles are debounced, late answers are dropped, and the last good result is kept. A text with errors changes the
+diagnostics and marks the drawing as stale; the automaton stays, so that the user sees what the edit is about to break.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ if TYPE_CHECKING:
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.rtn.rule_positions import RulePositions
 
-DEBOUNCE_MS = 10  # what one key changes in several edits is one compile; a later key cancels the compile of an earlier
+DEBOUNCE_MS = 10  # several edits by one key are one compile; a later key cancels the compile of an earlier one
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledGrammarView:
-    """A text that compiled, and the automaton that is drawn of it.
+    """A text that compiled, and its automaton for the drawing.
 
     Attributes:
         request: what was compiled.
-        dfa: the automaton, or a part of it around `output`.
-        output: the bytes around whose state a part was cut out.
-        compile_ms: the time of the compile.
-        too_large: why it is not whole; empty where it is.
-        fold: the automaton over characters; None where that is no other.
-        rules: the automata of the rules; None where it is whole, or has none that can be drawn.
-        places: where `output` stands in the rules.
-        regions: the automaton folded by the parts of its text; None where it is small, or has rules.
+        dfa: the automaton, or the part of it around `output`.
+        output: the bytes that lead to the state in the middle of the part.
+        compile_ms: the duration of the compile, in milliseconds.
+        too_large: why `dfa` is only a part; empty if it is complete.
+        fold: the automaton over characters; None if it does not differ.
+        rules: the automata of the rules; None if `dfa` is complete or the rules cannot be drawn.
+        places: the rule positions after `output`.
+        regions: the automaton folded by the parts of its text; None if it is small or has rules.
     """
 
     request: CompileRequest
@@ -70,23 +70,23 @@ class CompiledGrammarView:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the automaton is here."""
+        """Return whether `dfa` is the complete automaton."""
         return not self.too_large
 
 
 class Compiling(QObject):
-    """The compile and layout side of a session.
+    """Compiles the grammar and lays automata out.
 
     Signals:
-        diagnosed(diagnostics, SourceText): findings about the text as it now stands.
-        compiled(Drawn): the text compiled; everything that depends on the grammar follows.
-        drawn(Drawn): another automaton, or another part of it, is to be drawn.
-        stale_changed(is stale, reason): whether the drawing is of an older text.
+        diagnosed(diagnostics, SourceText): the findings about the current text.
+        compiled(CompiledGrammarView): the text compiled; everything that depends on the grammar follows.
+        drawn(CompiledGrammarView): there is a new automaton, or another part of it, to draw.
+        stale_changed(is stale, reason): whether the drawing belongs to an older text.
         laid_out(LayoutAnswer): positions for the drawing.
-        stood(StandingAnswer): on which stacks the match stands.
+        stood(StackAnswer): the stacks of the match.
         described(Description, text): the last good text in words.
-        formatted(FormatAnswer, text): what formatting would change in a text, or why it would not.
-        exports_listed(ExportList): which targets fit the grammar.
+        formatted(FormatAnswer, text): the changes that formatting makes to a text, or why there are none.
+        exports_listed(ExportList): the export targets that fit the grammar.
         exported(ExportAnswer): an export is ready.
         failed(Failed): a job hit a bug.
     """
@@ -111,7 +111,7 @@ class Compiling(QObject):
         self._good: CompiledGrammarView | None = None
         self._stale = ""
         self._describes = False
-        self._diagnosed = -1  # the revision whose findings were told
+        self._diagnosed = -1  # the revision whose findings were emitted last
         self._timer = QTimer(self, singleShot=True, interval=DEBOUNCE_MS)
         self._timer.timeout.connect(self.compile_now)
         document.changed.connect(lambda _revision: self._timer.start())
@@ -124,48 +124,48 @@ class Compiling(QObject):
 
     @property
     def good(self) -> CompiledGrammarView | None:
-        """The last text that compiled."""
+        """Return the last text that compiled."""
         return self._good
 
     @property
     def stale_reason(self) -> str:
-        """Why the drawing is of an older text; empty where it is of the present one."""
+        """Return why the drawing belongs to an older text; empty if it is current."""
         return self._stale
 
     def compile_now(self) -> None:
-        """Compile the text as it stands, without waiting for more keys."""
+        """Compile the current text without waiting for more keys."""
         self._timer.stop()
-        self._compile.cancel(lambda request: isinstance(request, DescribeRequest))  # of a text that is no more
+        self._compile.cancel(lambda request: isinstance(request, DescribeRequest))  # their text is outdated
         self._compile.submit(self.request())
 
     def request(self) -> CompileRequest:
-        """What a compile of the text as it stands needs."""
+        """Return the request that compiles the current text."""
         grammar = self._document.content.grammar
         return CompileRequest(self._document.revision, grammar.notation, grammar.text, grammar.options)
 
     def cancel(self) -> None:
-        """Give the compile up that is under way: the last good automaton stays, and is not of the present text."""
+        """Cancel the running compile; the last good automaton stays and is marked as stale."""
         if any(isinstance(request, CompileRequest) for request in self._compile.pending):
             self._compile.cancel(lambda request: isinstance(request, CompileRequest))
             self._set_stale("The grammar is not compiled")
 
     def draw_around(self, output: bytes) -> None:
-        """Draw the surroundings of the state that `output` leads to; for an automaton too large to draw whole."""
+        """Request the neighbourhood of the state that `output` leads to, if the automaton is too large to draw."""
         if self._good is not None and not self._good.is_whole and output != self._good.output:
             self._compile.submit(NeighbourhoodRequest(self._good.request, output, self._good.rules is not None))
 
     def tell_standing(self, output: bytes) -> None:
-        """Ask on which stacks the match stands after `output`; a later question takes the place of an earlier one."""
+        """Request the stacks of the match after `output`; a later request replaces an earlier one."""
         if self._good is not None:
             self._compile.submit(StackRequest(self._good.request, output, self._good.rules is not None))
 
     def format_text(self) -> None:
-        """Ask what formatting would change in the text as it stands."""
+        """Request the changes that formatting would make to the current text."""
         grammar = self._document.content.grammar
         self._compile.submit(FormatRequest(grammar.notation, grammar.text, grammar.dialect))
 
     def describe(self, *, is_wanted: bool) -> None:
-        """Say the grammar in words from now on, whenever it compiles, or no longer."""
+        """Start or stop describing the grammar in words after each compile."""
         self._describes = is_wanted
         self._describe()
 
@@ -174,29 +174,36 @@ class Compiling(QObject):
             self._compile.submit(DescribeRequest(self._good.request))
 
     def lay_out(self, request: LayoutRequest) -> None:
-        """Ask for positions."""
+        """Request positions for a graph."""
         self._layout.submit(request)
 
     def list_exports(self, told: ExportOptionsMessage, *, has_model: bool) -> None:
-        """Ask which export targets fit the last good grammar."""
+        """Request the list of export targets that fit the last good grammar."""
         if self._good is not None:
             self._compile.submit(ListExports(self._good.request, told, has_model))
         else:
             self.exports_listed.emit(ExportList((), "No grammar has compiled yet: mend it, then export it."))
 
     def export(self, target: str, path: str, told: ExportOptionsMessage, number: int) -> None:
-        """Ask for an export of the last good grammar; without a path, for how it would look."""
+        """Request an export of the last good grammar.
+
+        Args:
+            target: the name of the export target.
+            path: the file to write; empty for a preview.
+            told: the export options.
+            number: the number of the request, which its answer repeats.
+        """
         if self._good is not None:
             self._compile.submit(ExportRequest(self._good.request, target, path, told, number))
 
     def cancel_export(self) -> None:
-        """Give up the export that is under way."""
+        """Cancel the running export."""
         self._compile.cancel(lambda request: isinstance(request, ExportRequest))
 
     def _forget(self) -> None:
         self._good = None
         self._set_stale("")
-        QTimer.singleShot(0, self, self.compile_now)  # after the panes took the new document in
+        QTimer.singleShot(0, self, self.compile_now)  # after the panes have taken over the new document
 
     def _on_answer(self, request: Any, answer: Any) -> None:
         match answer:
@@ -227,7 +234,7 @@ class Compiling(QObject):
             self._tell_findings(request, value)
 
     def _tell_findings(self, request: CompileRequest, found: Diagnosed | CompileAnswer) -> None:
-        """Tell the findings about a text, once."""
+        """Emit the findings about a text, once per revision."""
         if self._diagnosed != found.revision:
             self._diagnosed = found.revision
             self.diagnosed.emit(found.diagnostics, SourceText(request.text))

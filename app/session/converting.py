@@ -1,7 +1,7 @@
-"""The grammar in other notations: the GBNF that is shown beside it, and what a conversion would make of it.
+"""The grammar in other notations: the generated GBNF, and previews of conversions.
 
-Both are asked of the process that judges test strings, which starts with the
-first of these questions: most windows never ask.
+Both are computed by the process that judges test strings. It starts with the first of these requests, since most
+windows never need it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from app.workers.messages import Failed
 
 
 class Converting(QObject):
-    """Asks for texts in other notations.
+    """Requests texts in other notations.
 
     Signals:
         generated(GenerateAnswer): the last grammar that compiled, as GBNF.
-        converted(ConvertAnswer): what a conversion would make of it.
-        reread(ReadAnswer): what is wrong with its text in another notation.
-        failed(Failed): a question met a bug; the session tells of it, too.
+        converted(ConvertAnswer): the result of a conversion.
+        reread(ReadAnswer): the findings about its text in another notation.
+        failed(Failed): a conversion hit a bug; the session reports it, too.
     """
 
     generated = Signal(object)
@@ -42,44 +42,44 @@ class Converting(QObject):
         super().__init__(parent)
         self._group, self._compiling = group, compiling
         self._spelling = ""
-        self._asked: GenerateRequest | None = None
+        self._requested: GenerateRequest | None = None
         compiling.compiled.connect(self._on_compiled)
         group.answered.connect(self._on_answer)
         group.failed.connect(self._on_failed)
 
     def watch(self, spelling: str) -> None:
-        """Write the grammar as GBNF from now on, spelled so; no longer for an empty word."""
+        """Generate GBNF after each compile with this spelling of strings and numbers; stop if it is empty."""
         self._spelling = spelling
         if not spelling:
-            self._asked = None
+            self._requested = None
             self._group.cancel(lambda request: isinstance(request, GenerateRequest))
         elif self._compiling.good is not None:
             self._on_compiled(self._compiling.good)
 
     def ask(self, request: ConvertRequest | ReadRequest) -> None:
-        """Ask what a conversion would make of a text, or how it reads; an older question of its kind is given up."""
+        """Request a conversion, or the findings of a text in another notation; replaces an older request."""
         self._group.submit(request)
 
     def cancel(self) -> None:
-        """Give up what was asked."""
+        """Cancel the pending conversions."""
         self._group.cancel(lambda request: isinstance(request, ConvertRequest | ReadRequest))
 
     def revive(self) -> None:
-        """Ask a new process what the dead one was asked."""
-        self._asked = None
+        """Repeat the pending requests for a new process."""
+        self._requested = None
         if self._compiling.good is not None:
             self._on_compiled(self._compiling.good)
 
     def _on_compiled(self, drawn: CompiledGrammarView) -> None:
         request = GenerateRequest(drawn.request, self._spelling)
-        if self._spelling and request != self._asked:
-            self._asked = request
+        if self._spelling and request != self._requested:
+            self._requested = request
             self._group.submit(request)
 
     def _on_answer(self, request: Any, answer: Any) -> None:
         match answer:
             case GenerateAnswer():
-                if request == self._asked:
+                if request == self._requested:
                     self.generated.emit(answer)
             case ConvertAnswer():
                 self.converted.emit(answer)

@@ -1,11 +1,9 @@
-"""Runs that stop by themselves, breakpoints, and the unconstrained twin.
+"""Runs with a goal, breakpoints, and the baseline run without the grammar.
 
-A run is one step after another (see `decoding`); here is what is asked after each of
-them: whether its goal is reached, and whether it met a breakpoint. What the worker
-knows of a step it tells with the view; it stops before a token that enters a breakpoint
-on a rule. Which states of the drawing were passed only
-the window knows; where the rules are drawn, that comes from the compile group, and the
-run waits for it, so that no breakpoint is run over.
+A run is one step after another (see `decoding`). After each step, this module decides whether the goal is reached or a
+breakpoint was hit. The worker reports with the view what it knows about a step, and it stops before a token that enters
+a breakpoint on a rule. Only the window knows which drawn states the step passed; if the rules are drawn, that comes
+from the compile group, and the run waits for it, so that no breakpoint is missed.
 """
 
 from __future__ import annotations
@@ -34,19 +32,21 @@ from engine.decoding.debugging.breakpoints import (
 from engine.decoding.debugging.run_until import Goal, RunProgress, RunUntil, reached
 from engine.vocabulary.visible import visible
 
-_UNTOLD = "Where the match stands in the drawn rules cannot be told, so no breakpoint on a state can be minded"
+_UNKNOWN_POSITION = (
+    "Where the match stands in the drawn rules cannot be told, so no breakpoint on a state can be minded"
+)
 _OF_OLDER = " (of an older text)"
 _BROKEN = "A token was forced against the grammar, which has no say from here on"
 
 
 class Debugging(QObject):
-    """Everything that makes a run stop.
+    """Breakpoints, goals of runs, and the baseline run.
 
     Signals:
-        breakpoint_refused(why): there is nothing to break on at the place that was meant.
+        breakpoint_refused(why): nothing at the requested offset can have a breakpoint.
         breakpoint_hit(Breakpoint): a run stopped at it.
-        twin_written(TwinAnswer): the twin so far.
-        twin_stopped(why): it will not be written to its end.
+        twin_written(BaselineAnswer): the baseline run so far.
+        twin_stopped(why): the baseline run will not be completed.
     """
 
     breakpoint_refused = Signal(str)
@@ -66,12 +66,12 @@ class Debugging(QObject):
         self._steps = 0
         self._depth: int | None = None
         self._places: tuple[bytes, RulePositions | None] | None = None  # after an output
-        self._were: tuple[bytes, frozenset[StateName]] | None = None  # the states before a step
-        self._text: str | None = None  # of the grammar that compiled last
+        self._states_before: tuple[bytes, frozenset[StateName]] | None = None  # the states before a step
+        self._text: str | None = None  # of the last grammar that compiled
         group.answered.connect(self._on_answer)
         group.told.connect(self._on_answer)
-        group.cancelled.connect(lambda request: self._on_lost(request, "Cancelled"))
-        group.failed.connect(lambda request, _failed: self._on_lost(request, "Stopped"))
+        group.cancelled.connect(lambda request: self._on_request_lost(request, "Cancelled"))
+        group.failed.connect(lambda request, _failed: self._on_request_lost(request, "Stopped"))
         compiling.stood.connect(self._on_stood)
         compiling.compiled.connect(self._on_compiled)
         document.replaced.connect(self._forget)
@@ -79,33 +79,33 @@ class Debugging(QObject):
     # --- runs --------------------------------------------------------------------------------------------------------
 
     def run_until(self, until: RunUntil | None = None) -> None:
-        """Step until a goal is reached or a breakpoint is met; without a goal, to the end."""
+        """Step until a goal is reached or a breakpoint is hit; without a goal, to the end."""
         if self._decoding.is_running:
             return
         self._until, self._steps, self._depth = until or RunUntil(), 0, None
-        self._were = None
+        self._states_before = None
         self._decoding.run(
-            self._judge, watched=self._is_watched, one_by_one=self._goes_one_by_one, stops=self._stops_before
+            self._judge, watched=self._is_watched, one_by_one=self._steps_singly, stops=self._stops_before
         )
 
     def step_over(self) -> None:
-        """Run until the rules that the next token opens are over."""
+        """Run until the rules that the next token opens are closed."""
         self.run_until(RunUntil(Goal.OVER))
 
     def step_out(self) -> None:
-        """Run until the innermost rule is over."""
+        """Run until the innermost rule is closed."""
         self.run_until(RunUntil(Goal.OUT))
 
     def _is_watched(self) -> bool:
-        """Whether a step is to tell what it does to the rules."""
+        """Return whether steps have to report their rule events."""
         return self._until.needs_passage or bool(self._stops_before())
 
     def _stops_before(self) -> tuple[Breakpoint, ...]:
         """Return the breakpoints that a run stops before: those in the source, not those on states."""
         return tuple(one for one in self.breakpoints if one.enabled and one.kind is not BreakpointKind.STATE)
 
-    def _goes_one_by_one(self) -> bool:
-        """Whether something may stop the run within a forced run."""
+    def _steps_singly(self) -> bool:
+        """Return whether the run may stop within a forced run."""
         return self._until.goal is not Goal.END or any(one.enabled for one in self.breakpoints)
 
     def _judge(self, view: DecodeView) -> str | None:
@@ -130,7 +130,7 @@ class Debugging(QObject):
             self.breakpoint_hit.emit(one)
             return f"Breakpoint: the match reached {name_of(one)}"
         if self._wants_states and self._places is not None and self._places[1] is None:
-            return _UNTOLD
+            return _UNKNOWN_POSITION
         return reached(self._until, now)
 
     # --- states of the drawing ---------------------------------------------------------------------------------------
@@ -142,24 +142,24 @@ class Debugging(QObject):
 
     @property
     def _wants_states(self) -> bool:
-        """Whether the places in the rules are to be found out."""
+        """Return whether rule positions are needed."""
         return any(rule for rule, _ in self._state_names)
 
     def _states_passed(self, view: DecodeView) -> frozenset[StateName] | None:
-        """The states that the last step came to, as far as anybody asks; None while that is being found out."""
+        """Return the states of interest that the last step entered; None while the answer is pending."""
         names, output = self._state_names, grammar_prefix(view)
         if not names or output is None:
             return frozenset()
-        came = self._passed_in_whole(view) if any(not rule for rule, _ in names) else frozenset()
+        entered = self._entered_in_dfa(view) if any(not rule for rule, _ in names) else frozenset()
         if not self._wants_states:
-            return came
+            return entered
         if self._places is None or self._places[0] != output:
             self._compiling.tell_standing(output)
             return None
-        return came | self._came_to_in_rules(output)
+        return entered | self._entered_in_rules(output)
 
-    def _passed_in_whole(self, view: DecodeView) -> frozenset[StateName]:
-        """Those of the whole automaton, byte by byte."""
+    def _entered_in_dfa(self, view: DecodeView) -> frozenset[StateName]:
+        """Return the states of the complete automaton that the last step entered, byte by byte."""
         drawn = self._compiling.good
         output = grammar_prefix(view)
         if drawn is None or not drawn.is_whole or not output or view.trace.current is None:
@@ -167,30 +167,30 @@ class Debugging(QObject):
         step = view.trace.nodes[view.trace.current].step
         token = (step.token or b"") if not step.name else b""
         if view.pipeline.zones is not None and token.endswith(output):
-            token = output  # what stands before closed the trigger
+            token = output  # the bytes before it closed the trigger
         if not token or not output.endswith(token):
             return frozenset()
         state = drawn.dfa.run(output[: -len(token)])
-        came: set[StateName] = set()
+        entered: set[StateName] = set()
         for value in token:
             before, state = state, None if state is None else drawn.dfa.run(bytes((value,)), state)
             if state is not None and state != before:
-                came.add(("", state))
-        return frozenset(came)
+                entered.add(("", state))
+        return frozenset(entered)
 
-    def _came_to_in_rules(self, output: bytes) -> frozenset[StateName]:
-        """Those of the rules that are lit now and were not before the step."""
+    def _entered_in_rules(self, output: bytes) -> frozenset[StateName]:
+        """Return the rule states that are live now and were not before the step."""
         drawn = self._compiling.good
         assert self._places is not None
         places = self._places[1]
         if drawn is None or drawn.rules is None or places is None:
             return frozenset()
-        lit = frozenset((drawn.rules.names[rule], state) for rule, state in places.reading)
-        if self._were is not None and self._were[0] == output:
-            return lit  # asked once more about the same step
-        before = self._were[1] if self._were is not None else frozenset()
-        self._were = output, lit
-        return lit - before
+        live = frozenset((drawn.rules.names[rule], state) for rule, state in places.reading)
+        if self._states_before is not None and self._states_before[0] == output:
+            return live  # second question about the same step
+        before = self._states_before[1] if self._states_before is not None else frozenset()
+        self._states_before = output, live
+        return live - before
 
     def _on_stood(self, answer: StackAnswer) -> None:
         self._places = answer.output, answer.places
@@ -201,47 +201,47 @@ class Debugging(QObject):
 
     @property
     def breakpoints(self) -> tuple[Breakpoint, ...]:
-        """All of them, those that are off included."""
+        """Return all breakpoints, including the disabled ones."""
         return self._document.content.breakpoints
 
     def toggle(self, one: Breakpoint) -> None:
-        """Set a breakpoint, or take it away."""
+        """Set a breakpoint, or remove it."""
         self._document.set_breakpoints(toggled(self.breakpoints, one))
 
     def toggle_at(self, offset: int) -> None:
-        """Set a breakpoint on what stands at a place of the grammar, or take it away."""
+        """Set a breakpoint on the element at an offset of the grammar, or remove it."""
         self._group.submit(FindBreakpoint(offset))
 
     def set_breakpoints(self, breakpoints: tuple[Breakpoint, ...]) -> None:
-        """Put others in their place."""
+        """Replace all breakpoints."""
         self._document.set_breakpoints(breakpoints)
 
     def _forget(self) -> None:
-        self._text = self._places = self._were = None
+        self._text = self._places = self._states_before = None
 
     def _on_compiled(self, drawn: CompiledGrammarView) -> None:
-        """Switch off what another text has under other numbers: a state, and a place in a regular expression."""
+        """Disable the breakpoints whose positions an edit invalidates: states, and offsets in a regular expression."""
         text, self._text = drawn.request.text, drawn.request.text if self._text is None else self._text
         if text == self._text:
             return
-        self._text, self._places, self._were = text, None, None
+        self._text, self._places, self._states_before = text, None, None
         self._document.set_breakpoints(tuple(_outdated(one) for one in self.breakpoints))
 
-    # --- the twin ----------------------------------------------------------------------------------------------------
+    # --- the baseline run --------------------------------------------------------------------------------------------
 
     @property
     def is_writing_twin(self) -> bool:
-        """Whether the twin is being written; steps wait for it."""
+        """Return whether the baseline run is in progress; steps wait for it."""
         return any(isinstance(request, RunBaseline) for request in self._group.pending)
 
     def write_twin(self) -> None:
-        """Write what the model would have written without the grammar."""
+        """Generate what the model would have written without the grammar."""
         self._decoding.stop_for(RunBaseline)
         self.cancel_twin()
         self._group.submit(RunBaseline())
 
     def cancel_twin(self) -> None:
-        """Keep what there is of it."""
+        """Cancel the baseline run and keep its tokens so far."""
         self._group.cancel(lambda request: isinstance(request, RunBaseline))
 
     # --- answers -----------------------------------------------------------------------------------------------------
@@ -255,10 +255,10 @@ class Debugging(QObject):
             case BreakpointAnswer(breakpoint=Breakpoint() as found):
                 self.toggle(found)
             case DecodeView() if isinstance(request, RunBaseline | FindBreakpoint):
-                # The worker refused, and the sentence stands in the view.
+                # The worker refused; the view has the reason.
                 (self.twin_stopped if isinstance(request, RunBaseline) else self.breakpoint_refused).emit(answer.error)
 
-    def _on_lost(self, request: Any, why: str) -> None:
+    def _on_request_lost(self, request: Any, why: str) -> None:
         if isinstance(request, RunBaseline) and not self.is_writing_twin:
             self.twin_stopped.emit(why)
 
@@ -277,7 +277,7 @@ def _stop_sentence(stop: StopBefore) -> str:
 
 
 def name_of(one: Breakpoint) -> str:
-    """What a breakpoint is on, in words."""
+    """Return the element that a breakpoint is on, in words."""
     match one.kind:
         case BreakpointKind.RULE:
             return f"{one.label or one.name}" if one.name.startswith("/") or not one.name else f"the rule {one.name}"

@@ -1,13 +1,11 @@
 """The decode side of a session: the model, the trace, and running it.
 
-The worker owns the truth; here is the last `DecodeView` that it sent. Run is
-nothing but the next `StepOnce` after each answer, so that Pause takes effect at
-once and every step is drawn.
+The worker owns the state; this side keeps its last `DecodeView`. A run submits the next `StepOnce` after each answer,
+so that Pause takes effect at once and every step is drawn.
 
-A trace is restored (after a document was opened, or a worker died) once the
-worker holds both the model and the grammar that it was made with; until then the
-document's own trace is left alone. What another prompt or another model put aside
-is the document's from then on: the worker forgets it.
+A trace is restored (after a document is opened or a worker died) as soon as the worker has both the model and the
+grammar that it was made with; until then the document's own trace is left alone. Branches that a new prompt or a new
+model archived belong to the document; the worker forgets them.
 """
 
 from __future__ import annotations
@@ -67,26 +65,29 @@ _STOPPED_BY: dict[type, str] = {
     RunBaseline: "the output without the grammar is generated first",
     MeasureStrategies: "the strategies are measured first",
 }
-"""The requests that end a run, and why: they move the session, change what the next token depends on in a way that
-the run was not started with, or keep the model busy for long. All other requests interleave with a run."""
+"""The requests that end a run, with the reason.
+
+They move the session, change what the next token depends on in a way that the run was not started with, or keep the
+model busy for long. All other requests interleave with a run.
+"""
 
 Judge: TypeAlias = Callable[[DecodeView], str | None]
-"""After a step of a run: why it stops there; empty where it goes on, None where that is still to be found out."""
+"""Called after a step of a run: returns why the run stops, "" to continue, None if that is not known yet."""
 
 
 class Decoding(DecodeQueries):
     """Sends decode requests and keeps the last view.
 
     Signals, besides those of `DecodeQueries`:
-        viewed(DecodeView): what the generation panes show.
-        running_changed(is running): Run began or ended.
-        run_ended(why): a run stopped for another reason than the user's Pause or the end of the generation.
-        restarted(): the generation begins anew; its steps stay in the trace.
-        went_on(): the user moved on after `run_ended`, whose reason is of no interest any more.
-        model_opened(): the model that was asked for serves now.
-        model_failed(spec, sentence): a model did not load; the old one still serves.
+        viewed(DecodeView): the contents of the generation panes.
+        running_changed(is running): a run began or ended.
+        run_ended(why): a run stopped for a reason other than the user's Pause or the end of the generation.
+        restarted(): the generation begins again; its steps stay in the trace.
+        went_on(): the user continued after `run_ended`, so its reason is outdated.
+        model_opened(): the requested model is in use now.
+        model_failed(spec, sentence): a model did not load; the old one stays in use.
         model_differs(name): the document was made with another model of this name.
-        pipeline_refused(PipelineRefused): stages that were asked for do not fit; what was in force of them stays.
+        pipeline_refused(PipelineRefused): requested stages do not fit; the active ones stay.
         failed(Failed): a job hit a bug.
     """
 
@@ -105,60 +106,60 @@ class Decoding(DecodeQueries):
         super().__init__(document, group, parent)
         self._spec = ""
         self._grammar: SetGrammar | None = None
-        self._first_revision = 0  # of the document that is open: views of older grammars belong to the one before
+        self._first_revision = 0  # of the open document; views of older grammars belong to the document before
         self._to_restore: RestoreTrace | None = None
         self._opening_steps = 0
-        self._next_move: Back | GoTo | None = None  # once the present one is answered
+        self._next_move: Back | GoTo | None = None  # submitted once the current one is answered
         self._running = False
-        self._told_end = False  # whether the reason of the last end of a run still counts
-        self._judge: Judge = _to_the_end
+        self._shows_run_end = False  # whether the reason for the last end of a run is still shown
+        self._judge: Judge = _run_to_end
         self._watched: Callable[[], bool] = bool
         self._one_by_one: Callable[[], bool] = bool
-        self._stops: Callable[[], tuple[Breakpoint, ...]] = tuple
+        self._breakpoints_before: Callable[[], tuple[Breakpoint, ...]] = tuple
         group.answered.connect(self._on_answer)
         group.told.connect(self._on_told)
         group.failed.connect(self._on_failed)
         group.cancelled.connect(self._on_cancelled)
-        group.died.connect(lambda _code, lost, _restarted: self._tell_lost_check(*lost))
+        group.died.connect(lambda _code, lost, _restarted: self._report_lost_check(*lost))
         document.replaced.connect(self._take_document)
 
     @property
     def is_running(self) -> bool:
-        """Whether steps follow one another by themselves."""
+        """Return whether a run is in progress."""
         return self._running
 
     @property
     def spec(self) -> str:
-        """The model that was asked for last."""
+        """Return the model that was requested last."""
         return self._spec
 
     @property
     def model_is_loading(self) -> bool:
-        """Whether a model is on its way."""
+        """Return whether a model is loading."""
         return any(isinstance(request, OpenModel) for request in self._group.pending)
 
     @property
     def is_reading_grammar(self) -> bool:
-        """Whether the worker still compiles a grammar; steps asked for meanwhile are taken under it."""
+        """Return whether the worker still compiles a grammar; steps that are requested meanwhile are taken under it."""
         return any(isinstance(request, SetGrammar) for request in self._group.pending)
 
     @property
     def has_grammar(self) -> bool:
-        """Whether the last view is of the grammar that compiled last."""
+        """Return whether the last view belongs to the last grammar that compiled."""
         return self._grammar is None or self._view.grammar_revision == self._grammar.revision
 
     def open_model(self, spec: str) -> None:
-        """Load a model; one that was on its way is given up."""
+        """Load a model; cancels one that is still loading."""
         self._group.cancel(lambda request: isinstance(request, OpenModel))
         self._spec = spec
         self._group.submit(OpenModel(spec))
 
     def cancel_model(self) -> None:
-        """Keep the model that serves now."""
+        """Cancel loading and keep the current model."""
         self._group.cancel(lambda request: isinstance(request, OpenModel))
 
     def set_grammar(self, drawn: CompiledGrammarView) -> None:
-        """Go on with a grammar that compiled."""
+        """Continue with a grammar that compiled."""
         self._drawn, compiled = drawn, drawn.request
         self._grammar = SetGrammar(compiled.revision, compiled.notation, compiled.text, compiled.options)
         self._end_assessment()
@@ -166,66 +167,65 @@ class Decoding(DecodeQueries):
         self._group.cancel(lambda request: isinstance(request, SetGrammar) and request is not self._grammar)
 
     def set_prompt(self, prompt: str | Chat) -> None:
-        """Start anew from another prompt."""
+        """Start again from another prompt."""
         if prompt != self._document.content.prompt:
             self.stop_for(SetPrompt)
             self._document.set_prompt(prompt)
             self._group.submit(SetPrompt(prompt))
 
     def set_sampler(self, settings: SamplerSettings) -> None:
-        """Draw differently from now on."""
+        """Use other sampler settings from now on."""
         if settings != self._document.content.sampler:
             self._document.set_sampler(settings)
             self._group.submit(SetSampler(settings))
 
     def set_max_tokens(self, max_tokens: int) -> None:
-        """Change the budget."""
+        """Change the budget, in tokens."""
         if max_tokens != self._document.content.max_tokens:
             self._document.set_max_tokens(max_tokens)
             self._group.submit(SetBudget(max_tokens))
 
     def set_pipeline(self, settings: PipelineSettings) -> None:
-        """Put other stages between the model and the draw; the document takes them over once the worker has."""
+        """Change the processors; the document takes the settings over once the worker has."""
         self.stop_for(SetPipeline)
         self._end_assessment()
         self._document.draft(pipeline=settings)
         self._group.submit(SetPipeline(settings))
 
     def ask(self, request: Any) -> None:
-        """Send any other request: what moves the session ends a run, a question leaves it alone.
+        """Send any other request: one that moves the session ends a run, a query does not.
 
-        Of a key that is held, or of quick clicks, no queue comes that runs on afterwards: while one move is under way,
-        only the last of those that follow waits for it.
+        A held key or quick clicks build no queue: while one move is in progress, only the last one after it waits.
         """
         if isinstance(request, Why | Lookup):
-            self._question(request)
+            self._ask_query(request)
             return
         if not isinstance(request, StepOnce):
             self._next_move = None
-        self._go_on_by_hand()
+        self._withdraw_run_end()
         self.stop_for(type(request))
         if isinstance(request, Back | GoTo) and self._waits_for(Back | GoTo):
             self._next_move = request
             return
         if isinstance(request, Take | Force | Back | Restart | GoTo | OpenOutput):
-            self._put_aside()
+            self._archive_unrestored()
         self._end_assessment()
         self._group.submit(request)
 
     def choose(self, request: Take | Force) -> None:
-        """Take a token from among those that are shown, unless others will be by the time that it is taken."""
+        """Take one of the shown candidates, unless a pending request will change them."""
         self._next_move = None
         self.stop_for(type(request))
         if not self._waits_for(Take | Force | StepOnce | Back | GoTo | Restart):
             self.ask(request)
 
     def step(self) -> None:
-        """Take one token, unless one is being taken already."""
+        """Take one token, unless a step is already pending."""
         self._next_move = None
         if not self._running:
-            self._go_on_by_hand()
+            self._withdraw_run_end()
         if not self._waits_for(StepOnce):
-            self._put_aside()
+            self._archive_unrestored()
             self._end_assessment()
             self._group.submit(self._next_step() if self._running else StepOnce())
 
@@ -237,36 +237,36 @@ class Decoding(DecodeQueries):
         one_by_one: Callable[[], bool] = bool,
         stops: Callable[[], tuple[Breakpoint, ...]] = tuple,
     ) -> None:
-        """Step until the end, until `pause`, or until something says so.
+        """Step until the end, until `pause`, or until `judge` stops the run.
 
         Args:
-            judge: asked after every step.
-            watched: asked before every step, whether its view is to tell what it does to the rules.
-            one_by_one: asked before every step, whether forced runs are taken token by token, so that none is missed.
-            stops: asked before every step for the breakpoints that it stops before.
+            judge: called after each step; see `Judge`.
+            watched: called before each step; whether its view reports the rule events.
+            one_by_one: called before each step; whether forced runs are taken token by token, so that none is missed.
+            stops: called before each step; the breakpoints that it stops before.
         """
         if not self._running:
-            self._go_on_by_hand()
-            self._judge, self._watched, self._one_by_one = judge or _to_the_end, watched, one_by_one
-            self._stops = stops
+            self._withdraw_run_end()
+            self._judge, self._watched, self._one_by_one = judge or _run_to_end, watched, one_by_one
+            self._breakpoints_before = stops
             self._running = True
             self.running_changed.emit(True)
             self.step()
 
     def _next_step(self) -> StepOnce:
-        return StepOnce(self._watched(), self._one_by_one(), self._stops())
+        return StepOnce(self._watched(), self._one_by_one(), self._breakpoints_before())
 
     def go_on(self) -> None:
-        """Ask once more whether a run goes on, which could not be told after its last step."""
+        """Decide again whether a run continues, if that was not known after its last step."""
         if self._running and not self._waits_for(StepOnce):
             self._go_on(self._view)
 
     def pause(self, why: str = "") -> None:
-        """Stop stepping; a move that waits is not made.
+        """Stop stepping and drop a waiting move.
 
         Args:
-            why: what stopped the run, as a sentence to show; empty where the user paused it, or where what stopped it
-                is told elsewhere.
+            why: why the run stopped, as a sentence to show; empty if the user paused it or the reason is reported
+                elsewhere.
         """
         self._next_move = None
         if self._running:
@@ -274,38 +274,38 @@ class Decoding(DecodeQueries):
             self.running_changed.emit(False)
             self._assessment.start()
             if why:
-                self._told_end = True
+                self._shows_run_end = True
                 self.run_ended.emit(why)
 
     def stop_for(self, kind: type) -> None:
-        """End a run, and say by what, if requests of a kind end one."""
+        """End a run, and report why, if requests of this kind end runs."""
         if why := _STOPPED_BY.get(kind):
             self.pause(f"The run stopped: {why}")
 
     def open_output(self, ids: tuple[int, ...]) -> None:
-        """Stand behind an output as if it had been generated; the trace is kept as a branch to be read."""
+        """Make a pasted output the current trace; the old trace is kept as an archived branch."""
         self.ask(OpenOutput(ids))
 
     def step_when_ready(self, count: int) -> None:
-        """Take some steps as soon as there is a model and a grammar: the first run's greeting."""
+        """Take some steps as soon as there is a model and a grammar; used at the first start."""
         self._opening_steps = count
 
     def sample_many(self, count: int) -> None:
-        """Generate many outputs, seeded upwards from the sampler's seed; a run ends before."""
+        """Generate many outputs with consecutive seeds, starting at the sampler's seed; ends a run first."""
         self.stop_for(SampleMany)
         super().sample_many(count)
 
     def cancel_grammar(self) -> None:
-        """Give up reading a grammar; the worker keeps the one before, and no step is possible until another edit."""
+        """Cancel compiling a grammar; the worker keeps the old one, and no step is possible until another edit."""
         self._group.cancel(lambda request: isinstance(request, SetGrammar))
 
     def share(self, path: str) -> None:
-        """Ask for a web page that replays the trace, its branches and the former ones."""
+        """Request a web page that replays the trace with its branches and the archived ones."""
         is_own = self._to_restore is None and self._view.model is not None
         self._group.submit(share_request(path, self._document, is_own=is_own))
 
     def revive(self) -> None:
-        """Tell a new process everything that the dead one knew."""
+        """Send the complete state to a new process after the old one died."""
         self.pause()
         self._to_restore = self._to_restore or restore_request(self._view.trace)
         self._view = view_of(self._document.content)
@@ -318,21 +318,21 @@ class Decoding(DecodeQueries):
 
     def _take_document(self) -> None:
         self.pause()
-        self._go_on_by_hand()
+        self._withdraw_run_end()
         content = self._document.content
         self._to_restore = restore_request(content.trace)
         self._opening_steps = 0
         self._grammar, self._first_revision = None, self._document.revision
         self._end_assessment()
-        self._view = replace(view_of(content), model=self._view.model)  # nothing of the former one stays to be read
+        self._view = replace(view_of(content), model=self._view.model)  # drop everything of the old document
         self.viewed.emit(self._view)
         self._begin()
         if content.model.spec and content.model.spec != self._spec:
             self.open_model(content.model.spec)
 
-    def _go_on_by_hand(self) -> None:
-        if self._told_end:
-            self._told_end = False
+    def _withdraw_run_end(self) -> None:
+        if self._shows_run_end:
+            self._shows_run_end = False
             self.went_on.emit()
 
     def _waits_for(self, kinds: UnionType | type) -> bool:
@@ -350,7 +350,7 @@ class Decoding(DecodeQueries):
                 self._document.drop_draft("pipeline")
                 self.pipeline_refused.emit(answer)
             case _:
-                self._tell(answer)
+                self._emit_answer(answer)
         if isinstance(request, Back | GoTo) and self._next_move is not None:
             self.ask(self._next_move)
 
@@ -359,7 +359,7 @@ class Decoding(DecodeQueries):
         if isinstance(request, OpenModel) and view.model is not None and view.model.spec == request.spec:
             made_with = self._document.content.model.spec
             if made_with not in ("", request.spec):
-                self._put_aside()  # the user chose a model that the waiting trace is not of
+                self._archive_unrestored()  # the user chose a model that the waiting trace was not made with
         if isinstance(request, SetPipeline) and not self._another_document_waits:
             self._document.set_pipeline(view.pipeline)
             if not self._waits_for(SetPipeline):
@@ -367,7 +367,7 @@ class Decoding(DecodeQueries):
         if isinstance(request, SetPipeline) and view.refused:
             self.pipeline_refused.emit(PipelineRefused(request.settings, "", view.refused, view.pipeline))
         if not self._restore_if_ready():
-            self._note_in_document(view)
+            self._store_in_document(view)
         if isinstance(request, Restart):
             self.restarted.emit()
         self.viewed.emit(view)
@@ -387,16 +387,16 @@ class Decoding(DecodeQueries):
         self.model_failed.emit(request.spec, view.error)
 
     def _of_this_document(self, view: DecodeView) -> DecodeView:
-        """Return a view without its position, until the worker has read the grammar of this document."""
+        """Return a view without its position until the worker has read this document's grammar."""
         is_own = self._grammar is not None and view.grammar_revision >= self._first_revision
         return view if is_own else replace(view, position=None, dead_end="")
 
     @property
     def _another_document_waits(self) -> bool:
-        """Whether the last view is of the document that was open before."""
+        """Return whether the last view belongs to the document that was open before."""
         return any(isinstance(later, Begin) for later in self._group.pending)
 
-    def _note_in_document(self, view: DecodeView) -> None:
+    def _store_in_document(self, view: DecodeView) -> None:
         if self._another_document_waits:
             return
         if view.former is not None:
@@ -407,8 +407,8 @@ class Decoding(DecodeQueries):
         self._document.set_model(ModelPart(model.spec, model.name, model.fingerprint, model.vocabulary_fingerprint))
         self._document.set_trace(view.trace)
 
-    def _put_aside(self) -> None:
-        """Whoever goes on without a trace that could not be restored yet finds it among the former branches."""
+    def _archive_unrestored(self) -> None:
+        """Archive a trace that could not be restored, since the user continues without it."""
         if self._to_restore is None:
             return
         trace, self._to_restore = self._to_restore.trace, None
@@ -441,7 +441,7 @@ class Decoding(DecodeQueries):
                 self.pause("The run stopped: no grammar is in force yet")
                 return
             if view.error or view.position is None or view.position.finish is not None:
-                self.pause()  # the view says it
+                self.pause()  # the view has the reason
                 return
             why = self._judge(view)
             if why:
@@ -459,13 +459,13 @@ class Decoding(DecodeQueries):
     def _on_told(self, _request: Any, value: Any) -> None:
         if isinstance(value, ManyAnswer):
             self.sampled.emit(value)
-        if isinstance(value, DecodeView):  # what a step kept, until the model has answered
+        if isinstance(value, DecodeView):  # the part of a step that is known before the model answers
             self._view = self._of_this_document(value)
             self.viewed.emit(self._view)
 
     def _on_failed(self, request: Any, failed: Failed) -> None:
         self.pause()
-        self._tell_lost_check(request)
+        self._report_lost_check(request)
         if isinstance(request, OpenModel):
             self._spec = self._view.model.spec if self._view.model else ""
         if isinstance(request, SampleMany):
@@ -475,25 +475,25 @@ class Decoding(DecodeQueries):
         self.failed.emit(failed)
 
     def _on_cancelled(self, request: Any) -> None:
-        self._tell_lost_check(request)
+        self._report_lost_check(request)
         if isinstance(request, OpenModel) and request.spec == self._spec:
             self._spec = self._view.model.spec if self._view.model else ""
         if isinstance(request, SampleMany) and not self.is_sampling:
             self.sampling_stopped.emit("Cancelled")
 
 
-def _to_the_end(_view: DecodeView) -> str:
-    """Goes on."""
+def _run_to_end(_view: DecodeView) -> str:
+    """Continue the run."""
     return ""
 
 
 def restore_request(trace: Trace) -> RestoreTrace | None:
-    """What brings a trace back; None for one without steps."""
+    """Return the request that restores a trace; None if it has no steps."""
     return RestoreTrace(trace) if trace.nodes else None
 
 
 def view_of(content: DocumentFile) -> DecodeView:
-    """What there is to show of a document before a worker has said anything."""
+    """Return the view of a document before the worker has answered."""
     return DecodeView(
         prompt=content.prompt, sampler=content.sampler, max_tokens=content.max_tokens, pipeline=content.pipeline
     )

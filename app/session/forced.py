@@ -1,6 +1,6 @@
-"""Forced runs: what is asked of the decode group about them, and what it answers.
+"""Requests about forced runs to the decode group.
 
-The answers take the model's time, so of each kind only the newest question is kept.
+Their answers take the model's time, so only the newest request of each kind is kept.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from app.workers.forced_messages import (
 
 
 class ForcedQueries(QObject):
-    """Asks about forced runs.
+    """Requests lists and comparisons of forced runs.
 
     Signals:
         forced(ForcedAnswer), forced_here(ForcedHereAnswer), compared(SpellingsAnswer), measured(StrategiesAnswer),
-            indexed(IndexAnswer): answers.
-        stopped(kind of request, why): an answer will not come.
+        indexed(IndexAnswer): the answers.
+        stopped(kind of request, why): there will be no answer.
     """
 
     forced = Signal(object)
@@ -47,25 +47,25 @@ class ForcedQueries(QObject):
         self._group = group
         group.answered.connect(self._on_answer)
         group.told.connect(self._on_answer)
-        group.cancelled.connect(lambda request: self._on_lost(request, "Cancelled"))
-        group.failed.connect(lambda request, _failed: self._on_lost(request, "Stopped"))
+        group.cancelled.connect(lambda request: self._on_request_lost(request, "Cancelled"))
+        group.failed.connect(lambda request, _failed: self._on_request_lost(request, "Stopped"))
 
     def ask(self, request: CoalescenceRequest) -> None:
-        """Ask; an older question of the kind is given up."""
+        """Submit a request; replaces an older one of its kind."""
         self.cancel(type(request))
         self._group.submit(request)
 
     def cancel(self, kind: type) -> None:
-        """Give up the questions of a kind."""
+        """Cancel the requests of a kind."""
         self._group.cancel(lambda request: isinstance(request, kind))
 
     def cancel_all(self) -> None:
-        """Give up what takes the model's time."""
+        """Cancel all requests that take the model's time."""
         for kind in (CompareSpellings, MeasureStrategies, FindForced, ListIndex):
             self.cancel(kind)
 
     def is_asking(self, kind: type) -> bool:
-        """Whether a question of a kind has no answer yet."""
+        """Return whether a request of a kind is pending."""
         return any(isinstance(request, kind) for request in self._group.pending)
 
     def _on_answer(self, request: Any, answer: Any) -> None:
@@ -83,7 +83,7 @@ class ForcedQueries(QObject):
             case DecodeView() if isinstance(request, CoalescenceRequest):
                 self.stopped.emit(type(request), answer.error)
 
-    def _on_lost(self, request: Any, why: str) -> None:
+    def _on_request_lost(self, request: Any, why: str) -> None:
         is_quiet = not isinstance(request, CoalescenceRequest) or isinstance(request, FindForcedHere)
         if not is_quiet and not self.is_asking(type(request)):
             self.stopped.emit(type(request), why)

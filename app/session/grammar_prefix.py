@@ -1,4 +1,4 @@
-"""Which part of an output the drawn grammar has read: all of it, or, with zones, the one that it rules."""
+"""The part of an output that the drawn grammar has read: all of it, or, with zones, the part in the current zone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from app.workers.decode_messages import DecodeView
 
 
 def grammar_prefix(view: DecodeView) -> bytes | None:
-    """What leads to where the grammar stands; None where it does not rule, and before there is a position."""
+    """Return the bytes that the grammar has read; None before there is a position and outside of zones."""
     position = view.position
     if position is None:
         return None

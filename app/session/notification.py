@@ -1,4 +1,4 @@
-"""Trouble that the user should hear of, with a way on."""
+"""Notifications of problems, with an action to continue."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ Place = Literal["window", "generation"]
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """What a banner says.
+    """The contents of a banner.
 
     Attributes:
-        place: where the banner opens: in the pane that failed, or over the whole window.
-        text: what happened and what to do, in a sentence or two.
-        details: in a pane, why it happened; over the window, a traceback or the like, folded away. Empty for none.
-        button: what the one button says; empty for none.
-        action: what it does.
-        other_button, other_action: of a second button, beside it.
-        severity: how the banner looks.
+        place: where the banner opens: in the pane that failed, or across the window.
+        text: what happened and what to do, in one or two sentences.
+        details: in a pane, the cause; across the window, a traceback or the like, folded. May be empty.
+        button: the label of the button; empty for none.
+        action: the callback of the button.
+        severity: the style of the banner.
+        other_button, other_action: a second button beside the first.
     """
 
     place: Place
@@ -35,9 +35,9 @@ class Notification:
 
 
 def post_mortem(process: str, cause: str, lost: Sequence[object]) -> str:
-    """What is known of a process that died, for a report: what it was asked for, and what it ran on.
+    """Return a report about a process that died: its requests, the exit cause and the platform.
 
-    Texts that the user wrote may be long, and private: a request is told by its kind alone.
+    Requests are listed by their type only, since texts of the user may be long and private.
     """
     kinds = [type(request).__name__ for request in lost]
     asked = ", ".join(dict.fromkeys(kinds)) or "nothing"

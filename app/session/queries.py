@@ -1,6 +1,6 @@
-"""What is asked of the decode process without moving the session: how things stand, and what would be.
+"""Queries to the decode process that do not move the session.
 
-An older question of a kind that nobody waits for any more gives way to a newer one.
+A newer query replaces an older one of its kind.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from app.workers.replaying import AssessAnswer, AssessOutput, ReplayAnswer, Repl
 from app.workers.sharing import ShareAnswer
 
 _LOST = "The check was stopped. Change the output to check it again."
-_ASSESS_DELAY_MS = 150  # whoever steps faster does not read how far the end is
+_ASSESS_DELAY_MS = 150  # a user who steps faster does not read the distance to the end
 
 
 class DecodeQueries(QObject):
-    """Asks, and tells the answers; what it asks about is the last view.
+    """Sends queries about the last view and emits their answers.
 
     Signals:
-        explained(WhyAnswer), found(LookupAnswer), sampled(ManyAnswer), exported(ExportAnswer), shared(ShareAnswer):
-            answers.
-        replayed(ReplayAnswer): what is wrong with an output that was asked about.
-        assessed(AssessAnswer): how far the end is, a moment after a step, and why the output ended.
-        tokens_told(TokensAnswer): which tokens may come at a state of the drawing.
-        sampling_stopped(why): the many seeds end before their last answer.
+        explained(WhyAnswer), found(LookupAnswer), sampled(ManyAnswer), exported(ExportAnswer), shared(ShareAnswer): the
+        answers.
+        replayed(ReplayAnswer): the verdict on a pasted output.
+        assessed(AssessAnswer): the distance to the end, shortly after a step, and why the output ended.
+        tokens_told(TokensAnswer): the tokens that are allowed at a state of the drawing.
+        sampling_stopped(why): the generation of many seeds ended before its last answer.
     """
 
     explained = Signal(object)
@@ -63,58 +63,65 @@ class DecodeQueries(QObject):
 
     @property
     def view(self) -> DecodeView:
-        """What the worker said last."""
+        """Return the worker's last view."""
         return self._view
 
     @property
     def is_running(self) -> bool:
-        """Whether steps follow one another by themselves; then nobody reads how far the end is."""
+        """Return whether a run is in progress; then the distance to the end is not computed."""
         return False
 
     @property
     def is_sampling(self) -> bool:
-        """Whether many seeds are being generated; other requests wait for them."""
+        """Return whether many seeds are being generated; other requests wait for them."""
         return any(isinstance(request, SampleMany) for request in self._group.pending)
 
     def tell_tokens(self, request: TokensRequest) -> None:
-        """Ask which tokens may come at a place; what was asked before and is not answered yet is given up."""
+        """Request the tokens that are allowed at a state; replaces an older request."""
         self._group.cancel(lambda older: isinstance(older, TokensRequest))
         self._group.submit(request)
 
     def replay(self, compiled: CompileRequest, question: ReplayQuestion) -> None:
-        """Ask what is wrong with an output; an older question that waits is given up."""
+        """Request the verdict on an output; replaces an older request."""
         self._group.cancel(lambda request: isinstance(request, ReplayOutput))
         self._group.submit(ReplayOutput(compiled, question))
 
-    def _tell_lost_check(self, *requests: Any) -> None:
-        """Say that the output that was asked about last will not be judged, unless it is asked about anew."""
+    def _report_lost_check(self, *requests: Any) -> None:
+        """Report that the last pasted output will not be judged, unless it is requested again."""
         lost = [request for request in requests if isinstance(request, ReplayOutput)]
         if lost and not any(isinstance(request, ReplayOutput) for request in self._group.pending):
             self.replayed.emit(ReplayAnswer(lost[-1].question, error=_LOST))
 
     def sample_many(self, count: int) -> None:
-        """Generate many outputs, seeded upwards from the sampler's seed."""
+        """Generate many outputs with consecutive seeds, starting at the sampler's seed."""
         self._group.cancel(lambda request: isinstance(request, SampleMany))
         self._group.submit(SampleMany(count, self._document.content.sampler.seed))
 
     def cancel_sampling(self) -> None:
-        """Keep the outcomes so far."""
+        """Cancel the sampling and keep the outcomes so far."""
         self._group.cancel(lambda request: isinstance(request, SampleMany))
 
-    def export(self, target: str, path: str, told: ExportOptionsMessage, number: int) -> None:
-        """Ask for an export over the model's vocabulary; without a path, for how it would look."""
+    def export(self, target: str, path: str, options: ExportOptionsMessage, number: int) -> None:
+        """Request an export that needs the model's vocabulary.
+
+        Args:
+            target: the name of the export target.
+            path: the file to write; empty for a preview.
+            options: the export options.
+            number: the number of the request, which its answer repeats.
+        """
         if (drawn := self._drawn) is not None:
             self.cancel_export()
-            self._group.submit(ExportRequest(drawn.request, target, path, told, number))
+            self._group.submit(ExportRequest(drawn.request, target, path, options, number))
 
     def cancel_export(self) -> None:
-        """Give up the export that is under way."""
+        """Cancel the running export."""
         self._group.cancel(lambda request: isinstance(request, ExportRequest))
 
-    def _question(self, request: Any) -> None:
-        """Ask about the session without moving it; a newer question of a kind replaces one that waits.
+    def _ask_query(self, request: Any) -> None:
+        """Submit a query about the session; a newer one of its kind replaces one that waits.
 
-        The search for how far the end is makes way and begins again afterwards: nobody waits for it.
+        A running assessment is cancelled and restarted afterwards, since nobody waits for it.
         """
         was_assessing = any(isinstance(older, AssessOutput) for older in self._group.pending)
         self._group.cancel(lambda older: isinstance(older, (AssessOutput, type(request))))
@@ -123,20 +130,20 @@ class DecodeQueries(QObject):
         self._group.submit(request)
 
     def _assess(self) -> None:
-        """Ask how far the end is, unless something else goes on; whatever is asked for next takes its place."""
+        """Request an assessment of the output, unless something else is in progress."""
         if self._view.position is None or self.is_running:
             return
         if self._group.pending:
-            self._assessment.start()  # what it waits for may bring another view, and then this one is not asked about
+            self._assessment.start()  # the pending request may bring another view to assess instead
         else:
             self._group.submit(AssessOutput())
 
     def _end_assessment(self) -> None:
-        """Nothing waits for a search that nobody is going to read."""
+        """Cancel the assessment, whose result would be outdated."""
         self._assessment.stop()
         self._group.cancel(lambda request: isinstance(request, AssessOutput))
 
-    def _tell(self, answer: Any) -> None:
+    def _emit_answer(self, answer: Any) -> None:
         match answer:
             case WhyAnswer():
                 self.explained.emit(answer)

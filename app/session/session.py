@@ -1,7 +1,7 @@
-"""A session: the document, its compile side and its decode side, joined.
+"""A session: the document with its compile and decode sides.
 
-It knows where the match stands in the drawn automaton, whether a step is
-possible, and what the background does, and it turns trouble into alarms.
+It computes the live state of the drawn automaton, whether a step is possible and the background activity, and it turns
+problems into notifications.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from app.workers.messages import Failed, Progress
 from app.workers.sharing import ShareTrace
 from engine.decoding.values import Finish, Position
 
-_PATIENCE_MS = 400  # a compile that takes no longer goes unmentioned, or the status bar would flicker at every key
+_PATIENCE_MS = 400  # a shorter compile is not shown, or the status bar would flicker at every key
 _PROCESS_NAMES = {"compile": "The compiler", "decode": "The model's", "layout": "The drawing", "judge": "The tests'"}
 _ACTIVITIES: tuple[tuple[type, str], ...] = (
     (OpenModel, "Loading {}"),
@@ -46,20 +46,20 @@ _ACTIVITIES: tuple[tuple[type, str], ...] = (
     (CompileRequest, "Compiling"),
     (SetGrammar, "Compiling for the model"),
 )
-"""What the background does, the first in the list before the others."""
-_TOLD = tuple(kind for kind, _ in _ACTIVITIES)
+"""The background activities; the first one in the list that is pending is shown."""
+_SHOWN_REQUESTS = tuple(kind for kind, _ in _ACTIVITIES)
 
 
 class Session(QObject):
-    """Everything behind the panes.
+    """The state behind the panes.
 
     Signals:
-        drawn(Drawn): another automaton, or another part of it, is to be drawn; `live_changed` follows.
-        live_changed(states, spans): where the match stands, in the drawn automaton and in the source.
-        step_allowed_changed(reason): why no step is possible now; empty where one is.
-        activity_changed(text, done, total): what the background does; an empty text for nothing.
-        alarmed(Alarm): something went wrong.
-        alarm_withdrawn(Alarm): that no longer holds.
+        drawn(CompiledGrammarView): there is a new automaton, or another part of it, to draw; `live_changed` follows.
+        live_changed(states, spans): the live states in the drawn automaton and their source spans.
+        step_allowed_changed(reason): why no step is possible; empty if one is.
+        activity_changed(text, done, total): the background activity; an empty text for none.
+        alarmed(Notification): something went wrong.
+        alarm_withdrawn(Notification): the problem no longer exists.
     """
 
     drawn = Signal(object)
@@ -102,7 +102,7 @@ class Session(QObject):
 
     @property
     def step_refusal(self) -> str:
-        """Why no step is possible now; empty where one is."""
+        """Return why no step is possible now; empty if one is."""
         view = self.decoding.view
         if self._decode_is_gone:
             return "The model's process stopped: press Restart"
@@ -120,7 +120,7 @@ class Session(QObject):
 
     @property
     def _is_reading_for_long(self) -> bool:
-        """Whether the model's side still compiles; a step asked for sooner than that just waits for it."""
+        """Return whether the decode worker compiles for long; steps that are requested earlier simply wait."""
         return self.decoding.is_reading_grammar and not self._patience.isActive()
 
     def start(self) -> None:
@@ -128,12 +128,12 @@ class Session(QObject):
         self.groups.start()
 
     def close(self, *, keeps_autosave: bool = False) -> None:
-        """End cleanly: processes gone, and nothing to recover, unless the autosave is kept for the next start."""
+        """Stop the processes and delete the autosave, unless it is kept for the next start."""
         self.groups.close()
         self.document.close(keeps_autosave=keeps_autosave)
 
     def cancel_background(self) -> None:
-        """Stop whatever the user waits for, and a run."""
+        """Cancel the run and all activities that the user waits for."""
         self.decoding.pause()
         self.compiling.cancel()
         if self._is_reading_for_long:
@@ -144,7 +144,7 @@ class Session(QObject):
             group.cancel(lambda request: isinstance(request, waited_for))
 
     def restart_workers(self) -> None:
-        """Start all processes anew and tell them what the old ones knew."""
+        """Restart all processes and send them their state."""
         self._decode_is_gone = False
         for group in self.groups:
             group.cancel()
@@ -212,8 +212,8 @@ class Session(QObject):
         was_reading, self._is_reading = self._is_reading, self._is_reading_for_long
         if self._is_reading != was_reading:
             self.step_allowed_changed.emit(self.step_refusal)
-        if not self._progress and not any(isinstance(request, _TOLD) for request in pending):
-            self._tell_activity("", 0, None)  # every step asks a few times
+        if not self._progress and not any(isinstance(request, _SHOWN_REQUESTS) for request in pending):
+            self._show_activity("", 0, None)  # every step submits a few requests
             return
         for kind, text in _ACTIVITIES:
             request = next((request for request in pending if isinstance(request, kind)), None)
@@ -223,12 +223,12 @@ class Session(QObject):
             progress = self._progress.get(kind, Progress("", 0, None))
             name = text.format(request.spec) if isinstance(request, OpenModel) else text
             stage = f"{name} · {progress.what}" if progress.what and progress.what != name else name
-            self._tell_activity(stage, progress.done, progress.total)
+            self._show_activity(stage, progress.done, progress.total)
             return
-        self._tell_activity("", 0, None)
+        self._show_activity("", 0, None)
 
-    def _tell_activity(self, text: str, done: int, total: int | None) -> None:
-        """Tell what goes on, where it is not what was told last: every step asks, and hardly one changes it."""
+    def _show_activity(self, text: str, done: int, total: int | None) -> None:
+        """Emit the activity if it changed."""
         if (text, done, total) != self._activity:
             self._activity = (text, done, total)
             self.activity_changed.emit(text, done, total)
@@ -290,7 +290,7 @@ class Session(QObject):
 
 
 def live_state(drawn: CompiledGrammarView, output: bytes) -> int | None:
-    """The drawn state that an output leads to; None where it is not drawn."""
+    """Return the drawn state that an output leads to; None if it is not drawn."""
     if drawn.is_whole:
         return drawn.dfa.run(output)
     return drawn.dfa.start if output == drawn.output else None

@@ -1,4 +1,4 @@
-"""What of a document is shared as a web page."""
+"""The request that shares a document as a web page."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from engine.document.shared_work import SharedGrammar, SharedModel, SharedWork
 
 
 def share_request(path: str, document: Document, *, is_own: bool) -> ShareTrace:
-    """Write the document's work as a page.
+    """Return the request that writes a document's work as a page.
 
     Args:
         path: the file.
-        document: what is shared of it.
-        is_own: whether its trace is the worker's own, which then need not go there.
+        document: the document to share.
+        is_own: whether the worker holds the document's trace, which is then not sent again.
     """
     content = document.content
     work = SharedWork(

@@ -1,11 +1,9 @@
-"""The test strings' side of a session: judged when the grammar or a string changes.
+"""The test strings of a session: judged when the grammar or a string changes.
 
-What generated outputs use of the grammar is counted apart, and asked for only while
-somebody looks at a coverage: the outputs since the last restart, with their branches,
-and those of many seeds. Neither count changes the other.
+The coverage by generated outputs is counted separately, and computed only while a coverage is shown: by the outputs
+since the last restart, with their branches, and by those of many seeds. Neither count changes the other.
 
-The worker process starts with the first test string, or when somebody looks at
-the pane: most windows never pay for it.
+The worker process starts with the first test string, or when the pane is shown: most windows never need it.
 """
 
 from __future__ import annotations
@@ -30,17 +28,17 @@ from app.workers.judge_messages import (
 from engine.decoding.values import Finish, SampleOutcome, Trace
 from engine.diagnosis.test_strings.values import ExpectedText, SuggestionKind
 
-_DELAY_MS = 40  # edits of several strings at once are one question
-_OUTPUT_DELAY_MS = 400  # nobody reads a coverage at every step of a run
+_DELAY_MS = 40  # edits of several strings at once are one request
+_OUTPUT_DELAY_MS = 400  # nobody reads the coverage at every step of a run
 
 
 class StringTestRuns(QObject):
-    """Asks what the grammar makes of the test strings.
+    """Requests verdicts on the test strings, and coverage.
 
     Signals:
-        judged(JudgeAnswer): verdicts, and the coverage of the test strings.
-        covered(CoverAnswer): the coverage of the generated outputs.
-        suggested(SuggestAnswer): texts to add.
+        judged(JudgeAnswer): the verdicts, and the coverage by the test strings.
+        covered(CoverAnswer): the coverage by the generated outputs.
+        suggested(SuggestAnswer): suggested test strings.
         failed(Failed): a job hit a bug.
     """
 
@@ -56,9 +54,9 @@ class StringTestRuns(QObject):
         self._document, self._group, self._decoding = document, group, decoding
         self._drawn: CompiledGrammarView | None = None
         self._is_watched = False
-        self._asked: JudgeRequest | None = None
-        self._asked_outputs: CoverRequest | None = None
-        self._aside: frozenset[int] = frozenset()  # steps before the last restart that were not taken again since
+        self._requested: JudgeRequest | None = None
+        self._requested_outputs: CoverRequest | None = None
+        self._ignored: frozenset[int] = frozenset()  # steps before the last restart that were not taken again since
         self._samples: tuple[bytes, ...] = ()
         self._seed = 0
         self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
@@ -76,36 +74,36 @@ class StringTestRuns(QObject):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether an answer is on its way."""
+        """Return whether an answer is pending."""
         return bool(self._group.pending) or self._timer.isActive() or self._output_timer.isActive()
 
     def set_texts(self, texts: tuple[ExpectedText, ...]) -> None:
-        """Take over an edit of the test strings."""
+        """Store an edit of the test strings."""
         self._document.set_expected_texts(texts)
         self._timer.start()
 
     def watch(self, is_watched: bool) -> None:
-        """Ask for coverage while somebody looks at it, without a test string, too."""
+        """Compute coverage while it is shown, even without test strings."""
         self._is_watched = is_watched
         if is_watched:
             self._timer.start()
             self._output_timer.start()
 
     def suggest(self, kind: SuggestionKind) -> None:
-        """Ask for texts of a kind."""
+        """Request suggestions of a kind."""
         if self._drawn is not None:
             self._seed += 1
             known = tuple(one.text for one in self._document.content.expected_texts)
             self._group.submit(SuggestRequest(self._drawn.request, kind, known, self._seed))
 
     def revive(self) -> None:
-        """Ask a new process what the dead one was asked."""
-        self._asked = self._asked_outputs = None
+        """Repeat the pending requests for a new process."""
+        self._requested = self._requested_outputs = None
         self._timer.start()
         self._output_timer.start()
 
     @property
-    def _matters(self) -> bool:
+    def _is_needed(self) -> bool:
         return bool(self._document.content.test_strings) or self._is_watched
 
     def _on_compiled(self, drawn: CompiledGrammarView) -> None:
@@ -114,18 +112,18 @@ class StringTestRuns(QObject):
         self._output_timer.start()
 
     def _forget(self) -> None:
-        self._drawn = self._asked = self._asked_outputs = None
-        self._aside, self._samples = frozenset(), ()
+        self._drawn = self._requested = self._requested_outputs = None
+        self._ignored, self._samples = frozenset(), ()
         self._group.cancel()
 
     def _on_viewed(self, view: DecodeView) -> None:
         taken = _taken(view.trace)
-        self._aside = frozenset(node for node in self._aside if node < len(view.trace.nodes)).difference(taken)
+        self._ignored = frozenset(node for node in self._ignored if node < len(view.trace.nodes)).difference(taken)
         if self._is_watched:
             self._output_timer.start()
 
     def _on_restarted(self) -> None:
-        self._aside = frozenset(node.id for node in self._decoding.view.trace.nodes)
+        self._ignored = frozenset(node.id for node in self._decoding.view.trace.nodes)
 
     def _on_sampled(self, answer: ManyAnswer) -> None:
         self._samples = tuple(map(_bytes_of, answer.outcomes))
@@ -133,29 +131,29 @@ class StringTestRuns(QObject):
             self._output_timer.start()
 
     def _ask(self) -> None:
-        if self._drawn is None or not self._matters:
+        if self._drawn is None or not self._is_needed:
             return
         expected = self._document.content.expected_texts
         counted = tuple(index for index, one in enumerate(expected) if one.accepts)
         request = JudgeRequest(self._drawn.request, tuple(one.text for one in expected), counted)
-        if request != self._asked:
-            self._asked = request
+        if request != self._requested:
+            self._requested = request
             self._group.submit(request)
 
     def _ask_outputs(self) -> None:
         if self._drawn is None or not self._is_watched:
             return
-        generated = outputs_of(self._decoding.view.trace, self._aside)
+        generated = outputs_of(self._decoding.view.trace, self._ignored)
         request = CoverRequest(self._drawn.request, tuple(dict.fromkeys((*generated, *self._samples))))
-        if request != self._asked_outputs:
-            self._asked_outputs = request
+        if request != self._requested_outputs:
+            self._requested_outputs = request
             self._group.submit(request)
 
     def _on_covered(self, request: CoverRequest, answer: CoverAnswer) -> None:
         if self._drawn is None or answer.revision != self._drawn.request.revision:
             return
         self.covered.emit(answer)
-        if answer.pending and request is self._asked_outputs:
+        if answer.pending and request is self._requested_outputs:
             self._group.submit(request)
 
     def _on_answer(self, request: Any, answer: Any) -> None:
@@ -174,7 +172,7 @@ def outputs_of(trace: Trace, aside: frozenset[int] = frozenset()) -> tuple[bytes
 
     Args:
         trace: the tree of steps.
-        aside: steps that do not count.
+        aside: steps to ignore.
     """
     before: dict[int | None, bytes] = {None: b""}
     has_more: set[int | None] = {None}
@@ -192,6 +190,6 @@ def _taken(trace: Trace) -> tuple[int, ...]:
 
 
 def _bytes_of(outcome: SampleOutcome) -> bytes:
-    """Return an output without a character that the end of the generation cut in two."""
+    """Return the bytes of an output, without a character that the end of the generation cut in two."""
     text = outcome.text if outcome.finish is Finish.STOP else outcome.text.rstrip("\ufffd")
     return text.encode()

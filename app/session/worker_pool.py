@@ -18,7 +18,7 @@ _LAYOUT_LIMIT_MS = 60_000  # for a library that does not return: `lay_out` choos
 
 
 class WorkerPool(QObject):
-    """Job groups by name. `decode_handler` makes what the decode process runs; tests give it other models."""
+    """The job groups of a window by name. `decode_handler` creates the decode handler; tests replace it."""
 
     def __init__(
         self, parent: QObject | None = None, *, decode_handler: Callable[[], Handler] = usual_decode_handler
@@ -38,11 +38,11 @@ class WorkerPool(QObject):
         return iter((self.compile, self.decode, self.layout, self.judge))
 
     def start(self) -> None:
-        """Start the processes ahead of the first job; that of the test strings starts with the first one."""
+        """Start the processes before the first job; the one for test strings starts with its first job."""
         for group in (self.compile, self.decode, self.layout):
             group.start()
 
     def close(self) -> None:
-        """End the processes and wait for them to be gone."""
+        """Stop the processes and wait for their end."""
         for group in self:
             group.close()
