@@ -1,1 +1,1 @@
-"""What runs in the worker processes, and the values that cross to them and back."""
+"""The handlers that run in the worker processes, and the messages between them and the window."""

@@ -1,4 +1,4 @@
-"""The compile group: text in, diagnostics and a drawable automaton out."""
+"""The compile group: grammar text in, diagnostics and a drawable automaton out."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ RADIUS, NODES = 2, 60  # of those surroundings
 
 
 class CompileHandler:
-    """Compiles, and keeps the last grammar for requests about it."""
+    """Compiles grammars, and keeps the last one for requests about it."""
 
     def __init__(self) -> None:
         self._request: CompileRequest | None = None
         self._grammar: CompiledGrammar | None = None
-        self._match: RuleTracker | None = None  # of the rules that were drawn
+        self._tracker: RuleTracker | None = None  # of the drawn rules
 
     def warm(self) -> None:
-        """Nothing: what it needs is imported with this module, before there is a second thread (see `Sealed`)."""
+        """Do nothing: all imports happen with this module, before there is a second thread (see `Sealed`)."""
 
     def runs_beside(self, request: Any) -> bool:
-        """Compiles follow one another."""
+        """Return False: compiles run one at a time."""
         return False
 
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
@@ -69,7 +69,7 @@ class CompileHandler:
             case ListExports():
                 return list_exports(request, self._grammar_of(request.compiled, cancel), cancel)
             case StackRequest():
-                return self._standing(request, cancel)
+                return self._stack_answer(request, cancel)
             case DescribeRequest():
                 return _described(request, cancel)
             case FormatRequest():
@@ -80,13 +80,13 @@ class CompileHandler:
         from engine.compile import compile_grammar
 
         if self._grammar is None or self._request != request:
-            # A text that does not compile leaves all of the last one that did: the window still stands in it.
+            # A text that does not compile keeps the last good grammar: the window still shows it.
             self._grammar = compile_grammar(request.notation, request.text, request.options, cancel=cancel)
-            self._match, self._request = None, request
+            self._tracker, self._request = None, request
         return self._grammar
 
     def _compile(self, request: CompileRequest, cancel: CancelToken, emit: Emit) -> CompileAnswer:
-        self.warm()  # what the first compile imports is no part of its time
+        self.warm()  # exclude imports from the measured time
         started = time.perf_counter()
         dfa, too_large, rules, places, regions = None, "", None, None, None
         try:
@@ -105,15 +105,17 @@ class CompileHandler:
                 too_large += why_not and too_large and f", since {why_not}"
                 places = self._places(b"", cancel, by_rules=False)
         elapsed_ms = (time.perf_counter() - started) * 1000
-        folded = fold(dfa) if dfa is not None else None
+        character_dfa = fold(dfa) if dfa is not None else None
         if dfa is not None and not too_large and rules is None and grammar.grammar is not None:
-            regions = regions_of(dfa, folded, grammar.grammar.rules[0].node, grammar.source)
-        return CompileAnswer(request.revision, diagnostics, dfa, too_large, elapsed_ms, folded, rules, places, regions)
+            regions = regions_of(dfa, character_dfa, grammar.grammar.rules[0].node, grammar.source)
+        return CompileAnswer(
+            request.revision, diagnostics, dfa, too_large, elapsed_ms, character_dfa, rules, places, regions
+        )
 
     def _rules(self, grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleCharts | None, str]:
-        """The charts of the rules; or why there are none, for they take too long, are too large or cannot be written.
+        """Return the charts of the rules, or why there are none: too slow, too large or not expressible.
 
-        An output does not tell which tokens were taken whole, so where there are such, it is not followed.
+        Grammars with token elements are not tracked, since an output does not say which tokens were taken as a whole.
         """
         from engine.automata.rtn.rule_tracker import RuleTracker
 
@@ -129,21 +131,22 @@ class CompileHandler:
         except TooMuchWorkError:
             return None, "its rules take too much work to draw"
         if not grammar.automaton.token_elements:
-            self._match = RuleTracker(automata)
+            self._tracker = RuleTracker(automata)
         return charts_of(automata, notes, folds_texts=grammar.notation == "json_schema"), ""
 
     def _places(self, output: bytes, cancel: CancelToken, *, by_rules: bool) -> RulePositions | None:
         """Where an output stands in the rules; None where too many ways lead there.
 
         Args:
-            output: what is followed.
-            cancel: asked now and then.
-            by_rules: whether the rules are drawn, so that they are drawn up anew where this process has them not: it
-                may have been started in the place of the one that drew them, or been cancelled in the midst of it.
+            output: the text that is followed.
+            cancel: checked regularly.
+            by_rules: whether the window draws the rules. This process then computes missing rule automata: it may have
+                been
+                restarted since, or cancelled while it computed them.
         """
-        if self._match is None and by_rules and self._grammar is not None:
+        if self._tracker is None and by_rules and self._grammar is not None:
             self._rules(self._grammar, cancel)
-        if self._match is None or self._grammar is None:
+        if self._tracker is None or self._grammar is None:
             return None
         if self._grammar.notation == "json_schema":
             from engine.export import without_white_space
@@ -160,7 +163,7 @@ class CompileHandler:
         places = self._places(request.output, cancel, by_rules=request.by_rules)
         return NeighbourhoodAnswer(request.compiled.revision, dfa, fold(dfa), places)
 
-    def _standing(self, request: StackRequest, cancel: CancelToken) -> StackAnswer:
+    def _stack_answer(self, request: StackRequest, cancel: CancelToken) -> StackAnswer:
         from app.workers.stack_report import stack_report
 
         grammar = self._grammar_of(request.compiled, cancel)
@@ -188,7 +191,7 @@ def _formatted(request: FormatRequest, cancel: CancelToken) -> FormatAnswer:
 
 
 def _automata(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleAutomata, tuple[str, ...]]:
-    """The automata of a grammar's rules, and what they leave out."""
+    """Return the automata of a grammar's rules, and notes about what they omit."""
     if grammar.notation != "json_schema":
         return grammar.rule_automata(DRAWN_STATES, cancel=cancel), ()
     from engine.export import drawable_automata
@@ -198,7 +201,7 @@ def _automata(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleAutoma
 
 
 def _drawable(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[ByteDfa, str]:
-    """The whole automaton, or its beginning and why not more."""
+    """Return the complete automaton, or its beginning and why it is not complete."""
     if not grammar.is_regular:
         kind = "JSON Schema" if grammar.notation == "json_schema" else "Recursive grammar"
         return grammar.neighbourhood(b"", radius=RADIUS, limit=NODES), f"{kind}: drawn around the live state"

@@ -1,4 +1,4 @@
-"""What crosses to the process that compiles, and back: the automaton, a part of it, and where a match stands."""
+"""Messages of the compile process: the automaton, a part of it, stacks, descriptions and formatting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CompileRequest:
-    """Compile a text and draw up its automaton."""
+    """Compile a text and compute its automaton for the drawing."""
 
     revision: int
     notation: str
@@ -29,7 +29,7 @@ class CompileRequest:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosed:
-    """The findings about a text, told before its automaton is drawn up: whoever types waits for these."""
+    """The findings about a text, sent before its automaton is computed, because the user waits for them."""
 
     revision: int
     diagnostics: tuple[Diagnostic, ...]
@@ -37,17 +37,17 @@ class Diagnosed:
 
 @dataclass(frozen=True, slots=True)
 class CompileAnswer:
-    """What a text compiled to.
+    """The result of a compile.
 
     Attributes:
-        diagnostics: every finding; the compile failed where one is an error.
-        dfa: the minimal automaton, or its start's neighbourhood where the whole is too large; None on failure.
-        too_large: why the automaton is not whole; empty where it is.
-        compile_ms: the time of the compile and the drawing-up together.
-        fold: the automaton over characters; None where that is no other.
-        rules: where the automaton is not whole, those of its rules; None where it has none, or too large ones.
-        places: where the empty text stands in the rules.
-        regions: a large automaton of a pattern folded by the parts of the text; None where it is small, or has rules.
+        diagnostics: all findings; the compile failed if one is an error.
+        dfa: the minimal automaton, or the neighbourhood of its start if it is too large; None on failure.
+        too_large: why the automaton is not complete; empty if it is.
+        compile_ms: the duration of the compile and of the computation of the drawing, in milliseconds.
+        fold: the automaton over characters; None if it does not differ.
+        rules: the automata of the rules, if the automaton is not complete; None if there are none, or too large ones.
+        places: the rule positions after the empty text.
+        regions: a large automaton of a pattern folded by the parts of the text; None if it is small or has rules.
     """
 
     revision: int
@@ -63,10 +63,10 @@ class CompileAnswer:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourhoodRequest:
-    """Draw up the surroundings of the configuration that `output` leads to, for an automaton too large to draw.
+    """Compute the neighbourhood of the configuration that `output` leads to, for an automaton too large to draw.
 
     Attributes:
-        by_rules: whether its rules are drawn, which a process that was started anew does not know.
+        by_rules: whether the window draws its rules, which a restarted process does not know.
     """
 
     compiled: CompileRequest
@@ -76,10 +76,10 @@ class NeighbourhoodRequest:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourhoodAnswer:
-    """The part of an automaton around where the match stands, which is its start; and where it stands in its rules.
+    """The part of an automaton around the live state, which is its start, and the rule positions.
 
     Attributes:
-        places: None where the rules are not drawn, or too many ways lead there.
+        places: None if the rules are not drawn, or if there are too many derivations.
     """
 
     revision: int
@@ -90,10 +90,10 @@ class NeighbourhoodAnswer:
 
 @dataclass(frozen=True, slots=True)
 class StackRequest:
-    """Say on which stacks the match stands that `output` leads to.
+    """List the stacks of the match after `output`.
 
     Attributes:
-        by_rules: as in `NeighbourhoodRequest`.
+        by_rules: see `NeighbourhoodRequest`.
     """
 
     compiled: CompileRequest
@@ -103,11 +103,11 @@ class StackRequest:
 
 @dataclass(frozen=True, slots=True)
 class OpenFrame:
-    """A rule that is open, or a place in a schema.
+    """An open rule, or a position in a schema.
 
     Attributes:
-        spans: what may come next in it, once what is above it is over.
-        may_end: whether it may be over then itself.
+        spans: what may come next in it, once the frames above it are closed.
+        may_end: whether it may then end itself.
     """
 
     name: str
@@ -117,11 +117,11 @@ class OpenFrame:
 
 @dataclass(frozen=True, slots=True)
 class OpenStack:
-    """One of the stacks that a match stands on.
+    """One of the stacks of a match.
 
     Attributes:
-        frames: what is open, the innermost first.
-        expects: what it could read next, for a person.
+        frames: the open frames, the innermost first.
+        expects: what it can read next, as text for the user.
         may_end: whether the text may end here.
         left_out: how many frames in the middle are not listed.
     """
@@ -134,7 +134,7 @@ class OpenStack:
 
 @dataclass(frozen=True, slots=True)
 class StackAnswer:
-    """The stacks of a match, how many more there are at least, and where it stands in the drawn rules."""
+    """The stacks of a match, a lower bound on how many more there are, and the positions in the drawn rules."""
 
     revision: int
     output: bytes
@@ -145,14 +145,14 @@ class StackAnswer:
 
 @dataclass(frozen=True, slots=True)
 class DescribeRequest:
-    """Say in words what each part of a text means that compiled."""
+    """Describe each part of a text that compiled in words."""
 
     compiled: CompileRequest
 
 
 @dataclass(frozen=True, slots=True)
 class DescribeAnswer:
-    """A text in words."""
+    """The description of a text."""
 
     revision: int
     description: Description
@@ -160,7 +160,7 @@ class DescribeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class FormatRequest:
-    """Format a text, if it can be read."""
+    """Format a text, if it can be parsed."""
 
     notation: str
     text: str
@@ -169,7 +169,7 @@ class FormatRequest:
 
 @dataclass(frozen=True, slots=True)
 class FormatAnswer:
-    """What formatting changes, and the text with its changes; without any, why."""
+    """The changes that formatting makes, and the formatted text; if there are none, the reason."""
 
     change: Change
     after: str

@@ -1,4 +1,4 @@
-"""What the window and a worker process say to each other of other notations: frozen, picklable, and light to import."""
+"""Messages about other notations: frozen, picklable, and light to import."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GenerateRequest:
-    """Write what was compiled as GBNF, each rule with what it stands for.
+    """Convert a compiled grammar to GBNF, with the source span of each rule.
 
     Attributes:
-        spelling: `plain` or `any`, as `engine.export.Spelling` has them.
+        spelling: `plain` or `any`, see `engine.export.Spelling`.
     """
 
     compiled: CompileRequest
@@ -25,7 +25,7 @@ class GenerateRequest:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedRule:
-    """A rule of a generated text: as `engine.export.WrittenRule`, which is not light to import."""
+    """A rule of a generated text: like `engine.export.WrittenRule`, which is not light to import."""
 
     name: str
     span: Span
@@ -34,14 +34,14 @@ class GeneratedRule:
 
 @dataclass(frozen=True, slots=True)
 class GenerateAnswer:
-    """A generated text; or why there is none.
+    """A generated text, or why there is none.
 
     Attributes:
-        revision: of the document that it was made from.
+        revision: of the source document.
         rules: in the order of the text.
-        notes: which texts of the source it does not hold, a sentence each.
-        error: a sentence; empty where there is a text.
-        place: where in the source the reason for the error stands.
+        notes: the texts of the source that it does not match, one sentence each.
+        error: a sentence; empty if there is a text.
+        place: the source span that causes the error.
     """
 
     revision: int
@@ -55,14 +55,14 @@ class GenerateAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ConvertRequest:
-    """Write what was compiled in another notation, and hold it against the original.
+    """Convert a compiled grammar to another notation, and check the result against the original.
 
     Attributes:
-        notation: the other one.
-        dialect: of a regex that is written.
-        spelling: of a schema's strings and numbers.
-        depth: at how many levels recursion is cut; None where it may not be.
-        number: counted up by who asks, to know a late answer.
+        notation: the target notation.
+        dialect: the target dialect of a regex.
+        spelling: the spelling of a schema's strings and numbers.
+        depth: the number of levels at which recursion is cut; None to refuse recursion.
+        number: incremented with each request, to recognise a late answer.
     """
 
     compiled: CompileRequest
@@ -75,13 +75,13 @@ class ConvertRequest:
 
 @dataclass(frozen=True, slots=True)
 class ConvertAnswer:
-    """A text in another notation; or why there is none.
+    """A text in another notation, or why there is none.
 
     Attributes:
-        losses: what it does not have of the original, a sentence each.
-        checked: how it was held against the original, a sentence.
-        error: a sentence or two; empty where there is a text.
-        can_close: whether there is a text of the schema without additional properties.
+        losses: what it lacks of the original, one sentence each.
+        checked: how it was checked against the original, a sentence.
+        error: one or two sentences; empty if there is a text.
+        can_close: whether the conversion works for the schema without additional properties.
     """
 
     number: int
@@ -94,7 +94,7 @@ class ConvertAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """Say how a text reads in another notation, which `compiled` has."""
+    """Diagnose a text in another notation, which `compiled` has."""
 
     compiled: CompileRequest
     number: int = 0

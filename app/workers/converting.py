@@ -1,4 +1,4 @@
-"""Other notations, as the judge's process writes them: a conversion may take seconds, and no finding waits for it."""
+"""Conversions to other notations, in the judge's process: one may take seconds, and no diagnostics wait for it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     Take = Callable[[CompileRequest, CancelToken], CompiledGrammar]
 
-LONGEST = 60_000  # characters of a generated text: more cannot be read, and takes the window too long to show
+LONGEST = 60_000  # characters of a generated text; a longer one is unreadable and too slow to show
 
 
 def generate(request: GenerateRequest, compiled: CompiledGrammar, cancel: CancelToken) -> GenerateAnswer:
-    """Write a grammar as GBNF."""
+    """Convert a grammar to GBNF."""
     from engine.export import NumberSpelling, to_gbnf
 
     revision = request.compiled.revision
@@ -38,7 +38,7 @@ def generate(request: GenerateRequest, compiled: CompiledGrammar, cancel: Cancel
         raise
     except GrammarError as error:
         found = error.diagnostics[0]
-        return GenerateAnswer(revision, request.spelling, error=_told(found), place=found.span)
+        return GenerateAnswer(revision, request.spelling, error=_error_sentence(found), place=found.span)
     except EngineError as error:
         return GenerateAnswer(revision, request.spelling, error=f"{sentence(error)}.")
     if len(written.text) > LONGEST:
@@ -49,10 +49,10 @@ def generate(request: GenerateRequest, compiled: CompiledGrammar, cancel: Cancel
 
 
 def convert(request: ConvertRequest, take: Take, cancel: CancelToken) -> ConvertAnswer:
-    """Write the grammar that `take` compiles in another notation."""
+    """Convert the grammar that `take` compiles to another notation."""
     from engine.export import CLOSE_OBJECTS, OPEN_OBJECTS, NumberSpelling
     from engine.export.conversion_preview import ConvertOptions, Notation
-    from engine.export.conversion_preview import convert as written_as
+    from engine.export.conversion_preview import convert as convert_grammar
 
     options = ConvertOptions(
         NumberSpelling(request.spelling), request.depth, cast("Literal['python', 'ecma']", request.dialect)
@@ -60,9 +60,9 @@ def convert(request: ConvertRequest, take: Take, cancel: CancelToken) -> Convert
     try:
         compiled = take(request.compiled, cancel)
     except GrammarError as error:
-        return ConvertAnswer(request.number, error=f"The grammar has an error: {_told(error.diagnostics[0])}")
+        return ConvertAnswer(request.number, error=f"The grammar has an error: {_error_sentence(error.diagnostics[0])}")
     try:
-        found = written_as(compiled, cast("Notation", request.notation), options, cancel)
+        found = convert_grammar(compiled, cast("Notation", request.notation), options, cancel)
     except CancelledError:
         raise
     except GrammarError as refused:
@@ -73,14 +73,14 @@ def convert(request: ConvertRequest, take: Take, cancel: CancelToken) -> Convert
             told = f"{why[:1].upper()}{why[1:]}. Say above at how many levels to cut that"
             other = ", or allow declared properties only" if can_close else ""
             return ConvertAnswer(request.number, error=f"{told}{other}.", can_close=can_close)
-        return ConvertAnswer(request.number, error=_told(first))
+        return ConvertAnswer(request.number, error=_error_sentence(first))
     except EngineError as error:
         return ConvertAnswer(request.number, error=f"{sentence(error)}.")
     return ConvertAnswer(request.number, found.text, found.losses, found.check.sentence)
 
 
 def read(request: ReadRequest, cancel: CancelToken) -> ReadAnswer:
-    """Say what is wrong with a text in the notation that it is to be read in."""
+    """Diagnose a text in the notation that it is to be parsed in."""
     from engine.compile import compile_grammar
 
     compiled = request.compiled
@@ -95,6 +95,6 @@ def read(request: ReadRequest, cancel: CancelToken) -> ReadAnswer:
     return ReadAnswer(request.number, found)
 
 
-def _told(found: Diagnostic) -> str:
-    said = f"{found.message[:1].upper()}{found.message[1:]}. {found.hint}".rstrip(". ")
-    return f"{said}."
+def _error_sentence(found: Diagnostic) -> str:
+    text = f"{found.message[:1].upper()}{found.message[1:]}. {found.hint}".rstrip(". ")
+    return f"{text}."

@@ -1,21 +1,18 @@
-"""The decode group: a model, a grammar and where the user stands between them.
+"""The decode group: a model, a grammar and the position of the user in the trace.
 
-The window holds no state of its own about a trace: after every request it gets a
-whole `DecodeView` and shows that. A request that the engine refuses answers with
-the view as it was and the refusal in `error`; nothing is half done.
+The window keeps no trace state of its own: after every request it gets a complete `DecodeView` and shows that. If the
+engine refuses a request, the answer is the old view with the refusal in `error`; nothing is half done.
 
-A prompt that the model cannot spell stays as it was typed, and nothing can be
-stepped until another prompt or another model mends that.
+A prompt that the model cannot tokenise stays as it was typed, and no step is possible until another prompt or another
+model resolves that.
 
-So with the stages of a document: where they do not fit the model (a trigger that is
-no token of its, say), they stay in the document and nothing can be stepped until
-other stages or another model mend that. Stages that the user asks for and that do
-not fit are refused, and the old ones go on.
+The same holds for the stages of a document: if they do not fit the model (a trigger that is none of its tokens, say),
+they stay in the document, and no step is possible until other stages or another model resolve that. Stages that the
+user requests and that do not fit are refused, and the old ones stay active.
 
-A model loads beside the other jobs, so that the old one serves until the new one
-is ready; the lock is taken for the exchange alone. The trace does not survive
-another model, since its tokens mean something else there, nor another prompt: the
-view that answers such a request carries the path that was shown, to be read on.
+A model loads beside the other jobs, so that the old one stays in use until the new one is ready; the lock is taken for
+the exchange alone. The trace does not survive another model, since its token ids differ there, nor another prompt: the
+view that answers such a request carries the shown path as an archived branch.
 """
 
 from __future__ import annotations
@@ -96,10 +93,10 @@ def _load(spec: str, cancel: CancelToken) -> LogitSource:
 
 
 def return_free_memory() -> None:
-    """Return the memory of a model that was replaced to the system.
+    """Return the memory of a replaced model to the system.
 
-    glibc keeps what is freed below its latest allocations: measured, 450 MB after SmolLM2, for as long as the process
-    lives. Other systems return it by themselves, or cannot be asked.
+    glibc keeps freed memory below its latest allocations: measured, 450 MB after SmolLM2, as long as the process lives.
+    Other systems return it by themselves, or have no such call.
     """
     gc.collect()
     if sys.platform == "linux":
@@ -108,7 +105,7 @@ def return_free_memory() -> None:
 
 
 class DecodeHandler:
-    """Answers decode requests. `loader` is replaced in tests."""
+    """Answers decode requests. Tests replace `loader`."""
 
     def __init__(self, loader: Loader = _load) -> None:
         self._loader = loader
@@ -127,15 +124,15 @@ class DecodeHandler:
         self._coalescence = ForcedHandler()
 
     def warm(self) -> None:
-        """Compile the kernels while the user still looks around.
+        """Compile the kernels in the background.
 
-        What jobs import is imported with this module, before there is a second thread (see `Sealed`).
+        Everything that jobs import is imported with this module, before there is a second thread (see `Sealed`).
         """
         engine.warm(wait=False)
-        SENDER.sends_once = True  # for this is a process of its own, all of whose views are read
+        SENDER.sends_once = True  # this is a process of its own, and all of its views are read
 
     def runs_beside(self, request: Any) -> bool:
-        """A model loads while the old one serves."""
+        """Return whether a request runs beside the others: a model loads while the old one is in use."""
         return isinstance(request, OpenModel)
 
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
@@ -162,7 +159,7 @@ class DecodeHandler:
                 self._set_sampler(sampler)
                 self._set_budget(max_tokens)
                 if self._session is not None:
-                    self._session.restore(Trace())  # a prompt that the model cannot spell would leave the old one
+                    self._session.restore(Trace())  # a prompt that the model cannot tokenise would leave the old trace
                 self._begin_pipeline(pipeline)
                 self._set_prompt(prompt, cancel)
             case SetPrompt(prompt):
@@ -194,9 +191,9 @@ class DecodeHandler:
             case Back() | Restart() | GoTo():
                 _move(session, request)
                 if (remembered := session.remembered()) is not None:
-                    emit(self._view(position=remembered))  # for the model may take long
+                    emit(self._view(position=remembered))  # the model may take long
             case Why() | Lookup() | TokensRequest() | RunBaseline() | FindBreakpoint():
-                return self._tell(session, request, cancel, emit)
+                return self._answer_query(session, request, cancel, emit)
             case AssessOutput():
                 return assess_output(session, cancel)
             case OpenOutput(ids):
@@ -220,14 +217,14 @@ class DecodeHandler:
         stop = self._watcher.stop_before(session, saved, passage, request.breakpoints)
         return replace(self._view(), passage=passage if stop is None else None, stop_before=stop)
 
-    def _tell(
+    def _answer_query(
         self,
         session: DecodeSession,
         request: Why | Lookup | TokensRequest | RunBaseline | FindBreakpoint,
         cancel: CancelToken,
         emit: Emit,
     ) -> Any:
-        """Answer what changes nothing."""
+        """Answer a query that does not change the session."""
         match request:
             case Why(token_id):
                 return why(session, token_id)
@@ -272,7 +269,7 @@ class DecodeHandler:
             except EngineError as error:
                 refusal = PipelineRefused(asked, sentence(error), in_force=self._pipeline)
                 settings, refused = self._fitting(self._session, settings)
-                if not refused:  # each fits by itself
+                if not refused:  # each one fits alone
                     return refusal
                 try:
                     replay = self._session.set_pipeline(settings)
@@ -286,7 +283,7 @@ class DecodeHandler:
     def _fitting(
         self, session: DecodeSession, settings: PipelineSettings
     ) -> tuple[PipelineSettings, tuple[RefusedStage, ...]]:
-        """What a session can have of stages that were asked for: one that is unfit stays as it is in force."""
+        """Return the settings with the unfitting stages replaced by the active ones, and the refused stages."""
         from engine.decoding.constraints.staged import unfit_stages
 
         unfit = unfit_stages(settings, session.grammar, session.model.vocabulary)
@@ -295,7 +292,7 @@ class DecodeHandler:
         return settings.with_stages_of(before, unfit), refused
 
     def _begin_pipeline(self, settings: PipelineSettings) -> None:
-        """Take the stages of a document; where the model cannot have them, nothing can be stepped until they change."""
+        """Set the stages of a document; if they do not fit the model, no step is possible until they change."""
         self._pipeline, self._pipeline_error = settings, ""
         if self._session is not None:
             try:
@@ -308,12 +305,12 @@ class DecodeHandler:
         self._pipeline_error = f"The processors do not fit this model: {error}. Change or reset them, or the model"
 
     def _set_prompt(self, prompt: str | Chat, cancel: CancelToken) -> ArchivedBranch | None:
-        """Start anew; returns what was shown so far."""
+        """Start again from a prompt; return the branch that was shown."""
         self._prompt, self._prompt_error = prompt, ""
         former = self._shown_branch()
         if self._session is not None:
             try:
-                with cancel.at_work():  # a chat template may take seconds until its limit stops it
+                with cancel.at_work():  # a chat template may take seconds before its limit stops it
                     self._session.set_prompt(prompt)
             except CancelledError:
                 self._prompt_error = "The prompt was cancelled before the model could read it; change it to try again"
@@ -366,7 +363,7 @@ class DecodeHandler:
             before = len(self._session.steps)
             try:
                 replay = self._session.replace_grammar(grammar)
-            except VocabularyError as error:  # only now are there zones, which wait for a token
+            except VocabularyError as error:  # zones became active and wait for a token
                 self._refuse_pipeline(self._session, error)
                 replay = self._session.replace_grammar(grammar)
             if replay.illegal is not None and before > replay.kept:
@@ -375,7 +372,7 @@ class DecodeHandler:
         return self._view(note=note)
 
     def _open_output(self, session: DecodeSession, ids: tuple[int, ...]) -> DecodeView:
-        """Put an output that was pasted in the place of the trace, which is kept as a branch to be read."""
+        """Replace the trace by a pasted output; the old trace is kept as an archived branch."""
         from engine.decoding.session.imported_output import pasted_trace
 
         trace = pasted_trace(ids, session.language, session.model.vocabulary)
@@ -434,7 +431,7 @@ class DecodeHandler:
 
 
 def _prompt_sentence(prompt: str | Chat, model: LogitSource, error: EngineError) -> str:
-    """Return why a model cannot have a prompt; most chat templates fail without a first message."""
+    """Return why a model cannot use a prompt; most chat templates fail without a first message."""
     is_empty = isinstance(prompt, Chat) and not prompt.messages and bool(model.chat_template)
     return "The chat has no message yet; write one" if is_empty else sentence(error)
 

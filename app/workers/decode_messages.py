@@ -1,4 +1,4 @@
-"""What crosses to the process that decodes, and back."""
+"""Messages of the decode process."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OpenModel:
-    """Load a model; the present one serves until it is ready."""
+    """Load a model; the current one stays in use until it is ready."""
 
     spec: str
 
@@ -47,7 +47,7 @@ class SetGrammar:
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """Another document: start anew with its settings, and keep nothing of the trace."""
+    """Open another document: start again with its settings, and drop the trace."""
 
     prompt: str | Chat
     sampler: SamplerSettings
@@ -57,28 +57,28 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class SetPrompt:
-    """Start anew from another prompt."""
+    """Start again from another prompt."""
 
     prompt: str | Chat
 
 
 @dataclass(frozen=True, slots=True)
 class SetSampler:
-    """Draw differently from the next step on."""
+    """Use other sampler settings from the next step on."""
 
     settings: SamplerSettings
 
 
 @dataclass(frozen=True, slots=True)
 class SetBudget:
-    """End after so many tokens; steps beyond a smaller budget stay."""
+    """Set the budget in tokens; steps beyond a smaller budget stay."""
 
     max_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
 class SetPipeline:
-    """Put other stages between the model and the draw, or in another order; the longest legal path stays."""
+    """Change or reorder the processors; the longest legal path stays."""
 
     settings: PipelineSettings
 
@@ -88,9 +88,9 @@ class StepOnce:
     """Let the sampler take the next token.
 
     Attributes:
-        watched: whether the view is to tell what it did to the rules.
-        one_by_one: one token and no more; else a forced run is taken in one go, where the pipeline says so.
-        breakpoints: a token that enters one of these is not taken, except where a step stopped before it just now.
+        watched: whether the view reports the rule events of the step.
+        one_by_one: take exactly one token; otherwise a forced run is taken at once if the pipeline says so.
+        breakpoints: a token that enters one of these is not taken, unless a step stopped before it just now.
             They need `watched` and `one_by_one`.
     """
 
@@ -108,7 +108,7 @@ class Take:
 
 @dataclass(frozen=True, slots=True)
 class Force:
-    """Take this token even if the grammar does not allow it; it has no say from there on."""
+    """Take this token even if the grammar does not allow it; the grammar is off from then on."""
 
     token_id: int
 
@@ -125,33 +125,33 @@ class Restart:
 
 @dataclass(frozen=True, slots=True)
 class GoTo:
-    """Stand right after a step of the tree; None stands before the first one."""
+    """Make a step of the tree the current one; None for before the first step."""
 
     node_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Explain what the grammar says of a token here."""
+    """Explain why the grammar allows a token or not."""
 
     token_id: int
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Find tokens by text or by id, however improbable they are here."""
+    """Find tokens by text or by id, however improbable they are."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TokensRequest:
-    """Say which tokens may come where a text leads.
+    """List the tokens that are allowed after a text.
 
     Attributes:
         revision: of the grammar that is drawn.
-        output: the text; None where the session stands, which is what the model's probabilities are of.
-        grouped: whether they are to be told by where they lead, which takes a walk of the vocabulary.
+        output: the text; None for the position of the session, with the model's probabilities.
+        grouped: whether to group them by target state, which takes a walk of the vocabulary.
     """
 
     revision: int
@@ -161,7 +161,7 @@ class TokensRequest:
 
 @dataclass(frozen=True, slots=True)
 class SampleMany:
-    """Generate `n` outputs from the prompt within the budget, with seeds counted up from `first_seed`."""
+    """Generate `n` outputs from the prompt within the budget, with consecutive seeds from `first_seed`."""
 
     n: int
     first_seed: int = 0
@@ -169,19 +169,19 @@ class SampleMany:
 
 @dataclass(frozen=True, slots=True)
 class RunBaseline:
-    """Write what the model would have written without the grammar, as long as the budget lasts."""
+    """Generate what the model would have written without the grammar, within the budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class FindBreakpoint:
-    """Say what a breakpoint at a place of the grammar in force would be on."""
+    """Return what a breakpoint at an offset of the grammar would be on."""
 
     offset: int
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreTrace:
-    """Go on with a saved trace as far as grammar and vocabulary allow; the model is not asked for its steps."""
+    """Restore a saved trace as far as grammar and vocabulary allow; the model is not called for its steps."""
 
     trace: Trace
 
@@ -191,10 +191,10 @@ class RestoreTrace:
 
 @dataclass(frozen=True, slots=True)
 class ModelSummary:
-    """What the window needs to know of a loaded model.
+    """Facts about a loaded model for the window.
 
     Attributes:
-        is_tokenizer: whether it is a tokenizer alone, so that there are no probabilities of a model.
+        is_tokenizer: whether it is a tokenizer alone, so that there are no model probabilities.
     """
 
     name: str
@@ -210,25 +210,26 @@ class ModelSummary:
 
 @dataclass(frozen=True, slots=True)
 class DecodeView:
-    """Everything that the generation panes show, after each decode request.
+    """The contents of the generation panes, after each decode request.
 
     Attributes:
         model: the loaded model; None before the first one is ready.
         trace: the tree of steps.
-        position: what stands before the next decision; None without a model or a grammar.
+        position: the state before the next decision; None without a model or a grammar.
         max_tokens: the budget.
         prompt: the prompt as typed.
-        prompt_tokens: how the model sees the prompt: pairs of token id and its shown text.
-        grammar_revision: the revision of the grammar in force; -1 before the first one.
-        former: the path that this very request put aside, for it began from another prompt or with another model.
+        prompt_tokens: how the model sees the prompt: pairs of token id and displayed text.
+        grammar_revision: the revision of the active grammar; -1 before the first one.
+        former: the branch that this request archived, because it changed the prompt or the model.
         note: one sentence about what a replay kept and lost; empty otherwise.
-        error: why the last request failed, one sentence and a way on; empty where it did not.
-        passage: what a step that was watched did to the rules; None of any other request.
-        stop_before: why a step did not take its token; None where it did, and of any other request.
-        pipeline: the stages between the model and the draw.
-        pipeline_error: why this model cannot have them, so that nothing can be stepped; empty where it can.
-        dead_end: at a dead end, which stage leaves nothing and what it expects; empty where the grammar is alone.
-        refused: the stages that this very request asked for and that are not in force, each by itself unfit.
+        error: why the last request failed, and what to do; empty if it succeeded.
+        passage: the rule events of a watched step; None for any other request.
+        stop_before: why a step did not take its token; None if it did, and for any other request.
+        pipeline: the stages between the model and the sampler.
+        pipeline_error: why this model cannot use them, so that no step is possible; empty if it can.
+        dead_end: at a dead end, the stage that removes all tokens and what it expects; empty if it is the grammar
+            alone.
+        refused: the stages that this request asked for and that are not active, each unfit by itself.
     """
 
     model: ModelSummary | None = None
@@ -251,7 +252,7 @@ class DecodeView:
 
     @property
     def has_model(self) -> bool:
-        """Whether the probabilities are a model's; a tokenizer alone has none."""
+        """Return whether the probabilities come from a model; a tokenizer alone has none."""
         return self.model is None or not self.model.is_tokenizer
 
     def __reduce__(self) -> tuple[Callable[[dict[str, Any]], DecodeView], tuple[dict[str, Any]]]:
@@ -269,8 +270,8 @@ class WhyAnswer:
     """Why a token is or is not allowed, as data and as prose.
 
     Attributes:
-        removed_by: the stage that does not leave a token which the grammar allows, and why; None where there is none.
-        index: how many tokens there were before it: in a run the window may show a later step by now.
+        removed_by: the stage that removes a token which the grammar allows, and why; None if there is none.
+        index: the number of tokens before it: in a run the window may show a later step by now.
     """
 
     token_id: int
@@ -282,7 +283,7 @@ class WhyAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RefusedStage:
-    """A stage that a session cannot have as it was asked for, by its name, and why."""
+    """A requested stage that a session cannot use, by its name, and why."""
 
     stage: StageName
     why: str
@@ -290,13 +291,13 @@ class RefusedStage:
 
 @dataclass(frozen=True, slots=True)
 class PipelineRefused:
-    """Why stages are not in force as they were asked for.
+    """Why requested stages are not active.
 
     Attributes:
-        settings: what was asked for.
-        why: why nothing of it is in force; empty where all but some stages are.
-        stages: those that are not; what was in force of them before still is.
-        in_force: what is in force now.
+        settings: the requested settings.
+        why: why none of them is active; empty if only some stages are refused.
+        stages: the refused stages; their old settings stay active.
+        in_force: the active settings.
     """
 
     settings: PipelineSettings
@@ -310,7 +311,7 @@ class LookupAnswer:
     """Tokens that a look-up found.
 
     Attributes:
-        verdicts: of the first of them, why each may or may not come next, in a few words.
+        verdicts: for the first of them, why each may or may not come next, in a few words.
     """
 
     text: str
@@ -320,7 +321,7 @@ class LookupAnswer:
 
 @dataclass(frozen=True, slots=True)
 class BaselineAnswer:
-    """The unconstrained twin so far; whole where its `finish` is told. `budget` is how many tokens it may take."""
+    """The baseline run so far; complete if its `finish` is set. `budget` is its maximum number of tokens."""
 
     twin: BaselineRun
     budget: int
@@ -328,7 +329,7 @@ class BaselineAnswer:
 
 @dataclass(frozen=True, slots=True)
 class BreakpointAnswer:
-    """What a breakpoint at a place would be on; None, and why, where there is nothing."""
+    """The element that a breakpoint at an offset is on; None, and why, if there is none."""
 
     breakpoint: Breakpoint | None
     why_not: str = ""
@@ -336,13 +337,13 @@ class BreakpointAnswer:
 
 @dataclass(frozen=True, slots=True)
 class TokensTo:
-    """The tokens that lead from one place to another.
+    """The tokens that lead from one state to another.
 
     Attributes:
-        example: the bytes of one of them: whoever knows the automaton finds the place by it.
-        shown: some of them as a person reads them, the most probable first.
+        example: the bytes of one of them, from which the automaton computes the target state.
+        shown: some of them as displayed text, the most probable first.
         count: how many there are.
-        mass: what the model gives to them together; None where no model was asked.
+        mass: their total probability; None if no model was used.
     """
 
     example: bytes
@@ -353,14 +354,14 @@ class TokensTo:
 
 @dataclass(frozen=True, slots=True)
 class TokensAnswer:
-    """The tokens that may come next at a place.
+    """The tokens that are allowed at a state.
 
     Attributes:
-        request: what was asked.
-        counts: by the first byte, 256 numbers; none where nothing may come.
-        masses: the same as the model's probabilities; none where no model was asked.
-        total: how many tokens are allowed.
-        groups: by where they lead; empty unless that was asked.
+        request: the request.
+        counts: by the first byte, 256 numbers; empty if no token is allowed.
+        masses: likewise the model's probabilities; empty if no model was used.
+        total: the number of allowed tokens.
+        groups: by target state; empty unless requested.
     """
 
     request: TokensRequest
@@ -372,7 +373,7 @@ class TokensAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ManyAnswer:
-    """Outcomes of many seeds so far, out of `total`; the last one has `done` set."""
+    """The outcomes of many seeds so far, out of `total`; the last answer has `done` set."""
 
     outcomes: tuple[SampleOutcome, ...]
     total: int

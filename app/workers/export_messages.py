@@ -1,4 +1,4 @@
-"""What the export dialog and the worker processes say to each other: frozen, picklable, and light to import."""
+"""Messages between the export dialog and the workers: frozen, picklable, and light to import."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExportOptionsMessage:
-    """What an export is told, by the names of `engine.export.ExportOptions`."""
+    """The options of an export, with the names of `engine.export.ExportOptions`."""
 
     spelling: str = "plain"
     depth: int | None = None
@@ -21,12 +21,12 @@ class ExportOptionsMessage:
 
 @dataclass(frozen=True, slots=True)
 class ExportEntry:
-    """A target, as a list shows it.
+    """A target in the list of the dialog.
 
     Attributes:
-        takes: which parts of an `ExportOptionsMessage` it heeds for this grammar.
-        needs_model: whether it wants the loaded model's vocabulary.
-        refusal: why it does not fit the grammar; empty where it does.
+        takes: the fields of an `ExportOptionsMessage` that it supports for this grammar.
+        needs_model: whether it needs the loaded model's vocabulary.
+        refusal: why it does not fit the grammar; empty if it does.
         can_close: whether it fits the schema without additional properties.
     """
 
@@ -44,7 +44,7 @@ class ExportEntry:
 
 @dataclass(frozen=True, slots=True)
 class ListExports:
-    """Which targets fit what was compiled, told so."""
+    """List the targets that fit a compiled grammar with these options."""
 
     compiled: CompileRequest
     told: ExportOptionsMessage
@@ -53,7 +53,7 @@ class ListExports:
 
 @dataclass(frozen=True, slots=True)
 class ExportList:
-    """All targets, in the order of their groups; or why there is no list."""
+    """All targets, in the order of their groups, or why there is no list."""
 
     entries: tuple[ExportEntry, ...]
     error: str = ""
@@ -61,12 +61,12 @@ class ExportList:
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """Write what was compiled as `target`, checked; without a path, show how it would look.
+    """Export a compiled grammar to `target`, with a check; without a path, return a preview.
 
-    What is made over the vocabulary of the loaded model goes to the decode group, all else to the compile group.
+    Exports that need the loaded model's vocabulary go to the decode group, all others to the compile group.
 
     Attributes:
-        number: counted up by the dialog, so that it knows a late answer.
+        number: incremented by the dialog with each request, to recognise a late answer.
     """
 
     compiled: CompileRequest
@@ -78,7 +78,7 @@ class ExportRequest:
 
 @dataclass(frozen=True, slots=True)
 class PreviewFile:
-    """A file of an export: its path within the folder, its size in bytes, how it begins; no text where it is none."""
+    """A file of an export: its path in the folder, its size in bytes, and its beginning; no text if it is binary."""
 
     path: str
     size: int
@@ -87,14 +87,14 @@ class PreviewFile:
 
 @dataclass(frozen=True, slots=True)
 class ExportAnswer:
-    """How an export looks, or what was written; or one sentence that says why there is none.
+    """The preview of an export, or what was written, or one sentence that says why there is none.
 
     Attributes:
         files: of the export.
-        picture: a PNG that shows it, of a bounded size; empty where it is no picture.
-        notes: what it leaves out or asks of the reader.
-        checked: how what was written was held against the engine, a sentence; empty for a preview.
-        estimate: how large a file without a preview will be, a sentence without full stop; empty where there is one.
+        picture: a PNG preview of a bounded size; empty if the export is no picture.
+        notes: what it omits, and requirements for the reader.
+        checked: how the file was checked against the engine, a sentence; empty for a preview.
+        estimate: the expected size of a file without a preview, a sentence without full stop; empty if there is one.
     """
 
     target: str
@@ -109,10 +109,10 @@ class ExportAnswer:
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
+        """Return the total size of the files in bytes."""
         return sum(file.size for file in self.files)
 
     @property
     def preview(self) -> str:
-        """How the first file begins."""
+        """Return the beginning of the first file."""
         return self.files[0].text if self.files else ""

@@ -1,8 +1,7 @@
-"""Exports, as the two groups that make them share it.
+"""Exports, shared by the compile group and the decode group.
 
-A file is made, checked and written here: it can take megabytes, of which the
-window shows the beginning. A picture is shown as another, drawn small: how many
-pixels the real one has is nobody's business but its file's.
+A file is made, checked and written here: it can take megabytes, of which the window shows the beginning. A picture is
+previewed at a bounded size, independent of the pixel size of the file.
 """
 
 from __future__ import annotations
@@ -34,7 +33,14 @@ _PICTURES = ("svg", "png")
 def export(
     request: ExportRequest, compiled: CompiledGrammar, vocabulary: Vocabulary | None, cancel: CancelToken
 ) -> ExportAnswer:
-    """Preview an export, or write it where it was asked for."""
+    """Preview an export, or write it to the requested path.
+
+    Args:
+        request: the target, the path and the options.
+        compiled: the grammar.
+        vocabulary: the vocabulary of the loaded model; None without one.
+        cancel: checked regularly.
+    """
     from engine.export.target import MismatchError
     from engine.export.writing import export as write
 
@@ -60,7 +66,7 @@ def export(
 
 
 def list_exports(request: ListExports, compiled: CompiledGrammar, cancel: CancelToken) -> ExportList:
-    """Which targets fit; whether the loaded model's vocabulary does is found out where it is."""
+    """List the targets that fit; whether the model's vocabulary fits is checked by the decode group."""
     from engine.export import CLOSE_OBJECTS, OPEN_OBJECTS
     from engine.export.target import TargetGroup
     from engine.export.writing import fits
@@ -88,7 +94,7 @@ def list_exports(request: ListExports, compiled: CompiledGrammar, cancel: Cancel
 
 
 def sentence(error: EngineError) -> str:
-    """An error's text as a sentence that begins with a capital letter."""
+    """Return an error's text as a sentence that begins with a capital letter."""
     text = str(error) or type(error).__name__
     return text[0].upper() + text[1:]
 
@@ -104,7 +110,7 @@ def _job(
 
 
 class _TooLargeToPreviewError(Exception):
-    """An export would take long to make and is only looked at; the text says how large it will be."""
+    """An export takes too long for a preview; the text has its expected size."""
 
 
 def _previewed(request: ExportRequest, job: ExportJob) -> ExportAnswer:
@@ -131,14 +137,14 @@ def _files(artifact: Artifact) -> tuple[PreviewFile, ...]:
 
 
 def _beginning(content: bytes) -> str:
-    """The beginning of a text; nothing of what is none."""
+    """Return the beginning of a text; empty for binary content."""
     beginning = content[: PREVIEW_LENGTH * 4]
     if b"\0" in beginning:
         return ""
     try:
         text = beginning.decode()
     except UnicodeDecodeError as error:
-        if error.start < len(beginning) - 4:  # else the cut went through a character
+        if error.start < len(beginning) - 4:  # otherwise the cut went through a character
             return ""
         text = beginning[: error.start].decode()
     return text[:PREVIEW_LENGTH]

@@ -1,9 +1,8 @@
-"""Forced runs in the decode group: taken by steps, listed, spelled, measured, and as a token index.
+"""Forced runs in the decode group: stepping over them, lists, spellings, measurements and the token index.
 
-A schema takes every escape and much white space, so next to none of its states is
-forced to the letter. What is listed of it is its compact form in one spelling, which
-is what `engine.export` sends to servers; what steps take is the same text, found in
-the schema itself (`coalescence.forced`).
+A schema accepts every escape and much white space, so almost none of its states is forced. The lists therefore show its
+compact form with one spelling, which is what `engine.export` sends to servers; steps take the same text, found in the
+schema itself (`engine.decoding.forced`).
 """
 
 from __future__ import annotations
@@ -59,22 +58,22 @@ _TOKENS = "the grammar names tokens, which an automaton over bytes does not show
 
 
 class ForcedHandler:
-    """Answers what is asked about forced runs, and takes them."""
+    """Answers requests about forced runs, and takes them in steps."""
 
     def __init__(self) -> None:
         self._coalescer: tuple[DecodeSession, Strategy, FastForward] | None = None
         self._plain: tuple[CompiledGrammar, CompiledGrammar, str] | None = None
 
     def forget_session(self) -> None:
-        """Drop what is kept about the last session, which would keep its model in memory."""
+        """Drop the data of the last session, which would keep its model in memory."""
         self._coalescer = None
 
     def step(self, session: DecodeSession, *, one_by_one: bool) -> None:
-        """Take a forced run; else draw a token, and take the run behind it, so that nobody looks into the midst of it.
+        """Take a forced run; if there is none, sample a token and take the forced run after it.
 
         Args:
-            session: is moved; its pipeline says how runs are spelled.
-            one_by_one: no more than one token, drawn or of a run.
+            session: the session to advance; its pipeline has the spelling strategy.
+            one_by_one: take at most one token, sampled or of a run.
         """
         coalescer = self._coalescer_of(session)
         if one_by_one:
@@ -85,7 +84,15 @@ class ForcedHandler:
     def handle(
         self, session: DecodeSession, request: CoalescenceRequest, revision: int, cancel: CancelToken, emit: Emit
     ) -> CoalescenceAnswer:
-        """Answer a request; `revision` is that of the grammar in force."""
+        """Answer a request about forced runs.
+
+        Args:
+            session: the decode session.
+            request: the request.
+            revision: the revision of the active grammar.
+            cancel: checked regularly.
+            emit: receives intermediate answers.
+        """
         match request:
             case FindForcedHere():
                 from engine.decoding.forced.fast_forward import forced_here
@@ -109,7 +116,7 @@ class ForcedHandler:
         return known[2]
 
     def _form(self, grammar: CompiledGrammar, cancel: CancelToken) -> tuple[CompiledGrammar, str]:
-        """The form of a grammar whose runs are looked at, and what there is to say of it."""
+        """Return the form of a grammar whose runs are listed, and a note about it."""
         if grammar.notation != "json_schema" or grammar.is_empty:
             return grammar, ""
         if self._plain is None or self._plain[0] is not grammar:
@@ -128,7 +135,7 @@ class ForcedHandler:
         if dfa is None:
             return ForcedAnswer(revision, form=form, why_not=why_not, can_close=can_close)
         vocabulary, spell = session.model.vocabulary, speller_of(session.model)
-        merged, ways = merge_forced(dfa), _shortest_ways(dfa)
+        merged, shortest_texts = merge_forced(dfa), _shortest_texts(dfa)
         rows = []
         for run in islice(forced_runs(dfa), MOST_RUNS):
             cancel.check()
@@ -137,17 +144,17 @@ class ForcedHandler:
                 RunRow(
                     run.state,
                     run.target,
-                    ways.get(run.state, b""),
+                    shortest_texts.get(run.state, b""),
                     run.data,
                     Lattice.of(run.data, vocabulary).count,
-                    _in_words(session, own or ()),
+                    _token_texts(session, own or ()),
                 )
             )
         alone = token_runs(forced_tokens(dfa, vocabulary), dfa.start)
         return ForcedAnswer(
             revision,
             tuple(rows),
-            tuple(TokenRunRow(state, _in_words(session, ids)) for state, ids in alone[:MOST_RUNS]),
+            tuple(TokenRunRow(state, _token_texts(session, ids)) for state, ids in alone[:MOST_RUNS]),
             (merged.states_before, len(merged.states)),
             (merged.edges_before, len(merged.edges)),
             form,
@@ -175,7 +182,7 @@ class ForcedHandler:
                 lines.append(f"{state}: {{… {len(ids):,} tokens …}}")
             elif ids:
                 pairs = ", ".join(f"{token}: {after}" for token, after in zip(ids, targets, strict=True))
-                lines.append(f"{state}: {{{pairs}}}   {' '.join(_in_words(session, ids))}")
+                lines.append(f"{state}: {{{pairs}}}   {' '.join(_token_texts(session, ids))}")
         if len(rows) > MOST_SHOWN:
             lines.append(f"… and {len(rows) - MOST_SHOWN:,} more states")
         whole = ""
@@ -189,7 +196,7 @@ class ForcedHandler:
         return IndexAnswer(revision, "\n".join(lines), whole, len(rows), total, form)
 
     def _drawn(self, session: DecodeSession, cancel: CancelToken) -> tuple[ByteDfa | None, str, str, bool]:
-        """The automaton whose runs are listed, of which form it is, or why there is none, as `_why_not_drawn` says."""
+        """Return the automaton whose runs are listed, its form, or why there is none, as `_why_not_drawn` does."""
         if session.grammar is None:
             return None, "", "no grammar has compiled yet", False
         form = ""
@@ -208,7 +215,7 @@ class ForcedHandler:
         from engine.decoding.forced.encodings import spellings
         from engine.models.tokenizer_spelling import speller_of
 
-        found = self._place(session, request, cancel)
+        found = self._run_start(session, request, cancel)
         if isinstance(found, str):
             return SpellingsAnswer(request, why_not=found)
         matcher, run, ask = found
@@ -223,12 +230,12 @@ class ForcedHandler:
             return SpellingsAnswer(request, run, (begin, end), why_not="the grammar does not allow all these spellings")
         if told is None:
             return SpellingsAnswer(request, run, (begin, end), why_not="no tokens of this model spell it")
-        return _told(session, request, told)
+        return _spellings_answer(session, request, told)
 
-    def _place(
+    def _run_start(
         self, session: DecodeSession, request: CompareSpellings, cancel: CancelToken
     ) -> tuple[Matcher, bytes, Ask] | str:
-        """A matcher where a run begins, the run, and whom to ask; or why there is none."""
+        """Return a matcher at the begin of a run, the run, and a logits function; or why there is none."""
         from engine.decoding.forced.encodings import asking
         from engine.decoding.forced.fast_forward import json_read
         from engine.decoding.forced.lattice import Lattice
@@ -263,7 +270,7 @@ class ForcedHandler:
         return here, run, ask
 
 
-def _told(session: DecodeSession, request: CompareSpellings, told: Encodings) -> SpellingsAnswer:
+def _spellings_answer(session: DecodeSession, request: CompareSpellings, told: Encodings) -> SpellingsAnswer:
     best: dict[bytes, float] = {}
     for one in told.outlooks:
         for said in one.following:
@@ -276,7 +283,7 @@ def _told(session: DecodeSession, request: CompareSpellings, told: Encodings) ->
         ids = one.ids[len(told.before) : len(one.ids) - len(told.behind)]
         other = max(0.0, 1.0 - sum(share or 0.0 for share in shares)) if one.z > 0 else 0.0
         is_likeliest = one.ids == told.likeliest
-        rows.append(SpellingRow(ids, _in_words(session, ids), one.log_p, shares, other, one.is_own, is_likeliest))
+        rows.append(SpellingRow(ids, _token_texts(session, ids), one.log_p, shares, other, one.is_own, is_likeliest))
     part = told.begin, told.end
     return SpellingsAnswer(request, told.run, part, told.count, tuple(rows), columns, told.is_exact)
 
@@ -290,7 +297,7 @@ def _measured(session: DecodeSession, cancel: CancelToken, emit: Emit) -> Strate
     rows: list[StrategyRow] = []
     for strategy in Strategy:
         if isinstance(session.model, CachedSource):
-            session.model.forget()  # or whoever asks second would look fast
+            session.model.forget()  # otherwise the second strategy would look fast
         session.model.logits([*session.prompt_ids])  # all strategies share the prompt
         try:
             made = generate_fast_forward(
@@ -341,7 +348,7 @@ def _compact(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[CompiledGra
 
 
 def _why_not_drawn(compiled: CompiledGrammar, form: CompiledGrammar, cancel: CancelToken) -> tuple[str, bool]:
-    """Say why a form of a grammar has no automaton, and whether it has one without additional properties."""
+    """Return why a form of a grammar has no automaton, and whether it has one without additional properties."""
     from engine.export import OPEN_OBJECTS, needs_closing
 
     if form.is_regular:
@@ -349,24 +356,24 @@ def _why_not_drawn(compiled: CompiledGrammar, form: CompiledGrammar, cancel: Can
     return (OPEN_OBJECTS, True) if needs_closing(compiled, cancel) else (_STACK, False)
 
 
-def _shortest_ways(dfa: ByteDfa) -> dict[int, bytes]:
-    """Of each state the shortest text that leads there."""
+def _shortest_texts(dfa: ByteDfa) -> dict[int, bytes]:
+    """Return the shortest text that leads to each state."""
     if dfa.start is None:
         return {}
-    onward: dict[int, list[tuple[int, int]]] = {}
+    successors: dict[int, list[tuple[int, int]]] = {}
     for edge in dfa.edges:
-        onward.setdefault(edge.source, []).append((edge.ranges[0][0], edge.target))
-    found, waiting = {dfa.start: b""}, deque([dfa.start])
-    while waiting:
-        state = waiting.popleft()
-        for byte, target in onward.get(state, ()):
+        successors.setdefault(edge.source, []).append((edge.ranges[0][0], edge.target))
+    found, queue = {dfa.start: b""}, deque([dfa.start])
+    while queue:
+        state = queue.popleft()
+        for byte, target in successors.get(state, ()):
             if target not in found:
                 found[target] = found[state] + bytes((byte,))
-                waiting.append(target)
+                queue.append(target)
     return found
 
 
-def _in_words(session: DecodeSession, ids: tuple[int, ...] | list[int]) -> tuple[str, ...]:
+def _token_texts(session: DecodeSession, ids: tuple[int, ...] | list[int]) -> tuple[str, ...]:
     from engine.vocabulary.visible import visible
 
     vocabulary = session.model.vocabulary

@@ -1,4 +1,4 @@
-"""What is asked and told of forced runs; see `engine.decoding.forced`."""
+"""Messages about forced runs; see `engine.decoding.forced`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from engine.decoding.pipeline_settings import Strategy
 
 @dataclass(frozen=True, slots=True)
 class FindForced:
-    """List the forced runs of the grammar in force.
+    """List the forced runs of the active grammar.
 
     Attributes:
-        revision: of the grammar that is meant.
+        revision: of the requested grammar.
     """
 
     revision: int
@@ -22,18 +22,18 @@ class FindForced:
 
 @dataclass(frozen=True, slots=True)
 class FindForcedHere:
-    """Say what must come where the session stands."""
+    """Return the text that is forced at the position of the session."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompareSpellings:
-    """Hold the spellings of a forced run against each other on the model.
+    """Compare the spellings of a forced run by the model's probabilities.
 
     Attributes:
-        revision: of the grammar that is meant.
-        before: the text in front of the run; None where the session stands, behind its own tokens.
-        part: the part of the run that is spelled in several ways; empty for the whole.
-        most: how many ways are listed.
+        revision: of the requested grammar.
+        before: the text before the run; None for the position of the session, after its own tokens.
+        part: the part of the run that is spelled in several ways; empty for the whole run.
+        most: the maximum number of spellings listed.
     """
 
     revision: int
@@ -44,12 +44,12 @@ class CompareSpellings:
 
 @dataclass(frozen=True, slots=True)
 class MeasureStrategies:
-    """Generate once with each strategy, from the prompt, and say what it cost."""
+    """Generate once with each strategy from the prompt, and measure the cost."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListIndex:
-    """Write the token index of the grammar in force as `{state: {token: next}}`."""
+    """List the token index of the active grammar as `{state: {token: next}}`."""
 
     revision: int
 
@@ -62,11 +62,11 @@ class RunRow:
     """A forced run of the automaton.
 
     Attributes:
-        state, target: where it begins and ends.
+        state, target: its first and last state.
         before: the shortest text that leads there.
         data: its bytes.
-        count: how many ways the vocabulary spells it in.
-        own: how the tokenizer writes it, token by token; empty where it would write something else.
+        count: the number of spellings in the vocabulary.
+        own: the tokenizer's own spelling, token by token; empty if it would write something else.
     """
 
     state: int
@@ -79,7 +79,7 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class TokenRunRow:
-    """States at which one token alone may come, one behind the other: where they begin, and the tokens."""
+    """Consecutive states that allow only one token each: the first state, and the tokens."""
 
     state: int
     tokens: tuple[str, ...]
@@ -93,10 +93,10 @@ class ForcedAnswer:
         revision: of the grammar.
         runs: by bytes.
         token_runs: by tokens.
-        states, edges: how many there are, before and after runs were merged.
-        form: which form of the grammar this is of, where it is not the grammar itself; a sentence.
-        why_not: why there is no list; empty where there is one.
-        can_close: whether there is one of the schema without additional properties.
+        states, edges: the counts before and after merging runs.
+        form: the form of the grammar that is listed, if it is not the grammar itself; a sentence.
+        why_not: why there is no list; empty if there is one.
+        can_close: whether there is one for the schema without additional properties.
     """
 
     revision: int
@@ -111,7 +111,7 @@ class ForcedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ForcedHereAnswer:
-    """What must come where the session stands, and behind which step that is."""
+    """The text that is forced at the position of the session, and the step before that position."""
 
     at: int | None
     data: bytes
@@ -119,16 +119,16 @@ class ForcedHereAnswer:
 
 @dataclass(frozen=True, slots=True)
 class SpellingRow:
-    """One way to spell a part of a run.
+    """One spelling of a part of a run.
 
     Attributes:
         ids, tokens: of the part alone.
-        log_p: of the whole run, nats.
-        following: probabilities of what may come behind it, in the order of `SpellingsAnswer.following`; None for
-            what is not among its likeliest.
-        other: the probability of all the rest.
-        is_own: whether it is the tokenizer's own.
-        is_likeliest: whether the model finds it the likeliest.
+        log_p: of the whole run, in nats.
+        following: the probabilities of the continuations, in the order of `SpellingsAnswer.following`; None for
+            one that is not among its most likely ones.
+        other: the probability of all other continuations.
+        is_own: whether it is the tokenizer's own spelling.
+        is_likeliest: whether it is the model's most likely spelling.
     """
 
     ids: tuple[int, ...]
@@ -145,13 +145,13 @@ class SpellingsAnswer:
     """Spellings side by side.
 
     Attributes:
-        request: what was asked.
-        run: what must come.
+        request: the request.
+        run: the forced text.
         part: begin and end of the part in it.
-        count: how many ways there are.
-        rows: some of them, the likeliest first.
-        following: what may come behind the run: a byte that is chosen with what must follow it, empty for an end.
-        is_exact: whether none can be likelier than the one that is marked.
+        count: the number of spellings.
+        rows: some of them, the most likely first.
+        following: the continuations after the run: a chosen byte with the text that it forces; empty for the end.
+        is_exact: whether no spelling can be more likely than the marked one.
         why_not: why there are none.
     """
 
@@ -167,16 +167,16 @@ class SpellingsAnswer:
 
 @dataclass(frozen=True, slots=True)
 class StrategyRow:
-    """What a generation with one strategy cost.
+    """The cost of a generation with one strategy.
 
     Attributes:
-        strategy: how runs were spelled.
-        tokens: how many there are.
-        calls: how often the model was asked.
-        unasked: how many tokens came without a call.
-        taken_back: how many were drawn and replaced.
-        model_seconds, seconds: in the model, and in all.
-        text: what was written.
+        strategy: the spelling strategy of forced runs.
+        tokens: the number of tokens.
+        calls: the number of model calls.
+        unasked: the number of tokens without a call.
+        taken_back: the number of tokens that were sampled and replaced.
+        model_seconds, seconds: in the model, and in total.
+        text: the generated text.
     """
 
     strategy: Strategy
@@ -191,7 +191,7 @@ class StrategyRow:
 
 @dataclass(frozen=True, slots=True)
 class StrategiesAnswer:
-    """The strategies that were run so far, and of how many; the last answer has all, or says why not."""
+    """The strategies measured so far, out of `total`; the last answer has all of them, or says why not."""
 
     rows: tuple[StrategyRow, ...]
     total: int
@@ -204,10 +204,10 @@ class IndexAnswer:
 
     Attributes:
         revision: of the grammar.
-        shown: a line for each state, with its tokens in words, as far as anybody reads.
-        whole: all of it as `{state: {token: next}}`, to be copied; empty where it is too long.
-        states, transitions: how many there are.
-        form, why_not, can_close: as in `ForcedAnswer`.
+        shown: one line for each state with its tokens as text, shortened for display.
+        whole: all of it as `{state: {token: next}}`, to copy; empty if it is too long.
+        states, transitions: the counts.
+        form, why_not, can_close: see `ForcedAnswer`.
     """
 
     revision: int

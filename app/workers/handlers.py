@@ -1,4 +1,4 @@
-"""What makes the handlers of the worker processes: where the window names them without importing them."""
+"""Factories of the worker processes' handlers, importable without their dependencies."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ if TYPE_CHECKING:
 
 
 def compile_handler() -> Handler:
-    """Compiles, draws up and exports."""
+    """Create the handler that compiles, lays out rules and exports."""
     from app.workers.compile import CompileHandler
 
     return CompileHandler()
 
 
 def decode_handler() -> Handler:
-    """Has the model, and steps it through the grammar."""
+    """Create the handler that has the model and steps it through the grammar."""
     from app.workers.decode import DecodeHandler
 
     return DecodeHandler()
 
 
 def judge_handler() -> Handler:
-    """Judges the test strings, and converts grammars."""
+    """Create the handler that judges test strings and converts grammars."""
     from app.workers.test_runner import StringTestHandler
 
     return StringTestHandler()
 
 
 def layout_handler() -> Handler:
-    """Lays automata out."""
+    """Create the handler that computes layouts."""
     from app.workers.layout import LayoutHandler
 
     return LayoutHandler()

@@ -1,4 +1,4 @@
-"""What crosses to the process that judges test strings, and back."""
+"""Messages of the process that judges test strings."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from engine.diagnosis.verdicts.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """Judge texts, and say what of the grammar they use.
+    """Judge texts, and compute their coverage of the grammar.
 
     Attributes:
         compiled: the grammar.
         texts: the test strings.
-        counted: the indices of those that count for the coverage: what should be accepted.
+        counted: the indices of those that count for the coverage: the ones that should be accepted.
     """
 
     compiled: CompileRequest
@@ -26,7 +26,7 @@ class JudgeRequest:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAnswer:
-    """A verdict for each text, in their order; or one sentence that says why there is none.
+    """A verdict for each text, in their order, or one sentence that says why there is none.
 
     Attributes:
         revision: of the grammar.
@@ -43,7 +43,7 @@ class JudgeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CoverRequest:
-    """Say what of a grammar generated outputs use, each as far as it goes."""
+    """Compute the coverage of a grammar by generated outputs, each as far as it is legal."""
 
     compiled: CompileRequest
     outputs: tuple[bytes, ...]
@@ -66,7 +66,7 @@ class CoverAnswer:
 
 @dataclass(frozen=True, slots=True)
 class SuggestRequest:
-    """Suggest texts of one kind that are not known yet; `seed` makes random ones differ."""
+    """Suggest texts of one kind that are not known yet; `seed` varies the random ones."""
 
     compiled: CompileRequest
     kind: SuggestionKind
@@ -76,7 +76,7 @@ class SuggestRequest:
 
 @dataclass(frozen=True, slots=True)
 class SuggestAnswer:
-    """Suggestions; or one sentence that says why there are none."""
+    """Suggestions, or one sentence that says why there are none."""
 
     kind: SuggestionKind
     suggestions: tuple[Suggestion, ...] = ()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlainLayoutRequest:
-    """Lay a graph out plainly, whatever its size: a better method took too long, or crashed."""
+    """Lay a graph out with the plain method, whatever its size: a better method took too long, or crashed."""
 
     graph: LayoutRequest
 
@@ -31,7 +31,7 @@ class LayoutHandler:
         lay_out(LayoutRequest(-1, ((0, 1.0, 1.0),), (), 0))
 
     def runs_beside(self, _request: Any) -> bool:
-        """Layouts follow one another."""
+        """Return False: layouts run one at a time."""
         return False
 
     def handle(self, request: Any, _cancel: CancelToken, _emit: Emit) -> LayoutAnswer:

@@ -1,10 +1,8 @@
 """The main loop of a worker process.
 
-The process's main thread does one job after the other. A second thread listens
-to the pipe, so that a cancel reaches a job while it runs, and so that the
-process ends at once when the window is gone, however it went: a closed pipe
-means a dead parent. Jobs that a handler calls *beside* (a model that loads while
-the old one serves) get a thread of their own.
+The process's main thread does one job after another. A second thread listens to the pipe, so that a cancel reaches a
+running job, and so that the process ends at once when the window is gone: a closed pipe means a dead parent. Jobs for
+which `Handler.runs_beside` is true (a model that loads while the old one is in use) get a thread of their own.
 """
 
 from __future__ import annotations
@@ -30,20 +28,20 @@ _log = logging.getLogger(__name__)
 
 Emit = Callable[[Any], None]
 
-_NICENESS = 5  # the window's own process comes first when cores are few
+_NICENESS = 5  # the window's process has priority when cores are few
 
 
 class Handler(Protocol):
-    """What a group of jobs does; a plain object that tests call without any process."""
+    """The work of a job group; a plain object that tests call without any process."""
 
     def warm(self) -> None:
-        """Load what the first job would wait for. Runs in a thread beside the first jobs."""
+        """Load what the first job needs. Runs in a thread beside the first jobs."""
 
     def runs_beside(self, request: Any) -> bool:
-        """Whether other jobs go on while this one runs; such a handler guards its own state."""
+        """Return whether other jobs run beside this one; such a handler guards its own state."""
 
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
-        """Do a job and return its answer; `emit` sends what there is to tell before."""
+        """Do a job and return its answer; `emit` sends intermediate answers."""
 
 
 class _Loop:
@@ -60,7 +58,7 @@ class _Loop:
             try:
                 command = self._connection.recv()
             except (EOFError, OSError):
-                os._exit(0)  # nobody is left to tell, and a job may never come to its next check
+                os._exit(0)  # no window is left, and a job may never reach its next check
             if isinstance(command, Sealed):
                 self._tokens[command.job_id] = CancelToken(self._progress_of(command.job_id))
                 self._jobs.put(command)
@@ -68,7 +66,7 @@ class _Loop:
                 token.cancel()
 
     def work(self) -> None:
-        """Do jobs, for ever."""
+        """Run jobs forever."""
         while True:
             job = self._jobs.get()
             try:
@@ -116,19 +114,19 @@ def _failure(error: Exception) -> Failed:
 
 
 def serve(connection: Connection, make_handler: Callable[[], Handler], log: LogFile | None = None) -> None:
-    """Be a worker process: the target that `app.jobs` spawns.
+    """Run a worker process: the target that `app.jobs` spawns.
 
     Args:
         connection: the pipe to the window.
         make_handler: runs before there is a second thread, so its module imports the packages that jobs and `warm`
             would otherwise import at once (see `Sealed`).
-        log: of this process.
+        log: the log file of this process.
     """
     if log is not None:
         with contextlib.suppress(OSError):
             log.open()
     with contextlib.suppress(ValueError, OSError):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal ends the window, and so the workers
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal ends the window, and thereby the workers
     if sys.platform != "win32":
         with contextlib.suppress(OSError):
             os.nice(_NICENESS)

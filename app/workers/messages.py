@@ -1,13 +1,11 @@
-"""What every worker process may say; each group's own requests and answers have a module of their own.
+"""Messages of all worker processes; each group's own requests and answers have a module of their own.
 
-All that crosses between the window and its worker processes is frozen and
-picklable, and importing it loads neither torch nor numpy. A request captures all
-that its work needs, so that no lock is ever held; its answer carries the revision
-that it was made for, so that a late one is dropped.
+All messages between the window and its workers are frozen and picklable, and importing them loads neither torch nor
+numpy. A request contains everything that its work needs, so that no lock is ever held; its answer carries the revision
+that it was computed for, so that a late one is dropped.
 
-The groups' values live in `compile_messages`, `decode_messages`, `judge_messages`
-and `export_values`; the layout group's in `app.graph.layout.types`, which needs no Qt
-either.
+The groups' messages are in `compile_messages`, `decode_messages`, `judge_messages` and `export_messages`; those of the
+layout group in `app.graph.layout.types`, which does not import Qt either.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a job is; `total` is None where it is unknown."""
+    """The progress of a job; `total` is None if it is unknown."""
 
     what: str
     done: int
@@ -26,7 +24,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A request failed in a way that its handler did not foresee: a bug, told with its traceback."""
+    """A request failed in a way that its handler does not expect: a bug, with its traceback."""
 
     summary: str
     traceback: str

@@ -1,4 +1,4 @@
-"""What travels in the pipe between the window and a worker process: commands one way, replies the other."""
+"""The messages in the pipe between the window and a worker process: commands and replies."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ class Submit:
     request: Any
 
     def sealed(self) -> Sealed:
-        """The job as it travels."""
+        """Return the job with its request pickled."""
         return Sealed(self.job_id, pickle.dumps(self.request))
 
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A job whose request whoever does it will open.
+    """A job whose request is unpickled by the thread that does it.
 
-    To unpickle is to import, and where two threads import a package and its modules at once, Python may see a deadlock
-    and fail one of them. The thread that listens must not be it.
+    Unpickling imports modules, and if two threads import a package and its modules at once, Python may detect a
+    deadlock and fail one of them. So the listening thread must not unpickle.
     """
 
     job_id: int
     pickled: bytes
 
     def open(self) -> Any:
-        """The request."""
+        """Return the request."""
         return pickle.loads(self.pickled)  # noqa: S301 - it comes from the window, which started this process
 
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Stop this job politely, or skip it if it has not begun."""
+    """Stop this job at its next check, or skip it if it has not begun."""
 
     job_id: int
 
@@ -47,14 +47,14 @@ Command = Sealed | Cancel
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """The worker took this job up: from now on it can be late."""
+    """The worker started this job: from now on it can exceed its time limit."""
 
     job_id: int
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Something about a job; its last reply has `final` set."""
+    """A message about a job; its last reply has `final` set."""
 
     job_id: int
     value: Any

@@ -1,4 +1,4 @@
-"""What the decode group tells without changing anything: of a model, its prompt, a token, and many seeds."""
+"""Queries of the decode group: the model summary, the prompt, explanations of tokens, and many seeds."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from engine.decoding.session import DecodeSession
     from engine.models import LogitSource
 
-PROMPT_TOKENS = 512  # more are summed up by the window, not shown
+PROMPT_TOKENS = 512  # the window summarises the others
 
 
 def why(session: DecodeSession, token_id: int) -> WhyAnswer:
-    """Explain why the next token of a session may or may not be a given one."""
+    """Explain why a token may or may not come next in a session."""
     explanation = session.explain(token_id)
     removed_by = session.removed_by(token_id)
     sentence = "" if removed_by else explanation.sentence
@@ -25,7 +25,14 @@ def why(session: DecodeSession, token_id: int) -> WhyAnswer:
 
 
 def many_of(session: DecodeSession, seeds: range, cancel: CancelToken, emit: Emit) -> ManyAnswer:
-    """Generate an output for each of many seeds from a session's prompt; each is told as it comes."""
+    """Generate an output for each of many seeds from a session's prompt; emit each outcome.
+
+    Args:
+        session: the decode session.
+        seeds: the seeds.
+        cancel: checked regularly.
+        emit: receives the progress and the outcomes so far.
+    """
     from engine.decoding.generate import sample_many
 
     outcomes = []
@@ -47,7 +54,7 @@ def many_of(session: DecodeSession, seeds: range, cancel: CancelToken, emit: Emi
 
 
 def summary_of(model: LogitSource, spec: str) -> ModelSummary:
-    """What the window needs to know of a model."""
+    """Return the facts about a model that the window needs."""
     from engine.models.uniform import UniformSource
 
     vocabulary = model.vocabulary
@@ -65,7 +72,7 @@ def summary_of(model: LogitSource, spec: str) -> ModelSummary:
 
 
 def shown_prompt(session: DecodeSession) -> tuple[tuple[int, str], ...]:
-    """How the model sees the prompt: pairs of token id and shown text, the first `PROMPT_TOKENS` of them."""
+    """Return how the model sees the prompt: pairs of token id and displayed text, the first `PROMPT_TOKENS` of them."""
     from engine.vocabulary.visible import visible
 
     vocabulary = session.model.vocabulary

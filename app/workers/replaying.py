@@ -1,4 +1,4 @@
-"""An output that somebody pasted, held against the grammar with the tokens of the model that serves."""
+"""Replays of pasted outputs against the grammar, with the tokens of the loaded model."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReplayQuestion:
-    """An output that is asked about.
+    """An output to judge.
 
     Attributes:
-        text: the output; does not count where there are ids or a saved trace.
+        text: the output; ignored if there are ids or a saved trace.
         saved: the output as it was saved with its tokens.
-        ids: the output as token ids of the model that serves; None where it is text.
-        budget: how many tokens there were; None where that is not known.
+        ids: the output as token ids of the loaded model; None if it is text.
+        budget: the number of tokens; None if unknown.
         finish: one of `engine.diagnosis.verdicts.verdict.FINISHES`, or empty.
     """
 
@@ -38,7 +38,7 @@ class ReplayQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ReplayOutput:
-    """Judge an output under the grammar as it stands in the editor, broken or not."""
+    """Judge an output under the current grammar of the editor, even if that has errors."""
 
     compiled: CompileRequest
     question: ReplayQuestion
@@ -46,7 +46,7 @@ class ReplayOutput:
 
 @dataclass(frozen=True, slots=True)
 class ReplayAnswer:
-    """The verdict, and whose tokens it is told in; or one sentence that says why there is none."""
+    """The verdict, and the name of the model whose tokens it uses; or one sentence that says why there is none."""
 
     question: ReplayQuestion
     verdict: Verdict | None = None
@@ -56,23 +56,23 @@ class ReplayAnswer:
 
 @dataclass(frozen=True, slots=True)
 class OpenOutput:
-    """Stand behind an output as if it had been generated: a trace that no model was asked for."""
+    """Make an output the current trace as if it had been generated; the model is not called."""
 
     ids: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AssessOutput:
-    """Say how far the end is from where the session stands, and why it ended if it did."""
+    """Compute the distance from the session's position to the end, and why it ended if it did."""
 
 
 @dataclass(frozen=True, slots=True)
 class AssessAnswer:
-    """What became of the output so far, against the budget.
+    """The verdict on the output so far, against the budget.
 
     Attributes:
-        at: the step that the session stands behind; None at the start.
-        count: how many steps were taken.
+        at: the current step of the session; None at the start.
+        count: the number of steps.
         verdict: on the output so far.
     """
 
@@ -82,7 +82,7 @@ class AssessAnswer:
 
 
 def assess_output(session: DecodeSession, cancel: CancelToken) -> AssessAnswer | None:
-    """The answer; None where there is no grammar to hold the output against."""
+    """Return the assessment of a session; None without a grammar."""
     from engine.diagnosis.verdicts.replay import TokenSource, replay_ids
     from engine.models.tokenizer_spelling import speller_of
 
@@ -90,9 +90,9 @@ def assess_output(session: DecodeSession, cancel: CancelToken) -> AssessAnswer |
     if language is None or language.is_empty:
         return None
     ids = tuple(step.token_id for step in session.steps)
-    whose = TokenSource(session.model.vocabulary, speller_of(session.model))
+    token_source = TokenSource(session.model.vocabulary, speller_of(session.model))
     finish = session.finish.value if session.finish in (Finish.LENGTH, Finish.CONTEXT) else ""
-    found = replay_ids(language, ids, whose, budget=session.room, finish=finish, advise=False, cancel=cancel)
+    found = replay_ids(language, ids, token_source, budget=session.room, finish=finish, advise=False, cancel=cancel)
     return AssessAnswer(session.trace.current, len(ids), found)
 
 
@@ -103,13 +103,21 @@ def replay_output(
     revision: int,
     cancel: CancelToken,
 ) -> ReplayAnswer:
-    """The answer. `grammar` is taken where its revision is the request's; else the text is compiled."""
+    """Judge a pasted output.
+
+    Args:
+        request: the output and the grammar's text.
+        session: its model tokenises the output; None without a model.
+        grammar: used if its revision is the request's; otherwise the text is compiled.
+        revision: the revision of `grammar`.
+        cancel: checked regularly.
+    """
     from engine.compile import compile_grammar
     from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_saved, replay_text, verdict_on_error
     from engine.models.tokenizer_spelling import speller_of
 
     compiled, question = request.compiled, request.question
-    whose = None if session is None else TokenSource(session.model.vocabulary, speller_of(session.model))
+    token_source = None if session is None else TokenSource(session.model.vocabulary, speller_of(session.model))
     name = "" if session is None else session.model.name
     budget, finish = question.budget, question.finish
     try:
@@ -117,15 +125,17 @@ def replay_output(
             grammar = compile_grammar(compiled.notation, compiled.text, compiled.options, cancel=cancel)
         grammar = _with_zones(grammar, session)
         if question.saved is not None:
-            found = replay_saved(grammar, question.saved, whose, budget=budget, finish=finish, cancel=cancel)
-            return ReplayAnswer(question, found, name if whose and question.saved.is_of(whose.vocabulary) else "")
+            found = replay_saved(grammar, question.saved, token_source, budget=budget, finish=finish, cancel=cancel)
+            return ReplayAnswer(
+                question, found, name if token_source and question.saved.is_of(token_source.vocabulary) else ""
+            )
         if question.ids is None:
             data = question.text.encode("utf-8", "surrogatepass")
-            found = replay_text(grammar, data, whose, budget=budget, finish=finish, cancel=cancel)
+            found = replay_text(grammar, data, token_source, budget=budget, finish=finish, cancel=cancel)
             return ReplayAnswer(question, found, name)
-        if whose is None:
+        if token_source is None:
             return ReplayAnswer(question, error="Token ids need a model: choose one, or a tokenizer alone")
-        found = replay_ids(grammar, question.ids, whose, budget=budget, finish=finish, cancel=cancel)
+        found = replay_ids(grammar, question.ids, token_source, budget=budget, finish=finish, cancel=cancel)
         return ReplayAnswer(question, found, name)
     except GrammarError as error:
         return ReplayAnswer(question, verdict_on_error(error, question.text.encode("utf-8", "surrogatepass")), name)
@@ -136,7 +146,7 @@ def replay_output(
 
 
 def _with_zones(grammar: CompiledGrammar, session: DecodeSession | None) -> CompiledGrammar:
-    """What a whole output must match: the grammar, in the zones of the session where it has any."""
+    """Return what a complete output must match: the grammar, or the session's zones with it."""
     from engine.decoding.constraints.zone_grammars import ZoneGrammars
 
     zones = None if session is None else session.pipeline.zones

@@ -1,4 +1,4 @@
-"""What the decode group tells of the rules that a step went through, of breakpoints, and of the unconstrained twin."""
+"""Rule events of steps, breakpoints, and the baseline run, in the decode group."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ if TYPE_CHECKING:
     from engine.decoding.session import DecodeSession
     from engine.decoding.session.session import SavePoint
 
-TOLD_EVERY = 4  # steps of a twin: the window need not draw each
+TOLD_EVERY = 4  # steps of a baseline run: the window need not draw each
 MOST_VERDICTS = 64
 _NOTHING_READ = "nothing is read at this place: put the cursor on a part of the grammar that reads text"
 _EXPECTED = 80
 
 
 class RuleWatcher:
-    """Follows what steps do to the rules of the grammar in force, and stops before what breakpoints are on."""
+    """Follows the rule events of steps in the active grammar, and stops before breakpoints."""
 
     def __init__(self) -> None:
         self._grammar: CompiledGrammar | None = None
-        self._passages: RuleEventTracker | None = None
+        self._tracker: RuleEventTracker | None = None
         self._stopped: tuple[int | None, tuple[Breakpoint, ...]] | None = None
 
     def stop_before(
         self, session: DecodeSession, saved: SavePoint, passage: RuleEvents | None, breakpoints: tuple[Breakpoint, ...]
     ) -> StopBefore | None:
-        """Undo the last step if its token enters a breakpoint; return why, or None where the step stays.
+        """Undo the last step if its token enters a breakpoint; return why, or None if the step stays.
 
         A step from the position of the last stop is not stopped again by the same breakpoints.
 
         Args:
-            session: a step was taken in it.
-            saved: the session before that step.
-            passage: what the step did to the rules; None where no grammar is in force.
-            breakpoints: which ones stop it.
+            session: the session after the step.
+            saved: the session before the step.
+            passage: the rule events of the step; None without an active grammar.
+            breakpoints: the breakpoints to stop before.
         """
         passed, self._stopped = self._stopped, None
         met = () if passage is None else entered(breakpoints, passage)
@@ -55,50 +55,50 @@ class RuleWatcher:
         return StopBefore(step, met)
 
     def check(self, session: DecodeSession, breakpoints: tuple[Breakpoint, ...]) -> None:
-        """Check that a step can tell whether it enters these breakpoints.
+        """Check that steps can detect these breakpoints.
 
         Raises:
-            EngineError: one is on a rule of the grammar, whose rules are not followed.
+            EngineError: one is on a rule of a grammar whose rules are not followed.
         """
         grammar = session.grammar
         if not breakpoints or grammar is None or grammar.grammar is None:
             return
         names = {rule.name for rule in grammar.grammar.rules}
-        why = self._passages_of(grammar).unfollowed
+        why = self._tracker_of(grammar).unfollowed
         on_rule = next((one for one in breakpoints if one.kind is BreakpointKind.RULE and one.name in names), None)
         if why and on_rule is not None:
             raise EngineError(f"a run cannot stop at the rule {on_rule.name}: {why}; switch the breakpoint off")
 
     def forget_stop(self) -> None:
-        """Let the next step stop at any breakpoint: the position was changed by something else than a step."""
+        """Let the next step stop at any breakpoint: something other than a step changed the position."""
         self._stopped = None
 
     def passage(self, session: DecodeSession) -> RuleEvents | None:
-        """What the last step did; None where there is no grammar, or none any more.
+        """Return the rule events of the last step; None if no grammar is active.
 
         Raises:
-            LimitExceededError: the text can be read in so many ways that they are not followed.
+            LimitExceededError: the text is too ambiguous to follow.
         """
         grammar = session.grammar
         if grammar is None or session.broken_at is not None:
             return None
-        passages = self._passages_of(grammar)
+        tracker = self._tracker_of(grammar)
         taken = [_text_of(session, step.token_id) for step in session.steps]
         if session.pipeline.zones is None:
-            return passages.after(taken)
+            return tracker.after(taken)
         read = session.ruled_text
-        return None if read is None else passages.after(_last_apart(read, taken[-1] if taken else b""))
+        return None if read is None else tracker.after(_split_last_token(read, taken[-1] if taken else b""))
 
-    def _passages_of(self, grammar: CompiledGrammar) -> RuleEventTracker:
+    def _tracker_of(self, grammar: CompiledGrammar) -> RuleEventTracker:
         from engine.decoding.debugging.rule_events import RuleEventTracker
 
-        if self._passages is None or self._grammar is not grammar:
-            self._grammar, self._passages = grammar, RuleEventTracker(grammar)
-        return self._passages
+        if self._tracker is None or self._grammar is not grammar:
+            self._grammar, self._tracker = grammar, RuleEventTracker(grammar)
+        return self._tracker
 
 
 def breakpoint_for(grammar: CompiledGrammar | None, offset: int) -> BreakpointAnswer:
-    """What a breakpoint at a place would be on."""
+    """Return what a breakpoint at an offset is on."""
     from engine.decoding.debugging.breakpoint_positions import breakpoint_at
 
     if grammar is None:
@@ -108,13 +108,13 @@ def breakpoint_for(grammar: CompiledGrammar | None, offset: int) -> BreakpointAn
 
 
 def twins_of(session: DecodeSession, cancel: CancelToken) -> Iterator[BaselineAnswer]:
-    """The twin of what is generated, as it grows; the last one is whole."""
+    """Yield the baseline run as it grows; the last one is complete."""
     from engine.decoding.debugging.baseline import run_baseline
 
     if session.grammar is None:
         raise EngineError("no grammar has compiled yet")
     budget = session.max_tokens
-    grown = run_baseline(
+    runs = run_baseline(
         session.model,
         session.steps,
         prompt=session.prompt,
@@ -122,13 +122,13 @@ def twins_of(session: DecodeSession, cancel: CancelToken) -> Iterator[BaselineAn
         max_tokens=budget,
         cancel=cancel,
     )
-    for now in grown:
+    for now in runs:
         if now.finish is not None or len(now.free) % TOLD_EVERY == 0:
             yield BaselineAnswer(now, budget)
 
 
 def force(session: DecodeSession, token_id: int) -> str:
-    """Take a token even if the grammar does not allow it; what there is to say of that.
+    """Take a token even if the grammar does not allow it; return a note about it.
 
     Raises:
         EngineError: there is no such token, or the generation is over.
@@ -147,7 +147,7 @@ def force(session: DecodeSession, token_id: int) -> str:
 
 
 def verdict_on(session: DecodeSession, token_id: int) -> str:
-    """Why a token may or may not come next, whichever stage has a say in it, in a few words."""
+    """Return why a token may or may not come next, whichever stage decides, in a few words."""
     removed_by = session.removed_by(token_id)
     if removed_by is None:
         return short_verdict(session.explain(token_id))
@@ -156,7 +156,7 @@ def verdict_on(session: DecodeSession, token_id: int) -> str:
 
 
 def short_verdict(explanation: Explanation) -> str:
-    """Why a token may or may not come next, in a few words."""
+    """Return why a token may or may not come next, in a few words."""
     from engine.matching.byte_descriptions import byte_name, byte_prose
 
     match explanation.reason:
@@ -176,8 +176,8 @@ def short_verdict(explanation: Explanation) -> str:
     return "stands for no text that the grammar could read"
 
 
-def _last_apart(read: bytes, token: bytes) -> list[bytes]:
-    """What a grammar read, as all but the last token and what it read of that one: the rest closed a trigger."""
+def _split_last_token(read: bytes, token: bytes) -> list[bytes]:
+    """Split off what a grammar read of the last token; the other bytes of that token closed a trigger."""
     length = len(token) if read.endswith(token) else len(read)
     return [read[: len(read) - length], read[len(read) - length :]]
 

@@ -1,7 +1,7 @@
-"""A trace that leaves as a web page: written where model and grammar are, so that it can say why not.
+"""Sharing a trace as a web page, in the decode group, which has the model and the grammar.
 
-The worker's own trace is told with the tokens of its model and with its zones.
-One that still waits in the document for its model is told by its texts alone.
+The worker's own trace is shared with the tokens of its model and with its zones. A trace that still waits in the
+document for its model is shared by its texts alone.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class ShareTrace:
 
     Attributes:
         path: the file.
-        work: what is shared of the document; without its trace where the worker's own is meant.
-        is_own: whether it is.
+        work: the shared parts of the document; without its trace if the worker's own is shared.
+        is_own: whether the worker's own trace is shared.
     """
 
     path: str
@@ -42,8 +42,8 @@ class ShareAnswer:
 
     Attributes:
         path: the file.
-        size: its bytes.
-        steps: how many steps it replays, those of all branches.
+        size: in bytes.
+        steps: the number of steps of all branches.
     """
 
     path: str
@@ -55,7 +55,14 @@ class ShareAnswer:
 def share(
     request: ShareTrace, session: DecodeSession | None, grammar: CompiledGrammar | None, cancel: CancelToken
 ) -> ShareAnswer:
-    """Write the page."""
+    """Write the page.
+
+    Args:
+        request: the path and the shared work.
+        session: the decode session; None without a model.
+        grammar: the last grammar that compiled.
+        cancel: checked regularly.
+    """
     from engine.diagnosis.share_page.page import page, write_page
     from engine.diagnosis.share_page.page_data import build_page_data
 
@@ -65,7 +72,7 @@ def share(
         language, vocabulary = session.language, session.model.vocabulary
     elif work.pipeline.zones is not None:
         language = None
-    if grammar is not None:  # the last one that compiled, which is what the trace lives under
+    if grammar is not None:  # the last one that compiled is the one of the trace
         work = msgspec.structs.replace(work, grammar=_text_of(grammar))
     try:
         document = build_page_data(work, language, vocabulary, cancel)

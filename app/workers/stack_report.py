@@ -1,7 +1,7 @@
-"""The stacks that a match stands on, as the window lists them.
+"""The stacks of a match, as the window lists them.
 
-A match that is nondeterministic is taken apart (`Runtime.split`); each stack is
-asked what it expects, and where rules are kept, which frames it consists of.
+A nondeterministic match is split into its stacks (`ByteAutomaton.split_stacks`); the report has what each one expects,
+and, if rules are kept, its frames.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _WIDTH = 60
 
 
 def stack_report(grammar: CompiledGrammar, output: bytes) -> tuple[tuple[OpenStack, ...], int]:
-    """The stacks after a text, and how many more there are at least; none where no match begins so."""
+    """Return the stacks after a text, and how many more there are at least; none if no match begins with it."""
     from engine.automata.byte_automaton import DEAD
 
     automaton = grammar.automaton
     configuration = automaton.run(automaton.start, output)
     if configuration == DEAD:
         return (), 0
-    # One more than is listed: behind the limit the rest comes as one.
+    # One more than is listed: the stacks beyond the limit come as one.
     parts = automaton.split_stacks(configuration, MOST_STACKS + 1)
     found = list(dict.fromkeys(stack for part in parts[:MOST_STACKS] for stack in _stacks(grammar, part)))
     return tuple(found[:MOST_STACKS]), max(0, len(parts) - MOST_STACKS) + len(found[MOST_STACKS:])
@@ -44,35 +44,37 @@ def _stacks(grammar: CompiledGrammar, configuration: int) -> tuple[OpenStack, ..
     automaton = grammar.automaton
     expects = [label(ranges, _WIDTH)] if (ranges := tuple(automaton.expected(configuration))) else []
     expects += [grammar.source.excerpt(tokens.span) for tokens in automaton.token_sets(configuration)]
-    says, may_end = " ".join(expects), automaton.accepts(configuration)
+    expected, may_end = " ".join(expects), automaton.accepts(configuration)
     if isinstance(automaton, LazyAutomaton) and grammar.notation == "gbnf":
         listed = automaton.stacks(configuration, 1).stacks
         frames = _frames(listed[0].frames if listed else ())
-        return (OpenStack(frames, says, may_end, listed[0].left_out if listed else 0),)
-    places = _places(grammar, configuration)
-    return tuple(OpenStack(frames, says, may_end) for frames in places or [()])
+        return (OpenStack(frames, expected, may_end, listed[0].left_out if listed else 0),)
+    position_frames = _position_frames(grammar, configuration)
+    return tuple(OpenStack(frames, expected, may_end) for frames in position_frames or [()])
 
 
 def _frames(frames: Sequence[StackFrame]) -> tuple[OpenFrame, ...]:
     return tuple(OpenFrame(frame.rule, frame.spans, frame.may_end) for frame in reversed(frames))
 
 
-def _places(grammar: CompiledGrammar, configuration: int) -> list[tuple[OpenFrame, ...]]:
-    """Of a grammar without rules: each piece of a pattern, or place in a schema, that may come next."""
+def _position_frames(grammar: CompiledGrammar, configuration: int) -> list[tuple[OpenFrame, ...]]:
+    """List the positions of a grammar without rules: the parts of a pattern, or of a schema, that may come next."""
     from engine.notations.json_schema.pointers import pointers
 
     spans = grammar.automaton.spans(configuration)
     if grammar.notation != "json_schema":
         return [(OpenFrame(grammar.source.excerpt(span), (span,)),) for span in spans]
-    found = [_within(grammar.source, pointer, span) for span in spans for pointer in pointers(grammar.source, [span])]
+    found = [
+        _schema_frames(grammar.source, pointer, span) for span in spans for pointer in pointers(grammar.source, [span])
+    ]
     if found or grammar.automaton.accepts(configuration):
         return found
-    root = _schemas(grammar.source.text).get("")  # nothing is read yet, or white space within the root
+    root = _schemas(grammar.source.text).get("")  # nothing is read yet, or white space at the root
     return [(OpenFrame("#", () if root is None else (root,)),)]
 
 
-def _within(source: SourceText, pointer: str, span: Span) -> tuple[OpenFrame, ...]:
-    """A place in a schema, and the schemas around it, the innermost first."""
+def _schema_frames(source: SourceText, pointer: str, span: Span) -> tuple[OpenFrame, ...]:
+    """Return the frame of a position in a schema, and those of the schemas around it, the innermost first."""
     known, parts = _schemas(source.text), pointer.split("/")
     outer = ("/".join(parts[:length]) for length in range(len(parts) - 1, 0, -1))
     frames = [OpenFrame(f"#{name}", (known[name],)) for name in outer if name in known]
@@ -81,18 +83,18 @@ def _within(source: SourceText, pointer: str, span: Span) -> tuple[OpenFrame, ..
 
 @lru_cache(maxsize=2)
 def _schemas(text: str) -> dict[str, Span]:
-    """The first character of each object that may be a schema, by its pointer: not of keywords that hold several."""
+    """Return the first character of each object that may be a schema, by pointer; not of keywords with several."""
     from engine.notations.json_schema.json_tree import read_json
     from engine.source import Span
 
     found: dict[str, Span] = {}
-    todo = [(read_json(text), "", True)]
-    while todo:
-        value, pointer, is_schema = todo.pop()
+    pending = [(read_json(text), "", True)]
+    while pending:
+        value, pointer, is_schema = pending.pop()
         if is_schema and value.members:
             found[pointer] = Span(value.span.start, value.span.start + 1)
         for name, member in value.members.items():
             below = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
-            todo.append((member, below, not (is_schema and name in _HOLDERS)))
-        todo += ((item, f"{pointer}/{index}", True) for index, item in enumerate(value.items))
+            pending.append((member, below, not (is_schema and name in _HOLDERS)))
+        pending += ((item, f"{pointer}/{index}", True) for index, item in enumerate(value.items))
     return found

@@ -1,8 +1,7 @@
-"""The judge group: test strings held against the grammar, while somebody types, and the grammar in other notations.
+"""The judge group: test strings checked against the grammar while the user types, and conversions of the grammar.
 
-A process of its own, started with the first of these: a text that takes long
-must delay neither the findings nor a step. What was found out stays as long as
-the grammar does, so that another test string costs no more than itself.
+A process of its own, started with the first of these requests: a text that takes long must delay neither diagnostics
+nor a step. Results are kept as long as the grammar stays, so that another test string costs no more than itself.
 """
 
 from __future__ import annotations
@@ -41,34 +40,34 @@ DRAWN_STATES = 4_000
 COVERAGE_WORK = 2_000_000
 """Beyond so many states, or so many turns of work (about two seconds), there is no coverage."""
 RANDOM_TEXTS = 5
-MOST_EDGES, MOST_LISTED = 2_000, 400  # of more edges than that, so many unused ones are told
+MOST_EDGES, MOST_LISTED = 2_000, 400  # beyond MOST_EDGES edges, only MOST_LISTED uncovered ones are sent
 MOST_FOLLOWED = 4_000  # bytes of an output that are followed for the coverage
-FOLLOWED_AT_ONCE = 8_000  # bytes of outputs that one answer follows: the next test string need not wait for more
+FOLLOWED_AT_ONCE = 8_000  # bytes of outputs that one answer follows, so that a test string does not wait for more
 
 
 class StringTestHandler:
-    """Judges and suggests; keeps the last grammar and what became of each text."""
+    """Judges and suggests test strings; keeps the last grammar and the result for each text."""
 
     def __init__(self) -> None:
         self._request: CompileRequest | None = None
         self._grammar: CompiledGrammar | None = None
         self._automata: RuleAutomata | None = None
         self._why_not = ""  # why there are no automata
-        self._whole: ByteDfa | None = None
-        self._has_no_whole = False
+        self._dfa: ByteDfa | None = None
+        self._has_no_dfa = False
         self._verdicts: dict[str, Verdict] = {}
         self._uses: dict[bytes, Uses] = {}
         self._output_uses: dict[bytes, tuple[Uses, frozenset[tuple[int, int]]]] = {}
 
     def warm(self) -> None:
-        """Nothing: what it needs is imported with this module, before there is a second thread (see `Sealed`)."""
+        """Do nothing: all imports happen with this module, before there is a second thread (see `Sealed`)."""
 
     def runs_beside(self, request: Any) -> bool:
-        """One after the other."""
+        """Return False: jobs run one at a time."""
         return False
 
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
-        """Answer a `JudgeRequest`, a `CoverRequest`, a `SuggestRequest`, or what `convert_messages` has."""
+        """Answer a `JudgeRequest`, a `CoverRequest`, a `SuggestRequest`, or a request of `convert_messages`."""
         match request:
             case JudgeRequest():
                 return self._judge(request, cancel)
@@ -85,12 +84,12 @@ class StringTestHandler:
         raise TypeError(f"the judge group does not know {type(request).__name__}")
 
     def _take(self, request: CompileRequest, cancel: CancelToken) -> CompiledGrammar:
-        """The grammar; all that belongs to another one is forgotten."""
+        """Return the compiled grammar; drop everything that belongs to another one."""
         from engine.compile import compile_grammar
 
         if self._grammar is None or self._request != request:
             self._verdicts, self._uses, self._automata, self._why_not = {}, {}, None, ""
-            self._whole, self._has_no_whole = None, False
+            self._dfa, self._has_no_dfa = None, False
             self._grammar, self._output_uses = None, {}
             self._grammar = compile_grammar(request.notation, request.text, request.options, cancel=cancel)
             self._request = request
@@ -111,14 +110,14 @@ class StringTestHandler:
         return JudgeAnswer(revision, request.texts, verdicts, covered)
 
     def _cover(self, request: CoverRequest, cancel: CancelToken) -> CoverAnswer:
-        """Follow some more outputs; what is known of one stays as long as it is asked for."""
+        """Follow some more outputs; the result for an output is kept as long as it is requested."""
         from engine.diagnosis.test_strings.coverage import coverage
 
         revision = request.compiled.revision
         try:
             grammar = self._take(request.compiled, cancel)
-            automata = self._drawn(grammar, cancel)
-            whole = None if automata is None else self._whole_of(grammar, cancel)
+            automata = self._rule_automata(grammar, cancel)
+            whole = None if automata is None else self._dfa_of(grammar, cancel)
         except EngineError as error:
             if cancel.is_cancelled:
                 raise
@@ -150,7 +149,7 @@ class StringTestHandler:
                 known = replay_text(grammar, data, advise=False, cancel=cancel)
             except LimitExceededError as error:
                 known = Verdict(VerdictOutcome.ILLEGAL, f"Not judged: {error}.", data=data)
-            # The window reads all of them at every key: what it does not show stays here.
+            # The window receives all verdicts at every key, so send only what it shows.
             failure = known.failure and replace(known.failure, stacks=known.failure.stacks[:1])
             known = replace(known, diagnostics=(), failure=failure)
             self._verdicts[text] = known
@@ -159,21 +158,21 @@ class StringTestHandler:
     def _coverage(self, grammar: CompiledGrammar, request: JudgeRequest, cancel: CancelToken) -> Coverage:
         from engine.diagnosis.test_strings.coverage import coverage
 
-        automata = self._drawn(grammar, cancel)
+        automata = self._rule_automata(grammar, cancel)
         if automata is None:
             return Coverage(reason=self._why_not)
         texts = [request.texts[index].encode("utf-8", "surrogatepass") for index in request.counted]
         uses = [self._used(grammar, automata, text, cancel) for text in texts]
-        whole = self._whole_of(grammar, cancel)
+        whole = self._dfa_of(grammar, cancel)
         if whole is None:
             return coverage(automata, uses)
-        ways = (passed(whole, text) for text in texts if grammar.fullmatch(text))
-        return replace(coverage(automata, uses), whole=frozenset[tuple[int, int]]().union(*ways))
+        edge_sets = (passed(whole, text) for text in texts if grammar.fullmatch(text))
+        return replace(coverage(automata, uses), whole=frozenset[tuple[int, int]]().union(*edge_sets))
 
-    def _whole_of(self, grammar: CompiledGrammar, cancel: CancelToken) -> ByteDfa | None:
-        """The automaton of a grammar with rules that the window may draw instead of them."""
-        if self._whole is None and not self._has_no_whole:
-            self._has_no_whole = True
+    def _dfa_of(self, grammar: CompiledGrammar, cancel: CancelToken) -> ByteDfa | None:
+        """Return the complete automaton of a grammar with rules, which the window may draw instead of them."""
+        if self._dfa is None and not self._has_no_dfa:
+            self._has_no_dfa = True
             if grammar.is_regular and (grammar.has_rules or grammar.notation == "json_schema"):
                 with suppress(LimitExceededError, TooMuchWorkError):
                     fresh = _unused(grammar, cancel)
@@ -186,7 +185,7 @@ class StringTestHandler:
             self._uses[text] = _followed(grammar, automata, text, cancel, is_whole=True)
         return self._uses[text]
 
-    def _drawn(self, grammar: CompiledGrammar, cancel: CancelToken) -> RuleAutomata | None:
+    def _rule_automata(self, grammar: CompiledGrammar, cancel: CancelToken) -> RuleAutomata | None:
         if self._automata is None and not self._why_not:
             try:
                 fresh = _unused(grammar, cancel)
@@ -207,7 +206,7 @@ class StringTestHandler:
                 return SuggestAnswer(request.kind, error="The grammar names tokens, which no text is made of")
             if grammar.is_empty:
                 return SuggestAnswer(request.kind, error="No text matches this grammar")
-            found = self._found(grammar, request, cancel)
+            found = self._suggestions(grammar, request, cancel)
         except GrammarError:
             return SuggestAnswer(request.kind, error="The grammar does not compile: mend it first")
         except LimitExceededError as error:
@@ -218,7 +217,9 @@ class StringTestHandler:
         reason = f"Coverage is not known: {self._why_not}" if self._why_not else "There are no others of this kind"
         return SuggestAnswer(request.kind, error=reason)
 
-    def _found(self, grammar: CompiledGrammar, request: SuggestRequest, cancel: CancelToken) -> tuple[Suggestion, ...]:
+    def _suggestions(
+        self, grammar: CompiledGrammar, request: SuggestRequest, cancel: CancelToken
+    ) -> tuple[Suggestion, ...]:
         from engine.diagnosis.test_strings import suggestions
 
         match request.kind:
@@ -230,7 +231,7 @@ class StringTestHandler:
                 texts = [text for text in request.known if grammar.fullmatch(text)]
                 texts += [one.text for one in suggestions.shortest(grammar, cancel)]
                 return suggestions.near_misses(grammar, texts)
-        automata = self._drawn(grammar, cancel)
+        automata = self._rule_automata(grammar, cancel)
         if automata is None:
             return ()
         counted = tuple(index for index, text in enumerate(request.known) if grammar.fullmatch(text))
@@ -239,7 +240,7 @@ class StringTestHandler:
 
 
 def passed(dfa: ByteDfa, text: bytes) -> frozenset[tuple[int, int]]:
-    """The edges of an automaton that a text takes, as far as it goes."""
+    """Return the edges of an automaton that a text takes, as far as it goes."""
     found, state = set(), dfa.start
     for byte in text:
         after = None if state is None else dfa.step(state, byte)
@@ -261,7 +262,7 @@ def _followed(
 
 
 def _listed(covered: Coverage) -> Coverage:
-    """Return a coverage with so many edges that the window can list them."""
+    """Return a coverage whose number of edges the window can list."""
     if len(covered.edges) <= MOST_EDGES:
         return covered
     return replace(covered, edges=tuple(edge for edge in covered.edges if not edge.covered)[:MOST_LISTED])
