@@ -1,4 +1,4 @@
-"""Everything that the user can do, in one table: menus, toolbar, palette and key list are made from it."""
+"""The command table, from which menus, toolbar, palette and key list are generated."""
 
 from app.actions.build import Actions
 from app.actions.declarations import COMMANDS, LOCAL_KEYS, MENUS, Command

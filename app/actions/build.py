@@ -1,4 +1,4 @@
-"""Qt actions from the command table."""
+"""Builds Qt actions from the command table."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class Actions(QObject):
         return ((command, self._actions[command.id]) for command in COMMANDS)
 
     def tip(self, command_id: str) -> str:
-        """Return what a command does, with its keys."""
+        """Return the description of a command, with its keys."""
         command = _COMMANDS[command_id]
         return with_keys(command.tip, command_id) if command.keys else command.tip
 
     def connect_to(self, slots: dict[str, Callable[[], object]]) -> None:
-        """Say what each command does."""
+        """Connect commands to their handlers."""
         for command_id, slot in slots.items():
             self._actions[command_id].triggered.connect(lambda _checked=False, slot=slot: slot())
 
     def fill(self, bar: QMenuBar) -> dict[str, QMenu]:
-        """Make the menus; returns them by name."""
+        """Create the menus; return them by name."""
         menus = {name: bar.addMenu(f"&{name}") for name in MENUS}
         for command, action in self:
             if command.separated:

@@ -1,13 +1,12 @@
 """The command table.
 
-Keys are written as Qt's portable text, in which Ctrl is Cmd on macOS, and a comma
-stands between two keys that are pressed one after the other. A command belongs to a
-menu, whose order is the table's; a separator precedes a command that says so.
+Keys are written as Qt's portable text, in which Ctrl is Cmd on macOS, and a comma separates two keys that are pressed
+in sequence. The order of a menu is the table's; a separator precedes a command that says so.
 
-No key is Ctrl+Alt and a letter or digit: on Windows that is AltGr, with which German
-keyboards write `{` and Polish ones half of their letters, and desktops keep Ctrl+Alt and
-the arrows for themselves. What is pressed now and then has two keys instead: `Ctrl+M` and
-another for the drawing of the automaton, `Ctrl+L` for the looks, `Ctrl+R` for runs.
+No key is Ctrl+Alt with a character or a digit: on Windows that is AltGr, with which German keyboards type `{` and
+Polish ones half of their characters, and desktops use Ctrl+Alt with the arrows themselves. Rarely used commands have a
+sequence of two keys instead: `Ctrl+M` and another for the drawing of the automaton, `Ctrl+L` for the appearance,
+`Ctrl+R` for runs.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One thing that the user can do.
+    """A command of the window.
 
     Attributes:
         id: its stable name, `menu.verb`.
-        menu: the menu that it stands in.
-        text: what menus call it; "…" where a dialog follows.
-        tip: one sentence that says what it does.
-        keys: its shortcuts, the first one shown.
+        menu: the menu that contains it.
+        text: its label in menus; with "…" if a dialog follows.
+        tip: one sentence that describes it.
+        keys: its shortcuts; the first one is displayed.
         icon: a name of `app.theme.icons`; empty for none.
         separated: whether a separator precedes it in its menu.
         checkable: whether it is on or off.
-        repeats: whether a key that is held does it again and again.
+        repeats: whether a held key repeats it.
     """
 
     id: str
@@ -59,7 +58,7 @@ LOCAL_KEYS = {
     "breakpoints.remove": "Del",
     "tour.end": "Esc",
 }
-"""Keys that a widget takes itself while it has the focus, by a name that tool tips refer to."""
+"""Keys that a focused widget handles itself, by the name that tool tips use."""
 
 COMMANDS: tuple[Command, ...] = (
     Command("file.new", "File", "New", "Start an empty document", ("Ctrl+N",), "ph.file-plus"),

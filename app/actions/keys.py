@@ -1,4 +1,4 @@
-"""The keys that tool tips and menus name: always those of the tables, in the platform's spelling."""
+"""The keys of commands as text for tool tips and menus, in the platform's spelling."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def keys_of(command_id: str) -> str:
 
 
 def with_keys(tip: str, command_id: str) -> str:
-    """Return a tip with the keys of a command behind it."""
+    """Return a tip followed by the keys of a command."""
     return f"{tip} ({keys_of(command_id)})"
 
 
