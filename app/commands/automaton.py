@@ -1,4 +1,4 @@
-"""The commands of the automaton pane: its menu, the one behind its three dots, and the dialog that saves a picture."""
+"""The commands of the automaton pane: its menu, its "more" menu, and the dialog that exports a picture."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WHY_NOT: Final = {
 
 
 class AutomatonCommands(QObject):
-    """Joins the commands and the pane."""
+    """Connects the commands to the pane."""
 
     def __init__(self, commands: Actions, pane: AutomatonPane, session: Session, window: QWidget) -> None:
         super().__init__(window)
@@ -79,7 +79,7 @@ class AutomatonCommands(QObject):
         header.set_menu(menu)
 
     def _enable(self) -> None:
-        """Offer what the header's buttons offer, and say why where that is not."""
+        """Enable the commands whose header buttons are enabled, and explain the disabled ones in their tips."""
         header = self._pane.header
         buttons = {"all": header.all_button, "bytes": header.bytes_button, "merge": header.merge_button}
         for name, button in buttons.items():
@@ -89,13 +89,13 @@ class AutomatonCommands(QObject):
             action.setToolTip(self._commands.tip(action.objectName()) if is_offered else _WHY_NOT[name])
 
     def _press(self, action: QAction, button: QToolButton, *, is_on: bool) -> None:
-        """Do what the button does; one that is not to be pressed now stays as it is, and so does the command."""
+        """Click the button of a command; if it is disabled, both stay unchanged."""
         header = self._pane.header
         (header.graph_button if button is header.table_button and not is_on else button).click()
         action.setChecked(button.isChecked())
 
     def save_picture(self) -> None:
-        """Ask for a file, and write what is drawn."""
+        """Ask for a file and write the drawing to it."""
         title = self._session.document.title
         name, _ = QFileDialog.getSaveFileName(self._window, "Save this picture", f"{title}.svg", _FILTER)
         if name:
@@ -103,7 +103,7 @@ class AutomatonCommands(QObject):
             self.save_to(path if path.suffix else path.with_suffix(".svg"))
 
     def save_to(self, path: Path) -> None:
-        """Write what is drawn; what is in the way becomes a banner."""
+        """Write the drawing; a failure becomes a notification."""
         why_not = save(self._pane.scene, path)
         if why_not:
             alarm = Notification("window", f"{why_not}.", button="Save elsewhere…", action=self.save_picture)

@@ -1,6 +1,6 @@
-"""What steps, runs, stops and compares: its commands, and the two panes that only they need.
+"""The commands that step, run, stop and compare, and the two panes that only they need.
 
-The only place that joins the timeline, the breakpoints and the twin with a session.
+Only this module connects the timeline, the breakpoints and the baseline run to a session.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 _CHIPS = "view.chips_"
 _RUNS = ("run.until", "run.over", "run.out")
-_RULE = re.compile(r"^[ \t]*([\w-]+)[ \t]*::=", re.MULTILINE)  # good enough for a text that compiled
+_RULE = re.compile(r"^[ \t]*([\w-]+)[ \t]*::=", re.MULTILINE)  # precise enough for a text that compiled
 
 
 class DebugCommands(QObject):
-    """Joins commands, panes and session.
+    """Connects commands, panes and session.
 
     Attributes:
-        until_button: what *Run until…* opens under.
-        late_timeline, late_breakpoints: the two panes, built with their first showing.
+        until_button: the button under which *Run until…* opens.
+        late_timeline, late_breakpoints: the two panes, built when first shown.
     """
 
     def __init__(self, commands: Actions, panes: Panes, session: Session, settings: Settings, window: QWidget) -> None:
@@ -52,12 +52,12 @@ class DebugCommands(QObject):
         self.until_button: QWidget = window
         self.late_timeline = Lazy(self._make_timeline)
         self.late_breakpoints = Lazy(self._make_breakpoints)
-        self._rules: tuple[str, ...] = ()  # that a run may be told to leave
-        self._schema = ""  # whose parts stand for rules
+        self._rules: tuple[str, ...] = ()  # the rules that a run can leave
+        self._schema = ""  # the schema whose parts take the place of rules
         self._no_rules = ""  # why there are none
         self._connect_commands()
-        self._wire()
-        self._colour_chips(settings.preferences.chip_colours)
+        self._connect_signals()
+        self._set_chip_colours(settings.preferences.chip_colours)
 
     def _connect_commands(self) -> None:
         debugging, generation = self._session.debugging, self._panes.generation
@@ -75,16 +75,16 @@ class DebugCommands(QObject):
         for command, action in self._commands:
             if command.id.startswith(_CHIPS):
                 by = command.id.removeprefix(_CHIPS)
-                action.triggered.connect(lambda _on, by=by: self._colour_chips(by))
+                action.triggered.connect(lambda _on, by=by: self._set_chip_colours(by))
 
     @property
     def timeline(self) -> TimelinePane:
-        """What every step was like."""
+        """Return the pane with the timeline of the steps."""
         return self.late_timeline.get()
 
     @property
     def breakpoints(self) -> BreakpointsPane:
-        """The list of breakpoints."""
+        """Return the list of breakpoints."""
         return self.late_breakpoints.get()
 
     def _make_timeline(self) -> TimelinePane:
@@ -105,7 +105,7 @@ class DebugCommands(QObject):
         breakpoints.add_wanted.connect(self._break_at_cursor)
         return breakpoints
 
-    def _wire(self) -> None:
+    def _connect_signals(self) -> None:
         session, debugging, decoding = self._session, self._session.debugging, self._session.decoding
         generation = self._panes.generation
         decoding.viewed.connect(self._show_view)
@@ -113,7 +113,7 @@ class DebugCommands(QObject):
         decoding.went_on.connect(lambda: generation.show_run_end(""))
         generation.token_forced.connect(lambda token_id: decoding.choose(Force(token_id)))
         generation.until_wanted.connect(self._run_until)
-        generation.colours_chosen.connect(self._colour_chips)
+        generation.colours_chosen.connect(self._set_chip_colours)
         generation.twin_wanted.connect(self._write_twin)
         generation.twin_cancelled.connect(debugging.cancel_twin)
         debugging.twin_written.connect(self._show_twin)
@@ -121,7 +121,7 @@ class DebugCommands(QObject):
         debugging.breakpoint_refused.connect(generation.show_stop)
         debugging.breakpoint_hit.connect(self._show_hit)
         session.document.breakpoints_changed.connect(self._show_breakpoints)
-        session.document.replaced.connect(self._take_document)
+        session.document.replaced.connect(self._on_replaced)
         session.document.changed.connect(lambda _revision: self._mark_editor())
         self._panes.editor.breakpoint_wanted.connect(debugging.toggle_at)
         session.compiling.compiled.connect(self._offer_rules)
@@ -129,7 +129,7 @@ class DebugCommands(QObject):
     # --- showing -----------------------------------------------------------------------------------------------------
 
     def enable(self, refusal: str) -> None:
-        """Enable what needs a step; `refusal` says why none is possible."""
+        """Enable the commands that need a step; `refusal` is the reason why none is possible."""
         decoding = self._session.decoding
         for command_id in _RUNS:
             action = self._commands[command_id]
@@ -163,18 +163,18 @@ class DebugCommands(QObject):
     def _mark_editor(self) -> None:
         """Mark the lines that have a breakpoint."""
         breakpoints = self._session.debugging.breakpoints
-        places = ((self._place_of(one), one.enabled) for one in breakpoints)
+        offsets = ((self._offset_of(one), one.enabled) for one in breakpoints)
         self._panes.automaton.show_breakpoints(breakpoints)
-        self._panes.editor.show_breakpoints((offset, is_on) for offset, is_on in places if offset >= 0)
+        self._panes.editor.show_breakpoints((offset, is_on) for offset, is_on in offsets if offset >= 0)
 
-    def _place_of(self, one: Breakpoint) -> int:
-        """Where a breakpoint stands in the text, which an edit may have moved; -1 where it has no place."""
+    def _offset_of(self, one: Breakpoint) -> int:
+        """Return the current offset of a breakpoint, which an edit may have moved; -1 if it has none."""
         if one.kind is not BreakpointKind.RULE:
             return one.offset
         text = self._session.document.content.grammar.text
         return next((found.start(1) for found in _RULE.finditer(text) if found[1] == one.name), one.offset)
 
-    def _take_document(self) -> None:
+    def _on_replaced(self) -> None:
         if (twin := self._panes.generation.late_twin.built) is not None:
             twin.show_twin(None)
         self._show_breakpoints()
@@ -185,7 +185,7 @@ class DebugCommands(QObject):
         self._rules = tuple(dict.fromkeys(_RULE.findall(text))) if notation == "gbnf" else ()
         self._no_rules = "A regular expression has no rules" if notation == "regex" else ""
 
-    def _colour_chips(self, by: str) -> None:
+    def _set_chip_colours(self, by: str) -> None:
         self._panes.generation.output.set_colours(by)
         for command, action in self._commands:
             if command.id.startswith(_CHIPS):
@@ -223,7 +223,7 @@ class DebugCommands(QObject):
     # --- breakpoints -------------------------------------------------------------------------------------------------
 
     def toggle_breakpoint(self) -> None:
-        """On the selected state where the automaton has the keys, else at the cursor."""
+        """Toggle a breakpoint on the selected state if the automaton has the focus, otherwise at the cursor."""
         automaton = self._panes.automaton
         if automaton.isAncestorOf(self._window.focusWidget() or self._window):
             self._break_at_state()
@@ -249,7 +249,7 @@ class DebugCommands(QObject):
         self._session.debugging.toggle_at(self._panes.editor.cursor_offset)
 
     def _go_to_breakpoint(self, one: Breakpoint) -> None:
-        offset = self._place_of(one)
+        offset = self._offset_of(one)
         if offset >= 0:
             self._panes.editor.go_to(Span(offset, offset))
         elif one.kind is BreakpointKind.STATE:
@@ -257,7 +257,7 @@ class DebugCommands(QObject):
 
 
 def _timeline_of(view: DecodeView) -> tuple[Trace, str]:
-    """The steps of a view, and how the generation ended."""
+    """Return the trace of a view, and how the generation ended."""
     return view.trace, "" if view.position is None else end_text(view.position)
 
 

@@ -1,4 +1,4 @@
-"""The commands of the grammar editor: its part of the Edit menu, and the menu of its own."""
+"""The commands of the grammar editor: its part of the Edit menu, and the editor's own menu."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.actions import Actions
 from app.panes.editor import EditorPane
 from app.panes.problems import ProblemsPane
 
-_OWN = (
+_EDITOR_COMMANDS = (
     "edit.find",
     "edit.replace",
     "edit.complete",
@@ -28,7 +28,7 @@ _OWN = (
 
 
 class EditorCommands(QObject):
-    """Joins the commands and the pane."""
+    """Connects the commands to the pane."""
 
     def __init__(self, commands: Actions, editor: EditorPane, problems: ProblemsPane, window: QWidget) -> None:
         super().__init__(window)
@@ -54,7 +54,7 @@ class EditorCommands(QObject):
         menu = QMenu(window)
         menu.setToolTipsVisible(True)
         for command, action in commands:
-            if command.id in _OWN:
+            if command.id in _EDITOR_COMMANDS:
                 if command.separated and not menu.isEmpty():
                     menu.addSeparator()
                 menu.addAction(action)
@@ -65,14 +65,14 @@ class EditorCommands(QObject):
         self._editor.completer.open()
 
     def _fix(self) -> None:
-        """Repair what the keys are on: a row of the problems, or the place of the cursor."""
+        """Repair the focused row of the problems, or the problem at the cursor."""
         if QApplication.focusWidget() is self._problems.table:
             self._problems.fix_current()
         else:
             self._editor.fixing.open()
 
     def _rename(self) -> None:
-        """In a list, the key for renaming edits what is current there, as it does everywhere."""
+        """Rename the symbol at the cursor; in a list, edit the current item, as the key does everywhere."""
         focused = QApplication.focusWidget()
         if isinstance(focused, QAbstractItemView) and focused.currentIndex().isValid():
             focused.edit(focused.currentIndex())

@@ -1,7 +1,7 @@
-"""Joins the coalescence pane, its commands and the session.
+"""Connects the pane of forced runs, its commands and the session.
 
-What the pane shows is asked for when it comes into view, and anew where the grammar, the
-model or the prompt is another; while nobody looks, the model has no work with it.
+The contents of a page are requested when it becomes visible, and again when the grammar, the model or the prompt
+changes; a hidden page causes no work for the model.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 
 class ForcedCommands(QObject):
-    """Joins them.
+    """Connects the pane, its commands and the session.
 
     Signals:
-        closing_wanted(): the schema's objects are to have their declared properties only.
+        closing_wanted(): the user restricts the schema's objects to their declared properties.
 
     Attributes:
-        late_pane: the pane, built with its first showing.
+        late_pane: the pane, built when first shown.
     """
 
     closing_wanted = Signal()
@@ -48,44 +48,44 @@ class ForcedCommands(QObject):
         super().__init__(window)
         self._commands = commands
         self._session = session
-        self._known: tuple[object, ...] = ()  # what the pages are of
+        self._shown_source: tuple[object, ...] = ()  # the grammar and model that the pages show
         self._prompt: object = None
-        self._at: tuple[object, ...] = ()  # where the session stood when it was asked what is forced there
-        self._filled: set[int] = set()  # the pages that were asked for
+        self._requested_at: tuple[object, ...] = ()  # the position for which the forced text was requested last
+        self._requested_pages: set[int] = set()  # the pages whose contents were requested
         self.late_pane = Lazy(self._make)
         commands.connect_to({"run.coalesce": self._toggle})
         session.decoding.viewed.connect(self._show_view)
-        session.step_allowed_changed.connect(lambda _why: self._refuse())
+        session.step_allowed_changed.connect(lambda _why: self._update_refusal())
 
     @property
     def pane(self) -> ForcedPane:
-        """The pane."""
+        """Return the pane."""
         return self.late_pane.get()
 
     def _make(self) -> ForcedPane:
         from app.panes.forced import ForcedPane
 
-        pane, asking = ForcedPane(), self._session.coalescing
+        pane, queries = ForcedPane(), self._session.coalescing
         pane.show_strategy(self._session.decoding.view.pipeline.coalesce)
         pane.wanted.connect(self._fill)
         pane.strategy_chosen.connect(self._set_strategy)
         pane.runs.compare_wanted.connect(
-            lambda before, part, most: asking.ask(CompareSpellings(self._revision, before, part, most))
+            lambda before, part, most: queries.ask(CompareSpellings(self._revision, before, part, most))
         )
-        pane.runs.cancelled.connect(lambda: asking.cancel(CompareSpellings))
+        pane.runs.cancelled.connect(lambda: queries.cancel(CompareSpellings))
         pane.strategies.wanted.connect(self._measure)
-        pane.strategies.cancelled.connect(lambda: asking.cancel(MeasureStrategies))
-        asking.forced.connect(pane.runs.show_forced)
-        asking.forced_here.connect(self._show_here)
-        asking.compared.connect(pane.runs.show_spellings)
-        asking.measured.connect(self._show_measured)
-        asking.indexed.connect(pane.index.show_answer)
+        pane.strategies.cancelled.connect(lambda: queries.cancel(MeasureStrategies))
+        queries.forced.connect(pane.runs.show_forced)
+        queries.forced_here.connect(self._show_here)
+        queries.compared.connect(pane.runs.show_spellings)
+        queries.measured.connect(self._show_measured)
+        queries.indexed.connect(pane.index.show_answer)
         pane.index.closing_wanted.connect(self.closing_wanted)
-        asking.stopped.connect(self._on_stopped)
+        queries.stopped.connect(self._on_stopped)
         self._session.document.replaced.connect(self._forget)
-        self._known = self._what(self._session.decoding.view)
+        self._shown_source = self._source_of(self._session.decoding.view)
         self._prompt = self._session.decoding.view.prompt
-        self._refuse()
+        self._update_refusal()
         return pane
 
     # --- filling --------------------------------------------------------------------------------------------------
@@ -95,11 +95,11 @@ class ForcedCommands(QObject):
         return self._session.decoding.view.grammar_revision
 
     @staticmethod
-    def _what(view: DecodeView) -> tuple[object, ...]:
+    def _source_of(view: DecodeView) -> tuple[object, ...]:
         return view.grammar_revision, view.model.fingerprint if view.model else None
 
     def _fill(self, page: Page) -> None:
-        """Ask for what a page has nothing of."""
+        """Request the contents of a page that has none."""
         from app.panes.forced.pane import Page
 
         view = self._session.decoding.view
@@ -107,15 +107,15 @@ class ForcedCommands(QObject):
             return
         if page is Page.RUNS:
             self._ask_here(view)
-        if page in self._filled or page is Page.STRATEGIES:
+        if page in self._requested_pages or page is Page.STRATEGIES:
             return
-        self._filled.add(page)
+        self._requested_pages.add(page)
         self._session.coalescing.ask(FindForced(self._revision) if page is Page.RUNS else ListIndex(self._revision))
 
     def _ask_here(self, view: DecodeView) -> None:
-        at = (*self._known, view.prompt, view.trace.current)
-        if at != self._at:
-            self._at = at
+        at = (*self._shown_source, view.prompt, view.trace.current)
+        if at != self._requested_at:
+            self._requested_at = at
             self._session.coalescing.ask(FindForcedHere())
 
     def _show_view(self, view: DecodeView) -> None:
@@ -125,9 +125,9 @@ class ForcedCommands(QObject):
         if pane is None:
             return
         pane.show_strategy(strategy)
-        if self._what(view) != self._known:
+        if self._source_of(view) != self._shown_source:
             self._forget()
-            self._known = self._what(view)
+            self._shown_source = self._source_of(view)
         elif view.prompt != self._prompt:
             pane.runs.forget_spellings()
             pane.strategies.forget()
@@ -139,13 +139,13 @@ class ForcedCommands(QObject):
         pane = self.late_pane.built
         if pane is not None:
             self._session.coalescing.cancel_all()
-            self._filled.clear()
-            self._at = ()
+            self._requested_pages.clear()
+            self._requested_at = ()
             for page in (pane.runs, pane.strategies, pane.index):
                 page.forget()
 
-    def _refuse(self) -> None:
-        """Nothing can be asked of a model that is not there, or of a grammar that it does not have."""
+    def _update_refusal(self) -> None:
+        """Disable the requests that need a model and a grammar while there is none."""
         pane, view = self.late_pane.built, self._session.decoding.view
         if pane is not None:
             why = "" if view.position is not None else self._session.step_refusal
@@ -167,7 +167,7 @@ class ForcedCommands(QObject):
         elif kind is MeasureStrategies:
             self.pane.strategies.stop(why)
         else:
-            self._filled.clear()  # asked once more when it comes into view
+            self._requested_pages.clear()  # requested again when it becomes visible
 
     # --- what the user does ---------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The commands of the processors: the dialog, the one switch that is wanted most, and the way back."""
+"""The commands of the processors: the dialog, the budget switch and the reset."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.decoding.pipeline_settings import PipelineSettings
 
 
 class ProcessorCommands(QObject):
-    """Joins commands, the processors' part of the pane, and the session."""
+    """Connects commands, the processors' part of the pane, and the session."""
 
     def __init__(self, commands: Actions, processors: Processors, session: Session, window: QWidget) -> None:
         super().__init__(window)
