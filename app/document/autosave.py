@@ -1,13 +1,12 @@
-"""Autosave, and what it gives back after a crash.
+"""Autosave, and recovery after a crash.
 
-Every window writes to a file of its own in the user's state folder, beside a lock
-that names its process. A clean end removes both. A file whose lock belongs to
-nobody alive is work that a crash left behind: the next start takes it over.
+Every window writes to a file of its own in the user's state folder, beside a lock that names its process. A clean exit
+removes both. A file whose lock belongs to no live process is work that a crash left behind: the next start recovers it.
 
-Writing happens in a thread, because a disk may take longer than a frame. The encoder holds the interpreter while it
-works, so it is given the steps a few at a time and keeps what it made of them: measured, 10,000 steps (9 MB) of which
-the last is new take 14 ms in several pieces, instead of 33 ms at once. It is spared the candidates that steps keep,
-too: after a crash, the model is asked for them again.
+Writing happens in a thread, because a disk may take longer than a frame. The encoder holds the interpreter lock while
+it works, so it encodes the steps in chunks and caches the result: measured, 10,000 steps (9 MB) of which the last is
+new take 14 ms in several pieces, instead of 33 ms at once. The candidates of steps are not saved: after a crash, the
+model computes them again.
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ _CHUNK: Final = 256  # steps
 
 
 class Saved(msgspec.Struct, frozen=True):
-    """An autosaved document and where it belongs.
+    """An autosaved document with the path of its file.
 
     Attributes:
-        path: of its file; empty where it has none.
+        path: of its file; empty if it has none.
         saved_at: seconds since the epoch.
         document: the content.
-        ended_by: what ended the window that saved it, where it could note that: a signal's name, or "session".
+        ended_by: what ended the window that saved it, if that was recorded: a signal's name, or "session".
     """
 
     path: str
@@ -57,7 +56,7 @@ class Saved(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """Work that a window left behind which did not end cleanly, still in its own file."""
+    """The autosave of a window that did not exit cleanly, still in its own file."""
 
     file: Path
     saved: Saved
@@ -67,8 +66,8 @@ class Autosave:
     """One window's autosave file.
 
     Attributes:
-        on_failure: is called with the reason when writing begins to fail; in the writer's thread.
-        damaged: how many damaged autosaves of other windows were set aside.
+        on_failure: called in the writer's thread with the reason when writing begins to fail.
+        damaged: the number of damaged autosaves of other windows that were set aside.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -77,18 +76,18 @@ class Autosave:
         self._has_failed = False
         self._folder = folder or platformdirs.user_state_path(APPLICATION) / "autosave"
         self._name = uuid.uuid4().hex
-        # Made and kept by the GUI's thread; the writer's only calls it. An object of Qt's that one thread makes or
-        # drops, while another is within Qt, is what the bindings cannot be trusted with.
-        self._lock = self._lock_of(self._folder / f"{self._name}{_SUFFIX}")
+        # Created and released by the GUI thread; the writer's thread only calls it. The Qt bindings are not safe if one
+        # thread creates or releases a Qt object while another thread runs in Qt.
+        self._lock = self._make_lock(self._folder / f"{self._name}{_SUFFIX}")
         self._is_locked = False
         self._is_closed = False
         self._encoder = _Encoder()
         self._next: Saved | None = None
-        self._guard = threading.Lock()  # of what is to be written next
+        self._guard = threading.Lock()  # protects what is to be written next
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="autosave")
 
     def save(self, document: DocumentFile, path: Path | None, *, ended_by: str = "") -> None:
-        """Write the document in the background. While the disk is busy, only the latest one waits for it."""
+        """Write the document in the background. While the disk is busy, only the latest one is queued."""
         if self._is_closed:
             return
         with self._guard:
@@ -98,12 +97,12 @@ class Autosave:
             self._writer.submit(self._write)
 
     def flush(self) -> None:
-        """Wait until all that was asked for is done."""
+        """Wait until all pending writes are done."""
         if not self._is_closed:
-            self._writer.submit(self._rest).result()
+            self._writer.submit(self._barrier).result()
 
     def discard(self) -> None:
-        """Forget what was saved: the document is in its own file, or was thrown away."""
+        """Delete the autosave: the document is in its own file, or was discarded."""
         if self._is_closed:
             return
         with self._guard:
@@ -111,7 +110,7 @@ class Autosave:
         self._writer.submit(self._remove)
 
     def close(self, *, keeps: bool = False) -> None:
-        """End; nothing is left to recover, unless what was saved last is to be kept for the next start."""
+        """Stop; delete the autosave, unless the last one is kept for the next start."""
         if not self._is_closed:
             self._is_closed = True
             if keeps:
@@ -121,7 +120,7 @@ class Autosave:
             self._writer.shutdown(wait=True)
 
     def find(self) -> Leftover | None:
-        """Return the latest work that a window left behind which did not end cleanly."""
+        """Return the latest autosave of a window that did not exit cleanly."""
         found: list[Leftover] = []
         with contextlib.suppress(OSError):
             leftovers = [self._read_leftover(file) for file in self._folder.glob(f"*{_SUFFIX}")]
@@ -129,24 +128,24 @@ class Autosave:
         return max(found, key=lambda one: one.saved.saved_at, default=None)
 
     def take(self, leftover: Leftover) -> None:
-        """Make such work this window's own; it stays where it was if it cannot be written anew."""
+        """Take a leftover over as this window's own; it stays in its file if it cannot be written again."""
         self.save(leftover.saved.document, Path(leftover.saved.path) if leftover.saved.path else None)
         self.flush()  # nothing is lost if this start crashes, too
         if not self._has_failed:
             self.drop(leftover)
 
     def drop(self, leftover: Leftover) -> None:
-        """Remove such work."""
+        """Delete a leftover."""
         with contextlib.suppress(OSError):
             leftover.file.unlink()
 
     def put_back(self, leftover: Leftover) -> None:
-        """Write such work to its file again, after `drop`."""
+        """Write a leftover to its file again, after `drop`."""
         with contextlib.suppress(OSError):
             write_atomically(leftover.file, msgspec.json.encode(leftover.saved))
 
     def _read_leftover(self, file: Path) -> Leftover | None:
-        lock = self._lock_of(file)
+        lock = self._make_lock(file)
         if not lock.tryLock(0):
             return None  # a window that is alive
         try:
@@ -154,7 +153,7 @@ class Autosave:
             decode(msgspec.json.encode(saved.document), file.name)
             if not 0 <= saved.saved_at <= LATEST:
                 raise ValueError("its time is not one")
-        except FileNotFoundError:  # another window was quicker
+        except FileNotFoundError:  # another window was faster
             return None
         except (*UNREADABLE, DocumentError) as error:
             _log.warning("an autosave at %s cannot be recovered: %s", file, error)
@@ -165,7 +164,7 @@ class Autosave:
             lock.unlock()
         return Leftover(file, saved)
 
-    def _lock_of(self, file: Path) -> QLockFile:
+    def _make_lock(self, file: Path) -> QLockFile:
         lock = QLockFile(str(file.with_suffix(".lock")))
         lock.setStaleLockTime(0)  # only a dead process makes a lock stale, however long a window stays open
         return lock
@@ -195,8 +194,8 @@ class Autosave:
             (self._folder / f"{self._name}{_SUFFIX}").unlink(missing_ok=True)
         self._unlock()
 
-    def _rest(self) -> None:
-        """Do nothing: who waits for this waits for all that was asked for before."""
+    def _barrier(self) -> None:
+        """Do nothing: the caller waits for this to wait for all earlier work."""
 
     def _unlock(self) -> None:
         if self._is_locked:
@@ -205,7 +204,7 @@ class Autosave:
 
 
 class _Encoder:
-    """Encodes autosaves, and keeps what it made of steps: most of them are in the next one, too."""
+    """Encodes autosaves, and caches the encoded steps, most of which are in the next one, too."""
 
     def __init__(self) -> None:
         self._chunks: list[tuple[tuple[TraceNode, ...], bytes]] = []
@@ -222,8 +221,8 @@ class _Encoder:
             "illegal": trace.illegal,
         }
         fields["former"] = self._encoded_branches(document.former)
-        whole = {name: getattr(saved, name) for name in saved.__struct_fields__}
-        return msgspec.json.encode({**whole, "document": fields})
+        outer = {name: getattr(saved, name) for name in saved.__struct_fields__}
+        return msgspec.json.encode({**outer, "document": fields})
 
     def _encoded_chunks(self, nodes: tuple[TraceNode, ...]) -> list[bytes]:
         before, self._chunks = self._chunks, []
@@ -251,5 +250,5 @@ def _light_node(node: TraceNode) -> TraceNode:
 
 
 def _light_step(step: Step) -> Step:
-    """Return a step that keeps no candidates but the favourites that it shows."""
+    """Return a step without its candidates, except for the top tokens that it shows."""
     return step if step.kept is None else replace(step, kept=None)

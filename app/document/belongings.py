@@ -1,10 +1,10 @@
-"""What a document has of the example that it began as, and how that goes with the example's text.
+"""The title and test strings of the example that a document began as.
 
-Who replaces an example's grammar as a whole has begun something else: its title and its test strings speak of
-the text that is gone. The prompt, the model and the sampler stay: they are in sight, and nothing of them fails.
+When the user replaces an example's grammar completely, its title and its test strings no longer fit and are removed.
+The prompt, the model and the sampler stay: they are visible, and still work.
 
-Undo brings back what went. It is known by the grammar: where that is again what it was before, its belongings
-are there again, and where it is again what came then, they are gone again.
+Undo restores what was removed. It is recognised by the grammar: when it equals the old grammar again, the belongings
+return, and when it equals the new grammar again, they are removed again.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from engine.diagnosis.test_strings.values import ExpectedText
 
 @dataclass(frozen=True, slots=True)
 class Belongings:
-    """What goes and comes with a grammar.
+    """The parts of a document that are removed and restored with a grammar.
 
     Attributes:
         title: the example's.
-        expected_texts: the example's test strings, as far as the document still had them.
+        expected_texts: those of the example's test strings that the document still had.
         before: the grammar that they belong to.
-        after: the one that came then; the latest one while they are away.
-        are_away: whether they are.
+        after: the grammar that replaced it; the latest one while they are removed.
+        are_away: whether they are removed.
     """
 
     title: str
@@ -37,17 +37,17 @@ class Belongings:
     are_away: bool = False
 
     def taken_from(self, content: DocumentFile) -> DocumentFile:
-        """The document without them."""
-        left = tuple(one for one in content.expected_texts if one not in self.expected_texts)
-        return msgspec.structs.replace(content, title="", test_strings=left)
+        """Return the document without the belongings."""
+        remaining = tuple(one for one in content.expected_texts if one not in self.expected_texts)
+        return msgspec.structs.replace(content, title="", test_strings=remaining)
 
     def given_to(self, content: DocumentFile) -> DocumentFile:
-        """The document with them; what was added meanwhile stays."""
+        """Return the document with the belongings; test strings that were added meanwhile stay."""
         added = tuple(one for one in content.expected_texts if one not in self.expected_texts)
         return msgspec.structs.replace(content, title=self.title, test_strings=(*self.expected_texts, *added))
 
     def following(self, grammar: GrammarPart) -> Belongings:
-        """The same after the grammar has become another, or what it was."""
+        """Return the belongings after a change of the grammar, which may be an undo or a redo."""
         if not self.are_away:
             return replace(self, are_away=grammar == self.after)
         if grammar == self.before:
@@ -56,10 +56,15 @@ class Belongings:
 
 
 def belongings_of(content: DocumentFile, before: GrammarPart) -> Belongings | None:
-    """What a document has of an example, and had with the grammar `before`; None where it is of no example."""
+    """Return the belongings of the example that a document came from; None if there is none.
+
+    Args:
+        content: the document.
+        before: its grammar before the last edit.
+    """
     example = next((one for one in examples() if one.title == content.title), None)
     if example is None:
         return None
-    theirs = example.document().expected_texts
-    kept = tuple(one for one in content.expected_texts if one in theirs)
+    of_example = example.document().expected_texts
+    kept = tuple(one for one in content.expected_texts if one in of_example)
     return Belongings(content.title, kept, before, content.grammar)

@@ -1,8 +1,7 @@
-"""The document that a window shows: its text, its revision, its file.
+"""The document of a window: its text, its revision, its file.
 
-The editor owns undo; the document owns the revision, which names a state of the
-text for every job that is made from it. Editing marks the document as modified;
-stepping does not, but is autosaved with the rest.
+The editor owns undo; the document owns the revision, which names a state of the text for every job that uses it. An
+edit marks the document as modified; a step does not, but is autosaved with the rest.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace
 from engine.diagnosis.test_strings.values import ExpectedText
 
-_AUTOSAVE_AFTER_MS = 500  # the first change that is not saved yet, whatever follows; at most a second may be lost
+_AUTOSAVE_AFTER_MS = 500  # after the first unsaved change, whatever follows; at most a second may be lost
 _FORMER_BRANCHES = 8
 
 
@@ -31,12 +30,12 @@ class Document(QObject):
     """One open document.
 
     Signals:
-        changed(revision): the grammar's text or its reading changed.
-        replaced(): another document was put in its place; panes read it anew.
+        changed(revision): the grammar's text or its options changed.
+        replaced(): another document was opened; panes read it again.
         title_changed(): its path, its title or its modified flag changed.
-        breakpoints_changed(): one was set, removed, or switched on or off.
-        test_strings_changed(): they went or came with the grammar that they belong to; their own pane shows them anew.
-        autosave_failed(reason): what is changed from now on would not survive a crash.
+        breakpoints_changed(): a breakpoint was set, removed, enabled or disabled.
+        test_strings_changed(): they were removed or restored with the grammar that they belong to.
+        autosave_failed(reason): a crash would lose the changes from now on.
     """
 
     changed = Signal(int)
@@ -53,9 +52,9 @@ class Document(QObject):
         self._content = DocumentFile()
         self._revision = 0
         self._path: Path | None = None
-        self._stamp: tuple[int, int] | None = None  # of the file, as it was read or written here
+        self._stamp: tuple[int, int] | None = None  # of the file, when it was last read or written here
         self._modified = False
-        self._grammar_before = self._content.grammar  # the last edit
+        self._grammar_before = self._content.grammar  # before the last edit
         self._belongings: Belongings | None = None
         self._drafts: dict[str, object] = {}
         self._timer = QTimer(self, singleShot=True, interval=_AUTOSAVE_AFTER_MS)
@@ -63,41 +62,41 @@ class Document(QObject):
 
     @property
     def content(self) -> DocumentFile:
-        """What would be saved."""
+        """Return the content that would be saved."""
         return self._content
 
     @property
     def revision(self) -> int:
-        """Counts the states of the grammar; never goes back."""
+        """Return the number of the grammar's current state; it never decreases."""
         return self._revision
 
     @property
     def path(self) -> Path | None:
-        """Its file; None before it has one."""
+        """Return its file; None before it has one."""
         return self._path
 
     @property
     def is_modified(self) -> bool:
-        """Whether closing it would lose an edit."""
+        """Return whether closing it would lose an edit."""
         return self._modified
 
     @property
     def is_changed_outside(self) -> bool:
-        """Whether its file is not as it was read or written here: another window or program wrote it since."""
+        """Return whether another window or program wrote its file since it was read or written here."""
         now = _stamp_of(self._path)
         return now is not None and now != self._stamp
 
     @property
     def title(self) -> str:
-        """What the window calls it."""
+        """Return the title for the window."""
         return self._path.stem if self._path else self._content.title or "Untitled"
 
     def set_text(self, text: str) -> None:
-        """Take over an edit of the grammar."""
+        """Store an edit of the grammar's text."""
         self.set_grammar(msgspec.structs.replace(self._content.grammar, text=text))
 
     def set_grammar(self, grammar: GrammarPart) -> None:
-        """Take over a text in another notation, or read with other options; an edit like any other."""
+        """Store a grammar with another text, notation or options; an edit like any other."""
         if grammar != self._content.grammar:
             self._grammar_before = self._content.grammar
             self._change(grammar=grammar)
@@ -106,10 +105,10 @@ class Document(QObject):
             self._touch_grammar()
 
     def begin_anew(self) -> bool:
-        """Notice that the last edit replaced the text as a whole: what belonged to an example goes with it.
+        """Handle an edit that replaced the whole text: remove the belongings of an example.
 
         Returns:
-            whether test strings went; undo of that edit brings all of it back.
+            whether test strings were removed; undoing the edit restores all of them.
         """
         found = None if self._path else belongings_of(self._content, self._grammar_before)
         if found is None:
@@ -119,7 +118,7 @@ class Document(QObject):
         return bool(found.expected_texts)
 
     def draft(self, *, prompt: str | Chat | None = None, pipeline: PipelineSettings | None = None) -> None:
-        """Note what the user entered and what is not in force yet: it is autosaved, in place of what is in force."""
+        """Store input that is not active yet: it is autosaved instead of the active values."""
         for name, value in (("prompt", prompt), ("pipeline", pipeline)):
             if value is not None and value != getattr(self._content, name):
                 self._drafts[name] = value
@@ -129,35 +128,35 @@ class Document(QObject):
 
     @property
     def has_drafts(self) -> bool:
-        """Whether something was entered that is not in force yet."""
+        """Return whether there is input that is not active yet."""
         return bool(self._drafts)
 
     def drop_draft(self, name: Literal["prompt", "pipeline"]) -> None:
-        """Forget what was entered: it was refused, or is in force."""
+        """Drop stored input, which was refused or is active now."""
         if self._drafts.pop(name, None) is not None:
             self._autosave_soon()
 
     def set_prompt(self, prompt: str | Chat) -> None:
-        """Take over an edit of the prompt."""
+        """Store an edit of the prompt."""
         self.drop_draft("prompt")
         if prompt != self._content.prompt:
             self._change(prompt=prompt)
             self._set_modified(modified=True)
 
     def set_sampler(self, sampler: SamplerSettings) -> None:
-        """Take over a change of the sampler."""
+        """Store a change of the sampler."""
         if sampler != self._content.sampler:
             self._change(sampler=sampler)
             self._set_modified(modified=True)
 
     def set_max_tokens(self, max_tokens: int) -> None:
-        """Take over a change of the budget."""
+        """Store a change of the budget, in tokens."""
         if max_tokens != self._content.max_tokens:
             self._change(max_tokens=max_tokens)
             self._set_modified(modified=True)
 
     def set_pipeline(self, pipeline: PipelineSettings) -> None:
-        """Take over a change of the stages between the model and the draw."""
+        """Store a change of the stages between the model and the sampler."""
         if self._drafts.get("pipeline") == pipeline:
             self.drop_draft("pipeline")
         if pipeline != self._content.pipeline:
@@ -165,40 +164,46 @@ class Document(QObject):
             self._set_modified(modified=True)
 
     def set_expected_texts(self, texts: tuple[ExpectedText, ...]) -> None:
-        """Take over an edit of the test strings."""
+        """Store an edit of the test strings."""
         if texts != self._content.expected_texts:
             self._change(test_strings=texts)
             self._set_modified(modified=True)
 
     def set_breakpoints(self, breakpoints: tuple[Breakpoint, ...]) -> None:
-        """Take over a change of the breakpoints."""
+        """Store a change of the breakpoints."""
         if breakpoints != self._content.breakpoints:
             self._change(breakpoints=breakpoints)
             self._set_modified(modified=True)
             self.breakpoints_changed.emit()
 
     def set_model(self, model: ModelPart) -> None:
-        """Note which model the trace is of."""
+        """Store the model of the trace."""
         if model != self._content.model:
             self._change(model=model)
 
     def set_automaton(self, automaton: AutomatonPart) -> None:
-        """Note what is seen of the automaton; looking at something is no edit."""
+        """Store the view of the automaton; that is no edit."""
         if automaton != self._content.automaton:
             self._change(automaton=automaton)
 
     def set_trace(self, trace: Trace) -> None:
-        """Note where the session stands."""
+        """Store the trace of the session."""
         if trace != self._content.trace:
             self._change(trace=trace)
 
     def add_former(self, branch: ArchivedBranch) -> None:
-        """Keep what another prompt or another model put aside; the oldest of many is forgotten."""
+        """Store a branch that a new prompt or a new model archived; the oldest of many is dropped."""
         others = [former for former in self._content.former if former != branch]
         self._change(former=(branch, *others)[:_FORMER_BRANCHES])
 
     def replace(self, content: DocumentFile, path: Path | None = None, *, modified: bool = False) -> None:
-        """Show another document."""
+        """Replace the document.
+
+        Args:
+            content: the new content.
+            path: its file; None if it has none.
+            modified: whether it has unsaved edits.
+        """
         self._timer.stop()
         self._drafts.clear()
         self._content, self._path, self._stamp = content, path, _stamp_of(path)
@@ -214,10 +219,10 @@ class Document(QObject):
         self.title_changed.emit()
 
     def open(self, path: Path) -> None:
-        """Open a file in place of the present document.
+        """Open a file instead of the current document.
 
         Raises:
-            DocumentError: the present document stays as it is.
+            DocumentError: the current document stays as it is.
         """
         self.replace(file.read(path), path)
 
@@ -238,17 +243,17 @@ class Document(QObject):
 
     @property
     def autosave(self) -> Autosave:
-        """The autosave, which also finds what other windows left behind."""
+        """Return the autosave, which also finds the leftovers of other windows."""
         return self._autosave
 
     def recover(self, leftover: Leftover) -> None:
-        """Show work that a window left behind which did not end cleanly."""
+        """Show the autosave of a window that did not exit cleanly."""
         self._autosave.take(leftover)
         saved = leftover.saved
         self.replace(saved.document, Path(saved.path) if saved.path else None, modified=True)
 
     def save_for_next_start(self, ended_by: str) -> None:
-        """Autosave now, and wait for it: the process is about to be ended.
+        """Autosave now, and wait for it, because the process is about to end.
 
         Args:
             ended_by: what ends it, for the next start.
@@ -257,7 +262,7 @@ class Document(QObject):
         self._autosave.flush()
 
     def close(self, *, keeps_autosave: bool = False) -> None:
-        """End; nothing is to be recovered, unless the autosave is kept."""
+        """Close the document; delete the autosave, unless it is kept."""
         self._timer.stop()
         self._autosave.close(keeps=keeps_autosave)
 
@@ -267,16 +272,16 @@ class Document(QObject):
         self._autosave_soon()
 
     def _autosave_soon(self) -> None:
-        """Start the clock of the first change that is not saved yet; later ones do not set it back."""
+        """Start the timer at the first unsaved change; later changes do not restart it."""
         if not self._timer.isActive():
             self._timer.start()
 
     def _keep_belongings(self, belongings: Belongings) -> None:
-        """Let them go or come where that changed."""
+        """Remove or restore the belongings if that changed."""
         before, self._belongings = self._belongings, belongings
         if before is not None and before.are_away != belongings.are_away:
-            move = belongings.taken_from if belongings.are_away else belongings.given_to
-            self._content = move(self._content)
+            change = belongings.taken_from if belongings.are_away else belongings.given_to
+            self._content = change(self._content)
             self._autosave_soon()
             self.test_strings_changed.emit()
             self.title_changed.emit()
@@ -297,7 +302,7 @@ class Document(QObject):
 
 
 def _stamp_of(path: Path | None) -> tuple[int, int] | None:
-    """What tells a file from a later one of the same name; None where there is none."""
+    """Return what distinguishes a file from a later version of it; None if there is none."""
     try:
         stat = path.stat() if path is not None else None
     except OSError:

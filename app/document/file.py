@@ -1,8 +1,7 @@
-"""The `.turnstile` file: one JSON value that holds a whole piece of work.
+"""The `.turnstile` file: one JSON value with a complete document.
 
-The version is read before anything else, so that a file of a later Turnstile is
-refused by name instead of by whichever field changed first. Within a version,
-fields are only added, with defaults.
+The version is read first, so that a file of a later Turnstile is refused for its version instead of for the first
+unknown field. Within a version, fields are only added, with defaults.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ SUFFIX = ".turnstile"
 SIZE_LIMIT = 128 * 1024 * 1024  # bytes; a trace of 10,000 steps takes a third of it
 
 
-MOST_TOKENS = 2**31 - 1  # what a field for numbers takes
+MOST_TOKENS = 2**31 - 1  # the largest value of a number field
 
 Whitespace = Literal["compact", "one-space", "flexible", "any"]
 Escapes = Literal["shortest", "any"]
@@ -33,7 +32,7 @@ Additional = Literal["open", "closed"]
 
 
 class GrammarPart(msgspec.Struct, frozen=True):
-    """The source and how it is read."""
+    """The source text and its compile options."""
 
     notation: str = "regex"
     text: str = ""
@@ -51,7 +50,7 @@ class GrammarPart(msgspec.Struct, frozen=True):
 
 
 class ModelPart(msgspec.Struct, frozen=True):
-    """Which model a trace is of; fingerprints tell a model of the same name apart."""
+    """The model of a trace; fingerprints distinguish models of the same name."""
 
     spec: str = ""
     name: str = ""
@@ -60,15 +59,15 @@ class ModelPart(msgspec.Struct, frozen=True):
 
 
 class AutomatonPart(msgspec.Struct, frozen=True):
-    """What was seen of the automaton, as far as it outlives an edit: names do, numbers of states do not."""
+    """The view of the automaton, as far as it survives an edit: names do, state numbers do not."""
 
-    rule: str | None = None  # or the region that was open; None for the map
-    follows: bool = False  # the surroundings of the live state
-    tokens: bool = False  # where the live state's tokens lead
+    rule: str | None = None  # or the open region; None for the map
+    follows: bool = False  # the neighbourhood of the live state
+    tokens: bool = False  # the targets of the live state's tokens
     draws_all: bool = False
     draws_bytes: bool = False
-    merges: bool = False  # forced runs are one edge each
-    method: Literal["", "dot", "sugiyama", "layered"] = ""  # of the layout; empty for the best one
+    merges: bool = False  # each forced run as one edge
+    method: Literal["", "dot", "sugiyama", "layered"] = ""  # of the layout; empty for automatic
     downwards: bool = False
 
 
@@ -86,13 +85,13 @@ class DocumentFile(msgspec.Struct, frozen=True):
     pipeline: PipelineSettings = PipelineSettings()
     trace: Trace = Trace()
     former: tuple[ArchivedBranch, ...] = ()  # of other prompts and models, the latest first
-    test_strings: tuple[ExpectedText | str, ...] = ()  # a mere string should be accepted: files from before 0.2
+    test_strings: tuple[ExpectedText | str, ...] = ()  # a plain string should be accepted: files from before 0.2
     breakpoints: tuple[Breakpoint, ...] = ()
     automaton: AutomatonPart = AutomatonPart()
 
     @property
     def expected_texts(self) -> tuple[ExpectedText, ...]:
-        """The test strings, each with what is expected of it."""
+        """Return the test strings, each with its expectation."""
         return tuple(ExpectedText(one) if isinstance(one, str) else one for one in self.test_strings)
 
 
@@ -106,12 +105,12 @@ class DocumentError(Exception):
 
 
 def encode(document: DocumentFile) -> bytes:
-    """The file's bytes, indented for people who keep documents under version control."""
+    """Return the file's bytes, indented for people who keep documents under version control."""
     return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
 
 
 def decode(data: bytes, name: str) -> DocumentFile:
-    """Read a file's bytes; `name` is for the message.
+    """Parse a file's bytes; `name` is used in messages.
 
     Raises:
         DocumentError: it is no document, or one of a later version.
@@ -139,7 +138,7 @@ def read(path: Path) -> DocumentFile:
     """Read a document.
 
     Raises:
-        DocumentError: in every case in which there is no document to show.
+        DocumentError: the file is not a document that can be shown.
     """
     return decode(read_bytes(path, SIZE_LIMIT), path.name)
 

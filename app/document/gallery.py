@@ -1,7 +1,6 @@
-"""The gallery: examples to start from, one JSON file each in `resources/examples`.
+"""The gallery: example documents, one JSON file each in `resources/examples`.
 
-They come by category, and within one in the order of their files' names: what a
-newcomer should see first has the lowest number.
+They are ordered by category, and within one by file name: the examples for newcomers have the lowest numbers.
 """
 
 from __future__ import annotations
@@ -28,24 +27,24 @@ CATEGORIES = (
     "Code",
     "Hard cases",
 )
-"""In the order in which they are offered."""
+"""The categories in display order."""
 
 NOTATIONS = {"regex": "Regex", "gbnf": "GBNF", "json_schema": "JSON Schema"}
 
 
 class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One example.
+    """An example document.
 
     Attributes:
         title: a few words.
         category: one of `CATEGORIES`.
-        description: what there is to see, a sentence or two.
+        description: what it demonstrates, one or two sentences.
         notation, source: the grammar.
-        model: the spec of the model that it is at its best with.
-        prompt: what the model sees first.
-        sampler: how to draw.
-        whitespace: what a JSON Schema's texts may have of it.
-        test_strings: what it should accept or refuse; a mere string should be accepted.
+        model: the spec of the model that suits it best.
+        prompt: the prompt.
+        sampler: the sampler settings.
+        whitespace: the white space of a JSON Schema's texts.
+        test_strings: texts that it should accept or refuse; a plain string should be accepted.
     """
 
     title: str
@@ -60,13 +59,13 @@ class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     test_strings: tuple[ExpectedText | str, ...] = ()
 
     def has(self, words: str) -> bool:
-        """Whether all of some words, in any case, stand in what it says of itself or in its grammar."""
+        """Return whether its description or grammar contains all of some words, ignoring case."""
         notation = NOTATIONS[self.notation]
-        told = f"{self.title}\n{self.category}\n{self.description}\n{notation}\n{self.source}".casefold()
-        return all(word in told for word in words.casefold().split())
+        haystack = f"{self.title}\n{self.category}\n{self.description}\n{notation}\n{self.source}".casefold()
+        return all(word in haystack for word in words.casefold().split())
 
     def document(self) -> DocumentFile:
-        """A new document made of it."""
+        """Return a new document with its content."""
         return DocumentFile(
             title=self.title,
             grammar=GrammarPart(self.notation, self.source, whitespace=self.whitespace),
@@ -78,7 +77,7 @@ class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def examples() -> tuple[Example, ...]:
-    """All examples; the first one greets on the first run."""
+    """Return all examples; the first one is shown on the first run."""
     folder = files("resources") / "examples"
     named = sorted((file for file in folder.iterdir() if file.name.endswith(".json")), key=lambda file: file.name)
     found = (msgspec.json.decode(file.read_bytes(), type=Example) for file in named)

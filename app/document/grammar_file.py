@@ -1,4 +1,4 @@
-"""A grammar from a plain file, as a new document: what other tools write, and what people keep beside their code."""
+"""Opens a plain grammar file as a new document."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ NOTATIONS: Final[Mapping[str, str]] = {
     ".re": "regex",
     ".txt": "regex",
 }
-"""By the end of a file's name."""
+"""Notations by file suffix."""
 SIZE_LIMIT: Final = 2 * 1024 * 1024  # bytes; the editor shows no more
 
 
 def read(path: Path) -> DocumentFile:
-    """Read a grammar; its notation is told by the file's name.
+    """Read a grammar; the file's suffix determines its notation.
 
-    A line end at the end of a regex is no part of it: editors put it there.
+    A line end at the end of a regex is not part of it: editors add it.
 
     Raises:
-        DocumentError: in every case in which there is no grammar to show.
+        DocumentError: the file is not a grammar that can be shown.
     """
     notation = NOTATIONS.get(path.suffix.lower())
     if notation is None:
@@ -43,7 +43,7 @@ def read(path: Path) -> DocumentFile:
 
 
 def is_document(path: Path) -> bool:
-    """Whether a file is a document, whatever it is called."""
+    """Return whether a file is a document, whatever its name."""
     if path.suffix.lower() == SUFFIX:
         return True
     if path.suffix.lower() != ".json":

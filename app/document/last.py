@@ -1,8 +1,7 @@
-"""The work that was open when the window was closed, for the next start.
+"""The document that was open when the window was closed, for the next start.
 
-The document's own file does not have it: steps and what is looked at are no edits,
-so nobody is asked to save them. A file that somebody changed since is newer and
-wins; work that was thrown away is not brought back.
+Steps and views are not in the document's own file: they are no edits, so the user is not asked to save them. If that
+file was changed since, it is newer and is opened instead; discarded work is not restored.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ from app.storage import UNREADABLE, read_limited, set_aside, write_atomically
 
 _log = logging.getLogger(__name__)
 
-LATEST = 253_402_214_400.0  # seconds since the epoch: the last day that a calendar of four digits has
+LATEST = 253_402_214_400.0  # seconds since the epoch: the last day of a calendar with four-digit years
 
 
 class LastDocument(msgspec.Struct, frozen=True):
-    """What was open.
+    """The last open document.
 
     Attributes:
-        path: of its file; empty where it had none.
+        path: of its file; empty if it had none.
         saved_at: seconds since the epoch.
-        document: None where it had changes that were thrown away.
+        document: None if it had changes that were discarded.
     """
 
     path: str
@@ -37,7 +36,13 @@ class LastDocument(msgspec.Struct, frozen=True):
 
 
 def keep(place: Path, path: Path | None, document: DocumentFile | None) -> bool:
-    """Write what is open, and return whether that worked; a folder that cannot be written costs a line in the log."""
+    """Write the open document to `place`, and return whether that worked; a failure is logged.
+
+    Args:
+        place: the file of the last session.
+        path: the document's own file; None if it has none.
+        document: the document; None if its changes were discarded.
+    """
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(place, msgspec.json.encode(LastDocument(str(path or ""), time.time(), document)))
@@ -48,11 +53,11 @@ def keep(place: Path, path: Path | None, document: DocumentFile | None) -> bool:
 
 
 def read(place: Path, on_damage: Callable[[str], object] | None = None) -> LastDocument | None:
-    """Return what was open; None where there is nothing, or nothing that can be read.
+    """Return the last open document; None if there is none that can be read.
 
     Args:
         place: the file.
-        on_damage: is called with its name where it is damaged; it has been set aside by then.
+        on_damage: called with its name if it is damaged, after it has been set aside.
     """
     try:
         last = msgspec.json.decode(read_limited(place, SIZE_LIMIT), type=LastDocument)

@@ -14,7 +14,7 @@ from app.widgets.deferred_import import PLOTS
 ROOT = Path(__file__).resolve().parents[2]
 # file → the functions that threads of the GUI process run. Worker processes have no Qt, which a contract holds.
 RUN_BY_THREADS = {
-    "app/document/autosave.py": {"self._write", "self._remove", "self._unlock", "self._rest"},
+    "app/document/autosave.py": {"self._write", "self._remove", "self._unlock", "self._barrier"},
     "app/jobs/link.py": {"self._read", "self._write"},
     "app/widgets/deferred_import.py": {"self._prepare"},
 }
