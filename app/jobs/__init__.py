@@ -1,4 +1,4 @@
-"""Requests to the worker processes: one live job per group, cancelled politely, late answers dropped."""
+"""Requests to the worker processes: job groups with cancellation, in which late answers are dropped."""
 
 from app.jobs.garbage import GarbageCollector
 from app.jobs.group import JobGroup, Policy

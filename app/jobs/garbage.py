@@ -1,13 +1,12 @@
-"""Cyclic garbage is collected by the GUI thread alone.
+"""Cyclic garbage collection on the GUI thread only.
 
-Python collects wherever the count of new objects runs over, and the threads that
-unpickle what workers say make many. There, a cycle that holds Qt objects would be
-taken apart beside the GUI thread, which may be just deleting the same objects in
-Qt: a crash now and then, in the bindings, far from its cause. So Python's own
-collector is off, and a timer of the event loop does its work by its counts.
+Python collects garbage wherever the count of new objects exceeds a threshold, and the threads that unpickle worker
+messages create many objects. There, a cycle with Qt objects would be destroyed in parallel to the GUI thread, which may
+be deleting the same objects in Qt: an occasional crash in the bindings, far from its cause. So Python's own collector
+is off, and a timer of the event loop collects by Python's counts.
 
-Rejected: `gc.freeze`, which spares what was built before and nothing later; a
-lock around unpickling, which the collector does not know.
+Rejected: `gc.freeze`, which exempts existing objects but no later ones; a lock around unpickling, which the collector
+does not respect.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _INTERVAL_MS: Final = 500
 
 
 class GarbageCollector(QObject):
-    """Collects cyclic garbage between two events, as long as it lives; Python's own collector is off meanwhile."""
+    """Collects cyclic garbage between events while it exists; Python's own collector is off meanwhile."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -31,13 +30,13 @@ class GarbageCollector(QObject):
         self._timer.start()
 
     def collect_due(self) -> None:
-        """Collect the oldest generation whose count has run over its threshold, and the younger ones with it."""
+        """Collect the oldest generation whose count exceeds its threshold, and the younger ones with it."""
         for generation in (2, 1, 0):
             if gc.get_count()[generation] > gc.get_threshold()[generation]:
                 gc.collect(generation)
                 return
 
     def stop(self) -> None:
-        """Let Python collect by itself again."""
+        """Enable Python's own collector again."""
         self._timer.stop()
         gc.enable()

@@ -1,13 +1,12 @@
 """A group of jobs that share one worker process.
 
-In an exclusive group a new request replaces the older ones of its type: typing
-makes every earlier compile pointless. A cancelled job is asked first; if it has
-begun and says nothing within the grace, the process is killed and restarted, and
-the jobs that still matter are sent again. The grace counts from the job's start,
+In an exclusive group a new request replaces the older ones of its type: a newer text makes every earlier compile
+pointless. A cancelled job first gets a request to stop; if it has begun and does not answer within the grace period,
+the process is killed and restarted, and the other jobs are sent again. The grace period counts from the job's start,
 never from its submission: a process that is still importing is not late.
 
-A process that dies by itself is restarted too, unless it just did: then the
-group waits for `restart`, and the window offers a button.
+A process that dies by itself is restarted too, unless it died recently: then the group waits for `restart`, and the
+window offers a button.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ _CRASH_LOOP_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How a group treats its jobs.
+    """The policy of a job group.
 
     Attributes:
         exclusive: whether a request replaces the unfinished ones of its type.
-        grace_ms: how long a cancelled job may go on before its process is killed.
+        grace_ms: how long a cancelled job may continue before its process is killed.
         limit_ms: how long any job may take before it is cancelled; None for no limit.
-        unlimited: types of requests that have all the time they need: what serves where another was too slow.
+        unlimited: types of requests without a time limit: the fallbacks for requests that were too slow.
     """
 
     exclusive: bool
@@ -57,13 +56,13 @@ class _Job:
 
 
 class JobGroup(QObject):
-    """Sends requests to one worker process and tells what becomes of them.
+    """Sends requests to one worker process and reports their results.
 
     Signals:
         answered(request, answer): the job is done.
-        told(request, value): news of a job that goes on, such as `Progress`.
+        told(request, value): an intermediate message of a job, such as `Progress`.
         failed(request, Failed): the job hit a bug or its time limit.
-        cancelled(request): a job is over without an answer, as was asked.
+        cancelled(request): a cancelled job ended without an answer.
         died(exit code, lost requests, restarted): the process is gone.
         changed(): the set of unfinished jobs changed.
     """
@@ -90,16 +89,16 @@ class JobGroup(QObject):
 
     @property
     def pid(self) -> int | None:
-        """The worker process's id; None while there is none."""
+        """Return the worker process's id; None if there is no process."""
         return self._link.pid
 
     @property
     def pending(self) -> tuple[Any, ...]:
-        """The unfinished requests that nobody cancelled, oldest first."""
+        """Return the unfinished requests that are not cancelled, oldest first."""
         return tuple(job.request for job in self._jobs.values() if not job.cancelled)
 
     def start(self) -> None:
-        """Start the process ahead of the first request."""
+        """Start the process before the first request."""
         self._link.start()
 
     def submit(self, request: Any) -> None:
@@ -119,13 +118,13 @@ class JobGroup(QObject):
         self.changed.emit()
 
     def restart(self) -> None:
-        """Start the process anew; unfinished jobs are sent again."""
+        """Restart the process; unfinished jobs are sent again."""
         _log.info("process %s is restarted", self.name)
         self._link.restart()
         self._resend()
 
     def close(self) -> None:
-        """End the process and wait for it to be gone."""
+        """End the process and wait for its end."""
         self._jobs.clear()
         self._link.close()
 
@@ -168,8 +167,8 @@ class JobGroup(QObject):
         self.restart()
         if not job.cancelled:
             limit = duration((self._policy.limit_ms or 0) / 1e3)
-            took = f"{type(job.request).__name__} took longer than {limit} in process {self.name}"
-            self.failed.emit(job.request, Failed(f"stopped after {limit}", took))
+            message = f"{type(job.request).__name__} took longer than {limit} in process {self.name}"
+            self.failed.emit(job.request, Failed(f"stopped after {limit}", message))
         self.changed.emit()
 
     def _finish(self, job: _Job, value: Any) -> None:
@@ -195,7 +194,7 @@ class JobGroup(QObject):
 
     def _on_died(self, exit_code: int) -> None:
         lost = self.pending
-        self._jobs.clear()  # one of them may be what killed the process: sent again, it would kill the next one
+        self._jobs.clear()  # one of them may have killed the process and would kill the next one
         now = time.monotonic()
         restarts = now - self._last_death > _CRASH_LOOP_SECONDS
         self._last_death = now

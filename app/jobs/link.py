@@ -1,17 +1,14 @@
-"""A worker process as the GUI thread sees it: send without waiting, hear through a queued signal.
+"""A worker process as the GUI thread sees it: sending does not wait, and messages arrive by queued signals.
 
-Each incarnation of the process has two threads here. One starts the process,
-then blocks in `recv` and hands every message to Qt's event queue; the other
-writes, because a full pipe blocks the writer. The GUI thread touches neither
-the pipe nor `Process.start`, both of which can take tens of milliseconds.
+Each incarnation of the process has two threads here. One starts the process, then blocks in `recv` and posts every
+message to Qt's event queue; the other writes, because a full pipe blocks the writer. The GUI thread uses neither the
+pipe nor `Process.start`, both of which can take tens of milliseconds.
 
-Messages are taken one for each turn of the event loop. Qt goes on with posted
-events for as long as there are any, so a worker that answers while the window
-paints its last answer would keep the user's keys waiting.
+The inbox is processed one message per iteration of the event loop. Qt handles posted events as long as there are any,
+so a worker that answers while the window paints its last answer would otherwise delay the user's input.
 
-Rejected: `QSocketNotifier` on the pipe (pipes are no sockets on Windows),
-`QProcess` (its child would not get multiprocessing's pickled target), and a
-`concurrent.futures` pool (cannot cancel what runs, nor survive a kill).
+Rejected: `QSocketNotifier` on the pipe (pipes are no sockets on Windows), `QProcess` (its child would not get
+multiprocessing's pickled target), and a `concurrent.futures` pool (cannot cancel running jobs, nor survive a kill).
 """
 
 from __future__ import annotations
@@ -36,13 +33,13 @@ _log = logging.getLogger(__name__)
 
 _CONTEXT = spawn_context()  # the same on every platform, and never forks a Qt process
 
-_BURIALS, _BURIAL_SECONDS = 40, 0.05
+_JOIN_ATTEMPTS, _JOIN_SECONDS = 40, 0.05
 _WRITER_SECONDS = 2.0
-_NOT_STARTED = 126  # the exit code that a shell gives to a command that it cannot run
+_NOT_STARTED = 126  # the exit code that a shell returns for a command that it cannot run
 
 
 class _Incarnation:
-    """One life of a worker process, with its pipe and its two threads."""
+    """One incarnation of a worker process, with its pipe and its two threads."""
 
     def __init__(
         self, name: str, make_handler: Callable[[], Handler], deliver: Callable[[_Incarnation, Any], None]
@@ -51,14 +48,14 @@ class _Incarnation:
         self._deliver = deliver
         arguments = self._theirs, make_handler, log_of(name)
         self._process = _CONTEXT.Process(target=serve, args=arguments, name=name, daemon=True)
-        self._lock = threading.Lock()  # the reader's thread starts and buries the process, any thread kills it
+        self._lock = threading.Lock()  # the reader's thread starts and joins the process, any thread may kill it
         self._running = False
         self._ended = threading.Event()
         self.pid: int | None = None
         self._outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._reader = threading.Thread(target=self._read, name=f"{name}-reader", daemon=True)
         self._writer = threading.Thread(target=self._write, name=f"{name}-writer", daemon=True)
-        self._writer.start()  # first, since the reader waits for it in the end
+        self._writer.start()  # first, since the reader finally waits for it
         self._reader.start()
 
     def send(self, message: Any) -> None:
@@ -66,9 +63,9 @@ class _Incarnation:
         self._outbox.put(message)
 
     def end(self) -> None:
-        """Stop the process now and forget what it says; does not wait."""
+        """Kill the process now and drop its messages; does not wait."""
         self._ended.set()
-        if self._lock.acquire(blocking=False):  # else it is being started, and the reader's thread will see to it
+        if self._lock.acquire(blocking=False):  # otherwise it is being started, and the reader's thread kills it
             try:
                 if self._running:
                     self._process.kill()
@@ -78,18 +75,18 @@ class _Incarnation:
 
     @property
     def is_over(self) -> bool:
-        """Whether process and threads are gone, and the descriptors closed."""
+        """Return whether process and threads have ended, and the descriptors are closed."""
         return not (self._reader.is_alive() or self._writer.is_alive())
 
     def join(self, timeout: float) -> None:
-        """Wait until process and threads are gone."""
+        """Wait until process and threads have ended."""
         self._reader.join(timeout)
         self._writer.join(timeout)
 
     def _read(self) -> None:
         try:
-            exit_code = self._live()
-        except OSError as error:  # no process, no descriptor or no memory is left to start one with
+            exit_code = self._receive_all()
+        except OSError as error:  # no process, descriptor or memory is left to start one
             _log.warning("process %s cannot be started: %s", self._process.name, error)
             exit_code = _NOT_STARTED
         self._outbox.put(None)
@@ -97,11 +94,11 @@ class _Incarnation:
             self._deliver(self, _Death(exit_code))
         self._theirs.close()
         self._writer.join(_WRITER_SECONDS)
-        if not self._writer.is_alive():  # a descriptor that is closed while it writes may be another file's by then
+        if not self._writer.is_alive():  # if it still writes, the descriptor number may already belong to another file
             self._ours.close()
 
-    def _live(self) -> int:
-        """Start the process, hand its messages on until it ends, and release it; return its exit code."""
+    def _receive_all(self) -> int:
+        """Start the process, deliver its messages until it ends, and release it; return its exit code."""
         with self._lock:
             if self._ended.is_set():
                 return 0
@@ -110,10 +107,10 @@ class _Incarnation:
             _log.info("process %s started as %s", self._process.name, self.pid)
         if self._ended.is_set():
             self._process.kill()
-        self._theirs.close()  # else our own copy would keep the pipe open after the process's death
+        self._theirs.close()  # otherwise our own copy would keep the pipe open after the process's death
         with contextlib.suppress(EOFError, OSError):
             while True:
-                # A grandchild can hold the pipe open, so the process's own end is awaited too.
+                # A grandchild can hold the pipe open, so wait for the process's own end, too.
                 if self._ours not in wait([self._ours, self._process.sentinel]):
                     break
                 message = self._ours.recv()
@@ -121,21 +118,21 @@ class _Incarnation:
                     break
                 self._deliver(self, message)
         if not self._ended.is_set():
-            self._process.kill()  # a pipe that closes on its own leaves nothing to talk to
-        return self._bury()
+            self._process.kill()  # the process closed the pipe, so it cannot be used any more
+        return self._reap()
 
-    def _bury(self) -> int:
-        """Wait for the process to be gone, close its descriptors and return its exit code."""
-        # multiprocessing polls all children whenever one starts. If another thread's poll reaps this one, a `join`
-        # here returns before that thread has stored the exit code, hence the second look.
-        for _ in range(_BURIALS):
-            self._process.join(_BURIAL_SECONDS)
+    def _reap(self) -> int:
+        """Wait for the end of the process, close its descriptors and return its exit code."""
+        # multiprocessing polls all children whenever one starts. If another thread's poll reaps this one, a `join` here
+        # returns before that thread has stored the exit code, so check repeatedly.
+        for _ in range(_JOIN_ATTEMPTS):
+            self._process.join(_JOIN_SECONDS)
             if self._process.exitcode is not None:
                 break
         exit_code = self._process.exitcode or 0
         with self._lock:
             self._running = False
-            with contextlib.suppress(ValueError):  # its exit code is still to come: the garbage collector closes it
+            with contextlib.suppress(ValueError):  # its exit code is still missing; the garbage collector closes it
                 self._process.close()
         return exit_code
 
@@ -144,7 +141,7 @@ class _Incarnation:
             try:
                 self._ours.send(message.sealed() if isinstance(message, Submit) else message)
             except (OSError, ValueError):
-                return  # the reader notices the same death and tells
+                return  # the reader notices the same death and reports it
 
 
 class _Death:
@@ -153,7 +150,7 @@ class _Death:
 
 
 class WorkerLink(QObject):
-    """A worker process that can be restarted; what an earlier incarnation still says is dropped."""
+    """A restartable worker process; messages of earlier incarnations are dropped."""
 
     received = Signal(object)
     died = Signal(int)
@@ -167,18 +164,18 @@ class WorkerLink(QObject):
         self._retired: list[_Incarnation] = []
         self._is_closed = False
         self._inbox: deque[tuple[_Incarnation, Any]] = deque()
-        self._turn = QTimer(self, singleShot=True, interval=0)
-        self._turn.timeout.connect(self._take_one)
+        self._timer = QTimer(self, singleShot=True, interval=0)
+        self._timer.timeout.connect(self._take_one)
         self._arrived.connect(self._on_arrived, Qt.ConnectionType.QueuedConnection)
 
     @property
     def pid(self) -> int | None:
-        """The process's id; None while there is no process."""
+        """Return the process's id; None if there is no process."""
         return self._incarnation.pid if self._incarnation else None
 
     @property
     def is_alive(self) -> bool:
-        """Whether a process runs or is being started."""
+        """Return whether a process is running or starting."""
         return self._incarnation is not None
 
     def start(self) -> None:
@@ -198,9 +195,9 @@ class WorkerLink(QObject):
         self.start()
 
     def close(self, timeout: float = 2.0) -> None:
-        """End the process for good and wait for it to be gone, at most `timeout` seconds."""
+        """End the process for good and wait for its end, at most `timeout` seconds."""
         self._is_closed = True
-        self._turn.stop()
+        self._timer.stop()
         self._inbox.clear()
         self._retire()
         for incarnation in self._retired:
@@ -215,17 +212,17 @@ class WorkerLink(QObject):
             self._incarnation = None
 
     def _deliver(self, incarnation: _Incarnation, message: Any) -> None:
-        with contextlib.suppress(RuntimeError):  # the window may be gone before its threads
+        with contextlib.suppress(RuntimeError):  # the window may be deleted before its threads end
             self._arrived.emit(incarnation, message)
 
     def _on_arrived(self, incarnation: _Incarnation, message: Any) -> None:
         self._inbox.append((incarnation, message))
-        self._turn.start()
+        self._timer.start()
 
     def _take_one(self) -> None:
         incarnation, message = self._inbox.popleft()
         if self._inbox:
-            self._turn.start()
+            self._timer.start()
         if incarnation is not self._incarnation:
             return
         if isinstance(message, _Death):
