@@ -1,13 +1,11 @@
 """The next step's candidates as a table.
 
-The order on opening is by weight: the larger of a token's probabilities before
-and after the mask. So what the model wanted and what it will get stand side by
-side at the top, however far apart they are in the model's own order, which the
-rank column still tells and sorts by.
+Initially the table is sorted by weight: the larger of a token's probabilities before and after the mask. So the model's
+top choices and the most likely allowed tokens are both at the top, however far apart they are in the model's own order,
+which the rank column shows and can sort by.
 
-Rejected: the model's order alone. Where the grammar takes 12 tokens of 49,152,
-all that may be taken is far below the fold. And the allowed ones first: a
-newcomer never meets a struck-through token.
+Rejected: the model's order alone. If the grammar allows 12 tokens of 49,152, all of them may be out of sight. And the
+allowed ones first: a newcomer never sees a struck-through token.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ _ROOT = QModelIndex()
 
 
 class CandidateColumn(IntEnum):
-    """What stands in a column."""
+    """The columns of the table."""
 
     RANK = 0
     TOKEN = 1
@@ -58,10 +56,10 @@ _TITLE_TIPS = {
     CandidateColumn.STATE: "The state of the drawn automaton that the token leads to; … where it is not drawn",
 }
 _LEFT = (CandidateColumn.TOKEN,)
-_HEARD = (
+_ANNOUNCED = (
     CandidateColumn.RANK,
     CandidateColumn.TOKEN,
-)  # what the keys stand on: hearing it, one hears the rest of the row
+)  # screen readers announce these columns with the rest of the row
 _KEYS: dict[CandidateColumn, Callable[[Candidate], tuple[float | str, ...]]] = {
     CandidateColumn.RANK: lambda c: (c.rank,),
     CandidateColumn.TOKEN: lambda c: (candidate_text(c).casefold(), c.rank),
@@ -72,7 +70,7 @@ _KEYS: dict[CandidateColumn, Callable[[Candidate], tuple[float | str, ...]]] = {
 
 
 class CandidateModel(QAbstractTableModel):
-    """Rows of candidates; it shows, sorts and filters, and decides nothing."""
+    """The candidates as rows, with sorting and filtering."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -81,15 +79,15 @@ class CandidateModel(QAbstractTableModel):
         self._peak = 0.0
         self._allowed_only = False
         self._name_state: Callable[[Candidate], str | None] = _no_state
-        self._states: dict[int, str] = {}  # of the rows that were asked about, by token id
+        self._states: dict[int, str] = {}  # target states that were computed for displayed rows, by token id
         self._sorting = (CandidateColumn.PROBABILITY, Qt.SortOrder.DescendingOrder)
 
     def show_candidates(self, candidates: Iterable[Candidate], peak: float | None = None) -> None:
         """Replace all rows.
 
         Args:
-            candidates: what to show.
-            peak: the probability that fills a bar; by default the largest one among `candidates`.
+            candidates: the candidates to show.
+            peak: the probability of a full bar; by default the largest one among `candidates`.
         """
         self.beginResetModel()
         self._states = {}
@@ -99,7 +97,7 @@ class CandidateModel(QAbstractTableModel):
         self.endResetModel()
 
     def set_allowed_only(self, allowed_only: bool) -> None:
-        """Leave out what is not allowed."""
+        """Hide the masked tokens, or show them again."""
         if allowed_only == self._allowed_only:
             return
         self.beginResetModel()
@@ -108,7 +106,7 @@ class CandidateModel(QAbstractTableModel):
         self.endResetModel()
 
     def set_states(self, name_state: Callable[[Candidate], str | None] | None) -> None:
-        """Name the drawn states that candidates lead to; only the rows that are seen are asked about."""
+        """Set the function that names the drawn target states; it is called for displayed rows only."""
         self._name_state, self._states = name_state or _no_state, {}
         if self._sorting[0] is CandidateColumn.STATE:
             self.sort(*self._sorting)
@@ -119,33 +117,33 @@ class CandidateModel(QAbstractTableModel):
 
     @property
     def peak(self) -> float:
-        """The probability that fills a bar."""
+        """Return the probability of a full bar."""
         return self._peak
 
     def candidate(self, row: int) -> Candidate | None:
-        """The candidate in a row; None outside of the table."""
+        """Return the candidate in a row; None outside of the table."""
         return self._rows[row] if 0 <= row < len(self._rows) else None
 
     def first_allowed(self) -> int:
-        """The first row that may be taken, -1 where there is none."""
+        """Return the first row with an allowed token, -1 if there is none."""
         return next((row for row, candidate in enumerate(self._rows) if candidate.allowed), -1)
 
     def row_of(self, token_id: int) -> int:
-        """The row of a token, -1 where it is not shown."""
+        """Return the row of a token, -1 if it is not shown."""
         return next((row for row, candidate in enumerate(self._rows) if candidate.token_id == token_id), -1)
 
     # --- QAbstractTableModel --------------------------------------------------------------------------------------
 
     def rowCount(self, parent: Index = _ROOT) -> int:
-        """How many candidates are shown."""
+        """Return the number of candidates shown."""
         return 0 if parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: Index = _ROOT) -> int:
-        """Always the same columns; a narrow view hides some."""
+        """Return the number of columns; a narrow view hides some."""
         return 0 if parent.isValid() else len(CandidateColumn)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """The text of a cell, for screen readers; what eyes see is painted by the view."""
+        """Return the text of a cell for screen readers; the view paints the cells itself."""
         candidate = self.candidate(index.row()) if index.isValid() else None
         if candidate is None:
             return None
@@ -158,11 +156,11 @@ class CandidateModel(QAbstractTableModel):
                 return plain_text(tool_tip(candidate))
             case Qt.ItemDataRole.AccessibleDescriptionRole:
                 allowed = "allowed" if candidate.allowed else "not allowed"
-                return f"{allowed}, {rest_of_row(index)}" if index.column() in _HEARD else allowed
+                return f"{allowed}, {rest_of_row(index)}" if index.column() in _ANNOUNCED else allowed
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Column titles."""
+        """Return column titles and their tips."""
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(CandidateColumn):
             return None
         match role:
@@ -175,7 +173,7 @@ class CandidateModel(QAbstractTableModel):
         return None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column; the order stays for the steps that follow."""
+        """Sort by a column; the order is kept for later steps."""
         if not 0 <= column < len(CandidateColumn):
             return
         self.layoutAboutToBeChanged.emit()
@@ -204,7 +202,7 @@ class CandidateModel(QAbstractTableModel):
                 return self.state_text(candidate)
 
     def state_text(self, candidate: Candidate) -> str:
-        """The name of the drawn state that a candidate leads to."""
+        """Return the name of the drawn state that a candidate leads to."""
         if not candidate.allowed:
             return NOTHING
         if candidate.is_eos:
@@ -221,23 +219,23 @@ class CandidateModel(QAbstractTableModel):
         self._rows = sorted(rows, key=key, reverse=order is Qt.SortOrder.DescendingOrder)
 
     def _by_state(self, candidate: Candidate) -> tuple[float, ...]:
-        """By the number of its state; those that are not drawn come behind, and what leads to none comes first."""
+        """Sort key: state numbers ascending, after candidates without a state, before states that are not drawn."""
         name = self.state_text(candidate)
         number = int(name) if name.isdecimal() else math.inf if candidate.allowed and not candidate.is_eos else -1
         return number, -candidate.rank
 
 
 def _no_state(_candidate: Candidate) -> None:
-    """No automaton is drawn."""
+    """Return None: no automaton is drawn."""
 
 
 def peak_of(candidates: Iterable[Candidate]) -> float:
-    """The largest probability among candidates, before or after the mask."""
+    """Return the largest probability among candidates, before or after the mask."""
     return max((max(c.p, c.p_masked) for c in candidates), default=0.0)
 
 
 def tool_tip(candidate: Candidate) -> str:
-    """All that is known of a candidate, one fact a line."""
+    """Return all facts about a candidate, one per line."""
     lines = [f"{candidate_text(candidate)}   id {candidate.token_id}, rank {candidate.rank:,}"]
     if candidate.token:
         lines.append("bytes " + candidate.token.hex(" "))
@@ -252,7 +250,7 @@ def tool_tip(candidate: Candidate) -> str:
 
 
 def masked_text(candidate: Candidate) -> str:
-    """The probability after the mask in its column; a dash where the grammar forbids the token."""
+    """Return the probability after the mask for its column; a dash if the token is masked."""
     return percent_column(candidate.p_masked) if candidate.allowed else NOTHING
 
 

@@ -17,7 +17,7 @@ _ROOT = QModelIndex()
 
 
 class OutcomeColumn(IntEnum):
-    """What stands in a column."""
+    """The columns of the table."""
 
     SEED = 0
     TEXT = 1
@@ -38,7 +38,7 @@ class OutcomeModel(QAbstractTableModel):
         self._outcomes: tuple[SampleOutcome, ...] = ()
 
     def show_outcomes(self, outcomes: Sequence[SampleOutcome]) -> None:
-        """Show these; where they continue what is shown, rows are added and the view keeps its place."""
+        """Show outcomes; if they extend the current ones, rows are added and the view keeps its position."""
         before = len(self._outcomes)
         if before and len(outcomes) >= before and tuple(outcomes[:before]) == self._outcomes:
             if len(outcomes) > before:
@@ -52,19 +52,19 @@ class OutcomeModel(QAbstractTableModel):
 
     @property
     def outcomes(self) -> tuple[SampleOutcome, ...]:
-        """What is shown."""
+        """Return the outcomes shown."""
         return self._outcomes
 
     def rowCount(self, parent: Index = _ROOT) -> int:
-        """How many outputs there are so far."""
+        """Return the number of outputs so far."""
         return 0 if parent.isValid() else len(self._outcomes)
 
     def columnCount(self, parent: Index = _ROOT) -> int:
-        """Always the same columns."""
+        """Return the number of columns."""
         return 0 if parent.isValid() else len(OutcomeColumn)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """The text of a cell, and the outcome itself for the view."""
+        """Return the text of a cell, or the outcome itself for the delegate."""
         if not index.isValid() or index.row() >= len(self._outcomes):
             return None
         outcome = self._outcomes[index.row()]
@@ -81,7 +81,7 @@ class OutcomeModel(QAbstractTableModel):
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Column titles."""
+        """Return column titles."""
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(OutcomeColumn):
             return None
         match role:
@@ -93,7 +93,7 @@ class OutcomeModel(QAbstractTableModel):
 
 
 def summary(outcomes: Sequence[SampleOutcome]) -> str:
-    """The outcomes in one line: "100 outputs · 97 finished · 97 match · 84 distinct"."""
+    """Return the outcomes in one line: "100 outputs · 97 finished · 97 match · 84 distinct"."""
     finished = sum(outcome.finish is Finish.STOP for outcome in outcomes)
     matching = sum(outcome.matches for outcome in outcomes)
     distinct = len({outcome.text for outcome in outcomes})

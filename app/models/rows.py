@@ -1,4 +1,4 @@
-"""A table of rows with fixed columns: what its models share."""
+"""A base class for tables with fixed columns."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ _ROOT = QModelIndex()
 
 
 def rest_of_row(index: Index) -> str:
-    """What stands in the other columns of a cell's row, each behind its title, for who hears one cell at a time."""
-    model, told = index.model(), []
+    """Return the text of the other cells of a row with their titles, for screen readers that read single cells."""
+    model, parts = index.model(), []
     for column in range(model.columnCount()):
         text = model.index(index.row(), column).data()
         if column != index.column() and isinstance(text, str) and text.strip():
             title = model.headerData(column, Qt.Orientation.Horizontal)
-            told.append(f"{title} {text}".strip() if isinstance(title, str) else text)
-    return ", ".join(told)
+            parts.append(f"{title} {text}".strip() if isinstance(title, str) else text)
+    return ", ".join(parts)
 
 
 class RowsModel(QAbstractTableModel):
-    """Shows rows, and decides nothing; a subclass says what each cell shows.
+    """A table model with fixed columns; subclasses return the contents of the cells.
 
     Attributes:
         titles, tips: of the columns.
-        numbers: the columns that stand at the right.
-        rows: what is shown.
+        numbers: the right-aligned columns.
+        rows: the rows shown.
     """
 
     titles: ClassVar[tuple[str, ...]]
@@ -39,21 +39,21 @@ class RowsModel(QAbstractTableModel):
         self.rows: tuple[Any, ...] = ()
 
     def show_rows(self, rows: tuple[Any, ...]) -> None:
-        """Show others."""
+        """Show other rows."""
         self.beginResetModel()
         self.rows = rows
         self.endResetModel()
 
     def rowCount(self, parent: Index = _ROOT) -> int:
-        """One for each row."""
+        """Return the number of rows."""
         return 0 if parent.isValid() else len(self.rows)
 
     def columnCount(self, parent: Index = _ROOT) -> int:
-        """Always the same."""
+        """Return the number of columns."""
         return 0 if parent.isValid() else len(self.titles)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Titles."""
+        """Return column titles."""
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(self.titles):
             return None
         match role:
@@ -66,6 +66,6 @@ class RowsModel(QAbstractTableModel):
         return None
 
     def alignment(self, column: int) -> Qt.AlignmentFlag:
-        """How a column stands."""
+        """Return the alignment of a column."""
         side = Qt.AlignmentFlag.AlignRight if column in self.numbers else Qt.AlignmentFlag.AlignLeft
         return side | Qt.AlignmentFlag.AlignVCenter

@@ -1,7 +1,7 @@
-"""The automaton as a table: one row for each state, with the edges that leave it.
+"""The automaton as a table: one row for each state, with its outgoing edges.
 
-The graph also reads as a table: for a screen reader, for copying, and for
-automata that no drawing serves. Texts are made when a row is shown.
+The table is for screen readers, for copying, and for automata that are too large to draw. Texts are computed when a row
+is shown.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engine.source import SourceText, Span
 _COLUMNS = ("State", "Here", "Accepts", "Leads to", "Reads", "Marks")
 STATE, HERE, ACCEPTS, LEADS_TO, READS, MARKS = range(len(_COLUMNS))
 _EDGES_SHOWN = 40
-_TOLD_ONE_BY_ONE = 8
+_MOST_SINGLE_ROWS = 8
 _HELP = (
     "The state's number in the automaton",
     "Whether the match stands here now",
@@ -45,8 +45,8 @@ class StatesModel(QAbstractTableModel):
         self._name: Callable[[int], str] = str
         self._source: SourceText | None = None
         self._live: frozenset[int] = frozenset()
-        self._stops: Mapping[int, bool] = {}
-        self._used: frozenset[int] | None = None
+        self._breakpoints: Mapping[int, bool] = {}
+        self._covered: frozenset[int] | None = None
         self._tokens: Mapping[tuple[int, int], str] = {}
 
     def show_dfa(
@@ -56,55 +56,62 @@ class StatesModel(QAbstractTableModel):
         source: SourceText | None,
         name: Callable[[int], str] = str,
     ) -> None:
-        """Show another automaton, or none; `name` is how a state is called."""
+        """Show another automaton, or none.
+
+        Args:
+            dfa: the automaton.
+            label: returns the label of an edge.
+            source: the grammar's text; None if unknown.
+            name: returns the name of a state.
+        """
         self.beginResetModel()
         self._dfa, self._label, self._source, self._live = dfa, label, source, frozenset()
         self._name = name
         self._edges = None
-        self._stops, self._used, self._tokens = {}, None, {}
+        self._breakpoints, self._covered, self._tokens = {}, None, {}
         self.endResetModel()
 
     def set_live(self, states: Collection[int]) -> None:
-        """Mark the states where the match stands."""
+        """Mark the live states."""
         changed = self._live ^ frozenset(states)
         self._live = frozenset(states)
-        self._tell(changed)
+        self._emit_changes(changed)
 
     def set_stops(self, states: Mapping[int, bool]) -> None:
-        """Mark the states with a breakpoint; the value says whether it is switched on."""
-        changed = dict(states).items() ^ dict(self._stops).items()
-        self._stops = states
-        self._tell({state for state, _ in changed})
+        """Mark the states with a breakpoint; the value is whether it is enabled."""
+        changed = dict(states).items() ^ dict(self._breakpoints).items()
+        self._breakpoints = states
+        self._emit_changes({state for state, _ in changed})
 
     def set_used(self, states: frozenset[int] | None) -> None:
-        """Mark the states that the tests use, and the others; None for neither."""
-        if states != self._used:
-            self._used = states
-            self._tell(range(self.rowCount()))
+        """Mark the states that are covered and those that are not; None to mark neither."""
+        if states != self._covered:
+            self._covered = states
+            self._emit_changes(range(self.rowCount()))
 
     def set_tokens(self, texts: Mapping[tuple[int, int], str]) -> None:
-        """Say of edges which tokens take them."""
+        """Show the tokens that take an edge."""
         changed = {source for source, _ in (*texts, *self._tokens)}
         self._tokens = texts
-        self._tell(changed)
+        self._emit_changes(changed)
 
-    def _tell(self, states: Collection[int]) -> None:
-        """Have views ask about states anew; about many in one go."""
+    def _emit_changes(self, states: Collection[int]) -> None:
+        """Emit `dataChanged` for some states; as one range if there are many."""
         rows = sorted(state for state in states if 0 <= state < self.rowCount())
-        spans = [(rows[0], rows[-1])] if len(rows) > _TOLD_ONE_BY_ONE else [(row, row) for row in rows]
+        spans = [(rows[0], rows[-1])] if len(rows) > _MOST_SINGLE_ROWS else [(row, row) for row in rows]
         for first, last in spans:
             self.dataChanged.emit(self.index(first, STATE), self.index(last, MARKS))
 
     def rowCount(self, parent: Index = _ROOT) -> int:
-        """One row for each state."""
+        """Return the number of states."""
         return 0 if parent.isValid() or self._dfa is None else len(self._dfa.states)
 
     def columnCount(self, parent: Index = _ROOT) -> int:
-        """The columns are fixed."""
+        """Return the number of columns."""
         return 0 if parent.isValid() else len(_COLUMNS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Column titles and what they mean."""
+        """Return column titles and their tips."""
         if orientation == Qt.Orientation.Horizontal and 0 <= section < len(_COLUMNS):
             if role == Qt.ItemDataRole.DisplayRole:
                 return _COLUMNS[section]
@@ -113,7 +120,7 @@ class StatesModel(QAbstractTableModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Texts; a live state is bold as well as marked."""
+        """Return the texts of a cell."""
         if not index.isValid() or self._dfa is None:
             return None
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -140,10 +147,10 @@ class StatesModel(QAbstractTableModel):
 
     def _marks(self, state: int) -> str:
         marks = []
-        if state in self._stops:
-            marks.append("◉ breakpoint" if self._stops[state] else "○ breakpoint, off")
-        if self._used is not None:
-            marks.append("✓ used" if state in self._used else "✗ not used")
+        if state in self._breakpoints:
+            marks.append("◉ breakpoint" if self._breakpoints[state] else "○ breakpoint, off")
+        if self._covered is not None:
+            marks.append("✓ used" if state in self._covered else "✗ not used")
         return " · ".join(marks)
 
     def _leads_to(self, state: int) -> str:
@@ -167,7 +174,7 @@ class StatesModel(QAbstractTableModel):
 
 
 def excerpts(spans: Collection[Span], source: SourceText | None, limit: int = 6) -> str:
-    """What the spans of a state cover, in the grammar's own words; their offsets where the text is not known."""
+    """Return the source text of a state's spans; their offsets if the text is unknown."""
     if source is None:
         texts = [f"{span.start}-{span.end}" for span in spans]
     else:

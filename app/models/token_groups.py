@@ -1,4 +1,4 @@
-"""The tokens that may come at one state, as a table: one row for each place that they lead to."""
+"""The tokens that are allowed at one state, as a table: one row for each target state."""
 
 from __future__ import annotations
 
@@ -24,48 +24,48 @@ _ROOT = QModelIndex()
 
 
 class TokenTarget(Protocol):
-    """What a row says."""
+    """The data of a row."""
 
     @property
     def name(self) -> str:
-        """How the place is called."""
+        """Return the name of the target state."""
 
     @property
     def count(self) -> int:
-        """How many tokens lead there."""
+        """Return the number of tokens that lead there."""
 
     @property
     def mass(self) -> float | None:
-        """What the model gives to them; None where no model was asked."""
+        """Return their total probability; None if no model was used."""
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """Some of them."""
+        """Return some of them."""
 
 
 class TokenGroupsModel(QAbstractTableModel):
-    """The places that tokens lead to from one state."""
+    """The target states of tokens from one state."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._places: Sequence[TokenTarget] = ()
+        self._targets: Sequence[TokenTarget] = ()
 
     def show_places(self, places: Sequence[TokenTarget]) -> None:
-        """Show other places."""
+        """Show other target states."""
         self.beginResetModel()
-        self._places = places
+        self._targets = places
         self.endResetModel()
 
     def rowCount(self, parent: Index = _ROOT) -> int:
-        """One row for each place."""
-        return 0 if parent.isValid() else len(self._places)
+        """Return the number of target states."""
+        return 0 if parent.isValid() else len(self._targets)
 
     def columnCount(self, parent: Index = _ROOT) -> int:
-        """The columns are fixed."""
+        """Return the number of columns."""
         return 0 if parent.isValid() else len(COLUMNS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Column titles and what they mean."""
+        """Return column titles and their tips."""
         if orientation == Qt.Orientation.Horizontal and 0 <= section < len(COLUMNS):
             if role == Qt.ItemDataRole.DisplayRole:
                 return COLUMNS[section]
@@ -74,22 +74,22 @@ class TokenGroupsModel(QAbstractTableModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Texts; numbers stand at the right."""
+        """Return texts and alignments; numbers are right-aligned."""
         if not index.isValid():
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole and index.column() in (TOKENS, MASS):
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_text(self._text(self._places[index.row()], index.column()))
+            return plain_text(self._text(self._targets[index.row()], index.column()))
         if role in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole}:
-            return self._text(self._places[index.row()], index.column())
+            return self._text(self._targets[index.row()], index.column())
         return None
 
-    def _text(self, place: TokenTarget, column: int) -> str:
+    def _text(self, target: TokenTarget, column: int) -> str:
         if column == LEADS_TO:
-            return place.name
+            return target.name
         if column == TOKENS:
-            return f"{place.count:,}"
+            return f"{target.count:,}"
         if column == MASS:
-            return "" if place.mass is None else percent_column(place.mass)
-        return "  ".join(place.examples) + ("  …" if place.count > len(place.examples) else "")
+            return "" if target.mass is None else percent_column(target.mass)
+        return "  ".join(target.examples) + ("  …" if target.count > len(target.examples) else "")
