@@ -1,4 +1,4 @@
-"""How the text of a grammar may be read: each notation, with those of its options that change what it means."""
+"""The notations of a grammar's text, with the options that change its meaning."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from app.document import GrammarPart
 
 @dataclass(frozen=True, slots=True)
 class NotationChoice:
-    """A notation with those of its options that it sets.
+    """A notation with some of its options.
 
     Attributes:
-        name: as the window calls it.
-        tip: what it is, a few words.
-        notation: by the engine's name.
+        name: the label in the window.
+        tip: a few words of description.
+        notation: the engine's name of the notation.
         options: fields of a `GrammarPart`, with their values.
     """
 
@@ -28,11 +28,11 @@ class NotationChoice:
     options: tuple[tuple[str, str], ...] = ()
 
     def of(self, grammar: GrammarPart) -> GrammarPart:
-        """The grammar, read this way."""
+        """Return the grammar with this notation and these options."""
         return msgspec.structs.replace(grammar, notation=self.notation, **dict(self.options))
 
     def is_of(self, grammar: GrammarPart) -> bool:
-        """Whether the grammar is read this way already."""
+        """Return whether the grammar already has this notation and these options."""
         return self.of(grammar) == grammar
 
 
@@ -73,5 +73,5 @@ ADDITIONAL: Final[Mapping[str, tuple[str, str]]] = {
 
 
 def reading_of(grammar: GrammarPart) -> NotationChoice:
-    """How a grammar is read."""
+    """Return the choice that a grammar matches."""
     return next((reading for reading in READINGS if reading.is_of(grammar)), READINGS[0])
