@@ -1,1 +1,1 @@
-"""Bind panes to the session: what each pane shows and what it asks for."""
+"""Connect panes to the session: the data of each pane, and the requests that it sends."""

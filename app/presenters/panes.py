@@ -1,4 +1,4 @@
-"""The panes of a window, and how they are wired to its session: the only place that knows both."""
+"""The panes of a window and their connections to its session: the only module that knows both."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ _COVERAGE, _OF_GENERATED = "coverage", b"generated"  # what it counts
 
 
 class Panes(QObject):
-    """Builds the panes and wires them; those that are not seen at first, with their first showing.
+    """Creates the panes and connects them; hidden ones when first shown.
 
     Attributes:
-        late_tests: the pane of the test strings; it is built once there are verdicts, too.
+        late_tests: the pane of the test strings; also built when there are verdicts.
         late_generated: the page with the grammar as GBNF.
 
     Signals:
-        counting_changed(generated): whether the coverage counts generated outputs, instead of the test strings.
+        counting_changed(generated): whether the coverage counts generated outputs instead of the test strings.
     """
 
     counting_changed = Signal(bool)
@@ -63,28 +63,30 @@ class Panes(QObject):
         self.late_tests = Lazy(self._make_tests)
         self.late_generated = Lazy(self._make_generated)
         self.generation.add_page(self._late_probabilities, "Probabilities")
-        self.generation_column = self._head_generation()
-        self._coverage_seen: frozenset[QWidget] = frozenset()  # the panes that show it
-        self._coverage: dict[bool, tuple[int, Coverage]] = {}  # of the tests, of generated outputs; with the revision
+        self.generation_column = self._make_generation_column()
+        self._coverage_panes: frozenset[QWidget] = frozenset()  # the panes that show it
+        self._coverage: dict[
+            bool, tuple[int, Coverage]
+        ] = {}  # by the tests and by generated outputs, with the revision
         self._counts_generated = False
         self._live: frozenset[int] = frozenset()
         self._spans: tuple[Span, ...] = ()
-        self._lit: CompiledGrammarView | None = None  # the automaton that was lit last
-        self._lighting = QTimer(self, singleShot=True, interval=0)
-        self._lighting.timeout.connect(lambda: QTimer.singleShot(0, self, self._light))
-        self._wire_grammar()
-        self._wire_automaton()
-        self._wire_generation()
-        self._wire_tests()
+        self._highlighted: CompiledGrammarView | None = None  # the automaton that was highlighted last
+        self._highlight_timer = QTimer(self, singleShot=True, interval=0)
+        self._highlight_timer.timeout.connect(lambda: QTimer.singleShot(0, self, self._highlight))
+        self._connect_grammar()
+        self._connect_automaton()
+        self._connect_generation()
+        self._connect_tests()
 
     @property
     def probabilities(self) -> ProbabilitiesPane:
-        """What the mask does to the model's distribution."""
+        """Return the pane with the effect of the mask on the model's distribution."""
         return self._late_probabilities.get()
 
     @property
     def tests(self) -> StringTestsPane:
-        """The test strings."""
+        """Return the pane of the test strings."""
         return self.late_tests.get()
 
     def _make_probabilities(self) -> ProbabilitiesPane:
@@ -131,7 +133,7 @@ class Panes(QObject):
             page.show_source_place(self.editor.cursor_offset)
 
     def _offer_generated(self) -> None:
-        """GBNF is GBNF already."""
+        """Hide the page for grammars that are GBNF already."""
         is_other = self._session.document.content.grammar.notation != "gbnf"
         self.editor.pages.set_page_visible(self.late_generated, is_other)
 
@@ -141,8 +143,8 @@ class Panes(QObject):
         session, tests = self._session, StringTestsPane()
         tests.show_texts(session.document.content.expected_texts)
         tests.set_stale(session.compiling.stale_reason)
-        for come in (session.document.replaced, session.document.test_strings_changed):
-            come.connect(lambda: tests.show_texts(session.document.content.expected_texts))
+        for signal in (session.document.replaced, session.document.test_strings_changed):
+            signal.connect(lambda: tests.show_texts(session.document.content.expected_texts))
         session.judging.suggested.connect(tests.show_suggestions)
         session.compiling.stale_changed.connect(lambda _stale, reason: tests.set_stale(reason))
         tests.edited.connect(session.judging.set_texts)
@@ -153,10 +155,10 @@ class Panes(QObject):
         tests.span_wanted.connect(self.editor.go_to)
         return tests
 
-    def _head_generation(self) -> QWidget:
-        """The generation under a bar like those of the other panes.
+    def _make_generation_column(self) -> QWidget:
+        """Put the generation under a bar like those of the other panes.
 
-        The pane can stand alone and has step buttons for that; here they would be the toolbar's over again.
+        The pane can stand alone and has step buttons for that; here they would repeat the toolbar's.
         """
         controls = self.generation.controls
         controls.hide()
@@ -179,7 +181,7 @@ class Panes(QObject):
         layout.addWidget(self.generation, 1)
         return column
 
-    def _wire_grammar(self) -> None:
+    def _connect_grammar(self) -> None:
         session, document, editor = self._session, self._session.document, self.editor
         editor.text_edited.connect(document.set_text)
         editor.switched.connect(self._switch)
@@ -190,18 +192,18 @@ class Panes(QObject):
         document.replaced.connect(self._show_document)
         session.compiling.diagnosed.connect(self._show_diagnostics)
         self.problems.activated.connect(editor.point_to)
-        editor.explanation.when_built(self._wire_explanation)
-        editor.reference.when_built(self._wire_reference)
+        editor.explanation.when_built(self._connect_explanation)
+        editor.reference.when_built(self._connect_reference)
         session.compiling.formatted.connect(editor.show_formatted)
 
     def _switch(self, text: str, reading: GrammarPart) -> None:
-        """Read the text another way; in another notation it is another grammar."""
+        """Change the notation or the options of the text; another notation makes it another grammar."""
         document = self._session.document
         if reading.notation != document.content.grammar.notation:
             self.automaton.expect_another()
         document.set_grammar(msgspec.structs.replace(reading, text=text))
 
-    def _wire_explanation(self, page: ExplanationPage) -> None:
+    def _connect_explanation(self, page: ExplanationPage) -> None:
         compiling = self._session.compiling
         compiling.described.connect(page.show_description)
         compiling.stale_changed.connect(lambda _stale, reason: page.set_stale(reason))
@@ -209,7 +211,7 @@ class Panes(QObject):
         page.set_stale(compiling.stale_reason)
         self.editor.pages.shown.connect(lambda shown: compiling.describe(is_wanted=shown is page))
 
-    def _wire_reference(self, page: ReferencePage) -> None:
+    def _connect_reference(self, page: ReferencePage) -> None:
         document = self._session.document
 
         def show() -> None:
@@ -219,7 +221,7 @@ class Panes(QObject):
         document.changed.connect(lambda _revision: show())
         show()
 
-    def _wire_automaton(self) -> None:
+    def _connect_automaton(self) -> None:
         session, automaton = self._session, self.automaton
         session.drawn.connect(self._show_drawn)
         session.live_changed.connect(self._show_live)
@@ -236,7 +238,7 @@ class Panes(QObject):
         for table in (self.generation.candidates.table, self.generation.candidates.ends):
             table.pointed_at.connect(lambda pointed: automaton.show_ahead(pointed.token if pointed else None))
 
-    def _wire_generation(self) -> None:
+    def _connect_generation(self) -> None:
         session, decoding, pane = self._session, self._session.decoding, self.generation
         decoding.viewed.connect(self._show_view)
         decoding.explained.connect(pane.show_why)
@@ -266,7 +268,7 @@ class Panes(QObject):
         pane.many_cancelled.connect(decoding.cancel_sampling)
         pane.loading_cancelled.connect(decoding.cancel_model)
 
-    def _wire_tests(self) -> None:
+    def _connect_tests(self) -> None:
         self._session.judging.judged.connect(self._show_judged)
         self._session.judging.covered.connect(self._show_covered)
         self._session.document.replaced.connect(self._forget_coverage)
@@ -274,9 +276,9 @@ class Panes(QObject):
         self.automaton.footer.coverage_button.toggled.connect(partial(self._watch_coverage, self.automaton))
 
     def _watch_coverage(self, pane: QWidget, is_watched: bool) -> None:
-        """Ask for the coverage while some pane shows it, though there be no test string."""
-        self._coverage_seen = self._coverage_seen | {pane} if is_watched else self._coverage_seen - {pane}
-        self._session.judging.watch(bool(self._coverage_seen))
+        """Compute coverage while a pane shows it, even without test strings."""
+        self._coverage_panes = self._coverage_panes | {pane} if is_watched else self._coverage_panes - {pane}
+        self._session.judging.watch(bool(self._coverage_panes))
 
     def _show_judged(self, answer: JudgeAnswer) -> None:
         drawn = self._session.compiling.good
@@ -310,7 +312,7 @@ class Panes(QObject):
         return self._counts_generated
 
     def count_generated(self, generated: bool) -> None:
-        """Mark and list what generated outputs use of the grammar, instead of what the test strings use."""
+        """Count generated outputs for the coverage, instead of the test strings, or the reverse."""
         if generated == self._counts_generated:
             return
         self._counts_generated = generated
@@ -320,22 +322,22 @@ class Panes(QObject):
         self.counting_changed.emit(generated)
 
     def save(self) -> dict[str, bytes]:
-        """What is open in the panes, by name."""
-        beside = str(self.generation.pages.currentIndex()).encode()
+        """Return what is open in the panes, by name."""
+        page = str(self.generation.pages.currentIndex()).encode()
         counted = _OF_GENERATED if self._counts_generated else b""
-        return {**self.editor.pages.save(), **self.automaton.save(), _GENERATION: beside, _COVERAGE: counted}
+        return {**self.editor.pages.save(), **self.automaton.save(), _GENERATION: page, _COVERAGE: counted}
 
     def restore(self, saved: Mapping[str, bytes]) -> None:
-        """Open what was open."""
+        """Open the panes' saved pages."""
         self.editor.pages.restore(saved)
         self.automaton.restore(saved)
         self.count_generated(saved.get(_COVERAGE, b"") == _OF_GENERATED)
-        beside = saved.get(_GENERATION, b"")
-        if beside in (str(index).encode() for index in range(self.generation.pages.count())):
-            self.generation.pages.setCurrentIndex(int(beside))
+        page = saved.get(_GENERATION, b"")
+        if page in (str(index).encode() for index in range(self.generation.pages.count())):
+            self.generation.pages.setCurrentIndex(int(page))
 
     def step(self) -> None:
-        """Take one token, from the prompt as it is typed by now."""
+        """Take one token, after committing the prompt."""
         self.generation.commit_prompt()
         self._session.decoding.step()
 
@@ -380,46 +382,46 @@ class Panes(QObject):
         self.generation.show_loading(text if self._session.decoding.model_is_loading else "", done, total)
 
     def _show_live(self, states: frozenset[int], spans: tuple[Span, ...]) -> None:
-        """Light where the match stands: behind a step in the turn after the one that paints chips and candidates."""
+        """Highlight the live states; after a step, delayed until chips and candidates are painted."""
         self._live, self._spans = states, spans
-        if self._session.compiling.good is self._lit:
-            self._lighting.start()
+        if self._session.compiling.good is self._highlighted:
+            self._highlight_timer.start()
         else:
-            self._light()
+            self._highlight()
 
-    def _light(self) -> None:
-        self._lighting.stop()
-        self._lit = drawn = self._session.compiling.good
+    def _highlight(self) -> None:
+        self._highlight_timer.stop()
+        self._highlighted = drawn = self._session.compiling.good
         states = self._live
         self.editor.show_live(self._spans)
-        # Without live states the answer is still to come; without places it is known that none can be told.
+        # Without live states the answer is still pending; without positions it is known that there are none.
         places = (drawn.places or RulePositions()) if drawn is not None and states else None
         view = self._session.decoding.view
         output = grammar_prefix(view) or b""
         if view.position is not None and grammar_prefix(view) is None:
-            self.automaton.set_live((), RulePositions(), b"")  # the grammar does not rule here
+            self.automaton.set_live((), RulePositions(), b"")  # the grammar does not apply here
             self.automaton.show_standing(StackAnswer(view.grammar_revision, b"", ()))
             return
         if drawn is not None and drawn.is_whole and drawn.rules is not None and output != drawn.output:
-            places = None  # the rules are asked for with the stacks
+            places = None  # the rule positions are requested with the stacks
         self.automaton.set_live(states, places, output)
         if view.position is not None:
             self._session.compiling.tell_standing(output)
 
     def _name_targets(self, states: frozenset[int], _spans: object) -> None:
         drawn = self._session.compiling.good
-        # Where the rules are drawn, the states of the surroundings have no number that anybody sees.
+        # Where the rules are drawn, the states of the neighbourhood have no visible number.
         is_numbered = drawn is not None and drawn.rules is None
         self.generation.show_drawn(drawn.dfa if drawn and is_numbered else None, next(iter(states), None))
 
 
 def _view_of(part: AutomatonPart) -> ViewState:
-    """What a document says of the automaton, as its pane has it."""
+    """Return a document's view of the automaton as the pane's value."""
     kept = {name: getattr(part, name) for name in AutomatonPart.__struct_fields__ if name != "tokens"}
     return ViewState(**kept, tokens=HERE if part.tokens else None)
 
 
 def _part_of(view: ViewState) -> AutomatonPart:
-    """What is seen of the automaton, as a document says it."""
+    """Return the pane's view of the automaton as a document's value."""
     kept = {name: getattr(view, name) for name in AutomatonPart.__struct_fields__ if name != "tokens"}
     return AutomatonPart(**kept, tokens=view.tokens is not None)
