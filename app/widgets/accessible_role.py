@@ -1,7 +1,7 @@
-"""What a widget of our own is to a screen reader.
+"""Accessible roles for custom widgets.
 
-Qt calls whatever scrolls a client area, which AT-SPI knows as mere filler: it may be skipped, name and all. The
-factory is asked only while a screen reader, or a test, looks.
+Qt reports every scroll area as a client area, which AT-SPI maps to a filler: a screen reader may skip it with its name.
+The factory is called only while a screen reader, or a test, inspects the window.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _ROLE = "accessibleRole"  # a property of widgets
 
 
 def give_role(widget: QWidget, role: QAccessible.Role) -> None:
-    """Have a widget be something; its name and its description stay its own."""
+    """Set the accessible role of a widget; its name and its description stay unchanged."""
     _install()
     widget.setProperty(_ROLE, role.value)
 
@@ -26,7 +26,7 @@ def _install() -> None:
     QAccessible.installFactory(_interface_of)
 
 
-def _interface_of(_class_name: str, thing: QObject | None) -> QAccessibleInterface | None:
-    if not isinstance(thing, QWidget) or (role := thing.property(_ROLE)) is None:
+def _interface_of(_class_name: str, target: QObject | None) -> QAccessibleInterface | None:
+    if not isinstance(target, QWidget) or (role := target.property(_ROLE)) is None:
         return None
-    return QAccessibleWidget(thing, QAccessible.Role(role))
+    return QAccessibleWidget(target, QAccessible.Role(role))

@@ -1,4 +1,4 @@
-"""What happens without the keys moving is told to a screen reader, if there is one."""
+"""Announces changes outside of the focused widget to a screen reader."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from PySide6.QtWidgets import QWidget
 
 
 def announce(source: QWidget, text: str, *, is_urgent: bool = False) -> None:
-    """Have a screen reader say something.
+    """Have a screen reader speak a text.
 
     Args:
-        source: where it comes from.
-        text: what to say.
-        is_urgent: whether it interrupts what is being said.
+        source: the widget that the text is about.
+        text: the text to speak.
+        is_urgent: whether it interrupts the current speech.
     """
     event = QAccessibleAnnouncementEvent(source, text)
     if is_urgent:

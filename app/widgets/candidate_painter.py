@@ -1,15 +1,13 @@
 """Painting the candidate table.
 
-A row is painted as one thing: a forbidden one is struck through and pale in all its
-columns, and the pointer lights a row, not a cell. The pair of bars reads as the
-numbers at its sides do: outlined is the model's wish, solid what the mask makes of it,
-both on one scale. A forbidden token has an outline and nothing in it.
+A row is painted as a unit: a masked token is struck through and pale in all columns, and hovering highlights a row, not
+a cell. The pair of bars corresponds to the numbers at its sides: the outline is the model's probability, the solid bar
+the probability after the mask, both on one scale. A masked token has only the outline.
 
-The table changes wholly with every step, so its painting is most of what the window
-does for one. Hence no delegate: Qt asks one for every cell, with an option made anew
-each time, and that took twice what the painting did. And what is alike in all rows is
-painted at once, and texts are laid out once and kept, for the same numbers and tokens
-come again with the next step.
+The whole table changes with every step, so its painting is most of the window's work for one. Hence there is no
+delegate: Qt calls one for every cell, with a new option each time, and that took twice as long as the painting. And
+equal elements of all rows are painted together, and laid-out texts are cached, because the same numbers and tokens
+recur in the next step.
 """
 
 from __future__ import annotations
@@ -30,13 +28,13 @@ from engine.decoding.values import Candidate
 Role = theme.Role
 PADDING = 8
 _BAR, _BAR_GAP = 5.0, 2.0
-_LEAST_BAR = 0.75  # shorter ones are noise: the number says it
+_LEAST_BAR = 0.75  # shorter bars are noise: the number is enough
 _FIGURES = ">99.99%"
-_MOST_KEPT = 2_048  # texts that stay laid out
+_MOST_KEPT = 2_048  # number of cached text layouts
 
 
 class CandidateRow(NamedTuple):
-    """A row to paint: its candidate, its place, and what it says of the target state."""
+    """A row to paint: its candidate, its position, and the text for the target state."""
 
     candidate: Candidate
     top: float
@@ -45,27 +43,27 @@ class CandidateRow(NamedTuple):
     is_hovered: bool
 
 
-class _Laid(NamedTuple):
-    """A text that is laid out, with its width in pixels."""
+class _TextLayout(NamedTuple):
+    """A text layout, with its width in pixels."""
 
     text: QStaticText
     width: float
 
 
 class _Token(NamedTuple):
-    """A token that is laid out in runs: each with its place, and whether it is a mark."""
+    """A token's layout in runs: each with its x offset, and whether it is a white space mark."""
 
     runs: tuple[tuple[float, QStaticText, bool], ...]
     width: float
 
 
 @dataclass(frozen=True, slots=True)
-class _Dress:
-    """Fonts and colours of a theme, fetched once: asking for them cost as much as drawing with them."""
+class _Style:
+    """Fonts and colours of a theme, cached: fetching them costs as much as drawing with them."""
 
     figures: QFont
     token: QFont
-    name: QFont  # of a special token: italic, for its name is no text that the output would hold
+    name: QFont  # of a special token: italic, since its name is not a text of the output
     roles: Mapping[Role, QPen]
     tokens: Mapping[Role, TokenColours]
     grid: QPen
@@ -81,22 +79,22 @@ class CandidatePainter:
     """Paints rows of candidates.
 
     Attributes:
-        peak: the probability that fills a bar.
-        vocabulary_size: how wide ranks and ids get.
+        peak: the probability of a full bar.
+        vocabulary_size: determines the width of ranks and ids.
     """
 
     def __init__(self) -> None:
         self.peak = 1.0
         self.vocabulary_size = 0
-        self._laid: dict[str, _Laid] = {}
+        self._layouts: dict[str, _TextLayout] = {}
         self._tokens: dict[tuple[str, bool, float], _Token] = {}
         self.refresh()
 
     def refresh(self) -> None:
-        """Take the theme's fonts and colours anew."""
+        """Reload the theme's fonts and colours."""
         name, outline = theme.mono_font(), theme.colour(Role.BAR_MODEL)
         name.setItalic(True)
-        self._dress = _Dress(
+        self._style = _Style(
             figures=tabular(theme.ui_font()),
             token=theme.mono_font(),
             name=name,
@@ -110,19 +108,19 @@ class CandidatePainter:
             selection=theme.colour(Role.SELECTION),
             hover=theme.colour(Role.HOVER),
         )
-        self._laid.clear()
+        self._layouts.clear()
         self._tokens.clear()
-        self._metrics = QFontMetricsF(self._dress.figures)
-        self._token_metrics = QFontMetricsF(self._dress.token)
+        self._metrics = QFontMetricsF(self._style.figures)
+        self._token_metrics = QFontMetricsF(self._style.token)
         self._figure_width = self._metrics.horizontalAdvance(_FIGURES)
 
     @property
     def row_height(self) -> int:
-        """The height of a row, pixels."""
+        """Return the height of a row in pixels."""
         return round(self._token_metrics.height()) + 9
 
     def width_of(self, column: CandidateColumn) -> int:
-        """The width that a column needs, pixels; the least one for the token."""
+        """Return the width that a column needs, in pixels; the minimum for the token."""
         sample = {
             CandidateColumn.RANK: f"{max(self.vocabulary_size, 100):,}",
             CandidateColumn.TOKEN: "0" * 9,
@@ -136,12 +134,12 @@ class CandidatePainter:
     def paint(
         self, painter: QPainter, rows: Iterable[CandidateRow], columns: Mapping[CandidateColumn, tuple[float, float]]
     ) -> None:
-        """Paint rows: of all of them first the grounds, then the bars, the figures and the tokens.
+        """Paint rows: first all backgrounds, then all bars, figures and tokens.
 
         Args:
             painter: of the viewport.
-            rows: those that are seen.
-            columns: the left edge and the width of every column that is seen, pixels.
+            rows: the visible ones.
+            columns: the left edge and the width of every visible column, in pixels.
         """
         rows = tuple(rows)
         if not rows:
@@ -149,48 +147,48 @@ class CandidatePainter:
         left = min((left for left, _ in columns.values()), default=0.0)
         right = max((left + width for left, width in columns.values()), default=0.0)
         inner = {column: (at + PADDING, at + width - PADDING) for column, (at, width) in columns.items()}
-        self._grounds(painter, rows, left, right)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)  # only now: whole pixels need none, and it takes long
+        self._paint_backgrounds(painter, rows, left, right)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)  # only now: whole pixels need none, and it is slow
         if CandidateColumn.PROBABILITY in inner:
-            self._bars(painter, rows, *inner[CandidateColumn.PROBABILITY])
-        self._figures(painter, rows, inner)
+            self._paint_bars(painter, rows, *inner[CandidateColumn.PROBABILITY])
+        self._paint_figures(painter, rows, inner)
         if CandidateColumn.TOKEN in inner:
-            self._tokens_of(painter, rows, *inner[CandidateColumn.TOKEN])
+            self._paint_tokens(painter, rows, *inner[CandidateColumn.TOKEN])
 
-    def _grounds(self, painter: QPainter, rows: Sequence[CandidateRow], left: float, right: float) -> None:
+    def _paint_backgrounds(self, painter: QPainter, rows: Sequence[CandidateRow], left: float, right: float) -> None:
         height = self.row_height
         for row in rows:
             if row.is_selected or row.is_hovered:
-                ground = self._dress.selection if row.is_selected else self._dress.hover
+                ground = self._style.selection if row.is_selected else self._style.hover
                 painter.fillRect(QRectF(left, row.top, right - left, height), ground)
-        painter.setPen(self._dress.grid)
+        painter.setPen(self._style.grid)
         bottoms = [row.top + height - 0.5 for row in rows]
         painter.drawLines([QLineF(left, bottom, right, bottom) for bottom in bottoms])
 
-    def _figures(
+    def _paint_figures(
         self, painter: QPainter, rows: Sequence[CandidateRow], columns: Mapping[CandidateColumn, tuple[float, float]]
     ) -> None:
-        """Write the figures, each at the right of its box; those of one colour after one another."""
-        down = (self.row_height - self._metrics.height()) / 2
-        written: dict[Role, list[tuple[QPointF, QStaticText]]] = {role: [] for role in self._dress.roles}
+        """Draw the figures, right-aligned; grouped by colour."""
+        offset = (self.row_height - self._metrics.height()) / 2
+        texts_by_role: dict[Role, list[tuple[QPointF, QStaticText]]] = {role: [] for role in self._style.roles}
         for column, (left, right) in columns.items():
             if column is CandidateColumn.TOKEN:
                 continue
             for row in rows:
-                for at, text, role in self._facts(column, row, left, right):
-                    laid = self._laid.get(text) or self._lay(text)
-                    written[role].append((QPointF(at - laid.width, row.top + down), laid.text))
-        painter.setFont(self._dress.figures)
+                for at, text, role in self._cells(column, row, left, right):
+                    laid = self._layouts.get(text) or self._layout_of(text)
+                    texts_by_role[role].append((QPointF(at - laid.width, row.top + offset), laid.text))
+        painter.setFont(self._style.figures)
         draw = painter.drawStaticText
-        for role, texts in written.items():
-            painter.setPen(self._dress.roles[role])
+        for role, texts in texts_by_role.items():
+            painter.setPen(self._style.roles[role])
             for place, static in texts:
                 draw(place, static)
 
-    def _facts(
+    def _cells(
         self, column: CandidateColumn, row: CandidateRow, left: float, right: float
     ) -> tuple[tuple[float, str, Role], ...]:
-        """What stands in a column: where it ends, its text, and its colour."""
+        """Return the texts of a column: right edge, text, and colour."""
         candidate = row.candidate
         match column:
             case CandidateColumn.RANK:
@@ -207,48 +205,48 @@ class CandidatePainter:
             case _:
                 return ((right, row.state, Role.TEXT if candidate.allowed else Role.MUTED),)
 
-    def _lay(self, text: str) -> _Laid:
-        _make_room(self._laid)
-        laid = self._laid[text] = _laid(text, self._dress.figures)
+    def _layout_of(self, text: str) -> _TextLayout:
+        _limit_cache(self._layouts)
+        laid = self._layouts[text] = _layouts(text, self._style.figures)
         return laid
 
-    def _bars(self, painter: QPainter, rows: Sequence[CandidateRow], left: float, right: float) -> None:
-        """The axis, the model's wish as an outline, and what the mask makes of it, between the two numbers."""
+    def _paint_bars(self, painter: QPainter, rows: Sequence[CandidateRow], left: float, right: float) -> None:
+        """Draw the axis, the model's probabilities as outlines, and the bars after the mask."""
         left, right = left + self._figure_width + PADDING, right - self._figure_width - PADDING / 2
-        height, room = self.row_height, right - left - 1
-        painter.setPen(self._dress.axis)
+        height, available = self.row_height, right - left - 1
+        painter.setPen(self._style.axis)
         painter.drawLine(QLineF(left + 0.5, rows[0].top, left + 0.5, rows[-1].top + height))  # rows have no gaps
         outlines, fillings = list[QRectF](), list[QRectF]()
         for row in rows:
             top = round(row.top + height / 2 - _BAR - _BAR_GAP / 2) + 0.5
-            if length := self._length(row.candidate.p, room):
+            if length := self._length(row.candidate.p, available):
                 outlines.append(QRectF(left + 1.5, top, max(length - 1, 1.0), _BAR - 1))
-            if row.candidate.allowed and (length := self._length(row.candidate.p_masked, room)):
+            if row.candidate.allowed and (length := self._length(row.candidate.p_masked, available)):
                 fillings.append(QRectF(left + 1, top + _BAR + _BAR_GAP - 0.5, length, _BAR))
         if outlines:
-            painter.setPen(self._dress.outline)
-            painter.setBrush(self._dress.filling)
+            painter.setPen(self._style.outline)
+            painter.setBrush(self._style.filling)
             painter.drawRects(outlines)
         for filling in fillings:
-            painter.fillRect(filling, self._dress.masked)
+            painter.fillRect(filling, self._style.masked)
 
     def _length(self, p: float, width: float) -> float:
         length = width * min(p / self.peak, 1.0) if self.peak > 0 else 0.0
         return length if length >= _LEAST_BAR else 0.0
 
-    def _tokens_of(self, painter: QPainter, rows: Sequence[CandidateRow], left: float, right: float) -> None:
+    def _paint_tokens(self, painter: QPainter, rows: Sequence[CandidateRow], left: float, right: float) -> None:
         metrics = self._token_metrics
-        down = (self.row_height - metrics.height()) / 2
+        offset = (self.row_height - metrics.height()) / 2
         strike = metrics.ascent() - metrics.xHeight() / 2
         for row in rows:
-            candidate, top = row.candidate, row.top + down
-            font = self._dress.name if candidate.name else self._dress.token
+            candidate, top = row.candidate, row.top + offset
+            font = self._style.name if candidate.name else self._style.token
             token = self._token(candidate, font, right - left)
             role = Role.HINT if candidate.name else Role.TEXT
-            colours = self._dress.tokens[role if candidate.allowed else Role.MUTED]
+            colours = self._style.tokens[role if candidate.allowed else Role.MUTED]
             if (
                 not candidate.allowed
-            ):  # the line goes under the text and is paler, or `-`, `;` and `↵` would drown in it
+            ):  # the line is below the text and paler, since it would hide `-`, `;` and `↵` otherwise
                 painter.setPen(QPen(colours.mark, 1.0))
                 middle = top + strike
                 painter.drawLine(QPointF(left - 3, middle), QPointF(left + token.width + 3, middle))
@@ -261,22 +259,22 @@ class CandidatePainter:
         key = candidate_text(candidate), bool(candidate.name), width
         token = self._tokens.get(key)
         if token is None:
-            _make_room(self._tokens)
+            _limit_cache(self._tokens)
             token = self._tokens[key] = _laid_token(key[0], font, width)
         return token
 
 
-def _make_room(kept: dict[Any, Any]) -> None:
-    if len(kept) >= _MOST_KEPT:
-        kept.clear()
+def _limit_cache(cache: dict[Any, Any]) -> None:
+    if len(cache) >= _MOST_KEPT:
+        cache.clear()
 
 
-def _laid(text: str, font: QFont) -> _Laid:
+def _layouts(text: str, font: QFont) -> _TextLayout:
     laid = QStaticText(text)
     laid.setTextFormat(Qt.TextFormat.PlainText)
     laid.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
     laid.prepare(font=font)
-    return _Laid(laid, laid.size().width())
+    return _TextLayout(laid, laid.size().width())
 
 
 def _laid_token(text: str, font: QFont, width: float) -> _Token:
@@ -285,6 +283,6 @@ def _laid_token(text: str, font: QFont, width: float) -> _Token:
         text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
     at, laid = 0.0, []
     for run, is_mark in runs(text):
-        laid.append((at, _laid(run, font).text, is_mark))
+        laid.append((at, _layouts(run, font).text, is_mark))
         at += metrics.horizontalAdvance(run)
     return _Token(tuple(laid), at)

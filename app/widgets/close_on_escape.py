@@ -1,7 +1,7 @@
-"""Esc closes what is open in a pane, before the window's own command gets it.
+"""Closes an open part of a pane with Esc, before the window's Esc command gets the key.
 
-The window has a command with the key Esc. Qt offers a key to the widget with the focus first (`ShortcutOverride`), then
-to those around it: whoever accepts it there gets the key itself, and the command does not.
+Qt offers a key to the focused widget first (`ShortcutOverride`), then to its parents: a widget that accepts the event
+receives the key itself, and the command does not.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from PySide6.QtWidgets import QWidget
 
 
 class CloseOnEscape(QObject):
-    """Closes something when Esc is pressed in a widget, or in one within it that does not take the key itself.
+    """Closes something when Esc is pressed in a widget or in a child that does not handle the key itself.
 
     Args:
         widget: where the key is pressed.
-        is_open: whether there is something to close; where there is not, the key is left to others.
+        is_open: whether there is something to close; if not, the key is left to others.
         close: closes it.
     """
 
@@ -28,7 +28,7 @@ class CloseOnEscape(QObject):
         widget.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take the key where there is something to close."""
+        """Handle the key if there is something to close."""
         if not isinstance(event, QKeyEvent) or event.key() != Qt.Key.Key_Escape or not self._is_open():
             return False
         if event.type() == QEvent.Type.ShortcutOverride:

@@ -1,4 +1,4 @@
-"""The control that says which texts a coverage counts: the test strings, or what was generated."""
+"""A control to choose the texts of a coverage: the test strings, or the generated outputs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from app.theme.buttons import tool_button
 
 
 class CoverageChoice(QWidget):
-    """Two buttons, one of which is pressed.
+    """Two exclusive buttons.
 
     Signals:
-        chosen(generated): the user pressed the other one; whether it is that of the generated outputs.
+        chosen(generated): the user pressed the other button; whether it is the one for generated outputs.
     """
 
     chosen = Signal(bool)

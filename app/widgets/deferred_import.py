@@ -1,13 +1,13 @@
-"""A Qt library that takes long to import, imported when it is first needed, without a pause of the event loop.
+"""Imports a slow Qt library when it is first needed, without blocking the event loop.
 
-pyqtgraph takes a third of a second. What it needs of libraries without Qt is imported in a thread, since that is half
-of it. The library itself defines classes of Qt, and PySide must not be given any beside the GUI thread: the window once
-died in `PySide::MetaObjectBuilder::update`, which the GUI thread ran while another thread defined such classes. So the
-rest is imported by the GUI thread, one statement of the library's `__init__` for each turn of the event loop; most of
-them import one submodule each.
+pyqtgraph takes a third of a second. The libraries without Qt that it needs are imported in a thread, since they are
+half of that time. The library itself defines Qt classes, which is not safe outside of the GUI thread in PySide: the
+window once crashed in `PySide::MetaObjectBuilder::update`, which the GUI thread ran while another thread defined such
+classes. So the GUI thread imports the rest, one statement of the library's `__init__` for each iteration of the event
+loop; most of them import one submodule each.
 
 Rejected: importing the submodules alone, since they need names that the `__init__` defines; an import in a thread under
-a lock, since the GUI thread would wait for it wherever it makes an object of Qt.
+a lock, since the GUI thread would wait for it wherever it creates a Qt object.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _BATCH: Final = 50  # names
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library and what it imports, in the order in which it is imported here.
+    """A library and its imports, in import order.
 
     Attributes:
         name: of its package.
         without_qt: modules that are imported in a thread. They must not import PySide.
-        with_qt: modules that take long by themselves; one turn of the event loop for each.
-        complete: modules of PySide of which the library looks up every name. PySide makes a class when it is first
+        with_qt: modules that take long by themselves; one iteration of the event loop for each.
+        complete: modules of PySide of which the library looks up every name. PySide creates a class when it is first
             looked up, which takes 50 ms for all of them, so that is done a few at a time.
     """
 
@@ -63,7 +63,7 @@ PLOTS: Final = Library(
 
 
 class _Import:
-    """The import of one library, which every `DeferredImport` of this process shares."""
+    """The import of one library, which all `DeferredImport` objects of this process share."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -76,12 +76,12 @@ class _Import:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the thread is still at work."""
+        """Return whether the thread is still running."""
         return self._thread.is_alive()
 
     @property
     def is_done(self) -> bool:
-        """Whether the library is imported."""
+        """Return whether the library is imported."""
         return self.error is None and self._steps is not None and not self._steps
 
     def advance(self) -> None:
@@ -91,7 +91,7 @@ class _Import:
                 self._steps = deque(self._make_steps())
             elif self.error is None and self._steps:
                 self._steps.popleft()()
-        except Exception as error:  # noqa: BLE001 - whatever a library raises, the window goes on without it
+        except Exception as error:  # noqa: BLE001 - whatever a library raises, the window continues without it
             self.error = error
         if self.error is not None:
             _log.error("the library %s cannot be imported", self._library.name, exc_info=self.error)
@@ -99,7 +99,7 @@ class _Import:
             _imports.pop(self._library.name, None)
 
     def _prepare(self) -> None:
-        """Do what needs no Qt: runs in the thread."""
+        """Import everything without Qt; runs in the thread."""
         try:
             for name in self._library.without_qt:
                 importlib.import_module(name)
@@ -125,7 +125,7 @@ _imports: dict[str, _Import] = {}
 
 
 class DeferredImport(QObject):
-    """One library.
+    """The deferred import of one library.
 
     Signals:
         ready(): it is imported.
@@ -144,12 +144,12 @@ class DeferredImport(QObject):
 
     @property
     def is_ready(self) -> bool:
-        """Whether it is imported."""
+        """Return whether it is imported."""
         return self._import is not None and self._import.is_done
 
     @property
     def has_failed(self) -> bool:
-        """Whether it cannot be imported."""
+        """Return whether it cannot be imported."""
         return self._import is not None and self._import.error is not None
 
     def begin(self) -> None:

@@ -1,9 +1,8 @@
-"""Keys that a pane is given, and that a widget in it should have.
+"""Passes the focus of a pane on to a widget in it.
 
-Rejected: Qt's focus proxies. The Tab key comes to the pane, which is before what it
-holds, and jumps from there to the proxy: every button between the two is left out. And
-a proxy that is hidden refuses the keys, so that Tab never gets any further. A pane that
-only passes on what it is given is no stop of the Tab key at all.
+Rejected: Qt's focus proxies. Tab reaches the pane, which precedes its children, and jumps from there to the proxy, so
+every button between the two is skipped. And a hidden proxy refuses the focus, so that Tab stops there. A pane that only
+passes its focus on is no tab stop at all.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QWidget
 
 
-class _Passing(QObject):
-    """Waits for a pane to be given the keys."""
+class _FocusFilter(QObject):
+    """Waits for a pane to get the focus."""
 
     def __init__(self, pane: QWidget, inner: tuple[QWidget, ...]) -> None:
         super().__init__(pane)
@@ -22,8 +21,8 @@ class _Passing(QObject):
         pane.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Pass them on to the first that can be seen."""
-        # Of other events it looks at nothing of its own: they come, too, while the garbage collector takes it apart.
+        """Pass the focus on to the first visible widget."""
+        # Other events must touch no attribute of this object: they also arrive while the garbage collector destroys it.
         if not isinstance(event, QFocusEvent) or event.type() != QEvent.Type.FocusIn:
             return False
         if isinstance(watched, QWidget):
@@ -34,10 +33,10 @@ class _Passing(QObject):
 
 
 def delegate_focus(pane: QWidget, *inner: QWidget) -> None:
-    """Have a pane that is given the keys (`setFocus`) pass them on to the first of some widgets that can be seen."""
-    _Passing(pane, inner)
+    """Make a pane that gets the focus (`setFocus`) pass it on to the first visible and enabled one of some widgets."""
+    _FocusFilter(pane, inner)
 
 
 def delegates_focus(pane: QWidget) -> bool:
-    """Whether a pane knows whom to give its keys."""
-    return pane.findChild(_Passing, options=Qt.FindChildOption.FindDirectChildrenOnly) is not None
+    """Return whether a pane passes its focus on."""
+    return pane.findChild(_FocusFilter, options=Qt.FindChildOption.FindDirectChildrenOnly) is not None

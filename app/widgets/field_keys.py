@@ -1,4 +1,4 @@
-"""The keys of a field that do more than write: Return, Escape, and the way down into a list."""
+"""Keys of a text field with a special meaning: Return, Escape, and Down into a list."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QLineEdit
 
 
 class FieldKeys(QObject):
-    """Takes some keys of a field before the field and the window do.
+    """Handles some keys before the field and the window do.
 
     Attributes:
-        entered: what Return does; it is given 1, or -1 with Shift.
-        left: what Escape does.
-        down: what the arrow down does.
+        entered: called for Return with 1, or with -1 for Shift+Return.
+        left: called for Escape.
+        down: called for the Down arrow.
     """
 
     def __init__(
@@ -30,13 +30,13 @@ class FieldKeys(QObject):
         field.installEventFilter(self)
 
     def eventFilter(self, _field: QObject, event: QEvent) -> bool:
-        """Do what the key is for."""
+        """Call the handler of the key."""
         if not isinstance(event, QKeyEvent):
             return False
         is_pressed = event.type() == QEvent.Type.KeyPress
         if event.key() == Qt.Key.Key_Escape:
             if event.type() == QEvent.Type.ShortcutOverride:
-                event.accept()  # else it would be the window's Esc
+                event.accept()  # otherwise the window would handle Esc
                 return True
             if is_pressed:
                 self.left()

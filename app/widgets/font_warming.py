@@ -1,9 +1,9 @@
-"""Fonts for other scripts, found before a token needs them.
+"""Looks up fallback fonts before a token needs them.
 
-The tokens of a large vocabulary are written in forty scripts, few of which a fixed-width
-font has. Qt looks for another font when it first meets a letter of a script: measured,
-3 to 5 ms for each, which the first steps of a session would wait for one after the
-other. So a letter of each is laid out beforehand, one at a time, while nothing happens.
+The tokens of a large vocabulary are written in forty scripts, few of which a fixed-width font has. Qt looks for another
+font when it first meets a character of a script: measured, 3 to 5 ms for each, which would delay the first steps of a
+session one after another. So one character of each script is laid out in advance, one at a time, while the application
+is idle.
 """
 
 from __future__ import annotations
@@ -46,32 +46,32 @@ _SAMPLES: Final = (
 
 
 class FontWarming(QObject):
-    """Lays a letter of each script out in the font of tokens."""
+    """Lays out one character of each script in the font of tokens."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._waiting: list[str] = []
+        self._samples: list[str] = []
         self._timer = QTimer(self, interval=_EVERY_MS)
         self._timer.timeout.connect(self._take_one)
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is waiting."""
-        return not self._waiting
+        """Return whether all samples are done."""
+        return not self._samples
 
     @property
     def is_at_work(self) -> bool:
-        """Whether it still looks for something to lay out."""
+        """Return whether the timer is running."""
         return self._timer.isActive()
 
     def begin(self) -> None:
-        """Begin with the first one; what was laid out in this font before takes next to no time."""
-        self._waiting = list(reversed(_SAMPLES))
+        """Start with the first sample; samples that this font has laid out before take almost no time."""
+        self._samples = list(reversed(_SAMPLES))
         self._timer.start()
 
     def _take_one(self) -> None:
-        if self._waiting:
-            font, sample = theme.mono_font(), self._waiting.pop()
+        if self._samples:
+            font, sample = theme.mono_font(), self._samples.pop()
             laid = QStaticText(sample)
             laid.setTextFormat(Qt.TextFormat.PlainText)
             laid.prepare(font=font)

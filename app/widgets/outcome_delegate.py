@@ -1,4 +1,4 @@
-"""Painting the outputs of many seeds: the verdict coloured, the text in the grammar's own font."""
+"""Painting the outputs of many seeds: the verdict coloured, the text in the font of grammars."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ class OutcomeDelegate(QStyledItemDelegate):
         self.refresh_fonts()
 
     def refresh_fonts(self) -> None:
-        """Take the theme's fonts anew."""
+        """Reload the theme's fonts."""
         self._text_font, self._figures = theme.mono_font(), tabular(theme.ui_font())
 
     @property
     def row_height(self) -> int:
-        """The height of a row, pixels."""
+        """Return the height of a row in pixels."""
         return round(QFontMetricsF(self._text_font).height()) + 9
 
     def width_of(self, column: OutcomeColumn) -> int:
-        """The width that a column needs, pixels."""
+        """Return the width that a column needs, in pixels."""
         samples = (("000000",), ("0" * 10,), ("Tokens",), ("Ended by", "dead end"), ("Match", "✓ full"))[column]
         metrics = QFontMetricsF(self._figures)
         return round(max(metrics.horizontalAdvance(sample) for sample in samples)) + 2 * _PADDING + 4
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """One height for all rows."""
+        """Return the same height for all rows."""
         return QSize(self.width_of(OutcomeColumn(index.column())), self.row_height)
 
     def paint(

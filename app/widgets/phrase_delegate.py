@@ -1,4 +1,4 @@
-"""Painting a phrase: words in the interface's font, what they quote in the grammar's own, on a ground of its own."""
+"""Painting a phrase: words in the interface font, quoted code in the fixed-width font with a background."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from app.models.phrases import PHRASE_ROLE
 from engine.diagnosis.explanation_tree import Phrase
 
 Role = theme.Role
-_PADDING = 4  # around what is quoted
+_PADDING = 4  # around quoted code
 _QUOTED = re.compile(r"(`+) ?(.+?) ?\1(?!`)")  # as in Markdown
 _ELLIPSIS = "…"
 
 
 @lru_cache(maxsize=4_096)
 def runs(words: str) -> tuple[tuple[str, bool], ...]:
-    """Words in runs: text, and whether it is quoted."""
+    """Split a text into runs: text, and whether it is quoted."""
     found: list[tuple[str, bool]] = []
     at = 0
     for quote in _QUOTED.finditer(words):
@@ -34,8 +34,8 @@ class PhraseDelegate(QStyledItemDelegate):
     """Paints phrases.
 
     Attributes:
-        pointed: the number of the phrase that the pointer is on in the text; None for none.
-        is_stale: whether the words are of an older text, and paler.
+        pointed: the number of the phrase under the pointer in the text; None for none.
+        is_stale: whether the description belongs to an older text and is painted paler.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -45,11 +45,11 @@ class PhraseDelegate(QStyledItemDelegate):
         self.refresh_fonts()
 
     def refresh_fonts(self) -> None:
-        """Take the theme's fonts anew."""
+        """Reload the theme's fonts."""
         self._words, self._code = theme.ui_font(), theme.mono_font()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """All rows are of one height, and as wide as their words."""
+        """Return the size of a row: all have the same height, and the width of their text."""
         words, code = QFontMetricsF(self._words), QFontMetricsF(self._code)
         phrase = index.data(PHRASE_ROLE)
         width = sum(
@@ -82,26 +82,26 @@ class PhraseDelegate(QStyledItemDelegate):
         x = box.left()
         plain = theme.colour(Role.MUTED if self.is_stale else Role.TEXT)
         link = theme.colour(Role.MUTED if self.is_stale else Role.ACCENT)
-        told = runs(phrase.text)
-        last = max((at for at, (_text, is_quoted) in enumerate(told) if is_quoted), default=-1)
-        for at, (text, is_quoted) in enumerate(told):
+        text_runs = runs(phrase.text)
+        last = max((at for at, (_text, is_quoted) in enumerate(text_runs) if is_quoted), default=-1)
+        for at, (text, is_quoted) in enumerate(text_runs):
             font = self._code if is_quoted else self._words
             metrics = QFontMetricsF(font)
-            room = box.right() - x
-            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room - 2 * _PADDING * is_quoted)
-            has_ground = is_quoted and bool(shown.rstrip(_ELLIPSIS))  # an empty one would say nothing
+            available = box.right() - x
+            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, available - 2 * _PADDING * is_quoted)
+            has_background = is_quoted and bool(shown.rstrip(_ELLIPSIS))  # an empty background would show nothing
             shown = shown or _ELLIPSIS
             width = metrics.horizontalAdvance(shown)
             baseline = box.center().y() + (metrics.ascent() - metrics.descent()) / 2
-            if has_ground:
-                ground = QRectF(x, box.top() + 3, width + 2 * _PADDING, box.height() - 6)
+            if has_background:
+                background = QRectF(x, box.top() + 3, width + 2 * _PADDING, box.height() - 6)
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(theme.colour(Role.PANEL if is_on else Role.GRID))
-                painter.drawRoundedRect(ground, 3, 3)
+                painter.drawRoundedRect(background, 3, 3)
                 x += _PADDING
             painter.setFont(font)
             painter.setPen(link if at == last and phrase.target is not None else plain)
             painter.drawText(QPointF(x, baseline), shown)
-            x += width + _PADDING * has_ground
+            x += width + _PADDING * has_background
             if shown != text:
                 return

@@ -1,4 +1,4 @@
-"""A little rich text for labels: words, and code in the theme's colours."""
+"""Simple rich text for labels: words, and code in the theme's colours."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ import re
 
 from app import theme
 
-_CODE = re.compile(r"(`+) ?(.+?) ?\1(?!`)")  # as in Markdown: code that holds backticks stands between more of them
+_CODE = re.compile(r"(`+) ?(.+?) ?\1(?!`)")  # as in Markdown: code that contains backticks is delimited by more of them
 
 
 def code(text: str, role: theme.Role = theme.Role.TEXT, *, struck: bool = False) -> str:
-    """Text as code, as HTML."""
+    """Return text as code, in HTML.
+
+    Args:
+        text: plain text.
+        role: the colour.
+        struck: whether it is struck through.
+    """
     family = ", ".join(f"'{name}'" for name in theme.mono_font().families())
     style = (
         f"font-family: {family}; color: {theme.current().hex(role)};"
@@ -23,13 +29,19 @@ def code(text: str, role: theme.Role = theme.Role.TEXT, *, struck: bool = False)
 
 
 def words(text: str, role: theme.Role = theme.Role.TEXT, *, strong: bool = False) -> str:
-    """Text as words, as HTML."""
+    """Return text as words, in HTML.
+
+    Args:
+        text: plain text.
+        role: the colour.
+        strong: whether it is bold.
+    """
     weight = " font-weight: 600;" if strong else ""
     return f'<span style="color: {theme.current().hex(role)};{weight}">{html.escape(text)}</span>'
 
 
 def prose(text: str, role: theme.Role = theme.Role.TEXT) -> str:
-    """Prose in which backticks hold code, in a colour, as HTML."""
+    """Return prose in which backticks delimit code, in a colour, as HTML."""
     parts, at = [], 0
     for found in _CODE.finditer(text):
         parts += [html.escape(text[at : found.start()]), code(found[2], role)]

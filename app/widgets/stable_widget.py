@@ -1,9 +1,8 @@
-"""A widget whose texts change without moving what stands around it.
+"""A widget whose texts change without a new layout of its surroundings.
 
-A label that is given a text tells its layout, that one the layout around it, and so up
-to the window, all of which reckon their sizes anew: for the texts that change with
-every step that took as long as painting them. Here the way up ends where the size that
-is needed did not change.
+A label whose text changes invalidates its layout, that one the layout around it, and so on up to the window, all of
+which compute their sizes again: for texts that change with every step, that took as long as painting them. Here the
+invalidation stops if the required size did not change.
 """
 
 from __future__ import annotations
@@ -14,46 +13,46 @@ from PySide6.QtWidgets import QHBoxLayout, QLayout, QWidget
 
 
 class StableWidget(QWidget):
-    """Holds what is laid out in `inner`, and asks for room only where more or less of it is needed.
+    """Contains the layout of `inner`, and updates its geometry only if the required size changes.
 
     Attributes:
         inner: fills it.
 
     Args:
         parent: as of any widget.
-        takes_what_is_left: whether its width is what others leave; then it asks for none.
+        takes_what_is_left: whether its width is determined by others; then it has no minimum width.
     """
 
     def __init__(self, parent: QWidget | None = None, *, takes_what_is_left: bool = False) -> None:
         super().__init__(parent)
         self._takes_what_is_left = takes_what_is_left
         self.inner = QWidget(self)
-        self._needed = -1  # the height that was asked for last
+        self._needed = -1  # the last requested height
 
     @classmethod
     def around(cls, widget: QWidget) -> StableWidget:
-        """Around a single widget, for a place whose width does not depend on it."""
-        steady = cls()
-        layout = QHBoxLayout(steady.inner)
+        """Create one around a single widget, whose width does not matter to the layout."""
+        stable = cls()
+        layout = QHBoxLayout(stable.inner)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(widget)
-        return steady
+        return stable
 
     def hasHeightForWidth(self) -> bool:
-        """Where the inner layout has."""
+        """Return whether the inner layout has."""
         return self._layout is not None and self._layout.hasHeightForWidth()
 
     def heightForWidth(self, width: int) -> int:
-        """What the inner layout needs."""
+        """Return the height of the inner layout."""
         layout = self._layout
         return -1 if layout is None or not layout.hasHeightForWidth() else layout.totalHeightForWidth(width)
 
     def sizeHint(self) -> QSize:
-        """What the inner layout would have."""
+        """Return the size hint of the inner widget."""
         return self.inner.sizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        """What the inner layout needs."""
+        """Return the minimum size of the inner widget."""
         needed = self.inner.minimumSizeHint()
         return QSize(0, needed.height()) if self._takes_what_is_left else needed
 
@@ -62,12 +61,12 @@ class StableWidget(QWidget):
         return self.inner.layout()
 
     def event(self, event: QEvent) -> bool:
-        """A layout that changed within is of interest outside only where it needs another size."""
+        """Forward a layout request only if the required size changed."""
         if event.type() == QEvent.Type.LayoutRequest:
-            self._ask()
+            self._update_size()
         return super().event(event)
 
-    def _ask(self) -> None:
+    def _update_size(self) -> None:
         least = self.minimumSizeHint()
         needed = self.heightForWidth(self.width()) if self.hasHeightForWidth() else least.height()
         if needed != self._needed or least.width() > self.width():
@@ -75,7 +74,7 @@ class StableWidget(QWidget):
             self.updateGeometry()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The inner one has all the room."""
+        """Resize the inner widget."""
         super().resizeEvent(event)
         self.inner.resize(self.size())
-        self._ask()  # what was told of this width may have been another text's
+        self._update_size()  # the height requested for this width may have been that of another text

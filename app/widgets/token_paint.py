@@ -1,7 +1,6 @@
-"""Painting a token: its text as it is, the marks for white space paler.
+"""Painting a token: its text, with the marks for white space paler.
 
-A mark such as `␣` says "there is a space", and must not read as part of the word
-that it stands before.
+A mark such as `␣` means "there is a space", and must not look like part of the word after it.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _RUNS = re.compile(rf"(?P<marks>(?:{_MARK})+)|(?:(?!{_MARK}).)+", re.DOTALL)
 
 
 def tabular(font: QFont) -> QFont:
-    """A font whose digits all have one width, so that numbers stand in columns."""
+    """Return a font whose digits have the same width, so that numbers line up in columns."""
     font = QFont(font)
     font.setFeature(QFont.Tag("tnum"), 1)
     return font
@@ -28,20 +27,26 @@ def tabular(font: QFont) -> QFont:
 
 @dataclass(frozen=True, slots=True)
 class TokenColours:
-    """What a token is painted with."""
+    """The colours of a token."""
 
     text: QColor
     mark: QColor
 
 
 def token_colours(role: theme.Role = theme.Role.TEXT) -> TokenColours:
-    """The colours of a token in a role, with marks between it and the ground."""
+    """Return the colours of a token in a role; the mark is between that colour and the background."""
     text = theme.colour(role)
     return TokenColours(text, mix(theme.colour(theme.Role.PANEL), text, 0.5))
 
 
 def mix(ground: QColor, colour: QColor, share: float) -> QColor:
-    """`share` of a colour over a ground, opaque."""
+    """Blend `share` of a colour over a background, opaque.
+
+    Args:
+        ground: the background.
+        colour: the foreground.
+        share: the weight of the foreground, from 0 to 1.
+    """
     return QColor.fromRgbF(
         ground.redF() + (colour.redF() - ground.redF()) * share,
         ground.greenF() + (colour.greenF() - ground.greenF()) * share,
@@ -51,12 +56,20 @@ def mix(ground: QColor, colour: QColor, share: float) -> QColor:
 
 @lru_cache(maxsize=16_384)
 def runs(text: str) -> tuple[tuple[str, bool], ...]:
-    """A visible token in runs: text, and whether it is marks."""
+    """Split a displayed token into runs: text, and whether it consists of marks."""
     return tuple((found[0], found["marks"] is not None) for found in _RUNS.finditer(text))
 
 
 def draw_token(painter: QPainter, box: QRectF, text: str, colours: TokenColours, *, struck: bool = False) -> None:
-    """Draw a visible token at the left of a box with the painter's font, elided to fit."""
+    """Draw a displayed token at the left of a box with the painter's font, elided to fit.
+
+    Args:
+        painter: has the font.
+        box: the box.
+        text: the displayed token.
+        colours: of the token.
+        struck: whether it is struck through.
+    """
     metrics = QFontMetricsF(painter.font())
     if metrics.horizontalAdvance(text) > box.width():
         text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, box.width())
@@ -71,7 +84,7 @@ def draw_token(painter: QPainter, box: QRectF, text: str, colours: TokenColours,
 
 
 def _strike(painter: QPainter, left: float, baseline: float, width: float, colours: TokenColours) -> None:
-    """The line goes under the text and is paler, or `-`, `;` and `↵` would drown in it."""
+    """Draw the line below the text and paler, since it would hide `-`, `;` and `↵` otherwise."""
     painter.setPen(QPen(colours.mark, 1.0))
     middle = baseline - QFontMetricsF(painter.font()).xHeight() / 2
     painter.drawLine(QPointF(left - 3, middle), QPointF(left + width + 3, middle))
