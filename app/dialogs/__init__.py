@@ -1,1 +1,1 @@
-"""Dialogs of the window."""
+"""The dialogs of the window."""

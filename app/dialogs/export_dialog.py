@@ -1,8 +1,8 @@
-"""Export: choose a target, see how it looks, write it, and read how it was checked.
+"""The export dialog: choose a target, preview it, write it, and read the result of its check.
 
-What fits the grammar, previews and files all come from the worker processes; the
-dialog asks, waits with a button to cancel, and drops what comes too late. A
-target that does not fit stays in the list and says why: a depth may change that.
+The list of fitting targets, previews and files come from the worker processes; the dialog sends requests, waits with a
+Cancel button, and drops late answers. A target that does not fit stays in the list with the reason: a depth may change
+that.
 """
 
 from __future__ import annotations
@@ -36,18 +36,19 @@ _PREVIEWING = "Preparing the preview…"
 
 
 class ExportDialog(QDialog):
-    """Asks for lists, previews and files; `show_list`, `show_answer` and `show_failure` take what comes back.
+    """Requests lists, previews and files; `show_list`, `show_answer` and `show_failure` receive the results.
 
     Args:
         title: the document's, for the name of the file.
         parent: the window.
-        waits_for: what the model's process does before an export, as a part of a sentence; empty for nothing.
+        waits_for: returns what the model's process does before an export, as a part of a sentence; empty for nothing.
 
     Signals:
-        list_wanted(ExportTold): which targets fit?
-        wanted(target, path, ExportTold, number, needs the model): an export; without a path, how it would look.
-        cancelled(): whatever was asked for is not wanted any more.
-        closing_wanted(): the schema's objects are to have their declared properties only.
+        list_wanted(ExportOptionsMessage): request the list of fitting targets.
+        wanted(target, path, ExportOptionsMessage, number, needs the model): request an export; without a path, a
+        preview.
+        cancelled(): cancel the pending request.
+        closing_wanted(): restrict the schema's objects to their declared properties.
     """
 
     closing_wanted = Signal()
@@ -65,7 +66,7 @@ class ExportDialog(QDialog):
         self.setWindowTitle("Export")
         self.resize(1000, 640)
         self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
-        self._timer.timeout.connect(self._ask_again)
+        self._timer.timeout.connect(self._on_option_changed)
         self.targets = TargetList()
         self.targets.chosen.connect(self._on_chosen)
         self.heading = Label()
@@ -97,7 +98,7 @@ class ExportDialog(QDialog):
         self.close_button.clicked.connect(self.reject)
         self.write_button = push_button("Write file…", role="primary")
         self.write_button.setDefault(True)
-        self.write_button.clicked.connect(self._choose_place)
+        self.write_button.clicked.connect(self._choose_path)
 
     def _lay_out(self) -> None:
         title = Label("Export the compiled grammar")
@@ -126,60 +127,60 @@ class ExportDialog(QDialog):
         for button in (self.progress, self.cancel_button, self.close_button, self.write_button):
             buttons.addWidget(button)
 
-    # --- asking -------------------------------------------------------------------------------------------------------
+    # --- requests -----------------------------------------------------------------------------------------------------
 
     @property
     def target(self) -> str:
-        """The chosen target's name; empty before there is a list."""
+        """Return the chosen target's name; empty before there is a list."""
         entry = self.targets.entry
         return entry.name if entry is not None else ""
 
     @property
     def is_waiting(self) -> bool:
-        """Return whether something was asked for, or soon will be, that has not come."""
+        """Return whether an answer is pending or a request is about to be sent."""
         return bool(self._waiting) or self._timer.isActive()
 
     def begin(self) -> None:
-        """Ask which targets fit, with what is told now."""
+        """Request the targets that fit with the current options."""
         self._listed_for = self.options.told()
         self._wait("list", "Looking what fits the grammar…")
         self.list_wanted.emit(self._listed_for)
 
     def show_compiled(self, _drawn: object) -> None:
-        """Ask again which targets fit: another grammar compiled."""
+        """Request the list again, because another grammar compiled."""
         if self._waiting != "file":
             self.begin()
 
     def write(self, path: str) -> None:
-        """Ask for the file or folder."""
+        """Request the file or folder."""
         if (entry := self.targets.entry) is not None:
             self.verdict.set_text("")
             self._wait("file", self._delay(entry) or "Writing, reading back and checking…")
             self.wanted.emit(entry.name, path, self.options.told(), self._number, entry.needs_model)
 
     def cancel(self) -> None:
-        """Wait no longer."""
-        was = self._waiting
-        if not was:
+        """Cancel the pending request."""
+        waited_for = self._waiting
+        if not waited_for:
             return
         self._stop_waiting()
         self.cancelled.emit()
-        if was == "file":
+        if waited_for == "file":
             self._say("hint", "Cancelled: nothing was written.")
         else:
             self.preview.say("The preview was cancelled. What fits can be written without it.")
 
     def reject(self) -> None:
-        """Escape and Close: a file that is being written is cancelled first, and the dialog stays to say so."""
+        """Close the dialog; if a file is being written, cancel that first and keep the dialog open to report it."""
         if self._waiting == "file":
             self.cancel()
             return
         self.cancel()
         super().reject()
 
-    def _ask_again(self) -> None:
-        """Something is told otherwise: the list may be another, and the preview is."""
-        if self._trouble():
+    def _on_option_changed(self) -> None:
+        """Update the list and the preview after an option changed."""
+        if self._option_error():
             self.cancel()
             self._show_state()
             return
@@ -195,7 +196,7 @@ class ExportDialog(QDialog):
         self._ask_preview(entry)
 
     def _show_target(self, entry: ExportEntry | None) -> None:
-        """Say what a target is and what it may be told; of none, leave the room to the sentence that says why."""
+        """Show a target with the options that it supports; with None, leave the space to the message."""
         self.heading.setText(entry.title if entry is not None else "")
         self.about.setText(entry.about if entry is not None else "")
         for label in (self.heading, self.about):
@@ -219,7 +220,7 @@ class ExportDialog(QDialog):
         before = self._waits_for() if entry.needs_model else ""
         return f"Waits for {before}. To have it sooner, close this and cancel them." if before else ""
 
-    def _choose_place(self) -> None:
+    def _choose_path(self) -> None:
         entry = self.targets.entry
         if entry is None:
             return
@@ -267,14 +268,14 @@ class ExportDialog(QDialog):
             self.notes.show()
 
     def show_failure(self, failed: Failed) -> None:
-        """A worker met a bug: what was asked for will not come."""
+        """Show that a worker hit a bug, so that there will be no answer."""
         if self._waiting:
             self._stop_waiting()
             self.preview.say("There is no preview.")
             self._say("error", f"Turnstile met a bug of its own: {failed.summary}")
 
     def show_progress(self, text: str, done: int, total: int | None) -> None:
-        """How far the work is that this waits for."""
+        """Show the progress of the pending request."""
         if self._waiting and text:
             self.progress.setRange(0, total or 0)
             self.progress.setValue(done if total else 0)
@@ -295,7 +296,7 @@ class ExportDialog(QDialog):
         self._show_state()
 
     def _show_state(self) -> None:
-        entry, trouble = self.targets.entry, self._trouble()
+        entry, trouble = self.targets.entry, self._option_error()
         is_writing = self._waiting == "file"
         self.targets.setEnabled(not is_writing)
         self.options.setEnabled(not is_writing)
@@ -308,8 +309,8 @@ class ExportDialog(QDialog):
         if trouble:
             self.note.setText(trouble)
 
-    def _trouble(self) -> str:
-        """What is told that cannot be, and matters to the target."""
+    def _option_error(self) -> str:
+        """Return why the options are invalid, if that affects the target."""
         entry = self.targets.entry
         return self.options.trouble if entry is not None and "name" in entry.takes else ""
 

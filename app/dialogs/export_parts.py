@@ -1,4 +1,4 @@
-"""What the export dialog is made of: the list of targets, their options, and the preview."""
+"""The parts of the export dialog: the list of targets, their options, and the preview."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NOT_TEXT: Final = "This file is not text."
 
 
 class TargetList(QListWidget):
-    """The targets under the headings of their groups; one that does not fit can be asked why.
+    """The targets under the headings of their groups; one that does not fit can be selected to see why.
 
     Signals:
         chosen(ExportEntry): another target is the current one.
@@ -58,16 +58,16 @@ class TargetList(QListWidget):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._entries: dict[str, ExportEntry] = {}
         self.currentItemChanged.connect(self._on_current)
-        theme.themes.changed.connect(self._dress)
+        theme.themes.changed.connect(self._apply_theme)
 
     @property
     def entry(self) -> ExportEntry | None:
-        """The current target."""
+        """Return the current target."""
         item = self.currentItem()
         return self._entries.get(item.data(_NAME)) if item is not None else None
 
     def fill(self, entries: tuple[ExportEntry, ...]) -> None:
-        """Show these targets; the one that was current stays it, else it is the first that fits."""
+        """Show targets; the current one stays current, otherwise the first that fits becomes current."""
         before = self.entry.name if self.entry is not None else ""
         with QSignalBlocker(self):
             self.clear()
@@ -83,7 +83,7 @@ class TargetList(QListWidget):
                 item.setToolTip(plain_text(_why_not(entry) or entry.about))
                 item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{entry.title}. {_why_not(entry)}".strip())
                 self.addItem(item)
-            self._dress()
+            self._apply_theme()
             wanted = before or next((entry.name for entry in entries if not entry.refusal), "")
             self.choose(wanted)
         self._on_current()
@@ -98,9 +98,9 @@ class TargetList(QListWidget):
         if self.entry is not None:
             self.chosen.emit(self.entry)
 
-    def _dress(self) -> None:
-        shut = icon("ph.prohibit", Role.MUTED)
-        fits = QIcon(_blank())  # so that all names stand below one another
+    def _apply_theme(self) -> None:
+        refused_icon = icon("ph.prohibit", Role.MUTED)
+        empty_icon = QIcon(_blank())  # an empty icon, so that all names are aligned
         for row in range(self.count()):
             item = self.item(row)
             entry = self._entries.get(item.data(_NAME))
@@ -110,7 +110,7 @@ class TargetList(QListWidget):
             font = QFont(item.font())
             font.setItalic(bool(entry.refusal))
             item.setFont(font)
-            item.setIcon(shut if entry.refusal else fits)
+            item.setIcon(refused_icon if entry.refusal else empty_icon)
             item.setForeground(theme.colour(Role.MUTED if entry.refusal else Role.TEXT))
 
 
@@ -136,10 +136,10 @@ def _why_not(entry: ExportEntry) -> str:
 
 
 class Options(QWidget):
-    """What a target may be told; only what it heeds is shown.
+    """The options of a target; only those that it supports are shown.
 
     Signals:
-        changed(): something is told otherwise.
+        changed(): an option changed.
     """
 
     changed = Signal()
@@ -187,18 +187,18 @@ class Options(QWidget):
 
     @property
     def trouble(self) -> str:
-        """Why what is told cannot be; empty where it can."""
+        """Return why an option is invalid; empty if all are valid."""
         return "" if _GOOD_NAME.fullmatch(self.name.text()) else _BAD_NAME
 
     def told(self) -> ExportOptionsMessage:
-        """What is told, with a name that can be."""
+        """Return the options, with a valid name."""
         name = self.name.text() if not self.trouble else ExportOptionsMessage().name
         return ExportOptionsMessage(
             self.spelling.currentData(), self.recursion.value() or None, name, self.model.text().strip()
         )
 
     def show_for(self, takes: tuple[str, ...]) -> None:
-        """Show what a target heeds."""
+        """Show the options that a target supports."""
         for key, widgets in self._rows.items():
             for widget in widgets:
                 widget.setVisible(key in takes)
@@ -206,7 +206,7 @@ class Options(QWidget):
 
 
 class Preview(QStackedWidget):
-    """How an export begins, the files of a folder, a picture, or a sentence instead."""
+    """The beginning of an export, the files of a folder, a picture, or a message instead."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -242,12 +242,12 @@ class Preview(QStackedWidget):
         self.say("")
 
     def say(self, sentence: str) -> None:
-        """Show a sentence instead of a preview."""
+        """Show a message instead of a preview."""
         self.message.setText(sentence)
         self.setCurrentWidget(self.message)
 
     def show_answer(self, answer: ExportAnswer) -> None:
-        """Show what there is."""
+        """Show a preview."""
         if answer.picture:
             pixmap = QPixmap()
             pixmap.loadFromData(answer.picture)
@@ -276,7 +276,7 @@ class Preview(QStackedWidget):
 
 
 class _Picture(QScrollArea):
-    """A picture that fits, never larger than it is; a click shows it as large as it is, and another fits it again."""
+    """A picture that is scaled to fit, at most to its full size; a click toggles the full size."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -297,12 +297,12 @@ class _Picture(QScrollArea):
         self._show()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the picture anew."""
+        """Fit the picture to the new size."""
         super().resizeEvent(event)
         self._show()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Another size."""
+        """Toggle between fitted and full size."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._is_fitted = not self._is_fitted
             self._show()
@@ -312,8 +312,8 @@ class _Picture(QScrollArea):
         if self._pixmap.isNull():
             return
         ratio = self.devicePixelRatioF()
-        room = self.maximumViewportSize()
-        most = self._pixmap.size().boundedTo(room * ratio) if self._is_fitted else self._pixmap.size()
+        viewport = self.maximumViewportSize()
+        most = self._pixmap.size().boundedTo(viewport * ratio) if self._is_fitted else self._pixmap.size()
         shown = self._pixmap.scaled(
             most, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
         )

@@ -1,8 +1,7 @@
-"""The gallery: examples by category, found by typing, each with its grammar and its tests before it is opened.
+"""The gallery: examples by category, filtered by typing, each with its grammar and its tests.
 
-The field has the keys: what is typed filters, the arrows walk through what is
-left, Return opens it. Rejected: a card for each example, with its grammar on it.
-Of fifty, two fit in the window at a time.
+The text field has the focus: typing filters, the arrow keys move in the list of matches, Return opens one. Rejected: a
+card for each example, with its grammar on it. Of fifty, two fit in the window at a time.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ from app.theme.plain_text import plain_text
 
 _ALL = "All examples"
 _CATEGORIES_WIDTH, _LIST_WIDTH = 184, 328
-_WALKING = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+_NAVIGATION_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 class GalleryDialog(QDialog):
-    """Choose an example.
+    """A dialog to choose an example.
 
     Signals:
-        opened(Example): this one is to be opened.
+        opened(Example): the user opens this example.
     """
 
     opened = Signal(object)
@@ -72,20 +71,20 @@ class GalleryDialog(QDialog):
 
     @property
     def chosen(self) -> Example | None:
-        """The example that is selected; None where no one is left."""
+        """Return the selected example; None if none matches the filter."""
         row = self.list.currentRow()
         return self._shown[row] if 0 <= row < len(self._shown) else None
 
     def accept(self) -> None:
-        """Open what is selected; where nothing is, stay."""
+        """Open the selected example; without one, do nothing."""
         example = self.chosen
         if example is not None:
             super().accept()
             self.opened.emit(example)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let the keys that walk work on the list while the field has them."""
-        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in _WALKING:
+        """Forward the navigation keys of the field to the list."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in _NAVIGATION_KEYS:
             self.list.keyPressEvent(event)
             return True
         return super().eventFilter(watched, event)
@@ -134,39 +133,39 @@ class GalleryDialog(QDialog):
     def _connect(self) -> None:
         self.field.textChanged.connect(self._filter)
         self.field.installEventFilter(self)
-        self.categories.currentRowChanged.connect(lambda _row: self._offer())
+        self.categories.currentRowChanged.connect(lambda _row: self._update_list())
         self.list.currentRowChanged.connect(lambda _row: self._show())
         self.list.itemDoubleClicked.connect(lambda _item: self.accept())
-        self.clear_button.clicked.connect(self._start_over)
+        self.clear_button.clicked.connect(self._clear_filter)
         self.open_button.clicked.connect(self.accept)
         self.cancel_button.clicked.connect(self.reject)
 
     # --- choosing -----------------------------------------------------------------------------------------------------
 
     def _filter(self) -> None:
-        """Count what is left of each category; where the present one has none and others do, show all."""
-        self._offer()
-        if not self._shown and self.categories.currentRow() > 0 and any(map(self._is_left, self._examples)):
+        """Update the counts; if the current category has no match and others do, show all."""
+        self._update_list()
+        if not self._shown and self.categories.currentRow() > 0 and any(map(self._matches, self._examples)):
             self.categories.setCurrentRow(0)
 
-    def _start_over(self) -> None:
+    def _clear_filter(self) -> None:
         self.field.clear()
         self.field.setFocus()
 
-    def _is_left(self, example: Example) -> bool:
+    def _matches(self, example: Example) -> bool:
         return example.has(self.field.text())
 
-    def _offer(self) -> None:
-        """List what is left of the category; the same example stays selected as long as it is there."""
+    def _update_list(self) -> None:
+        """List the matches in the category; the selection is kept if possible."""
         before = self.chosen
-        left = tuple(filter(self._is_left, self._examples))
+        matches = tuple(filter(self._matches, self._examples))
         row = self.categories.currentRow()
         for number, category in enumerate((_ALL, *CATEGORIES)):
-            many = sum(number == 0 or example.category == category for example in left)
+            matching = sum(number == 0 or example.category == category for example in matches)
             item = self.categories.item(number)
-            item.setData(COUNT, f"{many}")
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{category}, {count(many, 'example')}")
-        shown = tuple(example for example in left if row <= 0 or example.category == CATEGORIES[row - 1])
+            item.setData(COUNT, f"{matching}")
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{category}, {count(matching, 'example')}")
+        shown = tuple(example for example in matches if row <= 0 or example.category == CATEGORIES[row - 1])
         was_blocked = self.list.blockSignals(True)
         self._shown = shown
         self.list.clear()

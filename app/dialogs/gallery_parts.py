@@ -1,4 +1,4 @@
-"""The parts of the gallery: a row of its lists, and one example as it is before it is opened."""
+"""The parts of the gallery: the delegate of its lists, and the view of an example."""
 
 from __future__ import annotations
 
@@ -28,37 +28,37 @@ from app.theme.plain_text import plain_text
 COUNT = Qt.ItemDataRole.UserRole
 _ACCEPTS = Qt.ItemDataRole.UserRole  # of a test: whether it should be accepted
 _ROW = 28
-_LEAST_TESTS, _MOST_TESTS = 3, 6  # rows of the list of tests that are seen
+_LEAST_TESTS, _MOST_TESTS = 3, 6  # visible rows of the list of tests
 _Index = QModelIndex | QPersistentModelIndex
 
 
 class RowDelegate(QStyledItemDelegate):
-    """A text on the left, cut where it is too long, and something short and pale on the right."""
+    """A text on the left, elided if it is too long, and a short muted text on the right."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        """All rows of one height."""
+        """Return the same height for all rows."""
         return QSize(0, max(_ROW, QFontMetrics(option.font).height() + theme.SPACE_S))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        """Paint the ground, then both texts beside each other."""
+        """Paint the background, then both texts."""
         style = option.widget.style()
         style.drawPrimitive(QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, option.widget)
         box = option.rect.adjusted(theme.SPACE_S, 0, -theme.SPACE_S, 0)
-        aside = str(index.data(COUNT) or "")
+        right_text = str(index.data(COUNT) or "")
         metrics = QFontMetrics(option.font)
         vertical = Qt.AlignmentFlag.AlignVCenter
         painter.save()
         painter.setPen(theme.colour(theme.Role.MUTED))
-        painter.drawText(box, Qt.AlignmentFlag.AlignRight | vertical, aside)
-        room = box.width() - metrics.horizontalAdvance(aside) - theme.SPACE_S
-        painter.setPen(theme.colour(theme.Role.MUTED if aside == "0" else theme.Role.TEXT))
-        text = metrics.elidedText(str(index.data(Qt.ItemDataRole.DisplayRole)), Qt.TextElideMode.ElideRight, room)
+        painter.drawText(box, Qt.AlignmentFlag.AlignRight | vertical, right_text)
+        available = box.width() - metrics.horizontalAdvance(right_text) - theme.SPACE_S
+        painter.setPen(theme.colour(theme.Role.MUTED if right_text == "0" else theme.Role.TEXT))
+        text = metrics.elidedText(str(index.data(Qt.ItemDataRole.DisplayRole)), Qt.TextElideMode.ElideRight, available)
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | vertical, text)
         painter.restore()
 
 
 class ExampleView(QWidget):
-    """Shows an example: what it is for, its grammar, what the model sees first, and its tests."""
+    """Shows an example: its description, grammar, prompt and tests."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,15 +88,15 @@ class ExampleView(QWidget):
         layout.addWidget(self.source, 1)
         for below in (self.prompt, self._tests_title, self.tests):
             layout.addWidget(below)
-        theme.themes.changed.connect(self._dress)
-        self._dress()
+        theme.themes.changed.connect(self._apply_theme)
+        self._apply_theme()
 
     def show_example(self, example: Example) -> None:
-        """Show another one."""
+        """Show another example."""
         self.title.setText(example.title)
         self.about.setText(f"{example.category} · {NOTATIONS[example.notation]} · model {example.model.capitalize()}")
         self.description.setText(example.description)
-        # Without the text the new colours would be laid over the old one first.
+        # Clear the text first, or the new colours would be applied to the old text.
         self.source.setPlainText("")
         self._highlighter.set_tokeniser(TOKENISERS[example.notation])
         self.source.setPlainText(example.source.rstrip("\n"))
@@ -117,7 +117,7 @@ class ExampleView(QWidget):
         row = self.tests.sizeHintForRow(0) if expected else QFontMetrics(self.tests.font()).height()
         self.tests.setFixedHeight(rows * row + 2 * theme.SPACE_S)
 
-    def _dress(self) -> None:
+    def _apply_theme(self) -> None:
         self.source.setFont(theme.mono_font())
         self.tests.setFont(theme.mono_font())
         self._highlighter.recolour()

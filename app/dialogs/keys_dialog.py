@@ -1,7 +1,6 @@
-"""Every command with its keys, found by typing: as many as there are would not fit on a screen.
+"""The list of all commands with their keys, filtered by typing.
 
-Rejected: a message box with a table in it, which is as high as its table: at a hundred
-commands, three screens.
+Rejected: a message box with a table, which is as high as its table: with a hundred commands, three screens.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from app.actions import Actions, native
 from app.theme.plain_text import plain_text
 
 _COLUMNS = ("Menu", "Command", "Keys", "What it does")
-_WALKING = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+_NAVIGATION_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 class KeysDialog(QDialog):
-    """Lists commands; the field has the keys, and the arrows walk through what is left."""
+    """Lists commands; the text field has the focus, and the arrow keys move in the table."""
 
     def __init__(self, commands: Actions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,8 +79,8 @@ class KeysDialog(QDialog):
         words = text.casefold().split()
         first = -1
         for row in range(self.table.rowCount()):
-            said = " ".join(self.text_at(row, column) for column in range(len(_COLUMNS))).casefold()
-            is_shown = all(word in said for word in words)
+            row_text = " ".join(self.text_at(row, column) for column in range(len(_COLUMNS))).casefold()
+            is_shown = all(word in row_text for word in words)
             self.table.setRowHidden(row, not is_shown)
             if is_shown and first < 0:
                 first = row
@@ -89,17 +88,17 @@ class KeysDialog(QDialog):
             self.table.selectRow(first)
 
     def text_at(self, row: int, column: int) -> str:
-        """What stands in a cell."""
+        """Return the text of a cell."""
         item = self.table.item(row, column)
         return item.text() if item is not None else ""
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """In the field, the arrows walk through the table."""
+        """Forward the arrow keys of the field to the table."""
         if (
             watched is self.field
             and isinstance(event, QKeyEvent)
             and event.type() == QEvent.Type.KeyPress
-            and event.key() in _WALKING
+            and event.key() in _NAVIGATION_KEYS
         ):
             self.table.event(event)
             return True

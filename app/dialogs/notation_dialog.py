@@ -1,8 +1,8 @@
-"""Another notation: what should become of the text. Convert it, read it anew, or begin another document.
+"""The dialog for another notation: convert the text, reinterpret it, or begin another document.
 
-Each way is seen before it is chosen: a conversion with what it loses, the text
-with what would be wrong with it, or the example that a new document begins with.
-The worker writes and reads; the dialog asks, waits, and drops what comes too late.
+Each choice has a preview: a conversion with its losses, the text with its errors in the other notation, or the example
+that a new document begins with. The worker converts and diagnoses; the dialog sends requests, waits, and drops late
+answers.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MOST_LISTED = 4
 
 
 class ConversionChoice(StrEnum):
-    """What may become of a text."""
+    """The choices of the dialog."""
 
     CONVERT = "convert"
     REINTERPRET = "reinterpret"
@@ -65,19 +65,19 @@ _HEADINGS: Final = {
 
 
 class NotationDialog(QDialog):
-    """Asks what becomes of a text; `show_conversion`, `show_reading` and `show_failure` take what comes back.
+    """Asks what to do with a text; `show_conversion`, `show_reading` and `show_failure` receive the results.
 
     Args:
-        compiled: the text as it stands, and how it is read.
-        grammar: the same, as the document has it.
-        examples: by the name of a reading, the grammar that a new document begins with.
-        target: the name of the reading that was chosen; GBNF by default, and from there the first other one.
+        compiled: the current text with its options, as a request.
+        grammar: the same as a part of the document.
+        examples: by the name of a notation choice, the grammar that a new document begins with.
+        target: the name of the initial notation choice; by default GBNF, or for GBNF the first other one.
         parent: the window.
 
     Signals:
-        wanted(request): a `ConvertRequest` or a `ReadRequest` is to be answered.
-        cancelled(): whatever was asked for is not wanted any more.
-        decided(Way, GrammarPart): this becomes of it, and is the grammar then.
+        wanted(request): answer a `ConvertRequest` or a `ReadRequest`.
+        cancelled(): cancel the pending request.
+        decided(ConversionChoice, GrammarPart): the choice, and the resulting grammar.
     """
 
     wanted = Signal(object)
@@ -96,7 +96,7 @@ class NotationDialog(QDialog):
         self._compiled, self._grammar, self._examples = compiled, grammar, examples
         self._additional = grammar.additional
         self._number = 0
-        self._waits = False
+        self._is_pending = False
         self._converted: GrammarPart | None = None
         self.setObjectName("notation")
         self.setWindowTitle("Another notation")
@@ -112,7 +112,7 @@ class NotationDialog(QDialog):
                 self.target.setItemData(self.target.count() - 1, plain_text(reading.tip), Qt.ItemDataRole.ToolTipRole)
         self.target.setCurrentText(target or "GBNF")
         self.ways = {way: QRadioButton(_TEXTS[way][0]) for way in ConversionChoice}
-        self._abouts = {way: _label() for way in ConversionChoice}
+        self._descriptions = {way: _label() for way in ConversionChoice}
         self.options = Options("grammar")
         self.heading = Label()
         self.heading.setProperty("role", "heading")
@@ -175,9 +175,9 @@ class NotationDialog(QDialog):
         columns.addLayout(left)
         for way in ConversionChoice:
             left.addWidget(self.ways[way])
-            self._abouts[way].setContentsMargins(theme.SPACE_L + theme.SPACE_XS, 0, 0, theme.SPACE_M)
-            self._abouts[way].setFixedWidth(_LEFT_WIDTH)
-            left.addWidget(self._abouts[way])
+            self._descriptions[way].setContentsMargins(theme.SPACE_L + theme.SPACE_XS, 0, 0, theme.SPACE_M)
+            self._descriptions[way].setFixedWidth(_LEFT_WIDTH)
+            left.addWidget(self._descriptions[way])
         left.addStretch()
         columns.addLayout(right, 1)
         right.addWidget(self.heading)
@@ -190,30 +190,30 @@ class NotationDialog(QDialog):
         for widget in (self.progress, self.cancel_button, self.accept_button):
             buttons.addWidget(widget)
 
-    # --- asking -------------------------------------------------------------------------------------------------------
+    # --- requests -----------------------------------------------------------------------------------------------------
 
     @property
     def way(self) -> ConversionChoice:
-        """What is chosen."""
+        """Return the current choice."""
         return next(way for way, button in self.ways.items() if button.isChecked())
 
     @property
     def reading(self) -> NotationChoice:
-        """The notation that is chosen."""
+        """Return the chosen notation."""
         return next(reading for reading in READINGS if reading.name == self.target.currentText())
 
     @property
     def is_waiting(self) -> bool:
-        """Return whether an answer is to come, or to be asked for soon."""
-        return self._waits or self._timer.isActive()
+        """Return whether an answer is pending or a request is about to be sent."""
+        return self._is_pending or self._timer.isActive()
 
     def begin(self) -> None:
-        """Ask for the first preview."""
+        """Request the first preview."""
         self.ways[ConversionChoice.CONVERT].setFocus()
         self._ask()
 
     def accept(self) -> None:
-        """Do what is chosen, where that is possible by now."""
+        """Accept the choice, if its result is available."""
         if not self.accept_button.isEnabled():
             return
         grammar = self._outcome()
@@ -222,7 +222,7 @@ class NotationDialog(QDialog):
             self.decided.emit(self.way, grammar)
 
     def reject(self) -> None:
-        """Leave all as it is."""
+        """Close the dialog without a change."""
         self.cancelled.emit()
         super().reject()
 
@@ -236,33 +236,33 @@ class NotationDialog(QDialog):
                 return self._examples.get(self.reading.name)
 
     def _close_objects(self) -> None:
-        """Convert the schema as if its objects had their declared properties only."""
+        """Convert the schema with its objects restricted to their declared properties."""
         self._grammar = msgspec.structs.replace(self._grammar, additional="closed")
         self._compiled = replace(self._compiled, options=self._grammar.options)
         self._ask()
 
     def _ask_soon(self) -> None:
-        """Something is told otherwise: what was converted before is not what is asked for."""
+        """Drop the conversion after an option changed, and request another one shortly."""
         self._converted = None
         self._show_state()
         self._timer.start()
 
     def _ask(self) -> None:
-        """Show what is chosen, or ask for it."""
+        """Show the preview of the choice, or request it."""
         self._timer.stop()
-        if self._waits:
+        if self._is_pending:
             self.cancelled.emit()
         self._number += 1
-        self._converted, self._waits = None, False
+        self._converted, self._is_pending = None, False
         self.close_objects.hide()
         way, reading = self.way, self.reading
         for other in ConversionChoice:
             about = _TEXTS[other][1].format(reading.name)
-            self._abouts[other].setText(about)
+            self._descriptions[other].setText(about)
             self.ways[other].setAccessibleDescription(about)
         self.heading.setText(_HEADINGS[way].format(reading.name))
         self.accept_button.setText(_TEXTS[way][0])
-        self.options.show_for(self._takes() if way is ConversionChoice.CONVERT else ())
+        self.options.show_for(self._supported_options() if way is ConversionChoice.CONVERT else ())
         self.note.setText("")
         match way:
             case ConversionChoice.CONVERT:
@@ -271,20 +271,20 @@ class NotationDialog(QDialog):
             case ConversionChoice.REINTERPRET:
                 self._show(self._grammar.text, reading.notation, "")
                 part = reading.of(self._grammar)
-                again = CompileRequest(self._compiled.revision, part.notation, part.text, part.options)
-                self._wait("Reading…", ReadRequest(again, self._number))
+                request = CompileRequest(self._compiled.revision, part.notation, part.text, part.options)
+                self._wait("Reading…", ReadRequest(request, self._number))
             case _:
                 part = self._examples[reading.name]
                 self._show(part.text, reading.notation, "")
         self._show_state()
 
-    def _takes(self) -> tuple[str, ...]:
-        spelled = ("spelling",) if self._grammar.notation == "json_schema" else ()
-        cut = ("depth",) if self.reading.notation != "gbnf" and self._grammar.notation != "regex" else ()
-        return (*spelled, *cut)
+    def _supported_options(self) -> tuple[str, ...]:
+        spelling_option = ("spelling",) if self._grammar.notation == "json_schema" else ()
+        depth_option = ("depth",) if self.reading.notation != "gbnf" and self._grammar.notation != "regex" else ()
+        return (*spelling_option, *depth_option)
 
     def _ask_conversion(self, reading: NotationChoice) -> None:
-        told, takes = self.options.told(), self._takes()
+        told, takes = self.options.told(), self._supported_options()
         self._wait(
             "Converting, and holding both against each other…",
             ConvertRequest(
@@ -298,23 +298,23 @@ class NotationDialog(QDialog):
         )
 
     def _wait(self, sentence: str, request: ConvertRequest | ReadRequest) -> None:
-        self._waits = True
+        self._is_pending = True
         self.note.setText(sentence)
         self.wanted.emit(request)
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
     def show_conversion(self, answer: ConvertAnswer) -> None:
-        """Show what a conversion makes of the text, or why there is none."""
+        """Show a conversion, or why there is none."""
         if answer.number != self._number:
             return
-        self._waits = False
+        self._is_pending = False
         self.note.setText("")
         if answer.error:
             self._say(f"There is no conversion.\n{answer.error}")
             self.close_objects.setVisible(answer.can_close)
         else:
-            # That objects were closed is part of the text now.
+            # The text itself expresses now that objects are closed.
             part = msgspec.structs.replace(self._grammar, text=answer.text, additional=self._additional)
             self._converted = self.reading.of(part)
             losses = [f"• {loss[:1].upper()}{loss[1:]}." for loss in answer.losses]
@@ -323,18 +323,18 @@ class NotationDialog(QDialog):
         self._show_state()
 
     def show_reading(self, answer: ReadAnswer) -> None:
-        """Say what is wrong with the text in the other notation."""
+        """Show the errors of the text in the other notation."""
         if answer.number != self._number:
             return
-        self._waits = False
+        self._is_pending = False
         self.note.setText("")
         self.told.setText(_findings(answer.diagnostics, self._grammar.text, self.reading.name))
         self._show_state()
 
     def show_failure(self, failed: Failed) -> None:
-        """A worker met a bug: what was asked for will not come."""
-        if self._waits:
-            self._waits = False
+        """Show that a worker hit a bug, so that there will be no answer."""
+        if self._is_pending:
+            self._is_pending = False
             self.note.setText("")
             self._say(f"Turnstile met a bug of its own: {failed.summary}")
             self._show_state()
@@ -345,13 +345,13 @@ class NotationDialog(QDialog):
         self.preview.setCurrentWidget(self.text)
 
     def _say(self, sentence: str) -> None:
-        """Show a sentence instead of a preview."""
+        """Show a message instead of a preview."""
         self.instead.setText(unmarked(sentence))
         self.told.setText("")
         self.preview.setCurrentWidget(self.instead)
 
     def _show_state(self) -> None:
-        self.progress.setVisible(self._waits)
+        self.progress.setVisible(self._is_pending)
         self.accept_button.setEnabled(self._outcome() is not None)
 
 

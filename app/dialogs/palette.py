@@ -1,4 +1,4 @@
-"""The command palette: type a few letters of any command, press Return."""
+"""The command palette: type some characters of a command, press Return."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _ICON = 18
 
 
 class _CommandDelegate(QStyledItemDelegate):
-    """A command on the left, its keys on the right, all rows of one height."""
+    """A command on the left, its keys on the right, all rows of the same height."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """As wide as it is, and as high as every other."""
+        """Return the row's own width, and the common height."""
         return QSize(super().sizeHint(option, index).width(), _ROW)
 
     def paint(
@@ -43,7 +43,7 @@ class _CommandDelegate(QStyledItemDelegate):
 
 
 class CommandPalette(QDialog):
-    """Lists the commands that match; runs the one that is chosen."""
+    """Lists the commands that match, and runs the chosen one."""
 
     def __init__(self, actions: Actions, parent: QWidget) -> None:
         super().__init__(parent)
@@ -73,7 +73,7 @@ class CommandPalette(QDialog):
         self.move(corner.x() - self.width() // 2, parent.mapToGlobal(parent.rect().topLeft()).y() + 64)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let the arrows and Return in the field work on the list."""
+        """Forward the arrow keys and Return of the field to the list."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
                 step = 1 if event.key() == Qt.Key.Key_Down else -1
@@ -113,6 +113,6 @@ class CommandPalette(QDialog):
 
 
 def matches(typed: str, title: str) -> bool:
-    """Whether the typed letters occur in the title in this order, spaces aside."""
-    rest = iter(title.lower())
-    return all(letter in rest for letter in typed.lower() if not letter.isspace())
+    """Return whether the typed characters occur in the title in this order, ignoring spaces."""
+    remaining = iter(title.lower())
+    return all(character in remaining for character in typed.lower() if not character.isspace())

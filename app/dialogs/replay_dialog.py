@@ -1,7 +1,6 @@
-"""Check an output: paste what a model wrote, and read in one sentence what went wrong with it.
+"""The output check: paste what a model wrote, and read in one sentence what is wrong with it.
 
-It stays open beside the window, so that the grammar can be mended under it: every
-compile judges the output again.
+It stays open beside the window, so that the user can fix the grammar meanwhile: every compile judges the output again.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ _SEVERITIES: dict[VerdictOutcome, BannerSeverity] = {
 
 @dataclass(frozen=True, slots=True)
 class ReplayDraft:
-    """What was asked, for the next time that the dialog is opened."""
+    """The contents of the dialog, restored when it is opened again."""
 
     text: str
     as_ids: bool
@@ -73,17 +72,17 @@ class ReplayDraft:
 
 
 class ReplayDialog(QDialog):
-    """Asks about an output; `show_answer` takes what comes back.
+    """Asks for a verdict on an output; `show_answer` receives the result.
 
     Args:
         title: the document's.
         parent: the window.
 
     Signals:
-        checked(ReplayQuestion): what is wrong with this output?
-        opened(token ids): put the output into the generation as a trace.
-        test_wanted(text): keep the output as a test string.
-        span_wanted(Span): show this place of the grammar.
+        checked(ReplayQuestion): request the verdict on an output.
+        opened(token ids): make the output the current trace.
+        test_wanted(text): add the output to the test strings.
+        span_wanted(Span): show this span of the grammar.
     """
 
     checked = Signal(object)
@@ -95,9 +94,9 @@ class ReplayDialog(QDialog):
         super().__init__(parent)
         self._verdict: Verdict | None = None
         self._question: ReplayQuestion | None = None
-        self._saved: SavedTrace | None = None  # what was read from a file, until it is typed in
-        self._awaits_grammar = False  # whether the grammar was edited and did not compile yet
-        self._stale_notes: tuple[str, ...] = ()  # of the last verdict, while another one is awaited
+        self._saved: SavedTrace | None = None  # the contents of a file, until the text is edited
+        self._awaits_grammar = False  # whether the grammar was edited and has not compiled yet
+        self._stale_notes: tuple[str, ...] = ()  # of the last verdict, while another one is pending
         self.setWindowTitle(f"Check an output – {title}")
         self.resize(780, 640)
         self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
@@ -122,19 +121,19 @@ class ReplayDialog(QDialog):
         layout.addWidget(frame, 2)
         self._tokens_frame = frame
         layout.addWidget(self._buttons)
-        theme.themes.changed.connect(self._dress)
+        theme.themes.changed.connect(self._apply_theme)
         self._say(_TEACHING, "hint")
         self._show_buttons()
         self.text.setFocus()
 
     @property
     def draft(self) -> ReplayDraft:
-        """What is asked."""
+        """Return the contents of the dialog."""
         ids, finish = self.as_ids.isChecked(), self.finish.currentIndex()
         return ReplayDraft(self.text.toPlainText(), ids, self.budget.value(), finish, self._saved)
 
     def resume(self, draft: ReplayDraft) -> None:
-        """Ask what was asked before; what is pasted takes its place, for it is selected."""
+        """Restore earlier contents; the text is selected, so that pasting replaces it."""
         (self.as_ids if draft.as_ids else self.as_text).setChecked(True)
         self.budget.setValue(draft.budget)
         self.finish.setCurrentIndex(draft.finish)
@@ -143,39 +142,39 @@ class ReplayDialog(QDialog):
         self._saved = draft.saved
         self.check_again()
 
-    # --- asking -------------------------------------------------------------------------------------------------------
+    # --- requests -----------------------------------------------------------------------------------------------------
 
     def check_again(self, *_: object) -> None:
-        """Ask about the output as it stands; a late answer to an older question is not shown."""
+        """Request the verdict on the current output; a late answer to an older request is not shown."""
         self._timer.stop()
         self._awaits_grammar = False
         try:
-            self._question = self._asked()
+            self._question = self._current_question()
         except ValueError as error:
             self._question = None
-            self._forget()
+            self._clear_verdict()
             self._say(f"These are no token ids: {error}.", "error")
             return
         if self._question is None:
-            self._forget()
+            self._clear_verdict()
             self._say(_TEACHING, "hint")
         else:
             self._await_verdict()
             self.checked.emit(self._question)
 
     def show_grammar_changed(self) -> None:
-        """Show that the verdict is of an older grammar: `check_again` follows once the new one compiled."""
+        """Show that the verdict belongs to an older grammar: `check_again` follows once the new one compiled."""
         if self._question is not None or self._timer.isActive():
             self._awaits_grammar = True
             self._await_verdict()
 
     def show_grammar_refused(self, why: str) -> None:
-        """Say why an edit of the grammar will not be followed by a check."""
+        """Show why there is no check after an edit of the grammar."""
         if self._awaits_grammar:
-            self._forget()
+            self._clear_verdict()
             self._say(f"{why}, so the output is not checked.", "warning")
 
-    def _asked(self) -> ReplayQuestion | None:
+    def _current_question(self) -> ReplayQuestion | None:
         text = self.text.toPlainText()
         budget = self.budget.value() or None
         finish = str(self.finish.currentData())
@@ -191,7 +190,7 @@ class ReplayDialog(QDialog):
         if answer.question != self._question:
             return
         if answer.verdict is None:
-            self._forget()
+            self._clear_verdict()
             self._say(answer.error, "error")
             return
         found = self._verdict = answer.verdict
@@ -206,16 +205,16 @@ class ReplayDialog(QDialog):
     # --- showing ------------------------------------------------------------------------------------------------------
 
     def _await_verdict(self) -> None:
-        """Show at once that what is shown is of an older output, grammar or budget.
+        """Show at once that the verdict belongs to an older output, grammar or budget.
 
-        The sentence goes; notes and tokens stay, faded, so that nothing jumps while one types.
+        The sentence disappears; notes and tokens stay, faded, so that nothing moves while the user types.
         """
         if self._verdict is not None:
             self._stale_notes = self._verdict.notes
         self._verdict = None
         self._say(_CHECKING, "hint")
         self._show_notes()
-        self.text.setExtraSelections([])  # their offsets are those of the older text
+        self.text.setExtraSelections([])  # their offsets belong to the older text
         if self.chips.has_chips:
             self.tokens_title.setText("Tokens before the last change")
         self._set_faded(True)
@@ -227,7 +226,7 @@ class ReplayDialog(QDialog):
         if not is_faded:
             self._stale_notes = ()
 
-    def _forget(self) -> None:
+    def _clear_verdict(self) -> None:
         self._verdict = None
         self._set_faded(False)
         self._show_notes()
@@ -243,7 +242,7 @@ class ReplayDialog(QDialog):
 
     @property
     def sentence(self) -> str:
-        """The verdict as it reads."""
+        """Return the verdict as plain text."""
         return unmarked(self._sentence)
 
     def _show_notes(self) -> None:
@@ -271,7 +270,7 @@ class ReplayDialog(QDialog):
             self.chips.reveal_chip(found.failure.place.token)
 
     def _mark(self) -> None:
-        """Mark the character that cannot stand, in the theme's colours, and bring it into view."""
+        """Highlight the illegal character in the theme's colours, and scroll to it."""
         found = self._verdict
         if found is None:
             return
@@ -295,7 +294,7 @@ class ReplayDialog(QDialog):
         self._on_edited()
 
     def _on_edited(self) -> None:
-        """Ask in a moment: what is shown is not the verdict on this any more."""
+        """Request another verdict shortly: the one shown is outdated."""
         if not self.text.toPlainText():
             self.check_again()
             return
@@ -303,7 +302,7 @@ class ReplayDialog(QDialog):
         self._timer.start()
 
     def read_file(self, path: Path) -> None:
-        """Judge what a file holds: a saved trace with its tokens, or any text."""
+        """Check the contents of a file: a saved trace with its tokens, or any text."""
         try:
             data = path.read_bytes()
         except OSError as error:
@@ -329,7 +328,7 @@ class ReplayDialog(QDialog):
         dialog.fileSelected.connect(lambda name: self.read_file(Path(name)))
         dialog.open()
 
-    # --- what the buttons do ------------------------------------------------------------------------------------------
+    # --- handlers of the buttons --------------------------------------------------------------------------------------
 
     def _open(self) -> None:
         if self._verdict is not None:
@@ -345,7 +344,7 @@ class ReplayDialog(QDialog):
         if self._verdict is not None and (spans := span_of(self._verdict)):
             self.span_wanted.emit(spans[0])
 
-    def _keep(self) -> None:
+    def _keep_as_test(self) -> None:
         self.test_wanted.emit(self.text.toPlainText())
         self.test_button.setEnabled(False)
 
@@ -415,7 +414,7 @@ class ReplayDialog(QDialog):
         self.open_button = push_button("Open as a trace", tip, role="primary")
         close = push_button("Close", "Close this dialog")
         self.place_button.clicked.connect(self._show_place)
-        self.test_button.clicked.connect(self._keep)
+        self.test_button.clicked.connect(self._keep_as_test)
         self.copy_button.clicked.connect(self._copy)
         self.open_button.clicked.connect(self._open)
         close.clicked.connect(self.reject)
@@ -428,7 +427,7 @@ class ReplayDialog(QDialog):
         buttons.addWidget(close)
         buttons.addWidget(self.open_button)
 
-    def _dress(self) -> None:
+    def _apply_theme(self) -> None:
         self._say(self._sentence, self._severity)
         self._show_notes()
         self._mark()

@@ -1,4 +1,4 @@
-"""Pieces of the dialog that checks an output: its tokens as chips, marks in its text."""
+"""Helpers of the output check: tokens as chips, and highlights in the text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KINDS = {
 
 
 def chip(token: ReplayedToken, index: int) -> Chip:
-    """A token of an output as a chip; no model was asked for it."""
+    """Return a token of an output as a chip; it has no probabilities."""
     kind = ChipKind.FORCED if token.forced else _KINDS[token.state]
     return Chip(
         id=index,
@@ -39,18 +39,18 @@ def chip(token: ReplayedToken, index: int) -> Chip:
 
 def _tip(token: ReplayedToken, index: int) -> str:
     number = "" if token.token_id is None else f"   id {token.token_id}"
-    told = {
+    description = {
         ReplayedTokenState.LEGAL: "forced: the grammar left no choice" if token.forced else "legal",
         ReplayedTokenState.ILLEGAL: "the grammar does not allow it",
         ReplayedTokenState.BEYOND: "behind the first illegal one: not judged",
         ReplayedTokenState.END: "ends the output",
     }[token.state]
     text = token.name or shown(token.data)
-    return f"token {index + 1}, byte {token.start:,}: {text}{number}\n{told}"
+    return f"token {index + 1}, byte {token.start:,}: {text}{number}\n{description}"
 
 
 def span_of(found: Verdict) -> tuple[Span, ...]:
-    """The places of the grammar that a verdict is about."""
+    """Return the source spans that a verdict is about."""
     if found.failure is not None:
         return found.failure.spans
     at_end = next((circle for circle in found.circles if circle.at_end), None)
@@ -58,20 +58,20 @@ def span_of(found: Verdict) -> tuple[Span, ...]:
 
 
 def start_of_failure(found: Verdict) -> int:
-    """Where the character stands that cannot, in Qt's characters."""
+    """Return the offset of the illegal character, in UTF-16 units."""
     start = found.legal
     while 0 < start < len(found.data) and 0x80 <= found.data[start] < 0xC0:
-        start -= 1  # a byte within a character: that one is marked
+        start -= 1  # a continuation byte: mark its character
     return _units(found.data[:start])
 
 
 def marks(found: Verdict, document: QTextDocument, *, as_ids: bool) -> list[QTextEdit.ExtraSelection]:
-    """What a verdict marks in the text of an output: what was skipped, the character that cannot stand, pale the rest.
+    """Return the highlights of a verdict in an output: skipped text, the illegal character, and the text after it.
 
     Args:
         found: the verdict.
         document: the text.
-        as_ids: whether the text is token ids, in which no character is marked.
+        as_ids: whether the text is token ids, in which no character is highlighted.
     """
     dead, beyond = QTextCharFormat(), QTextCharFormat()
     dead.setBackground(theme.colour(Role.ERROR_FILL))
@@ -79,27 +79,27 @@ def marks(found: Verdict, document: QTextDocument, *, as_ids: bool) -> list[QTex
     dead.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
     dead.setUnderlineColor(theme.colour(Role.ERROR))
     beyond.setForeground(theme.colour(Role.MUTED))
-    made = []
+    selections = []
     if found.skipped is not None:
-        made.append(_selection(document, 0, _units(found.data[: found.skipped[0]]), dead))
+        selections.append(_selection(document, 0, _units(found.data[: found.skipped[0]]), dead))
     if found.failure is not None and not as_ids:
         start = start_of_failure(found)
-        made.append(_selection(document, start, start + 1, dead))
-        made.append(_selection(document, start + 1, _units(found.data), beyond))
-    return made
+        selections.append(_selection(document, start, start + 1, dead))
+        selections.append(_selection(document, start + 1, _units(found.data), beyond))
+    return selections
 
 
-def _selection(document: QTextDocument, first: int, last: int, look: QTextCharFormat) -> QTextEdit.ExtraSelection:
+def _selection(document: QTextDocument, first: int, last: int, format_: QTextCharFormat) -> QTextEdit.ExtraSelection:
     selection = QTextEdit.ExtraSelection()
     end = document.characterCount() - 1
     cursor = QTextCursor(document)
     cursor.setPosition(min(first, end))
     cursor.setPosition(min(last, end), QTextCursor.MoveMode.KeepAnchor)
     selection.cursor = cursor
-    selection.format = look
+    selection.format = format_
     return selection
 
 
 def _units(data: bytes) -> int:
-    """How many of Qt's characters some bytes are: UTF-16 units."""
+    """Return the length of UTF-8 bytes in UTF-16 units, which Qt counts."""
     return len(data.decode("utf-8", "replace").encode("utf-16-le", "surrogatepass")) // 2
