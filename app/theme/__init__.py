@@ -1,12 +1,11 @@
-"""Colours, fonts and the look of the window, by role.
+"""Colours, fonts and the style of the window, by role.
 
     from app import theme
 
     theme.colour(theme.Role.LIVE)
     theme.themes.changed.connect(self._recolour)
 
-One theme is current per process: Qt's palette and style sheet are per
-application too, so an object that pretended otherwise would only mislead.
+One theme is current per process: Qt's palette and style sheet belong to the application, too.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ __all__ = [
 ]
 
 _MONO_FAMILIES = ("JetBrains Mono", "Cascadia Mono", "SF Mono", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace")
-_TITLE_OFFSET = 4.0  # points over the interface's font
-_IS_DRESSED = "isDressed"  # a property of windows that wear the sheet by themselves
+_TITLE_OFFSET = 4.0  # points more than the interface font
+_HAS_STYLE_SHEET = "isDressed"  # a property of windows that have a style sheet of their own
 
 
 class Themes(QObject):
-    """The current theme and its change."""
+    """The current theme, with a signal for its change."""
 
     changed = Signal()
 
@@ -58,22 +57,22 @@ themes = Themes()
 
 
 def current() -> Theme:
-    """The theme that the window wears now."""
+    """Return the current theme."""
     return themes.current
 
 
 def colour(role: Role | str) -> QColor:
-    """The current theme's colour of a role."""
+    """Return the current theme's colour of a role."""
     return themes.current.colour(role)
 
 
 def system_theme() -> ThemeName:
-    """What the desktop prefers; light where it does not say."""
+    """Return the desktop's preferred theme; light if it has none."""
     return "dark" if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
 
 
 def prepare(app: QApplication, name: str) -> None:
-    """Give an application a theme's style, palette and font; its windows dress themselves once they are built."""
+    """Set an application's style, palette and font; its windows get their style sheet once they are built."""
     themes.current = THEMES[system_theme() if name == "system" else name]
     if app.styleSheet():
         app.setStyleSheet("")
@@ -83,27 +82,29 @@ def prepare(app: QApplication, name: str) -> None:
 
 
 def apply_font(window: QWidget) -> None:
-    """Have a window wear the style sheet from now on, in every theme that comes, with all that it holds and opens.
+    """Set the style sheet of a window, and update it with every change of the theme.
 
-    A popup that Qt takes away from its parent must be dressed by itself. An application's own sheet looks the same and
-    takes five times as long, for it dresses all widgets one by one. And what is built under a sheet is dressed again
-    with every parent that it gets: so a window is built first.
+    A popup that Qt detaches from its parent needs a call of its own. A style sheet of the application looks the same
+    and takes five times as long, because it is applied to all widgets one by one. And widgets that are built under a
+    style sheet are styled again with every new parent: so a window is built first.
     """
-    window.setProperty(_IS_DRESSED, True)
+    window.setProperty(_HAS_STYLE_SHEET, True)
     window.setStyleSheet(_sheet(themes.current))
 
 
 def apply(app: QApplication, name: str) -> None:
-    """Dress all windows in a theme: `"light"`, `"dark"` or `"system"`; where there is none yet, whatever is shown."""
+    """Apply a theme to all windows: `"light"`, `"dark"` or `"system"`; without such windows, to the application."""
     theme = THEMES[system_theme() if name == "system" else name]
     themes.current = theme
-    dressed = [widget for widget in app.topLevelWidgets() if widget.property(_IS_DRESSED)]
-    windows = [widget for widget in dressed if widget.windowType() != Qt.WindowType.Popup]
-    if not windows and not app.styleSheet():  # once: a style dresses every widget anew, as the sheet does after it
+    styled = [widget for widget in app.topLevelWidgets() if widget.property(_HAS_STYLE_SHEET)]
+    windows = [widget for widget in styled if widget.windowType() != Qt.WindowType.Popup]
+    if (
+        not windows and not app.styleSheet()
+    ):  # only once: a new style is applied to every widget, as the sheet is after it
         app.setStyle("Fusion")
     app.setPalette(_palette(theme))
     app.setFont(ui_font())
-    for widget in dressed:
+    for widget in styled:
         widget.setStyleSheet(_sheet(theme))
     if not windows or app.styleSheet():
         app.setStyleSheet(_sheet(theme))
@@ -115,14 +116,14 @@ def _sheet(theme: Theme) -> str:
 
 
 def ui_font(size_offset: float = 0.0) -> QFont:
-    """The desktop's interface font, in points plus an offset."""
+    """Return the desktop's interface font with an offset in points."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
     font.setPointSizeF(max(9.0, min(font.pointSizeF(), 13.0)) + size_offset)
     return font
 
 
 def mono_font(size_offset: float = 0.0) -> QFont:
-    """The font for grammars, tokens and numbers."""
+    """Return the font for grammars, tokens and numbers."""
     font = QFont(list(_MONO_FAMILIES))
     font.setStyleHint(QFont.StyleHint.Monospace)
     font.setFixedPitch(True)

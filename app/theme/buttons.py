@@ -1,6 +1,7 @@
-"""Buttons: what each is called, what it does in a sentence, and its look.
+"""Factories of buttons with a text, a tool tip and a style.
 
-A text is what a screen reader says, too, and stays so where the text changes; what shows a sign instead has a name.
+The text is also the accessible name, and remains it if the text changes; a button with a symbol instead has an explicit
+name.
 """
 
 from __future__ import annotations
@@ -15,27 +16,49 @@ from app.theme.icons import icon
 from app.theme.plain_text import plain_text
 
 _ICON = 16
-_CLOSE = 24  # the least that WCAG 2.2 asks of a target (2.5.8)
+_CLOSE = 24  # the minimum target size of WCAG 2.2 (2.5.8)
 
 _Button = TypeVar("_Button", bound=QAbstractButton)
 
 
 def tool_button(text: str, tip: str = "", *, name: str = "", role: str = "", checkable: bool = False) -> QToolButton:
-    """A small button beside what it is about; `name` is for a text that is but a sign."""
-    button = _dressed(QToolButton(), text, tip, role, checkable=checkable)
+    """Create a small button.
+
+    Args:
+        text: its label.
+        tip: its tool tip.
+        name: its accessible name, if the text is only a symbol.
+        role: its style.
+        checkable: whether it is on or off.
+    """
+    button = _configured(QToolButton(), text, tip, role, checkable=checkable)
     button.setAccessibleName(name)
     return button
 
 
 def push_button(text: str = "", tip: str = "", *, role: str = "", checkable: bool = False) -> QPushButton:
-    """A button that does something; in a dialog, Return in a field does not press it."""
-    button = _dressed(QPushButton(), text, tip, role, checkable=checkable)
+    """Create a push button; in a dialog, Return in a field does not press it.
+
+    Args:
+        text: its label.
+        tip: its tool tip.
+        role: its style.
+        checkable: whether it is on or off.
+    """
+    button = _configured(QPushButton(), text, tip, role, checkable=checkable)
     button.setAutoDefault(False)
     return button
 
 
 def icon_button(icon_name: str, name: str, tip: str = "", *, checkable: bool = False) -> QToolButton:
-    """A button with an icon for a face; its name is its tip where there is no other."""
+    """Create a button with an icon; by default its tip is its name.
+
+    Args:
+        icon_name: the icon.
+        name: its accessible name.
+        tip: its tool tip.
+        checkable: whether it is on or off.
+    """
     button = tool_button("", tip or name, name=name, checkable=checkable)
     button.setIcon(icon(icon_name))
     button.setIconSize(QSize(_ICON, _ICON))
@@ -43,7 +66,7 @@ def icon_button(icon_name: str, name: str, tip: str = "", *, checkable: bool = F
 
 
 def close_button(name: str = "Close", tip: str = "") -> QToolButton:
-    """The cross that closes what it stands in."""
+    """Create the cross that closes a banner, popup or the like."""
     button = icon_button("ph.x", name, tip)
     button.setProperty("role", "close")
     button.setFixedSize(_CLOSE, _CLOSE)
@@ -66,8 +89,8 @@ def _clear_hover(button: QAbstractButton) -> None:
         button.update()
 
 
-def _dressed(button: _Button, text: str, tip: str, role: str, *, checkable: bool) -> _Button:
-    button.setText(text.replace("&", "&&"))  # Qt reads a single one as the mark of a key
+def _configured(button: _Button, text: str, tip: str, role: str, *, checkable: bool) -> _Button:
+    button.setText(text.replace("&", "&&"))  # Qt reads a single one as a mnemonic
     button.setToolTip(plain_text(tip))
     button.setCheckable(checkable)
     if role:

@@ -1,11 +1,11 @@
-"""Icons: glyphs of the Phosphor font, at whatever size a widget asks for and in the colours of the theme at that time.
+"""Icons: glyphs of the Phosphor font, at any size and in the colours of the current theme.
 
-An icon looks its colours up whenever it is painted, so what shows it does nothing when the theme changes: the style
-sheet has it painted anew. A pixmap made of an icon stays as it is.
+An icon looks its colours up whenever it is painted, so its widget does nothing when the theme changes: the style sheet
+causes a repaint. A pixmap made from an icon stays as it is.
 
-The font and its names come with qtawesome, whose files alone are read. Rejected:
-importing it. It brings qtpy, which makes every class of three Qt modules, and it
-loads eleven fonts for our one: a sixth of the time to the first window.
+The font and its names come with qtawesome, of which only the files are read. Rejected: importing it. It imports qtpy,
+which creates every class of three Qt modules, and it loads eleven fonts for our one: a sixth of the time to the first
+window.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from app import theme
 
 _log = logging.getLogger(__name__)
 
-_SHARE = 0.875  # of an icon's height that its glyph's size takes: the rest is the font's own bearing
-PREFIX = "ph."  # what qtawesome calls this font, and its documentation its icons
+_GLYPH_RATIO = 0.875  # the ratio of the glyph's font size to the icon's height: the rest is the font's bearing
+PREFIX = "ph."  # qtawesome's prefix for this font
 
 
 @cache
 def icon(name: str, role: theme.Role = theme.Role.TEXT) -> QIcon:
-    """The icon `ph.NAME` in a role's colour; paler while it is disabled.
+    """Return the icon `ph.NAME` in a role's colour; paler while it is disabled.
 
     Raises:
         KeyError: the font has no such icon.
@@ -41,10 +41,10 @@ def icon(name: str, role: theme.Role = theme.Role.TEXT) -> QIcon:
 
 
 class IconLabel(QWidget):
-    """Shows an icon beside a text; it is empty to a screen reader."""
+    """An icon beside a text; screen readers ignore it."""
 
     def __init__(self, size: int) -> None:
-        """Build it, `size` pixels wide and high."""
+        """Create a label, `size` pixels wide and high."""
         super().__init__()
         self._icon = QIcon()
         self.setFixedSize(size, size)
@@ -55,7 +55,7 @@ class IconLabel(QWidget):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw it in the colours of the time."""
+        """Draw the icon in the current colours."""
         painter = QPainter(self)
         self._icon.paint(painter, self.rect())
         painter.end()
@@ -71,7 +71,7 @@ class _Engine(QIconEngine):
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, _state: QIcon.State) -> None:
         """Draw the glyph in the middle of a rectangle."""
         font = QFont(self._family)
-        font.setPixelSize(max(1, round(_SHARE * rect.height())))
+        font.setPixelSize(max(1, round(_GLYPH_RATIO * rect.height())))
         painter.save()
         painter.setFont(font)
         painter.setPen(theme.colour(theme.Role.DISABLED if mode == QIcon.Mode.Disabled else self._role))
@@ -79,13 +79,13 @@ class _Engine(QIconEngine):
         painter.restore()
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        """The glyph on no ground."""
-        drawn = QPixmap(size)
-        drawn.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(drawn)
+        """Return the glyph on a transparent background."""
+        pixmap_ = QPixmap(size)
+        pixmap_.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap_)
         self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
         painter.end()
-        return drawn
+        return pixmap_
 
 
 @cache
@@ -98,14 +98,14 @@ def _folder() -> Path:
 
 @cache
 def _glyphs() -> dict[str, str]:
-    """Code points in hexadecimal, by name."""
+    """Return the code points in hexadecimal, by name."""
     glyphs: dict[str, str] = json.loads(next(_folder().glob("phosphor-charmap-*.json")).read_text("utf-8"))
     return glyphs
 
 
 @cache
 def _family() -> str:
-    """The font's name to Qt; empty where the system does not let an application bring fonts."""
+    """Return the font's family name; empty if the system does not let an application add fonts."""
     font_id = QFontDatabase.addApplicationFontFromData(next(_folder().glob("phosphor-[0-9]*.ttf")).read_bytes())
     families = QFontDatabase.applicationFontFamilies(font_id) if font_id >= 0 else []
     if not families:

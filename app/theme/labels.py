@@ -1,4 +1,4 @@
-"""Labels that show a text as it is.
+"""Labels that show a text unchanged.
 
 A `QLabel` guesses whether its text is HTML, as tool tips do (see `plain_text`). These labels never guess.
 """
@@ -13,10 +13,10 @@ class Label(QLabel):
     """A label of plain text.
 
     Args:
-        text: what it shows.
+        text: the text.
         parent: as of any widget.
-        wraps: whether a long text takes several lines.
-        is_html: whether the text is HTML; then whoever sets it escapes what is not.
+        wraps: whether a long text is wrapped.
+        is_html: whether the text is HTML; then the caller escapes plain parts.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""Texts that Qt shows as they are.
+"""Texts that Qt must not interpret as HTML.
 
 Qt guesses whether the text of a tool tip is HTML (`Qt.mightBeRichText`) and then loads the images that it names. The
-texts of grammars, models and files are not HTML, so an invisible character is put where Qt would see a tag.
+texts of grammars, models and files are not HTML, so an invisible character is inserted where Qt would see a tag.
 
 Rejected: an event filter on the application, which Python would run for every event; escaping as HTML, which a screen
 reader would read out.
@@ -18,5 +18,5 @@ _MARK = re.compile(r"[<&]")
 
 
 def plain_text(text: str) -> str:
-    """Return a text that Qt takes for plain text; most texts are returned unchanged."""
+    """Return a text that Qt treats as plain text; most texts are returned unchanged."""
     return _MARK.sub(rf"\g<0>{_JOINER}", text) if Qt.mightBeRichText(text) else text

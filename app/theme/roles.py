@@ -1,13 +1,12 @@
 """Colours by role, in a light and a dark theme.
 
-A widget asks for what a colour *means* ("live", "forbidden"), never for a value,
-so that both themes, and any later one, serve every pane. Foreground roles keep a
-contrast of at least 4.5:1 against `WINDOW`, `PANEL` and their own `*_FILL` in
-both themes (tests compute it, by WCAG 2.1). No colour is the only cue: a
-forbidden token is also struck through, a live state also has a thicker outline.
+A widget requests a colour by its *meaning* ("live", "forbidden"), never by a value, so that every pane supports both
+themes and later ones. Foreground roles keep a contrast of at least 4.5:1 against `WINDOW`, `PANEL` and their own
+`*_FILL` in both themes (tests compute it, by WCAG 2.1). No colour is the only cue: a forbidden token is also struck
+through, a live state also has a thicker outline.
 
-Rejected: deriving one theme from the other by inverting lightness. Tints on dark
-ground need more chroma than an inversion leaves them.
+Rejected: deriving one theme from the other by inverting lightness. Tints on a dark background need more chroma than an
+inversion leaves them.
 """
 
 from __future__ import annotations
@@ -24,24 +23,24 @@ ThemeName = Literal["light", "dark"]
 
 
 class Role(StrEnum):
-    """What a colour is for."""
+    """The purpose of a colour."""
 
     WINDOW = "window"  # behind everything: toolbar, status bar, gaps
-    PANEL = "panel"  # a pane's own ground: editor, tables, canvas
-    RAISED = "raised"  # buttons, chips, headers, nodes at rest
+    PANEL = "panel"  # the background of a pane: editor, tables, canvas
+    RAISED = "raised"  # buttons, chips, headers, inactive nodes
     BORDER = "border"
     TEXT = "text"
     MUTED = "muted"  # secondary text, labels, empty states
     DISABLED = "disabled"
     ACCENT = "accent"  # the primary button, focus, links
     ON_ACCENT = "on-accent"
-    LIVE = "live"  # where the match stands now
+    LIVE = "live"  # the live states
     LIVE_FILL = "live-fill"
     ALLOWED = "allowed"
     ALLOWED_FILL = "allowed-fill"
     FORBIDDEN = "forbidden"
     FORBIDDEN_FILL = "forbidden-fill"
-    FORCED = "forced"  # the grammar left no choice
+    FORCED = "forced"  # the only legal continuation
     FORCED_FILL = "forced-fill"
     ERROR = "error"
     ERROR_FILL = "error-fill"
@@ -49,7 +48,7 @@ class Role(StrEnum):
     WARNING_FILL = "warning-fill"
     HINT = "hint"
     HINT_FILL = "hint-fill"
-    HOVER = "hover"  # fill under the pointer, and of the span that it points at
+    HOVER = "hover"  # fill of the hovered item, and of its source span
     SELECTION = "selection"  # fill of a selection; text stays TEXT
     BAR_MODEL = "bar-model"  # the model's probability, before the mask
     BAR_MASKED = "bar-masked"  # the probability after the mask
@@ -74,15 +73,15 @@ class Theme:
     _colours: Mapping[str, QColor] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # Parsed once: a table asks for some hundred colours in each paint.
+        # Parsed once: a table requests some hundred colours in each paint.
         object.__setattr__(self, "_colours", {role.value: QColor(value) for role, value in self.values.items()})
 
     def colour(self, role: Role | str) -> QColor:
-        """The colour of a role, given as `Role.LIVE` or as `"live"`; a copy, since a `QColor` can be changed."""
+        """Return the colour of a role, given as `Role.LIVE` or as `"live"`; a copy, since a `QColor` can be changed."""
         return QColor(self._colours[role])
 
     def hex(self, role: Role | str) -> str:
-        """The same as `#rrggbb`, for style sheets and HTML."""
+        """Return a colour as `#rrggbb`, for style sheets and HTML."""
         return self.values[Role(role)]
 
 

@@ -1,13 +1,13 @@
 """The application's one style sheet, generated from a theme.
 
-Panes set no style sheets of their own; they set a dynamic property that is
-styled here, so that both themes reach them:
+Panes set no style sheets of their own; they set a dynamic property that is styled here, so that both themes apply to
+them:
 
 * `QLabel[role="title" | "heading" | "muted" | "empty"]`; an empty one may be `framed`
 * `QPushButton[role="primary" | "link" | "flat"]`
-* `QFrame[role="panel" | "bar" | "card" | "well" | "tour" | "banner"]`; a banner also has
-  `severity="error" | "warning" | "hint" | "allowed"`
-* `QListView[role="popup"]` and `QDialog[role="popup"]`, which lie over other things without a frame of the desktop
+* `QFrame[role="panel" | "bar" | "card" | "well" | "tour" | "banner"]`; a banner also has `severity="error" | "warning"
+  | "hint" | "allowed"`
+* `QListView[role="popup"]` and `QDialog[role="popup"]`, which have no window frame of the desktop
 * `QToolButton[role="chip" | "former" | "fold" | "outlined" | "primary" | "close"]`
 """
 
@@ -170,7 +170,12 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 
 
 def style_sheet(theme: Theme, title_points: float = 13.0) -> str:
-    """The style sheet in a theme's colours; titles are of the given size, in points."""
+    """Return the style sheet in a theme's colours.
+
+    Args:
+        theme: the theme.
+        title_points: the font size of titles, in points.
+    """
     icons = Path(str(files("resources") / "icons"))
     sheet = _SHEET.replace("{title-size}", f"{title_points:g}pt")
     sheet = sheet.replace("{check}", (icons / f"check-{theme.name}.svg").as_posix())
