@@ -1,1 +1,1 @@
-"""The window: it puts the panes together and wires them to the session; no pane knows either."""
+"""The main window: it arranges the panes and connects them to the session; the panes know neither."""

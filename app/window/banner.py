@@ -74,7 +74,7 @@ class NotificationBanner(Banner):
 
 
 class BannerStack(QWidget):
-    """The alarms of one place, the latest below; hidden while there are none."""
+    """The open notifications, the latest at the bottom; hidden if there are none."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -85,17 +85,17 @@ class BannerStack(QWidget):
 
     @property
     def banners(self) -> list[NotificationBanner]:
-        """What is shown, oldest first."""
+        """Return the open banners, oldest first."""
         return list(self._banners)
 
     def withdraw(self, alarm: Notification) -> None:
-        """Close the banner of an alarm that no longer holds, if it is open."""
+        """Close the banner of a notification that no longer applies, if it is open."""
         for banner in self.banners:
             if banner.alarm is alarm:
                 banner.remove()
 
     def show_alarm(self, alarm: Notification) -> NotificationBanner:
-        """Add an alarm; one of the same text is replaced."""
+        """Add a notification; one with the same text is replaced."""
         shown = self.banners
         for banner in [other for other in shown if other.alarm.text == alarm.text] or shown[: len(shown) + 1 - _MOST]:
             banner.remove()

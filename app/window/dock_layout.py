@@ -1,9 +1,8 @@
-"""How the panes share the window.
+"""The layout of the panes in the window.
 
-Wide: editor, automaton and generation side by side. Narrow (below 1400 px):
-editor and automaton become tabs, since three panes of 400 px serve none of
-them. Underneath, tabs that fold away. The panes themselves only move; they are
-never built twice.
+Wide: editor, automaton and generation side by side. Narrow (below 1400 px): editor and automaton become tabs, since
+three panes of 400 px are too narrow for each. Below them are tabs that can be collapsed. The panes themselves are only
+moved, never built twice.
 """
 
 from __future__ import annotations
@@ -18,20 +17,20 @@ from app.widgets.lazy import Built, Lazy, LazyTabs
 
 NARROW_BELOW = 1400
 _WIDE_SHARES = (28, 36, 36)
-_BOTTOM_HEIGHT, _LOW_BOTTOM_HEIGHT = 210, 160  # of the bottom tabs, in a high window and in a low one
+_BOTTOM_HEIGHT, _LOW_BOTTOM_HEIGHT = 210, 160  # of the bottom panel, in a high window and in a low one
 _HIGH_FROM = 800
 _ROOMY_SHARE, _LOW_ROOMY_SHARE = 0.4, 0.33  # of the height, for a page with two tables side by side
 _BOTTOM = "bottom"
-_LEAST_PAGE = 64  # of a bottom tab, so that a row of it can be read
+_LEAST_PAGE = 64  # of a bottom page, so that one row is readable
 _NO_MAXIMUM = 16_777_215  # Qt's QWIDGETSIZE_MAX, which PySide does not export
 
 
 class DockLayout(QWidget):
-    """The three panes above the bottom tabs.
+    """The three panes above the bottom panel.
 
     Signals:
-        bottom_toggled(is open): the bottom tabs were folded or unfolded.
-        bottom_chosen(is open): the same, where the user did it.
+        bottom_toggled(is open): the bottom panel was collapsed or expanded.
+        bottom_chosen(is open): the user collapsed or expanded it.
     """
 
     bottom_toggled = Signal(bool)
@@ -42,63 +41,63 @@ class DockLayout(QWidget):
         self._editor, self._automaton, self._generation = editor, automaton, generation
         self._is_narrow: bool | None = None
         self._bottom_is_open = False
-        self._bottom_height: int | None = None  # as the user drew it
-        self._places: dict[str, bytes] = {}
+        self._bottom_height: int | None = None  # as set by the user
+        self._saved_states: dict[str, bytes] = {}
         self._tabs = QTabWidget()
         self._tabs.setDocumentMode(True)
-        self._across = QSplitter(Qt.Orientation.Horizontal)
-        self._across.setChildrenCollapsible(False)
+        self._columns = QSplitter(Qt.Orientation.Horizontal)
+        self._columns.setChildrenCollapsible(False)
         self.bottom = LazyTabs()
         self.bottom.tabBarClicked.connect(self._on_tab_clicked)
         self.bottom.currentChanged.connect(lambda _index: self._size_bottom())
-        self._down = QSplitter(Qt.Orientation.Vertical)
-        self._down.setChildrenCollapsible(False)
-        self._down.addWidget(self._across)
-        self._down.addWidget(self.bottom)
-        self._down.setStretchFactor(0, 1)
-        self._down.splitterMoved.connect(lambda _place, _index: self._note_bottom_height())
+        self._rows = QSplitter(Qt.Orientation.Vertical)
+        self._rows.setChildrenCollapsible(False)
+        self._rows.addWidget(self._columns)
+        self._rows.addWidget(self.bottom)
+        self._rows.setStretchFactor(0, 1)
+        self._rows.splitterMoved.connect(lambda _place, _index: self._store_bottom_height())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._down)
+        layout.addWidget(self._rows)
         for pane, width in ((editor, 300), (automaton, 360), (generation, 400)):
             pane.setMinimumWidth(width)
         self._arrange(is_narrow=False)
 
     @property
     def is_narrow(self) -> bool:
-        """Whether editor and automaton are tabs."""
+        """Return whether editor and automaton are tabs."""
         return bool(self._is_narrow)
 
     @property
     def bottom_is_open(self) -> bool:
-        """Whether the bottom tabs show a page."""
+        """Return whether the bottom panel shows a page."""
         return self._bottom_is_open
 
     def add_bottom(self, page: Built | Lazy[Built], title: str) -> None:
-        """Add a tab underneath."""
+        """Add a tab to the bottom panel."""
         if isinstance(page, Lazy):
             self.bottom.add_late(page, title)
         else:
             self.bottom.addTab(page, title)
 
     def set_bottom_title(self, page: QWidget, title: str) -> None:
-        """Rename a tab underneath."""
+        """Rename a tab of the bottom panel."""
         self.bottom.setTabText(self.bottom.indexOf(page), title)
 
     def open_bottom(self, is_open: bool) -> None:
-        """Fold or unfold the bottom tabs."""
+        """Collapse or expand the bottom panel."""
         if is_open != self._bottom_is_open:
             self._bottom_is_open = is_open
             self._size_bottom()
             self.bottom_toggled.emit(is_open)
 
     def toggle_bottom(self) -> None:
-        """Fold or unfold, as the user's choice."""
+        """Collapse or expand the bottom panel, as the user's choice."""
         self.open_bottom(not self.bottom_is_open)
         self.bottom_chosen.emit(self.bottom_is_open)
 
     def reveal(self, pane: QWidget) -> None:
-        """Bring a pane to where it can be seen, and the keys to it."""
+        """Make a pane visible and give it the focus."""
         if self.bottom.indexOf(pane) >= 0:
             self.open_bottom(True)
             self.bottom.setCurrentWidget(pane)
@@ -111,20 +110,20 @@ class DockLayout(QWidget):
             inner = tabs
         target = pane
         if not delegates_focus(pane):
-            target = next((w for w in pane.findChildren(QWidget) if _takes_keys(w)), pane)
+            target = next((w for w in pane.findChildren(QWidget) if _accepts_focus(w)), pane)
         target.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def save(self) -> dict[str, bytes]:
-        """The splitters' places, by name; and which of the bottom tabs is open, and how high."""
+        """Return the splitters' states by name, and the open tab and height of the bottom panel."""
         bottom = f"{self.bottom.currentIndex()} {int(self._bottom_is_open)} {self._bottom_height or 0}"
-        across = bytes(self._across.saveState().data())
-        return {"narrow" if self._is_narrow else "wide": across, _BOTTOM: bottom.encode()}
+        columns = bytes(self._columns.saveState().data())
+        return {"narrow" if self._is_narrow else "wide": columns, _BOTTOM: bottom.encode()}
 
-    def restore(self, places: dict[str, bytes]) -> None:
-        """Put the splitters where they were."""
-        self._places = places
-        self._restore_across()
-        numbers = places.get(_BOTTOM, b"").decode(errors="replace").split()
+    def restore(self, saved: dict[str, bytes]) -> None:
+        """Restore the splitters."""
+        self._saved_states = saved
+        self._restore_columns()
+        numbers = saved.get(_BOTTOM, b"").decode(errors="replace").split()
         if len(numbers) != len(("index", "is open", "height")) or not all(map(is_small_number, numbers)):
             return
         index, is_open, height = map(int, numbers)
@@ -134,7 +133,7 @@ class DockLayout(QWidget):
             self.open_bottom(True)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Arrange anew where the width asks for it."""
+        """Switch between wide and narrow if the width requires it."""
         super().resizeEvent(event)
         is_narrow = event.size().width() < NARROW_BELOW
         if is_narrow != self._is_narrow:
@@ -150,46 +149,46 @@ class DockLayout(QWidget):
         else:
             panes = (self._editor, self._automaton, self._generation)
         for index, pane in enumerate(panes):
-            self._across.insertWidget(index, pane)
+            self._columns.insertWidget(index, pane)
             pane.show()
         if not is_narrow:
             self._tabs.setParent(None)
         shares = (50, 50) if is_narrow else _WIDE_SHARES
-        self._across.setSizes([share * 100 for share in shares])
+        self._columns.setSizes([share * 100 for share in shares])
         for index, share in enumerate(shares):
-            self._across.setStretchFactor(index, share)
-        self._restore_across()
+            self._columns.setStretchFactor(index, share)
+        self._restore_columns()
 
     def _size_bottom(self) -> None:
-        """Give the bottom tabs their height: of the tab bar alone while folded."""
-        folded = self.bottom.tabBar().sizeHint().height()
+        """Set the height of the bottom panel: that of the tab bar alone if it is collapsed."""
+        collapsed_height = self.bottom.tabBar().sizeHint().height()
         if self._bottom_is_open:
             self.bottom.setMaximumHeight(_NO_MAXIMUM)
-            self.bottom.setMinimumHeight(folded + _LEAST_PAGE)
+            self.bottom.setMinimumHeight(collapsed_height + _LEAST_PAGE)
         else:
-            self.bottom.setMinimumHeight(folded)
-            self.bottom.setMaximumHeight(folded)
+            self.bottom.setMinimumHeight(collapsed_height)
+            self.bottom.setMaximumHeight(collapsed_height)
         is_high = self.height() >= _HIGH_FROM
         default = _BOTTOM_HEIGHT if is_high else _LOW_BOTTOM_HEIGHT
         page = self.bottom.currentWidget()
         if page is not None and page.property("roomy"):
             default = max(default, round(self.height() * (_ROOMY_SHARE if is_high else _LOW_ROOMY_SHARE)))
-        height = (self._bottom_height or default) if self._bottom_is_open else folded
-        self._down.setSizes([max(self._down.height() - height, 0), height])
+        height = (self._bottom_height or default) if self._bottom_is_open else collapsed_height
+        self._rows.setSizes([max(self._rows.height() - height, 0), height])
 
-    def _note_bottom_height(self) -> None:
+    def _store_bottom_height(self) -> None:
         if self._bottom_is_open:
             self._bottom_height = self.bottom.height()
 
-    def _restore_across(self) -> None:
-        state = self._places.get("narrow" if self._is_narrow else "wide")
+    def _restore_columns(self) -> None:
+        state = self._saved_states.get("narrow" if self._is_narrow else "wide")
         if state:
-            self._across.restoreState(QByteArray(state))
+            self._columns.restoreState(QByteArray(state))
 
     def _on_tab_clicked(self, index: int) -> None:
         if index == self.bottom.currentIndex() or not self.bottom_is_open:
             self.toggle_bottom()
 
 
-def _takes_keys(widget: QWidget) -> bool:
+def _accepts_focus(widget: QWidget) -> bool:
     return bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus) and widget.isVisibleTo(widget.window())

@@ -1,7 +1,6 @@
-"""Files that are dropped on the window: a document or a grammar opens, wherever it falls.
+"""Opens documents and grammars that are dropped anywhere on the window.
 
-A text field would else take a file's address as text, so the fields leave files to
-the window.
+A text field would insert a file's address as text, so the fields leave files to the window.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from PySide6.QtWidgets import QWidget
 
 
 class Drops(QObject):
-    """Takes files that fall on some widgets.
+    """Handles files that are dropped on some widgets.
 
     Args:
-        taken: is told of a file.
-        window: whatever falls on it, or on `fields`, is taken.
-        fields: text fields within it.
+        taken: called with a file.
+        window: handles drops on itself and on `fields`.
+        fields: text fields in it.
     """
 
     def __init__(self, taken: Callable[[Path], object], window: QWidget, *fields: QWidget) -> None:
@@ -31,7 +30,7 @@ class Drops(QObject):
             widget.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take what is a file, and leave text to where it falls."""
+        """Handle a dropped file, and leave text to the widget."""
         if isinstance(event, QDragEnterEvent | QDragMoveEvent | QDropEvent):
             path = file_of(event.mimeData())
             if path is not None:
@@ -44,6 +43,6 @@ class Drops(QObject):
 
 
 def file_of(data: QMimeData) -> Path | None:
-    """The one file that is dragged; None where there are several, or none."""
+    """Return the one file that is dragged; None if there are several, or none."""
     urls = data.urls()
     return Path(urls[0].toLocalFile()) if len(urls) == 1 and urls[0].isLocalFile() else None

@@ -1,7 +1,7 @@
-"""Uncaught exceptions in the GUI process: logged, and shown as a banner, instead of a dead window.
+"""Logs uncaught exceptions in the GUI process and shows them as a banner.
 
-PySide hands an exception in a slot to `sys.excepthook` and goes on, so the window
-survives; the user should know that something did not happen.
+PySide passes an exception in a slot to `sys.excepthook` and continues, so the window survives; the user should know
+that something failed.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _log = logging.getLogger(__name__)
 
 
 class _Relay(QObject):
-    """Carries an alarm from whichever thread met the exception to the GUI thread."""
+    """Passes a notification from any thread to the GUI thread."""
 
     raised = Signal(object)
 
 
 def report_uncaught(show: Callable[[Notification], None]) -> Callable[[], None]:
-    """Show what nobody caught; returns what undoes it."""
+    """Show uncaught exceptions; return a function that restores the old hooks."""
     relay = _Relay()
     relay.raised.connect(show, Qt.ConnectionType.QueuedConnection)
     before, before_in_threads = sys.excepthook, threading.excepthook

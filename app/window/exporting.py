@@ -1,4 +1,4 @@
-"""Exporting: the dialog, and the process that answers it."""
+"""Connects the export dialog to the processes that answer it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Exporting(QObject):
-    """What "Export…" does.
+    """The handler of "Export…".
 
     Signals:
-        closing_wanted(): the schema's objects are to have their declared properties only.
+        closing_wanted(): restrict the schema's objects to their declared properties.
     """
 
     closing_wanted = Signal()
@@ -27,7 +27,7 @@ class Exporting(QObject):
         self._session, self._window = session, window
 
     def open(self) -> ExportDialog:
-        """Open the dialog; what needs a model is asked of the model's process, where there is one."""
+        """Open the dialog; exports that need a model go to the model's process, if there is a model."""
         from app.dialogs.export_dialog import ExportDialog
 
         compiling, decoding = self._session.compiling, self._session.decoding
@@ -36,11 +36,13 @@ class Exporting(QObject):
             self._window,
             waits_for=lambda: "the many seeds that are being generated" if decoding.is_sampling else "",
         )
-        dialog.list_wanted.connect(lambda told: compiling.list_exports(told, has_model=decoding.view.model is not None))
+        dialog.list_wanted.connect(
+            lambda options: compiling.list_exports(options, has_model=decoding.view.model is not None)
+        )
         dialog.wanted.connect(
-            lambda target, path, told, number, needs_model: (
+            lambda target, path, options, number, needs_model: (
                 decoding if needs_model and decoding.view.model is not None else compiling
-            ).export(target, path, told, number)
+            ).export(target, path, options, number)
         )
         for side in (compiling, decoding):
             dialog.cancelled.connect(side.cancel_export)

@@ -1,4 +1,4 @@
-"""Opening, saving and closing documents, with the dialogs that it takes. The only modal ones are about unsaved work."""
+"""Opening, saving and closing documents, with their dialogs. Only the questions about unsaved work are modal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DAMAGED = "Damaged files were found and renamed to “….damaged-<date>”: {}
 
 
 class Files(QObject):
-    """What the File menu does."""
+    """The handlers of the File menu."""
 
     def __init__(self, session: Session, settings: Settings, window: QWidget) -> None:
         super().__init__(window)
@@ -40,8 +40,8 @@ class Files(QObject):
     def begin(self, path: Path | None) -> None:
         """Show the first document.
 
-        It is the file that was asked for, or what a crash left behind, or what was open last, or the first example.
-        Where a crash left other work than the file that was asked for, that work is offered beside it.
+        It is the requested file, the recovered work of a crash, the last open document, or the first example. If a
+        crash left other work than the requested file, that work is offered beside it.
         """
         damaged = [self._settings.damaged] if self._settings.damaged else []
         if not self.recovery.begin(path) and not (self._resume(damaged) if path is None else self.open(path)):
@@ -52,7 +52,7 @@ class Files(QObject):
             self._session.alarmed.emit(Notification("window", _DAMAGED.format(", ".join(damaged)), severity="warning"))
 
     def new(self) -> None:
-        """Start an empty document with the present model."""
+        """Start an empty document with the current model."""
         if self.may_leave():
             spec = self._session.decoding.spec or self._settings.preferences.model
             self._document.replace(DocumentFile(model=ModelPart(spec=spec)))
@@ -65,7 +65,7 @@ class Files(QObject):
                 self.open(Path(path))
 
     def open(self, path: Path) -> bool:
-        """Open a document, or a grammar as a new one; a failure is told and costs nothing."""
+        """Open a document, or a grammar as a new one; a failure is reported and changes nothing."""
         try:
             if grammar_file.is_document(path):
                 self._document.open(path)
@@ -82,12 +82,12 @@ class Files(QObject):
         return True
 
     def open_dropped(self, path: Path) -> None:
-        """Open a file that was dropped on the window, in the place of the document."""
+        """Open a file that was dropped on the window, instead of the document."""
         if self.may_leave():
             self.open(path)
 
     def keep_for_next_time(self) -> bool:
-        """Keep what is open, but for changes that were thrown away; return whether that worked."""
+        """Store the open document, except for discarded changes; return whether that worked."""
         document = self._document
         if not document.revision:  # the window was closed before it showed anything
             return True
@@ -95,7 +95,7 @@ class Files(QObject):
         return last.keep(self._settings.session_path, document.path, content)
 
     def keep_work(self, ended_by: str) -> bool:
-        """Keep all work for the next start, unsaved or not; return whether the autosave holds part of it.
+        """Keep all work for the next start, unsaved or not; return whether the autosave has a part of it.
 
         Args:
             ended_by: what is about to end the process.
@@ -107,7 +107,7 @@ class Files(QObject):
         return True
 
     def show_last(self) -> None:
-        """Show what was open last, or the first example."""
+        """Show the last open document, or the first example."""
         if not self._resume([]):
             self._show_first_example()
 
@@ -116,7 +116,7 @@ class Files(QObject):
         self._session.decoding.step_when_ready(_OPENING_STEPS)
 
     def _resume(self, damaged: list[str]) -> bool:
-        """Show what was open last; return whether there was something. A damaged file's name is added to `damaged`."""
+        """Show the last open document; return whether there was one. A damaged file's name is added to `damaged`."""
         found = last.read(self._settings.session_path, damaged.append)
         if found is None:
             return False
@@ -134,7 +134,7 @@ class Files(QObject):
         return found.document is not None
 
     def open_gallery(self) -> GalleryDialog:
-        """Open the gallery; what is chosen there takes the place of the document."""
+        """Open the gallery; a chosen example replaces the document."""
         from app.dialogs.gallery_dialog import GalleryDialog
 
         dialog = GalleryDialog(self._window)
@@ -144,7 +144,7 @@ class Files(QObject):
         return dialog
 
     def save(self) -> bool:
-        """Save to the document's file, or ask for one. Whether it was saved."""
+        """Save to the document's file, or ask for one; return whether it was saved."""
         if self._document.path is None:
             return self.save_as()
         return self._may_overwrite(self._document.path) and self._save(self._document.path)
@@ -159,7 +159,7 @@ class Files(QObject):
         return self._save(path if path.suffix else path.with_suffix(SUFFIX))
 
     def may_leave(self) -> bool:
-        """Whether the present document may go: it is saved, or the user says so."""
+        """Return whether the document may be closed: it is saved, or the user agrees."""
         if not self._document.is_modified:
             return True
         choice = QMessageBox.question(
@@ -174,7 +174,7 @@ class Files(QObject):
         return choice == QMessageBox.StandardButton.Discard
 
     def _may_overwrite(self, path: Path) -> bool:
-        """Whether the document's file may be replaced: nobody else wrote it meanwhile, or the user says so."""
+        """Return whether the document's file may be replaced: nobody else wrote it meanwhile, or the user agrees."""
         if not self._document.is_changed_outside:
             return True
         choice = QMessageBox.question(

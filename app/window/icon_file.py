@@ -7,6 +7,6 @@ from pathlib import Path
 
 
 def icon_path() -> Path:
-    """Where the icon lies; the package is never run from an archive, so the file outlives the context."""
+    """Return the icon's path; the package is never run from an archive, so the file remains valid."""
     with as_file(files("resources") / "icons" / "turnstile-256.png") as path:
         return path

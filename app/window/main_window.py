@@ -45,15 +45,15 @@ from engine.source import Diagnostic
 if TYPE_CHECKING:
     from app.panes.test_strings import StringTestsPane
 
-_FOLD_DELAY_MS = 700  # half-typed patterns are broken all the time: the panes should not jump with every key
+_FOLD_DELAY_MS = 700  # half-typed patterns are often invalid: the panes should not move with every key
 WELCOME = "Press Step. Click a struck-through token to see why."
 
 
 class MainWindow(QMainWindow):
-    """One window on one session.
+    """A window with one session.
 
     Signals:
-        painted(): the window has been drawn for the first time; what can wait begins now.
+        painted(): the window has been painted for the first time; deferred work can begin.
     """
 
     painted = Signal()
@@ -66,10 +66,10 @@ class MainWindow(QMainWindow):
         self._is_painted = False
         self._asks_to_save = True
         self._kept: DocumentFile | None = None  # the content when the desktop session was about to end
-        self._greets = False
-        self._has_lent_keys = False  # the step button, to a neighbour, while it is disabled
-        self._has_unfolded = False  # whether the bottom tabs are open for a problem, not for the user
-        self._fold = QTimer(self, singleShot=True, interval=_FOLD_DELAY_MS)
+        self._focuses_step = False
+        self._has_passed_focus = False  # whether a neighbour has the focus of the step button, while that is disabled
+        self._opened_for_problem = False  # whether the bottom panel was opened for a problem, not by the user
+        self._fold_timer = QTimer(self, singleShot=True, interval=_FOLD_DELAY_MS)
         self.commands = Actions(self)
         self.panes = Panes(session, self)
         self.files = Files(session, settings, self)
@@ -94,7 +94,7 @@ class MainWindow(QMainWindow):
         ModelOffer(session, self.panes.generation, self.model_menu.open, self)
         self.notation_menu = NotationMenu(self.commands, self.toolbar, self.panes.editor, session, self.files, self)
         self._build()
-        self._wire()
+        self._connect_signals()
         self._connect_commands()
         self.processor_commands = ProcessorCommands(self.commands, self.panes.generation.processors, session, self)
         self.editor_commands = EditorCommands(self.commands, self.panes.editor, self.panes.problems, self)
@@ -105,20 +105,20 @@ class MainWindow(QMainWindow):
         self._check_theme()
         theme.apply_font(self)
 
-    # --- life --------------------------------------------------------------------------------------------------------
+    # --- lifecycle ---------------------------------------------------------------------------------------------------
 
     def begin(self, path: Path | None = None) -> None:
         """Show the first document and start the workers."""
         self.session.start()
         self.files.begin(path)
         self.panes.editor.edit.setFocus()
-        if not self._settings.preferences.welcomed and not self.session.document.is_modified:  # which was recovered
+        if not self._settings.preferences.welcomed and not self.session.document.is_modified:  # it was recovered
             line = Notification("window", WELCOME, severity="hint", button="Take the tour", action=self._begin_tour)
             banner = self.banners.show_alarm(line)
             banner.close_button.clicked.connect(lambda: self._settings.change(welcomed=True))
-            for command_id in ("run.step", "run.run"):  # the line asks for a step
+            for command_id in ("run.step", "run.run"):  # the banner asks for a step
                 self.commands[command_id].triggered.connect(lambda: self._end_welcome(line))
-        self._greets = not self.session.document.is_modified  # whoever gets work back goes on with it
+        self._focuses_step = not self.session.document.is_modified  # a user with recovered work continues with it
 
     def close_without_asking(self) -> None:
         """Close; unsaved work is lost."""
@@ -134,7 +134,7 @@ class MainWindow(QMainWindow):
         return done
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Ask about unsaved work, then remember the layout and end the workers."""
+        """Ask about unsaved work, then store the layout and stop the workers."""
         if self._kept is self.session.document.content:
             self.end(SESSION)
             event.accept()
@@ -148,20 +148,20 @@ class MainWindow(QMainWindow):
         event.accept()
 
     def end(self, ended_by: str) -> None:
-        """End without a question, because the process is about to be ended; the next start finds all work again.
+        """Close without a question, because the process is about to end; the next start restores all work.
 
         Args:
             ended_by: the name of the signal.
         """
         self._asks_to_save = False
-        keeps_autosave = self.files.keep_work(ended_by)  # first, since nobody knows how long there is
+        keeps_autosave = self.files.keep_work(ended_by)  # first, since the remaining time is unknown
         self._remember_layout()
         self.session.close(keeps_autosave=keeps_autosave)
 
     def prepare_for_session_end(self) -> None:
         """Keep all work, since the desktop session may be about to end; the window stays open until it does.
 
-        Qt closes it then. Nobody is asked about work that is kept, unless it changes meanwhile.
+        Qt closes it then. The user is not asked about work that is kept, unless it changes meanwhile.
         """
         self.files.keep_work(SESSION)
         self._kept = self.session.document.content
@@ -196,7 +196,7 @@ class MainWindow(QMainWindow):
         recent.aboutToShow.connect(lambda: self.files.fill_recent(recent))
         menus["File"].insertMenu(self.commands["file.gallery"], recent)
 
-    def _wire(self) -> None:
+    def _connect_signals(self) -> None:
         session, document = self.session, self.session.document
         document.title_changed.connect(self._show_title)
         document.replaced.connect(self._show_title)
@@ -205,7 +205,7 @@ class MainWindow(QMainWindow):
         session.drawn.connect(lambda _drawn: self._show_status())
         session.compiling.stale_changed.connect(lambda _stale, _reason: self._show_status())
         session.compiling.diagnosed.connect(self._show_problem_count)
-        self.panes.late_tests.when_built(self._name_tests)
+        self.panes.late_tests.when_built(self._title_tests)
         session.live_changed.connect(self._on_live)
         session.decoding.viewed.connect(lambda _view: self._show_status())
         session.decoding.running_changed.connect(self._on_running)
@@ -215,12 +215,12 @@ class MainWindow(QMainWindow):
         for source in (self.coalescence_commands, self.exporting):
             source.closing_wanted.connect(lambda: self.notation_menu.choose_additional("closed"))
         session.alarm_withdrawn.connect(self.banners.withdraw)
-        self._settings.on_failure = self._tell_unkept
+        self._settings.on_failure = self._on_settings_failed
         self.panes.editor.text_edited.connect(self._end_greeting)
         self.status_line.cancel_clicked.connect(session.cancel_background)
         self.arrangement.bottom_toggled.connect(self.commands["view.bottom"].setChecked)
         self.arrangement.bottom_chosen.connect(lambda is_open: self._settings.change(bottom_open=is_open))
-        self._fold.timeout.connect(self._fold_bottom)
+        self._fold_timer.timeout.connect(self._fold_bottom)
         self._show_title()
         self._on_step_allowed(session.step_refusal)
 
@@ -237,8 +237,8 @@ class MainWindow(QMainWindow):
                 "file.export": self.exporting.open,
                 "file.share": self.sharing.share_chosen,
                 "file.quit": self.close,
-                "edit.undo": lambda: self._undoes().undo(),
-                "edit.redo": lambda: self._undoes().redo(),
+                "edit.undo": lambda: self._undo_target().undo(),
+                "edit.redo": lambda: self._undo_target().redo(),
                 "edit.problem": panes.problems.go_to_next,
                 "edit.palette": self._open_palette,
                 "view.editor": lambda: reveal(panes.editor),
@@ -295,7 +295,7 @@ class MainWindow(QMainWindow):
     # --- showing -----------------------------------------------------------------------------------------------------
 
     def show_alarm(self, alarm: Notification) -> None:
-        """Open a banner where it belongs."""
+        """Open a banner in the window or in the generation pane."""
         if alarm.place == "generation":
             severity, button = alarm.severity, alarm.button
             self.panes.generation.show_banner(
@@ -304,7 +304,7 @@ class MainWindow(QMainWindow):
         else:
             self.banners.show_alarm(alarm)
 
-    def _tell_unkept(self, reason: str) -> None:
+    def _on_settings_failed(self, reason: str) -> None:
         text = f"Settings cannot be kept ({reason}): theme, layout and recent files are forgotten with this window."
         self.banners.show_alarm(Notification("window", text, severity="warning"))
 
@@ -322,21 +322,21 @@ class MainWindow(QMainWindow):
     def _show_problem_count(self, diagnostics: Sequence[Diagnostic], _source: object) -> None:
         title = f"Problems ({len(diagnostics)})" if diagnostics else "Problems"
         self.arrangement.set_bottom_title(self.panes.problems, title)
-        self._fold.start()
+        self._fold_timer.start()
 
     def _fold_bottom(self) -> None:
-        """Unfold the bottom tabs for errors and warnings, unless the user folds them; fold them without any.
+        """Expand the bottom panel for errors and warnings, unless the user collapsed it; collapse it without any.
 
-        Hints are told in the tab's title: in a low window they are not worth the candidates' room.
+        The tab's title shows the number of hints: in a low window they are not worth the candidates' space.
         """
         arrangement, problems = self.arrangement, self.panes.problems
         if arrangement.bottom_is_open and arrangement.bottom.currentWidget() is not problems:
-            return  # whoever reads another tab keeps it
-        is_read = arrangement.bottom_is_open and not self._has_unfolded and not problems.is_empty
+            return  # keep a tab that the user reads
+        is_read = arrangement.bottom_is_open and not self._opened_for_problem and not problems.is_empty
         is_open = self._settings.preferences.bottom_open and (problems.is_pressing or is_read)
         if is_open:
             arrangement.bottom.setCurrentWidget(problems)
-        self._has_unfolded = is_open and not is_read
+        self._opened_for_problem = is_open and not is_read
         arrangement.open_bottom(is_open)
 
     def _on_live(self, states: frozenset[int], _spans: object) -> None:
@@ -348,46 +348,48 @@ class MainWindow(QMainWindow):
         self._on_step_allowed(self.session.step_refusal)
 
     def _end_welcome(self, line: Notification) -> None:
-        """Close the line of the first run once the user has stepped."""
+        """Close the banner of the first run once the user has stepped."""
         self.banners.withdraw(line)
         if not self._settings.preferences.welcomed:
             self._settings.change(welcomed=True)
 
     def _focus_text(self) -> None:
-        """Give the keyboard focus to a text that a command has replaced, or reads in another notation."""
-        self._greets = self._has_lent_keys = False
+        """Give the keyboard focus to a text that a command has replaced, or that has another notation now."""
+        self._focuses_step = self._has_passed_focus = False
         self.arrangement.reveal(self.panes.editor)
 
     def _end_greeting(self) -> None:
-        self._greets = False  # who types already goes on typing
+        self._focuses_step = False  # a user who types continues to type
 
     def _on_step_allowed(self, refusal: str) -> None:
         step, run = self.commands["run.step"], self.commands["run.run"]
         is_running = self.session.decoding.is_running
-        had_keys = self.toolbar.step_button.hasFocus()
+        had_focus = self.toolbar.step_button.hasFocus()
         step.setEnabled(not refusal and not is_running)
         run.setEnabled(not refusal or is_running)
         step.setToolTip(plain_text(refusal) or self.commands.tip("run.step"))
-        if self._greets and not refusal:
-            self._greets = False  # the first key of a newcomer should be a step
+        if self._focuses_step and not refusal:
+            self._focuses_step = False  # the first key of a newcomer should be a step
             if self.focusWidget() in (None, self.panes.editor.edit):
                 self.toolbar.step_button.setFocus()
         has_steps = self.session.decoding.view.trace.current is not None
         self.debug_commands.enable(refusal)
         for command_id in ("run.back", "run.restart"):
             self.commands[command_id].setEnabled(has_steps)
-        self._keep_keys_on_step(had_keys=had_keys)
+        self._restore_step_focus(had_focus=had_focus)
 
-    def _keep_keys_on_step(self, *, had_keys: bool) -> None:
-        """Qt hands the keys of a button that is disabled to a neighbour; Step gets them back, unless they went on."""
+    def _restore_step_focus(self, *, had_focus: bool) -> None:
+        """Qt passes the focus of a disabled button to a neighbour; return it to Step, unless the user moved it."""
         button = self.toolbar.step_button
         if button.isEnabled():
             focused = QApplication.focusWidget()
-            if self._has_lent_keys and (focused is None or self.toolbar.isAncestorOf(focused)):
+            if self._has_passed_focus and (focused is None or self.toolbar.isAncestorOf(focused)):
                 button.setFocus()
-            self._has_lent_keys = False
-        elif had_keys and not self.session.decoding.is_running:  # whoever runs may want to pause, which is beside it
-            self._has_lent_keys = True
+            self._has_passed_focus = False
+        elif (
+            had_focus and not self.session.decoding.is_running
+        ):  # during a run the user may want Pause, which is beside it
+            self._has_passed_focus = True
 
     # --- commands ----------------------------------------------------------------------------------------------------
 
@@ -398,27 +400,27 @@ class MainWindow(QMainWindow):
         palette.finished.connect(palette.deleteLater)
         palette.open()
 
-    def _name_tests(self, tests: StringTestsPane) -> None:
-        """Say on the tab of the tests what there is of them, from now on."""
+    def _title_tests(self, tests: StringTestsPane) -> None:
+        """Show the number of tests and failures on their tab, from now on."""
         tests.summary_changed.connect(lambda title: self.arrangement.set_bottom_title(tests, title))
 
     def _in_editor(self, act: Callable[[], object]) -> None:
-        """Do something beside the grammar's text, where that can be seen."""
+        """Run a command that concerns the grammar's text, with the editor visible."""
         self.arrangement.reveal(self.panes.editor)
         act()
 
     def _begin_tour(self) -> None:
-        """The offer of the first run was taken: it is not made again."""
+        """Start the tour, and do not offer it again."""
         self._settings.change(welcomed=True)
         self.tour.start()
 
     def _in_tests(self, act: Callable[[StringTestsPane], object]) -> None:
-        """Do something with the test strings where they can be seen."""
+        """Run a command on the test strings, with their pane visible."""
         self.arrangement.reveal(self.panes.tests)
         act(self.panes.tests)
 
-    def _undoes(self) -> QPlainTextEdit | StringTestsPane:
-        """Who undoes: the list of tests where the keys are there, else a text."""
+    def _undo_target(self) -> QPlainTextEdit | StringTestsPane:
+        """Return the widget that handles undo: the list of tests if it has the focus, otherwise a text."""
         focused, tests = QApplication.focusWidget(), self.panes.late_tests.built
         if tests is not None and focused is tests.table:
             return tests

@@ -1,4 +1,4 @@
-"""The model menu: the models with a name, and any other from disk; how far one is loaded stands on its button."""
+"""The model menu: known models, and others from disk; its button shows the progress of loading."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from app.workers.decode_messages import DecodeView
 
 
 class ModelMenu(QObject):
-    """Fills the toolbar's model menu and names the model on its button."""
+    """Fills the toolbar's model menu and shows the model on its button."""
 
     def __init__(self, toolbar: Toolbar, session: Session, settings: Settings, window: QWidget) -> None:
         super().__init__(window)
         self._toolbar, self._session, self._settings, self._window = toolbar, session, settings, window
         self._decoding = session.decoding
         toolbar.model_menu.aboutToShow.connect(lambda: self.fill(toolbar.model_menu))
-        session.decoding.viewed.connect(lambda _view: self._name())
-        session.activity_changed.connect(lambda _text, done, total: self._name(done, total))
-        self._name()
+        session.decoding.viewed.connect(lambda _view: self._update_button())
+        session.activity_changed.connect(lambda _text, done, total: self._update_button(done, total))
+        self._update_button()
 
     def fill(self, menu: QMenu) -> None:
-        """List what can be loaded."""
+        """List the models that can be loaded."""
         from engine.models.catalogue import known_models
 
         menu.clear()
@@ -47,11 +47,11 @@ class ModelMenu(QObject):
             menu.addAction("Cancel loading").triggered.connect(self._decoding.cancel_model)
 
     def open(self, spec: str) -> None:
-        """Load a model, and begin with it from now on."""
+        """Load a model, and use it for later starts."""
         self._settings.change(model=spec)
         self._decoding.open_model(spec)
 
-    def _name(self, done: int = 0, total: int | None = None) -> None:
+    def _update_button(self, done: int = 0, total: int | None = None) -> None:
         view: DecodeView = self._decoding.view
         if self._decoding.model_is_loading:
             share = f" {done / total:.0%}" if total else "…"

@@ -1,7 +1,7 @@
-"""Another model for a text that the present one cannot even begin.
+"""Offers another model for a grammar whose text the current model cannot begin.
 
-The first run's model knows the 65 characters of some plays. Whoever pastes a schema there meets a dead end at once,
-and should not have to know that a vocabulary is to blame.
+The first run's model knows the 65 characters of some plays. A user who pastes a schema there reaches a dead end at
+once, and should not have to know that the vocabulary is the cause.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ _SPEC, _TITLE = "records", "Records"  # bundled, and with a token for every byte
 
 
 class ModelOffer(QObject):
-    """Opens a banner in the generation pane, and takes it back where it does not apply any more."""
+    """Opens a banner in the generation pane, and closes it when it no longer applies."""
 
     def __init__(
         self, session: Session, pane: GenerationPane, open_model: Callable[[str], object], parent: QObject
     ) -> None:
         super().__init__(parent)
         self._session, self._pane, self._open_model = session, pane, open_model
-        self._said = ""
-        session.decoding.viewed.connect(self._look)
+        self._shown_reason = ""
+        session.decoding.viewed.connect(self._update)
 
-    def _look(self, view: DecodeView) -> None:
-        said = self._why(view)
-        if said == self._said:
+    def _update(self, view: DecodeView) -> None:
+        reason = self._why(view)
+        if reason == self._shown_reason:
             return
-        before, self._said = self._said, said
-        if said:
+        before, self._shown_reason = self._shown_reason, reason
+        if reason:
             model = view.model.name[:1].upper() + view.model.name[1:] if view.model else ""
             self._pane.show_banner(
                 f"{model} cannot write this text",
-                said,
+                reason,
                 severity="warning",
                 button=f"Use {_TITLE}",
                 action=lambda: self._open_model(_SPEC),
@@ -48,7 +48,7 @@ class ModelOffer(QObject):
             self._pane.show_banner("")
 
     def _why(self, view: DecodeView) -> str:
-        """Why the model can write nothing at all; empty where it can, or where it is not its vocabulary's fault."""
+        """Return why the model can write nothing at all; empty if it can, or if the vocabulary is not the cause."""
         position, model, drawn = view.position, view.model, self._session.compiling.good
         if position is None or model is None or model.spec == _SPEC or self._session.decoding.model_is_loading:
             return ""

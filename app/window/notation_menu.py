@@ -1,11 +1,10 @@
-"""The notation menu: how the grammar's text is read, and an example of each other notation.
+"""The notation menu: the notation and options of the grammar's text, and an example of each other notation.
 
-Text of one notation is hardly ever text of another. So whoever edited it is asked
-what is meant: the same grammar written in the other one, the same text read anew,
-or a new document. Whatever is chosen, but a new document, is one step of undo.
+A text of one notation is rarely valid in another. So if the user has edited it, a dialog asks what to do: convert the
+grammar, reinterpret the text, or begin a new document. Every choice but a new document is one undo step.
 
-A grammar that is pasted over all of the text is read as what it looks like, which
-is said, with a button for the other way; one that was typed is only told of.
+A grammar that is pasted over the whole text gets the notation that it looks like, with a hint and a button to change
+that; for a typed one there is only a hint.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class NotationMenu(QObject):
-    """Fills the toolbar's notation menu, and does what it says."""
+    """Fills the toolbar's notation menu, and handles its entries."""
 
     def __init__(
         self,
@@ -50,9 +49,9 @@ class NotationMenu(QObject):
         self._toolbar, self._editor, self._files, self._window = toolbar, editor, files, window
         self._session, self._document = session, session.document
         self._shown: GrammarPart | None = None
-        self._other: NotationChoice | None = None  # what the strip's button reads the text as
-        self._undoes = False  # or whether it takes back what the text was taken out of
-        self._is_settled = False  # whether somebody chose how this text is read
+        self._other: NotationChoice | None = None  # the choice of the hint's button
+        self._undoes_unwrapping = False  # whether the hint's button undoes unwrapping instead
+        self._is_settled = False  # whether the user decided on the notation of this text
         self.whitespace_menu = QMenu("White space", toolbar.notation_menu)
         self.escapes_menu = QMenu("Escapes in strings", toolbar.notation_menu)
         self.additional_menu = QMenu("Additional properties", toolbar.notation_menu)
@@ -67,7 +66,7 @@ class NotationMenu(QObject):
         self._show()
 
     def choose(self, name: str) -> None:
-        """Read the grammar as the entry of that name says, or ask what should become of its text."""
+        """Switch to the choice of that name, or ask what to do with the text."""
         reading = next(reading for reading in READINGS if reading.name == name)
         grammar = self._document.content.grammar
         if reading.notation == grammar.notation or not grammar.text.strip():
@@ -87,17 +86,17 @@ class NotationMenu(QObject):
         self._switch(msgspec.structs.replace(self._document.content.grammar, escapes=escapes))
 
     def choose_additional(self, additional: str) -> None:
-        """Allow properties that a schema does not declare, or forbid them, where it says nothing of them."""
+        """Allow or forbid undeclared properties, where a schema does not specify that."""
         self._switch(msgspec.structs.replace(self._document.content.grammar, additional=additional))
 
     def ask(self, target: str = "") -> NotationDialog:
-        """Ask what should become of the text in another notation."""
+        """Ask what to do with the text in another notation."""
         from app.dialogs.notation_dialog import NotationDialog
 
         converting, compiled = self._session.converting, self._session.compiling.request()
         first = {example.notation: example.document().grammar for example in reversed(examples())}
-        begins = {reading.name: reading.of(first[reading.notation]) for reading in READINGS}
-        dialog = NotationDialog(compiled, self._document.content.grammar, begins, target, self._window)
+        examples_by_name = {reading.name: reading.of(first[reading.notation]) for reading in READINGS}
+        dialog = NotationDialog(compiled, self._document.content.grammar, examples_by_name, target, self._window)
         dialog.wanted.connect(converting.ask)
         dialog.cancelled.connect(converting.cancel)
         dialog.decided.connect(self._decide)
@@ -122,7 +121,7 @@ class NotationMenu(QObject):
                     self._begin(reading_of(grammar))
 
     def _switch(self, grammar: GrammarPart, text: str | None = None) -> None:
-        """Read the grammar so, as one step of undo; with another text, where there is one."""
+        """Switch the notation and options, and the text if given, as one undo step."""
         reading = msgspec.structs.replace(grammar, text="")
         if text is not None or reading != msgspec.structs.replace(self._document.content.grammar, text=""):
             self._editor.switch(reading, text)
@@ -131,15 +130,15 @@ class NotationMenu(QObject):
         document = next(example for example in examples() if example.notation == reading.notation).document()
         self._document.replace(msgspec.structs.replace(document, grammar=reading.of(document.grammar)))
 
-    # --- what a text looks like ---------------------------------------------------------------------------------------
+    # --- detection ----------------------------------------------------------------------------------------------------
 
-    def _begin_anew(self) -> None:
+    def _on_document_replaced(self) -> None:
         self._is_settled = False
         self._hide_hint()
 
-    def _read_pasted(self, text: str) -> None:
-        """Read what was pasted over everything as what it looks like, or holds."""
-        gone = self._begin_text()
+    def _on_pasted(self, text: str) -> None:
+        """Switch to the notation that pasted text looks like, or unwrap it."""
+        tests_removed = self._detach_example()
         grammar = self._document.content.grammar
         self._is_settled = False
         inner = unwrapped(text)
@@ -149,27 +148,27 @@ class NotationMenu(QObject):
         before = reading_of(grammar)
         reading = before if likely == grammar.notation else _first_of(likely)
         if inner is None and reading == before:
-            self._offer()
+            self._show_hint()
             return
         self._switch(reading.of(grammar), text if inner is not None else None)
         self._is_settled, self._other = True, before
         if inner is not None:
-            self._undoes = True
-            said, button = f"Taken out of {inner[1]}, and read as {reading.name}", "Keep all of it"
+            self._undoes_unwrapping = True
+            message, button = f"Taken out of {inner[1]}, and read as {reading.name}", "Keep all of it"
         else:
             said, button = f"Read as {reading.name}, which it looks like", f"Read as {before.name}"
         said = f"{said}, without the example's tests." if gone else f"{said}."
         self._editor.notation_hint.show_message(said, button=button)
 
-    def _begin_text(self) -> bool:
-        """Part a text that was begun anew from what belonged to the example before it; whether tests went."""
-        gone = self._document.begin_anew()
-        if gone:
+    def _detach_example(self) -> bool:
+        """Separate a new text from the belongings of the example before it; return whether tests were removed."""
+        tests_removed = self._document.begin_anew()
+        if tests_removed:
             self._editor.edit.say("The example's title and tests went with its text; undo brings them back")
-        return gone
+        return tests_removed
 
-    def _offer(self) -> None:
-        """Say of a text that looks like another notation that it does."""
+    def _show_hint(self) -> None:
+        """Show a hint for a text that looks like another notation."""
         grammar = self._document.content.grammar
         if self._is_settled:
             return
@@ -181,14 +180,14 @@ class NotationMenu(QObject):
         said = f"This looks like {self._other.name}, but is read as {reading_of(grammar).name}."
         self._editor.notation_hint.show_message(said, button=f"Read as {self._other.name}")
 
-    def _take_other(self) -> None:
-        """Do as the strip's button says; undo takes it back."""
-        other, undoes = self._other, self._undoes
+    def _on_hint_accepted(self) -> None:
+        """Run the action of the hint's button; it can be undone."""
+        other, undoes_unwrapping = self._other, self._undoes_unwrapping
         self._settle()
-        if undoes:
+        if undoes_unwrapping:
             self._editor.edit.undo()
-            self._is_settled = False  # the whole of it may look like something, too
-            self._offer()
+            self._is_settled = False  # the full text may look like another notation, too
+            self._show_hint()
         elif other is not None:
             self._switch(other.of(self._document.content.grammar))
         self._editor.setFocus()
@@ -202,7 +201,7 @@ class NotationMenu(QObject):
         self._editor.notation_hint.hide()
 
     def _show(self) -> None:
-        """Name the reading, check its entry, and colour the text by it."""
+        """Show the notation, check its menu entry, and highlight the text accordingly."""
         grammar = self._document.content.grammar
         reading = reading_of(grammar)
         self._toolbar.show_notation(reading.name, reading.tip)
@@ -219,7 +218,7 @@ class NotationMenu(QObject):
         if self._shown is not None and self._shown != grammar:
             self._hide_hint()  # what it said was of another text, or of another reading
         self._shown = grammar
-        self._offer()
+        self._show_hint()
 
     def _fill(self, commands: Actions) -> None:
         menu = self._toolbar.notation_menu
@@ -239,7 +238,13 @@ class NotationMenu(QObject):
     def _add_options(
         self, submenu: QMenu, values: Mapping[str, tuple[str, str]], choose: Callable[[str], None]
     ) -> None:
-        """Add a submenu of the values of one option of a JSON Schema, of which one is checked."""
+        """Add a submenu with the values of one option of a JSON Schema, one of which is checked.
+
+        Args:
+            submenu: the submenu.
+            values: pairs of text and tip, by value.
+            choose: called with the chosen value.
+        """
         submenu.setToolTipsVisible(True)
         group = QActionGroup(submenu)
         for value, (text, tip) in values.items():

@@ -1,4 +1,4 @@
-"""The session without a display: the same window and workers, drawn to a file once the first steps are taken."""
+"""A session without a display: the same window and workers, painted to a file after the first steps."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def play(
     say: Callable[[str], None],
     complain: Callable[[str], None],
 ) -> int:
-    """Take the first steps, print them, draw the window; return the exit code.
+    """Take the first steps, print them, paint the window; return the exit code.
 
     Args:
-        app: the application, whose event loop runs until the picture is drawn.
-        window: what is drawn.
-        document: what is opened; None for the first example.
+        app: the application, whose event loop runs until the picture is written.
+        window: the window.
+        document: the document to open; None for the first example.
         picture: the file of the picture.
         say: prints a line of the result.
         complain: prints a failure.

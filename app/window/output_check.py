@@ -1,7 +1,7 @@
-"""Checking an output: the one dialog that does, and what was pasted into it last.
+"""The output check: its one dialog, and the output that was pasted last.
 
-The output belongs to the document that it was checked against, so it is there
-again when the dialog is opened anew, and goes with the document.
+The output belongs to the document that it was checked against, so it is restored when the dialog is opened again, and
+dropped with the document.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 
 class OutputCheck(QObject):
-    """What "Check an output…" does."""
+    """The handler of "Check an output…"."""
 
     def __init__(self, session: Session, panes: Panes, window: QWidget) -> None:
         super().__init__(window)
         self._session, self._panes, self._window = session, panes, window
         self._dialog: ReplayDialog | None = None
         self._draft: ReplayDraft | None = None
-        self._pipeline = PipelineSettings()  # that the output was judged under
+        self._pipeline = PipelineSettings()  # of the last check
         session.document.replaced.connect(self._forget)
         session.document.changed.connect(self._on_changed)
         session.compiling.stale_changed.connect(self._on_stale)
         session.decoding.viewed.connect(self._on_view)
 
     def open(self) -> ReplayDialog:
-        """Open the dialog with what was pasted last, or bring the open one to the front."""
+        """Open the dialog with the output pasted last, or bring the open one to the front."""
         dialog = self._dialog or self._make()
         dialog.show()
         dialog.activateWindow()
@@ -69,7 +69,7 @@ class OutputCheck(QObject):
             self._dialog.show_grammar_refused(why)
 
     def _on_view(self, view: DecodeView) -> None:
-        """Judge the output again under other zones."""
+        """Check the output again under other zones."""
         if self._dialog is not None and view.pipeline != self._pipeline:
             self._pipeline = view.pipeline
             self._dialog.check_again()

@@ -1,8 +1,8 @@
-"""Where the window is on the screen, from the first start on.
+"""The placement of the window on the screen.
 
-A window manager knows no better size than the one that it is asked for, and Qt's `restoreGeometry` knows nothing of the
-frame, and restores nothing on a screen of another size. So the first size is what fits the screen, frame included; when
-the window gets its frame, it is moved and cut to the screen, unless somebody gave it another size.
+A window manager uses the requested size, and Qt's `restoreGeometry` ignores the frame, and restores nothing on a screen
+of another size. So the initial size is one that fits the screen, frame included; when the window gets its frame, it is
+moved and cut to the screen, unless the user resized it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from app.settings import Settings
 
 WANTED = QSize(1600, 1000)
 LEAST = QSize(900, 500)  # less than a screen of 1920 by 1080 at 200%
-_FRAME = QMargins(8, 40, 8, 8)  # as large as frames are, before there is one
-# An X11 window manager adds the frame some time after the window is shown, and Qt tells nobody.
+_FRAME = QMargins(8, 40, 8, 8)  # a typical frame, before there is one
+# An X11 window manager adds the frame some time after the window is shown, and Qt has no event for it.
 _CHECKED = {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Paint, QEvent.Type.WindowActivate}
 _STATES = {"maximised": Qt.WindowState.WindowMaximized, "full screen": Qt.WindowState.WindowFullScreen}
 
@@ -27,36 +27,36 @@ class WindowPlacement(QObject):
         super().__init__(window)
         self._window, self._settings = window, settings
         available = window.screen().availableGeometry()
-        room = available.marginsRemoved(_FRAME).size()
-        window.setMinimumSize(LEAST.boundedTo(room))  # a larger one would keep it from fitting
-        window.resize(WANTED.boundedTo(room))
-        self._given = window.size()
-        self._margins = QMargins()  # of the frame, as far as it is known
+        available_size = available.marginsRemoved(_FRAME).size()
+        window.setMinimumSize(LEAST.boundedTo(available_size))  # a larger minimum would keep it from fitting
+        window.resize(WANTED.boundedTo(available_size))
+        self._set_size = window.size()
+        self._margins = QMargins()  # of the frame, as far as known
         window.installEventFilter(self)
 
     def restore(self) -> None:
-        """Put the window where it was, as far as the screen has room, maximised or full screen where it was that."""
+        """Restore the window's position as far as it fits the screen, and its maximised or full screen state."""
         preferences, window = self._settings.preferences, self._window
         if preferences.geometry:
             window.restoreGeometry(QByteArray(preferences.geometry))
         window.setWindowState(_STATES.get(preferences.window_state, Qt.WindowState.WindowNoState))
-        self._given = window.size()
+        self._set_size = window.size()
 
     def save(self) -> None:
-        """Remember where the window is."""
+        """Store the window's position."""
         shown = self._window.windowState()
         state = next((name for name, flag in _STATES.items() if shown & flag), "")
         self._settings.change(geometry=bytes(self._window.saveGeometry().data()), window_state=state)
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """Notice that the window gets its frame, which is after it is shown, or is no longer maximised."""
+        """Detect that the window gets its frame, which is after it is shown, or is no longer maximised."""
         if event.type() in _CHECKED:
             margins = self._frame_margins()
             if margins != self._margins:
                 self._margins = margins
                 QTimer.singleShot(0, self, self._keep_on_screen)
         elif event.type() == QEvent.Type.WindowStateChange:
-            self._given = QSize()  # the size that comes is the one from before, whoever gave it
+            self._set_size = QSize()  # the following size is the one from before, whoever set it
             QTimer.singleShot(0, self, self._keep_on_screen)
         return False
 
@@ -71,7 +71,7 @@ class WindowPlacement(QObject):
 
     def _keep_on_screen(self) -> None:
         window = self._window
-        is_given = self._given.isEmpty() or self._given == window.size()
+        is_given = self._set_size.isEmpty() or self._set_size == window.size()
         if window.windowState() & ~Qt.WindowState.WindowActive or not window.isVisible() or not is_given:
             return
         available = window.screen().availableGeometry()
@@ -79,11 +79,11 @@ class WindowPlacement(QObject):
         fitting = fitted(frame, available)
         if fitting != frame:
             window.setGeometry(fitting.marginsRemoved(self._frame_margins()))
-            self._given = window.size()
+            self._set_size = window.size()
 
 
 def fitted(frame: QRect, available: QRect) -> QRect:
-    """Return a frame cut to what a screen has room for, and moved there."""
+    """Return a frame cut and moved to fit the screen."""
     size = frame.size().boundedTo(available.size())
     x = min(max(frame.left(), available.left()), available.right() + 1 - size.width())
     y = min(max(frame.top(), available.top()), available.bottom() + 1 - size.height())

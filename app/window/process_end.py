@@ -1,7 +1,7 @@
-"""The process is told to end: by a signal, or since the desktop session ends. Work is kept, and nobody is asked.
+"""Handles the end of the process: by a signal, or with the desktop session. Work is kept without a question.
 
-Python runs a signal's handler between two of its instructions, and Qt's event loop may run none for minutes. But the
-interpreter writes the signal's number to a socket at once (`signal.set_wakeup_fd`), of which the event loop hears.
+Python runs a signal handler between two of its instructions, and Qt's event loop may execute none for minutes. But the
+interpreter writes the signal's number to a socket at once (`signal.set_wakeup_fd`), which wakes the event loop.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from PySide6.QtGui import QGuiApplication
 _log = logging.getLogger(__name__)
 
 _NAMES: Final = ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")  # the last is a console window that closes, on Windows
-_BEYOND: Final = 128  # what a shell adds to a signal's number to make an exit code
+_EXIT_CODE_BASE: Final = 128  # a shell adds this to a signal's number for the exit code
 
 
 class ProcessEnd(QObject):
-    """Hears that the process is to end.
+    """Detects that the process is about to end.
 
     Args:
-        end: is called once with the name of the signal; afterwards the event loop ends.
-        prepare: is called whenever the desktop session may be about to end.
+        end: called once with the name of the signal; afterwards the event loop ends.
+        prepare: called whenever the desktop session may be about to end.
     """
 
     def __init__(self, app: QGuiApplication, end: Callable[[str], object], prepare: Callable[[], object]) -> None:
@@ -42,15 +42,15 @@ class ProcessEnd(QObject):
         self._notifier.activated.connect(self._on_signal)
         self._wakeup = signal.set_wakeup_fd(self._theirs.fileno(), warn_on_full_buffer=False)
         for number in (signal.Signals[name] for name in _NAMES if hasattr(signal, name)):
-            if signal.getsignal(number) is not signal.SIG_IGN:  # which `nohup` asks for
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as set by `nohup`
                 self._before[number] = signal.signal(number, _do_nothing)
         self._prepare = prepare
-        # A slot without arguments: nothing here asks the session manager for anything.
+        # A slot without arguments: nothing here needs the session manager.
         app.commitDataRequest.connect(self._on_session_end)
         app.saveStateRequest.connect(self._on_session_end)
 
     def stop(self) -> None:
-        """Give the signals back to whoever had them."""
+        """Restore the previous signal handlers."""
         signal.set_wakeup_fd(self._wakeup)
         for number, handler in self._before.items():
             signal.signal(number, handler)  # type: ignore[arg-type] # it is what `signal.signal` returned
@@ -66,16 +66,16 @@ class ProcessEnd(QObject):
             for number in self._ours.recv(64):
                 if number in self._before:
                     self._notifier.setEnabled(False)
-                    for heard in self._before:
-                        signal.signal(heard, signal.SIG_DFL)  # a second one need not wait for us
+                    for handled in self._before:
+                        signal.signal(handled, signal.SIG_DFL)  # a second signal ends the process at once
                     name = signal.Signals(number).name
                     _log.warning("ended by %s", name)
                     try:
                         self._end(name)
                     finally:
-                        self._app.exit(_BEYOND + number)
+                        self._app.exit(_EXIT_CODE_BASE + number)
                     return
 
 
 def _do_nothing(_number: int, _frame: object) -> None:
-    """Be a handler, so that the signal does not end the process at once."""
+    """Do nothing, but prevent the signal from ending the process at once."""

@@ -1,7 +1,7 @@
-"""Work that comes back after a crash: it is shown or offered, and kept or discarded, in a strip over the window.
+"""Recovery of work after a crash: shown or offered, and kept or discarded, with a banner in the window.
 
-Without a file on the command line, the work is shown at once. With one, that file is opened as it was asked for, and
-the work is offered beside it, unless it is work on the same file: then it is what the file's window last showed.
+Without a file on the command line, the work is shown at once. With one, that file is opened, and the work is offered
+beside it, unless it is work on the same file: then it is shown.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ class Recovery(QObject):
         self._session = session
         self._document = session.document
         self._files = files
-        self._alarm: Notification | None = None  # about work that is shown, as long as it is not saved
+        self._notification: Notification | None = None  # about recovered work, until it is saved
         self._document.title_changed.connect(self._check)
         self._document.replaced.connect(self._withdraw)
 
     def begin(self, path: Path | None) -> bool:
-        """Look for work at the start; return whether a document is shown now.
+        """Look for recovered work at the start; return whether a document is shown now.
 
         Args:
-            path: the file that was asked for, if one was.
+            path: the requested file; None without one.
         """
         leftover = self._document.autosave.find()
         if leftover is None:
@@ -60,7 +60,7 @@ class Recovery(QObject):
     def _show(self, leftover: Leftover) -> None:
         self._document.recover(leftover)
         saved = leftover.saved
-        self._raise(
+        self._notify(
             Notification(
                 "window",
                 f"{_cause(saved)} Recovered {_described(saved, self._document.title)}.",
@@ -95,12 +95,12 @@ class Recovery(QObject):
             self._offer(leftover)
 
     def _save(self) -> None:
-        alarm = self._alarm
+        alarm = self._notification
         if not self._files.save() and alarm is not None:
-            self._raise(alarm)  # the button has closed it
+            self._notify(alarm)  # the button has closed it
 
     def _discard(self, saved: Saved) -> None:
-        """Show what is there without the recovered work."""
+        """Show the document without the recovered work."""
         path = Path(saved.path) if saved.path else None
         content, shown_path = self._document.content, self._document.path
         if path is None or not exists(path) or not self._files.open(path):
@@ -109,7 +109,7 @@ class Recovery(QObject):
         self._offer_next()
 
     def _drop(self, leftover: Leftover) -> None:
-        """Remove work that was offered."""
+        """Delete work that was offered."""
         self._document.autosave.drop(leftover)
 
         def undo() -> None:
@@ -127,25 +127,25 @@ class Recovery(QObject):
         if (leftover := self._document.autosave.find()) is not None:
             self._offer(leftover)
 
-    def _raise(self, alarm: Notification) -> None:
+    def _notify(self, alarm: Notification) -> None:
         self._withdraw()
-        self._alarm = alarm
+        self._notification = alarm
         self._session.alarmed.emit(alarm)
 
     def _check(self) -> None:
-        """Close the strip once the work is saved, and offer other work, if there is any."""
-        if self._alarm is not None and not self._document.is_modified:
+        """Close the banner once the work is saved, and offer other work, if there is any."""
+        if self._notification is not None and not self._document.is_modified:
             self._withdraw()
             self._offer_next()
 
     def _withdraw(self) -> None:
-        if self._alarm is not None:
-            alarm, self._alarm = self._alarm, None
+        if self._notification is not None:
+            alarm, self._notification = self._notification, None
             self._session.alarm_withdrawn.emit(alarm)
 
 
 def _is_work_on(saved: Saved, path: Path) -> bool:
-    """Return whether work is on a file and later than the file."""
+    """Return whether recovered work belongs to a file and is later than it."""
     if not saved.path:
         return False
     try:
@@ -162,7 +162,7 @@ def _cause(saved: Saved) -> str:
 
 
 def _described(saved: Saved, title: str) -> str:
-    """Return the name of some work, its length and its time."""
+    """Return the name of recovered work, its length and its time."""
     tokens = len(saved.document.trace.path)
     length = f" with {count(tokens, 'token')}" if tokens else ""
     return f"“{title}”{length}, from {_clock(saved.saved_at)}"

@@ -1,7 +1,7 @@
-"""What happens without the keys moving, told to a screen reader: a step, why a run ended, an error in the grammar.
+"""Announces changes outside of the focused widget: a step, why a run ended, an error in the grammar.
 
-Whoever steps with the keys stays on Step, and would hear nothing of what it did. A run
-is not read out token by token: what it came to is, once it ends.
+A user who steps with the keyboard stays on Step, and would hear nothing of its effect. A run is not read out token by
+token, but its result is, once it ends.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from engine.source import Diagnostic, Severity, SourceText
 
 
 class ScreenReader(QObject):
-    """Listens to a session, and says what there is to say in its window."""
+    """Announces the changes of a session in its window."""
 
     def __init__(self, session: Session, window: QWidget) -> None:
         super().__init__(window)
         self._session, self._window = session, window
-        self._said: tuple[int | None, int] = (None, 0)
+        self._announced: tuple[int | None, int] = (None, 0)
         self._is_broken = False
         session.decoding.viewed.connect(self._on_view)
         session.decoding.running_changed.connect(lambda is_running: None if is_running else self._say_output())
@@ -34,7 +34,7 @@ class ScreenReader(QObject):
 
     def _on_view(self, view: DecodeView) -> None:
         at = view.trace.current, len(view.trace.nodes)
-        moved, self._said = at != self._said, at
+        moved, self._announced = at != self._announced, at
         if moved and not self._session.decoding.is_running:
             self._say(told(view))
 
@@ -45,7 +45,7 @@ class ScreenReader(QObject):
             self._say(f"{count(position.index, 'token')}: {position.output.decode('utf-8', 'replace')}{ended}")
 
     def _on_diagnosed(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
-        """A grammar that broke, or is whole again: not each of its errors at every key."""
+        """Announce that the grammar got its first error, or lost its last one; not each error at every key."""
         errors = [found for found in diagnostics if found.severity is Severity.ERROR]
         before, self._is_broken = self._is_broken, bool(errors)
         if errors and not before:
@@ -63,7 +63,7 @@ class ScreenReader(QObject):
 
 
 def told(view: DecodeView) -> str:
-    """Where a session stands, in a sentence or two: the last token, and what may follow."""
+    """Describe the position of a session in one or two sentences: the last token, and what may follow."""
     position, steps = view.position, {node.id: node.step for node in view.trace.nodes}
     if position is None:
         return ""

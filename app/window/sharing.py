@@ -1,4 +1,4 @@
-"""Sharing a trace: where the page goes, and what became of it."""
+"""The handler of sharing: asks for the file, and reports the result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FILTER = f"Web pages (*{SUFFIX})"
 
 
 class Sharing(QObject):
-    """What "Share as HTML…" does."""
+    """The handler of "Share as HTML…"."""
 
     def __init__(self, session: Session, window: QWidget) -> None:
         super().__init__(window)
@@ -41,10 +41,10 @@ class Sharing(QObject):
             alarm = Notification("window", answer.error, button="Share as…", action=self.share_chosen)
         else:
             path = Path(answer.path)
-            said = f"Shared as {path.name}: {count(answer.steps, 'step')} in {answer.size / 1000:,.0f} kB. "
+            message = f"Shared as {path.name}: {count(answer.steps, 'step')} in {answer.size / 1000:,.0f} kB. "
             alarm = Notification(
                 "window",
-                f"{said}It opens in any browser and loads nothing.",
+                f"{message}It opens in any browser and loads nothing.",
                 button="Open",
                 action=lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))),
                 severity="hint",

@@ -1,4 +1,4 @@
-"""Stalls of the event loop, for the diagnostic log: a timer that comes late says how long nothing else could happen."""
+"""Logs stalls of the event loop: a late timer measures how long it was blocked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 _EVERY_MS: Final = 500
 _STALL_MS: Final = 300
-_MOST: Final = 200  # lines of one run: a machine that is busy all the time says nothing more
+_MOST: Final = 200  # lines of one run: more add nothing on a machine that is busy all the time
 
 
 class StallWatch(QObject):
@@ -20,19 +20,19 @@ class StallWatch(QObject):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._left = _MOST
+        self._remaining_lines = _MOST
         self._last = self._now()
         self._timer = QTimer(self, interval=_EVERY_MS, timerType=Qt.TimerType.CoarseTimer)
         self._timer.timeout.connect(self.check)
         self._timer.start()
 
     def check(self) -> None:
-        """Notice how late it is."""
+        """Log a stall if the timer is late."""
         now, processor = self._now()
         stalled, worked = (now - self._last[0]) * 1000 - _EVERY_MS, (processor - self._last[1]) * 1000
         self._last = now, processor
-        if stalled > _STALL_MS and self._left:
-            self._left -= 1
+        if stalled > _STALL_MS and self._remaining_lines:
+            self._remaining_lines -= 1
             _log.warning("the event loop stalled for %.0f ms; the GUI thread worked for %.0f ms", stalled, worked)
 
     @staticmethod

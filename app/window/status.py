@@ -1,4 +1,4 @@
-"""The status bar: the automaton's size, what the grammar allows, whether it may end, and what the background does."""
+"""The status bar: the automaton's size, the mask, whether the text may end, and the background activity."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from app.workers.decode_messages import DecodeView
 from engine.decoding.values import EosState, Finish, Position
 
 _AUTOMATON, _ALLOWED, _EOS = range(3)
-_FIRST_TO_GO = (_AUTOMATON, _ALLOWED, _AUTOMATON, _ALLOWED)  # times, then what the panes say too
+_FIRST_TO_GO = (_AUTOMATON, _ALLOWED, _AUTOMATON, _ALLOWED)  # timings first, then facts that the panes also show
 _CANCEL = 20  # a button of the usual size would make the bar higher while a job runs
-_BYTES_FROM = 100_000  # a total beyond this is a size in bytes, and read best in megabytes
+_BYTES_FROM = 100_000  # a larger total is a size in bytes, shown in megabytes
 
 
 class StatusLine(QStatusBar):
-    """Shows; decides nothing.
+    """The status bar of the window.
 
     Signals:
         cancel_clicked: the ⨯ beside the progress.
@@ -50,34 +50,34 @@ class StatusLine(QStatusBar):
 
     @property
     def texts(self) -> tuple[str, str, str, str]:
-        """What it says: of the automaton, the mask, the end, and the background."""
-        automaton, allowed, eos = self._facts.texts
+        """Return its texts: the automaton, the mask, the end, and the background activity."""
+        automaton, allowed, eos = self._fields.texts
         return automaton, allowed, eos, self._job.text()
 
     def show_automaton(self, drawn: CompiledGrammarView | None, stale_reason: str) -> None:
-        """Tell the automaton's size, or why it is not of the present text."""
+        """Show the automaton's size, or why it does not belong to the current text."""
         if stale_reason:
-            self._facts.tell(_AUTOMATON, stale_reason)
+            self._fields.tell(_AUTOMATON, stale_reason)
         elif drawn is not None:
-            self._facts.tell(_AUTOMATON, *_size(drawn), f"compiled in {duration(drawn.compile_ms / 1e3)}")
+            self._fields.tell(_AUTOMATON, *_size(drawn), f"compiled in {duration(drawn.compile_ms / 1e3)}")
 
     def show_view(self, view: DecodeView, drawn: CompiledGrammarView | None, live: frozenset[int]) -> None:
-        """Tell what may come next."""
+        """Show what may come next."""
         position = view.position
         if position is None:
-            self._facts.tell(_ALLOWED)
-            self._facts.tell(_EOS)
+            self._fields.tell(_ALLOWED)
+            self._fields.tell(_EOS)
             return
         if position.finish is not None and position.finish is not Finish.DEAD_END:
-            self._facts.tell(_ALLOWED)  # nothing more is asked of the grammar
+            self._fields.tell(_ALLOWED)  # the grammar is not needed any more
         else:
             counts = f"{position.allowed:,} of {position.vocabulary_size:,} allowed"
             z = f"Z {percent(position.z)}" if position.z is not None and view.has_model else ""
-            self._facts.tell(_ALLOWED, counts, z, f"mask {duration(position.mask_us / 1e6)}")
-        self._facts.tell(_EOS, _end(position, drawn, live), _context_left(view, position))
+            self._fields.tell(_ALLOWED, counts, z, f"mask {duration(position.mask_us / 1e6)}")
+        self._fields.tell(_EOS, _end(position, drawn, live), _context_left(view, position))
 
     def show_activity(self, text: str, done: int, total: int | None) -> None:
-        """Tell what the background does; an empty text hides it."""
+        """Show the background activity; an empty text hides it."""
         for widget in (self._job, self._bar, self._cancel):
             widget.setVisible(bool(text))
         amount = ""
@@ -92,7 +92,7 @@ class StatusLine(QStatusBar):
 
 
 def _size(drawn: CompiledGrammarView) -> tuple[str, ...]:
-    """How large an automaton is: as it is drawn, and as it is."""
+    """Return the size of an automaton, as it is drawn and in total."""
     if drawn.rules is not None:
         return count(len(drawn.rules.names), "rule"), count(drawn.rules.size, "state")
     if not drawn.is_whole:
@@ -105,7 +105,7 @@ def _size(drawn: CompiledGrammarView) -> tuple[str, ...]:
 
 
 def _context_left(view: DecodeView, position: Position) -> str:
-    """Say how much of the model's context is left, where it ends the output before the budget does."""
+    """Return how much of the model's context is left, if it ends the output before the budget does."""
     context = position.context
     if context is None or position.finish is not None or context.left >= view.max_tokens - position.index:
         return ""

@@ -1,7 +1,7 @@
-"""Short texts side by side, which give way to one another where the window is narrow.
+"""Short texts side by side, which are shortened if the window is narrow.
 
-A text has parts, the most telling first. Where they have no room, parts go in an order that is given, then whole
-texts but for the last; what is too long even then ends in an ellipsis. The tool tip has all that is not seen.
+A text has parts, the most important first. If there is not enough space, parts are dropped in a given order, then
+complete texts except for the last; a text that is still too long is elided. The tool tip has everything that is hidden.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from app.theme.plain_text import plain_text
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.stable_widget import StableWidget
 
-_APART = 6  # as QStatusBar has its own items
-_BETWEEN = " · "
+_SPACING = 6  # like the items of QStatusBar
+_SEPARATOR = " · "
 
 
 class StatusFields(StableWidget):
-    """Some texts.
+    """A row of texts that shrinks to its width.
 
     Args:
-        count: how many texts there are.
-        first_to_go: numbers of texts, in the order in which each loses the last part that it has left.
+        count: the number of texts.
+        first_to_go: numbers of texts, in the order in which each loses its last remaining part.
     """
 
     def __init__(self, count: int, first_to_go: Sequence[int]) -> None:
-        super().__init__(takes_what_is_left=True)  # every step tells other numbers
+        super().__init__(takes_what_is_left=True)  # every step changes the numbers
         self._first_to_go = first_to_go
-        self._told: list[tuple[str, ...]] = [()] * count
+        self._parts: list[tuple[str, ...]] = [()] * count
         self._labels = [ElidedLabel() for _ in range(count)]
         row = QHBoxLayout(self.inner)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(_APART)
+        row.setSpacing(_SPACING)
         for label in self._labels:
             label.setContentsMargins(theme.SPACE_XS, 0, theme.SPACE_M, 0)
             row.addWidget(label)
@@ -43,34 +43,34 @@ class StatusFields(StableWidget):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All that is told, be it seen or not."""
-        return tuple(map(_BETWEEN.join, self._told))
+        """Return the complete texts, visible or not."""
+        return tuple(map(_SEPARATOR.join, self._parts))
 
     def tell(self, index: int, *parts: str) -> None:
-        """Tell a text's parts, the most telling first; none clear it."""
-        told = tuple(filter(None, parts))
-        if told != self._told[index]:
-            self._told[index] = told
+        """Set a text's parts, the most important first; without parts the text is hidden."""
+        new_parts = tuple(filter(None, parts))
+        if new_parts != self._parts[index]:
+            self._parts[index] = new_parts
             self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """More has room now, or less."""
+        """Fit the texts to the new width."""
         super().resizeEvent(event)
         self._fit()
 
     def _fit(self) -> None:
-        seen = list(self._told)
-        losses = [(index, True) for index in self._first_to_go] + [(index, False) for index in range(len(seen) - 1)]
-        for index, keeps_one in losses:
-            if self._width_of(seen) <= self.width():
+        visible = list(self._parts)
+        drops = [(index, True) for index in self._first_to_go] + [(index, False) for index in range(len(visible) - 1)]
+        for index, keeps_one in drops:
+            if self._width_of(visible) <= self.width():
                 break
             seen[index] = seen[index][: max(len(seen[index]) - 1, 1)] if keeps_one else ()
         for label, parts in zip(self._labels, seen, strict=True):
             label.set_text(_BETWEEN.join(parts))
             label.setVisible(bool(parts))
-        # A label that is cut says all of itself; what was left out is said by what they stand in.
-        self.setToolTip(plain_text("" if seen == self._told else "\n".join(filter(None, self.texts))))
+        # An elided label has its own tool tip; the dropped parts are in the tool tip of the row.
+        self.setToolTip(plain_text("" if visible == self._parts else "\n".join(filter(None, self.texts))))
 
-    def _width_of(self, seen: list[tuple[str, ...]]) -> int:
-        metrics, around = self.fontMetrics(), theme.SPACE_XS + theme.SPACE_M + _APART
-        return sum(metrics.horizontalAdvance(_BETWEEN.join(parts)) + around for parts in seen if parts)
+    def _width_of(self, visible: list[tuple[str, ...]]) -> int:
+        metrics, around = self.fontMetrics(), theme.SPACE_XS + theme.SPACE_M + _SPACING
+        return sum(metrics.horizontalAdvance(_SEPARATOR.join(parts)) + around for parts in visible if parts)

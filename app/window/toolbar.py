@@ -19,7 +19,7 @@ _RUN_TEXTS = ("Run", "Pause")
 
 
 class Toolbar(QToolBar):
-    """Shows the present document, notation and model; the window fills `notation_menu` and `model_menu`."""
+    """Shows the current document, notation and model; the window fills `notation_menu` and `model_menu`."""
 
     def __init__(self, actions: Actions) -> None:
         super().__init__("Toolbar")
@@ -70,34 +70,34 @@ class Toolbar(QToolBar):
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(spacer)
         self.addWidget(self._command_button("edit.palette", "", has_text=False))
-        for more in self.findChildren(QToolButton, "qt_toolbar_ext_button"):  # what there is no room for is behind it
+        for more in self.findChildren(QToolButton, "qt_toolbar_ext_button"):  # the menu of buttons that do not fit
             more.setIcon(icon("ph.caret-double-right"))
             more.setAccessibleName("More commands")
             more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Its first size came before it was visible."""
+        """Fit the texts: the first size came before it was visible."""
         super().showEvent(event)
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where there is no room for all, some buttons have only their icons: better than to be behind an arrow."""
+        """Show some buttons as icons only if they do not fit; that is better than hiding them behind an arrow."""
         super().resizeEvent(event)
         self._fit()
 
     def _fit(self) -> None:
-        """Take the texts away from some buttons, then cut the names, longest first, until all commands are seen."""
+        """Remove the texts of some buttons, then elide the names, longest first, until all commands are visible."""
         if not self.isVisible():
             return  # its width means nothing yet
-        asked = (self.width(), self.font(), *self._titles.values())
-        if asked == self._fitted:
+        inputs = (self.width(), self.font(), *self._titles.values())
+        if inputs == self._fitted:
             return
-        self._fitted = asked
-        self._reserve()
+        self._fitted = inputs
+        self._reserve_run_width()
         for button, title in self._titles.items():
             button.setText(title + _MENU_SIGN)
         missing = 0
-        for icons in (0, 2, len(self._first_to_shrink)):  # Restart and Back are known by their icons
+        for icons in (0, 2, len(self._first_to_shrink)):  # Restart and Back are recognisable by their icons
             missing = self._missing(icons)
             if missing <= 0:
                 return
@@ -105,20 +105,20 @@ class Toolbar(QToolBar):
             if missing <= 0:
                 return
             title, metrics = self._titles[button], button.fontMetrics()
-            room = max(metrics.horizontalAdvance(title) - missing, metrics.averageCharWidth() * _SHORTEST_TITLE)
+            width = max(metrics.horizontalAdvance(title) - missing, metrics.averageCharWidth() * _SHORTEST_TITLE)
             before = button.sizeHint().width()
-            button.setText(metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, room) + _MENU_SIGN)
+            button.setText(metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, width) + _MENU_SIGN)
             missing -= before - button.sizeHint().width()
 
-    def _reserve(self) -> None:
-        """Leave room on Run for the longer of its texts, so that its neighbours stay where they are."""
+    def _reserve_run_width(self) -> None:
+        """Reserve the width of the longer text of Run and Pause, so that its neighbours do not move."""
         run = self.run_button
         flag, metrics = Qt.TextFlag.TextShowMnemonic, run.fontMetrics()
         texts = [metrics.size(flag, text).width() for text in (*_RUN_TEXTS, run.text())]
         run.setMinimumWidth(run.sizeHint().width() + max(texts) - texts[-1])
 
     def _missing(self, icons: int) -> int:
-        """How many pixels the toolbar is too narrow if so many of the buttons that shrink first lose their texts."""
+        """Return how many pixels are missing if the first `icons` of the buttons that shrink lose their texts."""
         for index, button in enumerate(self._first_to_shrink):
             is_icon = index < icons
             button.setToolButtonStyle(
@@ -130,34 +130,34 @@ class Toolbar(QToolBar):
         return self.sizeHint().width() - self.width()
 
     def show_document(self, title: str, *, is_modified: bool) -> None:
-        """Name the document; a dot marks it as modified."""
+        """Show the document's title; a dot marks it as modified."""
         self.document_button.setToolTip(plain_text(f"{title} (modified)" if is_modified else title))
-        self._name(self.document_button, f"{_shortened(title)}{' •' if is_modified else ''}")
+        self._set_title(self.document_button, f"{_shortened(title)}{' •' if is_modified else ''}")
 
     def show_notation(self, text: str, tip: str) -> None:
-        """Name the notation."""
+        """Show the notation."""
         self.notation_button.setToolTip(plain_text(tip))
-        self._name(self.notation_button, text)
+        self._set_title(self.notation_button, text)
 
     def show_model(self, text: str, tip: str) -> None:
-        """Name the model, or how far it is loaded."""
+        """Show the model, or the progress of loading."""
         self.model_button.setToolTip(plain_text(tip))
-        self._name(self.model_button, _shortened(text))
+        self._set_title(self.model_button, _shortened(text))
 
-    def _name(self, button: QToolButton, title: str) -> None:
+    def _set_title(self, button: QToolButton, title: str) -> None:
         self._titles[button] = title
         if not self.isVisible():
             button.setText(title + _MENU_SIGN)
         self._fit()
 
     def show_running(self, is_running: bool) -> None:
-        """Make Run a Pause while it runs."""
+        """Change Run to Pause during a run."""
         self._actions["run.run"].setText(_RUN_TEXTS[is_running])
         self._actions["run.run"].setIcon(icon("ph.pause" if is_running else "ph.fast-forward"))
-        self._reserve()
+        self._reserve_run_width()
 
     def _command_button(self, command_id: str, role: str, *, has_text: bool = True) -> QToolButton:
-        """A button that mirrors a command; unlike a default action, it may have an icon colour of its own."""
+        """Create a button that mirrors a command; unlike a default action, it may have its own icon colour."""
         action = self._actions[command_id]
         button = QToolButton()
         button.setObjectName(f"button:{command_id}")
@@ -172,7 +172,7 @@ class Toolbar(QToolBar):
             button.setToolTip(action.toolTip())
             button.setAccessibleName(action.text())
             if button.hasFocus() and not action.isEnabled():
-                button.clearFocus()  # Qt would pass it on, and Space, meant for another step, would open Export
+                button.clearFocus()  # else Space, meant for another step, would open Export
             button.setEnabled(action.isEnabled())
             if role != "primary":
                 button.setIcon(action.icon())

@@ -1,12 +1,11 @@
-"""The tour: five steps through the window, each at the place that it tells of.
+"""The tour: five steps through the window, each beside the widget that it explains.
 
-It is offered, never forced: by a button in the line of the first run, and by the Help
-menu from then on. It stands in nobody's way, for the window stays what it is: one can
-type and step meanwhile, and Escape ends it. Where a place is behind a tab, it is
-brought to the front.
+It is offered, never forced: by a button in the banner of the first run, and by the Help menu afterwards. It does not
+block the window: the user can type and step meanwhile, and Escape ends it. A widget behind a tab is brought to the
+front.
 
-Rejected: a dialog with pictures, which one clicks away before there is anything to
-compare it with; and a darkened window with a hole in it, which cannot be used.
+Rejected: a dialog with pictures, which users close before they can compare it with the window; and a darkened window
+with a hole in it, which cannot be used.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ class Stop:
     """One step of the tour.
 
     Attributes:
-        title: what it is about.
-        text: what there is to know, in two or three sentences.
+        title: its subject.
+        text: the explanation, in two or three sentences.
         place: the widget that it points at.
-        pane: what must be brought to the front for that; None where it is always seen.
+        pane: the pane to bring to the front; None if the widget is always visible.
     """
 
     title: str
@@ -41,7 +40,7 @@ class Stop:
 
 
 class Tour(QObject):
-    """Goes from one stop to the next."""
+    """Shows the stops one after another."""
 
     def __init__(
         self, commands: Actions, panes: Panes, toolbar: Toolbar, arrangement: DockLayout, window: QWidget
@@ -57,16 +56,16 @@ class Tour(QObject):
 
     @property
     def at(self) -> int:
-        """The number of the stop that is shown, from 0; -1 while there is no tour."""
+        """Return the number of the current stop, from 0; -1 without a tour."""
         return self._at
 
     @property
     def stops(self) -> tuple[Stop, ...]:
-        """The stops of the tour under way."""
+        """Return the stops of the current tour."""
         return self._stops
 
     def start(self) -> None:
-        """Begin at the first stop, or begin anew."""
+        """Start, or restart, at the first stop."""
         self.end()
         self._stops = self._all_stops()
         self.frame = TourFrame(self._window)
@@ -77,7 +76,7 @@ class Tour(QObject):
         self.go_to(0)
 
     def go_to(self, number: int) -> None:
-        """Show a stop; beyond the last one, the tour is over."""
+        """Show a stop; beyond the last one, the tour ends."""
         if self.card is None or self.frame is None or number < 0:
             return
         if number >= len(self._stops):
@@ -89,13 +88,13 @@ class Tour(QObject):
             self._arrangement.reveal(stop.pane)
         self.card.show_stop(stop.title, stop.text, number, len(self._stops))
         self._watch(stop.place)
-        self._place()
+        self._update_positions()
         self.frame.show()
         self.card.show()
         self.card.take_keys()
 
     def end(self) -> None:
-        """Go away; the keys go back to the first stop's pane."""
+        """End the tour; the focus returns to the first stop's pane."""
         if self.card is None or self.frame is None:
             return
         self._watch(None)
@@ -153,10 +152,10 @@ class Tour(QObject):
     def _keys_of(self, command_id: str) -> str:
         return keys_of(command_id)
 
-    # --- where it stands ---------------------------------------------------------------------------------------------
+    # --- placement ---------------------------------------------------------------------------------------------------
 
     def _watch(self, place: QWidget | None) -> None:
-        """Follow a place wherever it moves: with its own moves, and with those of all that it stands in."""
+        """Follow a widget wherever it moves: with its own moves, and with those of its parents."""
         for widget in self._watched:
             widget.removeEventFilter(self)
         self._watched = []
@@ -166,68 +165,68 @@ class Tour(QObject):
             place = place.parentWidget() if place is not self._window else None
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Something moved."""
+        """Follow moves, resizes, and visibility changes of the watched widgets."""
         if event.type() in (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide):
-            self._place()
+            self._update_positions()
             if watched is self._window:
-                QTimer.singleShot(0, self, self._follow)  # the panes may be arranged anew, and stand elsewhere then
+                QTimer.singleShot(0, self, self._follow)  # the panes may be rearranged, and have other positions then
         return False
 
     def _follow(self) -> None:
         if self.card is not None:
             self._watch(self._stops[self._at].place)
-            self._place()
+            self._update_positions()
 
-    def _place(self) -> None:
+    def _update_positions(self) -> None:
         if self.card is None or self.frame is None:
             return
         target: QWidget | None = self._stops[self._at].place
         while target is not None and not (self._window.isAncestorOf(target) and target.isVisibleTo(self._window)):
-            target = target.parentWidget()  # a button that the toolbar has no room for is behind its arrow
-        room, lit = self._window.rect(), QRect()
-        if target is not None:  # else it is on its way to another place
-            lit = QRect(target.mapTo(self._window, target.rect().topLeft()), target.size()).intersected(room)
+            target = target.parentWidget()  # a button that does not fit the toolbar is in its menu
+        room, highlighted = self._window.rect(), QRect()
+        if target is not None:  # otherwise it is being moved to another parent
+            highlighted = QRect(target.mapTo(self._window, target.rect().topLeft()), target.size()).intersected(room)
         self.frame.setGeometry(room)
         self.frame.raise_()
         self.card.raise_()
         self.card.adjustSize()
-        self.card.move(beside(lit, self.card.rect(), room).topLeft())
-        self.frame.point_at(lit, self.card.geometry())
+        self.card.move(beside(highlighted, self.card.rect(), room).topLeft())
+        self.frame.point_at(highlighted, self.card.geometry())
 
 
 _GAP = 18
 
 
 def beside(target: QRect, card: QRect, room: QRect) -> QRect:
-    """Where a card stands so that it does not cover what it tells of, if that can be.
+    """Return the position of a card that does not cover its target, if possible.
 
     Args:
-        target: what it tells of, in the window; empty for nothing.
-        card: of its size.
+        target: in the window; empty for none.
+        card: has the size.
         room: the window.
 
     Returns:
-        The card beside the target (right of it, left, under, above: the first that fits; for a low target under and
-        above come first), else in its lower right corner; always within the room.
+        The card beside the target (right of it, left, below, above: the first that fits; for a low target below and
+        above come first), otherwise in its lower right corner; always within the window.
     """
     if target.isEmpty():
         placed = QRect(card)
         placed.moveCenter(room.center())
         return placed
     top, left = target.top() + 24, target.left()
-    at_sides = [(target.right() + _GAP, top), (target.left() - _GAP - card.width(), top)]
-    over_and_under = [(left, target.bottom() + _GAP), (left, target.top() - _GAP - card.height())]
-    is_low = target.height() < card.height()  # a card beside a button would hang over the ones next to it
-    for x, y in over_and_under + at_sides if is_low else at_sides + over_and_under:
-        placed = _within(QRect(x, y, card.width(), card.height()), room)
+    beside_target = [(target.right() + _GAP, top), (target.left() - _GAP - card.width(), top)]
+    above_and_below = [(left, target.bottom() + _GAP), (left, target.top() - _GAP - card.height())]
+    is_low = target.height() < card.height()  # a card beside a button would cover the ones next to it
+    for x, y in above_and_below + beside_target if is_low else beside_target + above_and_below:
+        placed = _moved_into(QRect(x, y, card.width(), card.height()), room)
         if not placed.intersects(target):
             return placed
     corner = QRect(0, 0, card.width(), card.height())
     corner.moveBottomRight(target.bottomRight())
-    return _within(corner.translated(-_GAP, -_GAP), room)
+    return _moved_into(corner.translated(-_GAP, -_GAP), room)
 
 
-def _within(box: QRect, room: QRect) -> QRect:
+def _moved_into(box: QRect, room: QRect) -> QRect:
     box.moveLeft(max(room.left() + 8, min(box.left(), room.right() - 8 - box.width())))
     box.moveTop(max(room.top() + 8, min(box.top(), room.bottom() - 8 - box.height())))
     return box

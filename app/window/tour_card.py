@@ -1,4 +1,4 @@
-"""What the tour looks like: a frame around a place, and a card beside it that says what it is."""
+"""The widgets of the tour: a frame around the target, and a card beside it with the explanation."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from app.widgets.announce import announce
 
 _WIDTH = 340
 _RING, _GLOW, _RADIUS = 2.0, 6.0, 8.0
-_ARROW = 9.0  # of the way from the card's edge to the arrow's tip
+_ARROW = 9.0  # from the card's edge to the arrow's tip
 
 
 class TourFrame(QWidget):
-    """Lies over the window, frames a place, and lets every click through."""
+    """An overlay of the window that frames the target, and ignores the mouse."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -30,7 +30,7 @@ class TourFrame(QWidget):
         self.hide()
 
     def point_at(self, target: QRect, card: QRect) -> None:
-        """Frame a place, and point at it from a card; an empty place for none."""
+        """Frame a target, and point at it from a card; an empty target for none."""
         self._target, self._card = target, card
         self.update()
 
@@ -55,28 +55,28 @@ class TourFrame(QWidget):
 
 
 def arrow_between(card: QRectF, target: QRectF) -> QPolygonF | None:
-    """A triangle at the card's edge that points at a place beside it; None where the card lies upon the place."""
+    """Return a triangle at the card's edge that points at the target; None if the card overlaps it."""
     if card.intersects(target):
         return None
     x = min(max(target.center().x(), card.left() + 24), card.right() - 24)
     y = min(max(target.center().y(), card.top() + 24), card.bottom() - 24)
     if card.left() >= target.right():
         tip, along = QPointF(card.left() - _ARROW, y), QPointF(0, _ARROW)
-        foot = QPointF(card.left() + 1, y)
+        base = QPointF(card.left() + 1, y)
     elif card.right() <= target.left():
         tip, along = QPointF(card.right() + _ARROW, y), QPointF(0, _ARROW)
-        foot = QPointF(card.right() - 1, y)
+        base = QPointF(card.right() - 1, y)
     elif card.top() >= target.bottom():
         tip, along = QPointF(x, card.top() - _ARROW), QPointF(_ARROW, 0)
-        foot = QPointF(x, card.top() + 1)
+        base = QPointF(x, card.top() + 1)
     else:
         tip, along = QPointF(x, card.bottom() + _ARROW), QPointF(_ARROW, 0)
-        foot = QPointF(x, card.bottom() - 1)
-    return QPolygonF([tip, foot + along, foot - along])
+        base = QPointF(x, card.bottom() - 1)
+    return QPolygonF([tip, base + along, base - along])
 
 
 class TourCard(QFrame):
-    """Says what a place is, and goes on.
+    """Explains one stop, with buttons to continue.
 
     Signals:
         next_wanted(), back_wanted(), end_wanted(): the buttons; also Return and the arrow keys, and Escape.
@@ -122,7 +122,14 @@ class TourCard(QFrame):
         self.hide()
 
     def show_stop(self, title: str, text: str, number: int, count: int) -> None:
-        """Tell of a place."""
+        """Show a stop.
+
+        Args:
+            title: its subject.
+            text: the explanation.
+            number: its number, from 0.
+            count: the number of stops.
+        """
         is_last = number == count - 1
         self._title.setText(title)
         self._text.setText(text)
@@ -130,17 +137,19 @@ class TourCard(QFrame):
         self.next_button.setText("Done" if is_last else "Next")
         self.back_button.setVisible(number > 0)
         self.skip_button.setVisible(not is_last)
-        told = f"Tour, {number + 1} of {count}. {title}. {text}"
-        self.setAccessibleName(told)
-        self.next_button.setAccessibleDescription(told)  # what a screen reader says when the button gets the keys
-        announce(self, told)
+        announcement = f"Tour, {number + 1} of {count}. {title}. {text}"
+        self.setAccessibleName(announcement)
+        self.next_button.setAccessibleDescription(
+            announcement
+        )  # spoken by a screen reader when the button gets the focus
+        announce(self, announcement)
 
     def take_keys(self) -> None:
-        """Give the keys to the button that goes on."""
+        """Give the focus to the button that continues."""
         self.next_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def event(self, event: QEvent) -> bool:
-        """Take Escape before the window's own command gets it."""
+        """Handle Escape before the window's own command does."""
         if (
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
@@ -151,7 +160,7 @@ class TourCard(QFrame):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape ends the tour; arrows and Return go along it."""
+        """Handle Escape, Return and the arrow keys."""
         match event.key():
             case Qt.Key.Key_Escape:
                 self.end_wanted.emit()

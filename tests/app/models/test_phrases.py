@@ -89,9 +89,9 @@ def test_rows_are_made_when_they_are_asked_for(qapp) -> None:
     assert model.count > 7_000
     top = model.index(0, 0)
     assert model.hasChildren(top)
-    assert len(model._place) == 1
+    assert len(model._parent_and_row) == 1
     assert model.rowCount(top) == 2_000
-    assert len(model._place) == 2_001
+    assert len(model._parent_and_row) == 2_001
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_hints_are_told_in_the_tab_and_unfold_nothing(desk):
     desk.session.start()
     bottom, edit = desk.window.arrangement, desk.panes.editor.edit
     folded = []
-    desk.window._fold.timeout.connect(lambda: folded.append("looked"))
+    desk.window._fold_timer.timeout.connect(lambda: folded.append("looked"))
     hinted = GrammarPart(notation="gbnf", text='root ::= more\nmore ::= more "a" | "b"\n')
     desk.document.replace(DocumentFile(grammar=hinted, model=ModelPart("letters")))
     desk.wait(lambda: bottom.bottom.tabText(0).startswith("Problems ("))
@@ -327,13 +327,13 @@ def test_no_two_commands_share_a_key():
 
 
 def test_the_layout_is_remembered(desk, tmp_path):
-    desk.window.arrangement._across.setSizes([500, 500, 600])
-    sizes = desk.window.arrangement._across.sizes()
+    desk.window.arrangement._columns.setSizes([500, 500, 600])
+    sizes = desk.window.arrangement._columns.sizes()
     desk.window.close_without_asking()
     assert "wide" in desk.settings.preferences.splitters
-    desk.window.arrangement._across.setSizes([300, 600, 700])
+    desk.window.arrangement._columns.setSizes([300, 600, 700])
     desk.window.arrangement.restore(desk.settings.preferences.splitters)
-    assert desk.window.arrangement._across.sizes() == sizes
+    assert desk.window.arrangement._columns.sizes() == sizes
 
 
 def test_a_tokenizer_alone_is_opened_from_the_model_menu(desk, monkeypatch):

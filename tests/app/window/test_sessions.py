@@ -141,13 +141,13 @@ def test_a_window_that_showed_nothing_leaves_nothing(desk, reopened):
 
 def test_the_windows_layout_comes_back(desk, reopened):
     desk.window.resize(1500, 900)
-    desk.window.arrangement._across.setSizes([500, 500, 500])
-    desk.wait(lambda: desk.window.arrangement._across.sizes()[0] > 450)
-    sizes = desk.window.arrangement._across.sizes()
+    desk.window.arrangement._columns.setSizes([500, 500, 500])
+    desk.wait(lambda: desk.window.arrangement._columns.sizes()[0] > 450)
+    sizes = desk.window.arrangement._columns.sizes()
     again = reopened(begins=False)
     assert again.settings.preferences.geometry
     again.window.resize(1500, 900)
-    again.wait(lambda: again.window.arrangement._across.sizes() == sizes)
+    again.wait(lambda: again.window.arrangement._columns.sizes() == sizes)
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
