@@ -1,1 +1,1 @@
-"""The automaton as a drawing: what to show, where it goes, and the scene that shows it."""
+"""Drawings of automata: what to show, the layout, and the scene."""

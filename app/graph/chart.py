@@ -1,4 +1,4 @@
-"""An automaton to draw, as it is handed over: what bytes alone do not say."""
+"""An automaton to draw, with the names, calls and groups that its bytes do not have."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from engine.automata.dfa.dfa import ByteDfa
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """An automaton to draw, with what bytes alone do not say.
+    """An automaton to draw.
 
     Attributes:
-        dfa: its states and edges; an edge that no byte takes has no ranges.
-        fold: the automaton over characters; None where that is no other.
-        names: of its states; where there are none, their numbers serve.
-        words: what else is written on an edge: calls and tokens.
-        calls: the rules, by number, that an edge calls.
-        groups: the parts that stand in boxes: a title and the states.
-        sizes: how many states each state stands for; where there are none, each for itself.
+        dfa: its states and edges; an edge without bytes has no ranges.
+        fold: the automaton over characters; None if it does not differ.
+        names: of its states; if empty, their numbers are used.
+        words: additional labels of an edge: calls and tokens.
+        calls: the numbers of the rules that an edge calls.
+        groups: the parts that are drawn in boxes: a title and the states.
+        sizes: how many states each state represents; if empty, one each.
     """
 
     dfa: ByteDfa
@@ -34,5 +34,5 @@ class Chart:
 
     @property
     def size(self) -> int:
-        """How many states there are, those that are folded away left out."""
+        """Return the number of states that are not folded away."""
         return len(self.dfa.states) - (len(self.fold.inner) if self.fold is not None else 0)

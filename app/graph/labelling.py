@@ -1,14 +1,13 @@
-"""Where the labels of edges go, so that none of them can be read as that of another edge.
+"""Label placement: moves the labels of edges so that each is unambiguous.
 
-A layout puts each label where its own edge is, and knows nothing of the others. Here a label is moved along its edge,
-or beside it, until it covers no node and no other label, no other edge runs through it, and its own is the nearest.
-A label for which no free position is found is replaced by a small mark (`Placement.marks`): a label at a wrong position
-would state something false.
+A layout puts each label at its own edge without regard to the others. Here a label is moved along its edge, or beside
+it, until it covers no node and no other label, no other edge runs through it, and its own edge is the nearest. A label
+without a free position is replaced by a small mark (`Placement.marks`), since a label at a wrong position would be a
+false statement.
 
 This is point-feature label placement by candidate positions, greedy as in Christensen, Marks and Shieber, "An empirical
 study of algorithms for point-feature label placement" (1995). Curves are looked up as straight pieces in a grid, so the
-work grows with what is drawn, not with its square, and it is bounded. Rejected: moving nodes apart, which is up to the
-layout.
+work grows linearly with the drawing, and it is bounded. Rejected: moving nodes apart, which is the task of the layout.
 """
 
 from __future__ import annotations
@@ -28,20 +27,20 @@ MARK = (14.0, 14.0)
 _Piece: TypeAlias = tuple[Point, Point]
 
 _CELL = 48.0
-_FLATNESS = 1.0  # how far straight pieces may be from their curve
-_CLEARANCE = 4.0  # how much nearer the own edge is than any other
-_AIR = 1.5  # around a label
-_MOST_LOOKS = 500_000  # at pieces of curves; what is left then is marked
-_SHARES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9)
+_FLATNESS = 1.0  # the maximum distance of straight pieces from their curve
+_CLEARANCE = 4.0  # how much nearer the own edge must be than any other
+_MARGIN = 1.5  # margin around a label
+_MOST_LOOKUPS = 500_000  # at pieces of curves; the labels left then become marks
+_CANDIDATE_SHARES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.1, 0.9)
 
 
 def place_labels(request: LayoutRequest, placed: Placement) -> Placement:
-    """Move labels to where they can be read as those of their own edges; those that fit nowhere become marks."""
-    return _Labelling(request, placed).place()
+    """Move labels to unambiguous positions; those without one become marks."""
+    return _Labelling(request, placed).position()
 
 
 class _Labelling:
-    """One graph's labels."""
+    """The label placement of one graph."""
 
     def __init__(self, request: LayoutRequest, placed: Placement) -> None:
         self._placed = placed
@@ -55,63 +54,63 @@ class _Labelling:
         for node, width, height in request.nodes:
             self._taken.add(around(placed.positions[node], (width, height)))
 
-    def place(self) -> Placement:
+    def position(self) -> Placement:
         given = self._placed.label_positions
         labels: dict[EdgeKey, Point] = {}
         for key in sorted(self._sizes):
             if self._fits(key, given[key], self._curves.distance(key, given[key]), self._sizes[key]):
                 self._take(labels, key, given[key])
-        # Short edges have the fewest places for their labels.
+        # Short edges have the fewest candidate positions.
         others = sorted(self._sizes.keys() - labels.keys(), key=lambda key: (self._curves.length(key), key))
         marks: dict[EdgeKey, Point] = {}
         for key in others:
             size = self._sizes[key]
             fitting = (at for at, own in self._candidates(key, size) if self._fits(key, at, own, size))
-            if (place := next(fitting, None)) is not None:
-                self._take(labels, key, place)
+            if (position := next(fitting, None)) is not None:
+                self._take(labels, key, position)
         for key in others:
             if key not in labels:
                 free = (at for at, _ in self._candidates(key, MARK) if self._taken.is_free(around(at, MARK)))
-                if (place := next(free, None)) is not None:
-                    self._taken.add(around(place, MARK))
-                    marks[key] = place
+                if (position := next(free, None)) is not None:
+                    self._taken.add(around(position, MARK))
+                    marks[key] = position
         return replace(self._placed, label_positions=labels, marks=marks)
 
-    def _take(self, labels: dict[EdgeKey, Point], key: EdgeKey, place: Point) -> None:
-        labels[key] = place
-        self._taken.add(around(place, self._sizes[key]))
+    def _take(self, labels: dict[EdgeKey, Point], key: EdgeKey, position: Point) -> None:
+        labels[key] = position
+        self._taken.add(around(position, self._sizes[key]))
 
-    def _fits(self, key: EdgeKey, place: Point, own: float, size: Point) -> bool:
-        box = around(place, size)
-        return self._taken.is_free(box) and self._curves.is_nearest(key, place, own, box)
+    def _fits(self, key: EdgeKey, position: Point, own: float, size: Point) -> bool:
+        box = around(position, size)
+        return self._taken.is_free(box) and self._curves.is_nearest(key, position, own, box)
 
     def _candidates(self, key: EdgeKey, size: Point) -> Iterator[tuple[Point, float]]:
-        """Yield places on the curve, from its middle outwards, then beside it, each with its distance at most."""
+        """Yield positions on the curve, from its middle outwards, then beside it, each with its maximum distance."""
         chain = self._placed.curves[key]
-        for share in _SHARES:
+        for share in _CANDIDATE_SHARES:
             yield point_at(chain, share), 0.0
-        for share in _SHARES:
+        for share in _CANDIDATE_SHARES:
             x, y = point_at(chain, share)
             dx, dy = _direction(chain, share)
-            # So far that the line just passes the box, whichever way it runs.
-            reach = abs(dy) * size[0] / 2 + abs(dx) * size[1] / 2 + _AIR
+            # At this distance the line just passes the box, whatever its direction.
+            reach = abs(dy) * size[0] / 2 + abs(dx) * size[1] / 2 + _MARGIN
             yield (x - dy * reach, y + dx * reach), reach
             yield (x + dy * reach, y - dx * reach), reach
 
 
 class Rects:
-    """Rectangles that are taken."""
+    """A set of occupied rectangles."""
 
     def __init__(self) -> None:
         self._cells: defaultdict[tuple[int, int], list[Rect]] = defaultdict(list)
 
     def add(self, rect: Rect) -> None:
-        """Take a rectangle."""
+        """Add a rectangle."""
         for cell in _cells(rect):
             self._cells[cell].append(rect)
 
     def is_free(self, rect: Rect) -> bool:
-        """Return whether a rectangle overlaps none that is taken."""
+        """Return whether a rectangle overlaps no occupied one."""
         left, top, right, bottom = rect
         for cell in _cells(rect):
             for other in self._cells.get(cell, ()):
@@ -121,12 +120,12 @@ class Rects:
 
 
 class _Curves:
-    """All curves as short straight pieces, by where they are."""
+    """All curves as short straight pieces, indexed by position."""
 
     def __init__(self, curves: Mapping[EdgeKey, Sequence[Point]]) -> None:
         self._cells: defaultdict[tuple[int, int], list[tuple[_Piece, EdgeKey]]] = defaultdict(list)
         self._own: dict[EdgeKey, list[_Piece]] = {}
-        self._looks_left = _MOST_LOOKS
+        self._lookups_left = _MOST_LOOKUPS
         for key, chain in curves.items():
             self._own[key] = pieces = list(_pieces(chain))
             for piece in pieces:
@@ -135,35 +134,35 @@ class _Curves:
                     self._cells[cell].append((piece, key))
 
     def length(self, key: EdgeKey) -> float:
-        """Return how long a curve is."""
+        """Return the length of a curve."""
         return sum(math.dist(*piece) for piece in self._own[key])
 
-    def distance(self, key: EdgeKey, place: Point) -> float:
-        """Return how far a place is from its own curve."""
-        return min(_distance(place, piece) for piece in self._own[key])
+    def distance(self, key: EdgeKey, position: Point) -> float:
+        """Return the distance of a position from its own curve."""
+        return min(_distance(position, piece) for piece in self._own[key])
 
-    def is_nearest(self, key: EdgeKey, place: Point, own: float, box: Rect) -> bool:
+    def is_nearest(self, key: EdgeKey, position: Point, own: float, box: Rect) -> bool:
         """Return whether no other curve runs through a box, and none is as near to its middle as its own.
 
-        What would take more looking than there is left is not.
+        Returns False when the budget of look-ups is used up.
         """
-        x, y = place
+        x, y = position
         reach = own + _CLEARANCE
         left, top, right, bottom = box
         reached = min(left, x - reach), min(top, y - reach), max(right, x + reach), max(bottom, y + reach)
         for cell in _cells(reached):
             pieces = self._cells.get(cell, ())
-            self._looks_left -= len(pieces)
-            if self._looks_left <= 0:
+            self._lookups_left -= len(pieces)
+            if self._lookups_left <= 0:
                 return False
             for piece, other in pieces:
-                if other != key and (_crosses(piece, box) or _distance(place, piece) < reach):
+                if other != key and (_crosses(piece, box) or _distance(position, piece) < reach):
                     return False
         return True
 
 
 def _pieces(chain: Sequence[Point]) -> Iterator[_Piece]:
-    """Take a Bezier chain apart, so far that no piece is more than `_FLATNESS` off the curve."""
+    """Flatten a Bezier chain into pieces that deviate at most `_FLATNESS` from the curve."""
     x, y = chain[0]
     for index in range(0, len(chain) - 3, 3):
         (x0, y0), (x1, y1), (x2, y2), (x3, y3) = chain[index : index + 4]
@@ -178,8 +177,8 @@ def _pieces(chain: Sequence[Point]) -> Iterator[_Piece]:
             x, y = after
 
 
-def _distance(place: Point, piece: _Piece) -> float:
-    (x, y), ((x0, y0), (x1, y1)) = place, piece
+def _distance(position: Point, piece: _Piece) -> float:
+    (x, y), ((x0, y0), (x1, y1)) = position, piece
     dx, dy = x1 - x0, y1 - y0
     square = dx * dx + dy * dy
     share = 0.0 if square == 0 else min(1.0, max(0.0, ((x - x0) * dx + (y - y0) * dy) / square))
@@ -194,14 +193,14 @@ def _crosses(piece: _Piece, box: Rect) -> bool:
         return False
     dx, dy = x1 - x0, y1 - y0
     first, last = 0.0, 1.0
-    for step, room in ((-dx, x0 - left), (dx, right - x0), (-dy, y0 - top), (dy, bottom - y0)):
+    for step, distance in ((-dx, x0 - left), (dx, right - x0), (-dy, y0 - top), (dy, bottom - y0)):
         if step == 0:
-            if room < 0:
+            if distance < 0:
                 return False
         elif step < 0:
-            first = max(first, room / step)
+            first = max(first, distance / step)
         else:
-            last = min(last, room / step)
+            last = min(last, distance / step)
     return first <= last
 
 
@@ -211,10 +210,10 @@ def _direction(chain: Sequence[Point], share: float) -> Point:
     return ((x1 - x0) / length, (y1 - y0) / length) if length > 0 else (1.0, 0.0)
 
 
-def around(place: Point, size: Point) -> Rect:
-    """Return left, top, right and bottom of a box with some air around it."""
-    (x, y), (width, height) = place, size
-    return x - width / 2 - _AIR, y - height / 2 - _AIR, x + width / 2 + _AIR, y + height / 2 + _AIR
+def around(position: Point, size: Point) -> Rect:
+    """Return left, top, right and bottom of a box with a margin."""
+    (x, y), (width, height) = position, size
+    return x - width / 2 - _MARGIN, y - height / 2 - _MARGIN, x + width / 2 + _MARGIN, y + height / 2 + _MARGIN
 
 
 def _cells(rect: Rect) -> Iterator[tuple[int, int]]:

@@ -1,8 +1,7 @@
-"""A grammar's rules as charts to draw: each by itself, all of them together, and which calls which.
+"""A grammar's rules as charts: each by itself, all of them together, and the call graph.
 
-Made in the worker process, so that the window has nothing to compute. An edge
-of a chart may be taken by bytes, by calls and by tokens at once: there is one
-edge for each pair of states, with all that takes it written on it.
+They are computed in the worker process, so that the window has nothing to compute. An edge of a chart may be taken by
+bytes, by calls and by tokens at once: there is one edge for each pair of states, with all of these in its label.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ if TYPE_CHECKING:
     from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton
 
 TOGETHER = 40
-"""Up to so many states, all rules are drawn side by side from the start."""
+"""Up to this many states, all rules are drawn side by side from the start."""
 
 MOST_TOGETHER = 2_000
-"""Up to so many, on demand."""
+"""Up to this many on demand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +37,9 @@ class RuleCharts:
         names: of the rules, the start rule first.
         rules: one chart for each.
         overview: a state for each rule, and an edge to each rule that it calls.
-        together: all rules side by side; None where they are too large even on demand.
+        together: all rules side by side; None if they are too large even on demand.
         firsts: the state in `together` that each rule begins with.
-        notes: which texts of the grammar the charts leave out, a sentence each; none where they show all.
+        notes: the texts of the grammar that the charts omit, one sentence each; empty if they show all.
     """
 
     names: tuple[str, ...]
@@ -52,21 +51,21 @@ class RuleCharts:
 
     @property
     def opens_together(self) -> bool:
-        """Whether all rules are few enough to be drawn side by side from the start."""
+        """Return whether all rules are small enough to be drawn side by side from the start."""
         return self.size <= TOGETHER
 
     @property
     def size(self) -> int:
-        """How many states there are in all rules, those that are folded away left out."""
+        """Return the number of states of all rules that are not folded away."""
         return sum(chart.size for chart in self.rules)
 
 
 def charts_of(automata: RuleAutomata, notes: tuple[str, ...] = (), *, folds_texts: bool = False) -> RuleCharts:
-    """Draw up the charts of a grammar's rules.
+    """Compute the charts of a grammar's rules.
 
     Args:
         automata: of the rules.
-        notes: what they leave out, a sentence each.
+        notes: what they omit, one sentence each.
         folds_texts: whether a run of single characters is one edge.
     """
     rules = tuple(_chart(rule, automata, folds_texts=folds_texts) for rule in automata.rules)
@@ -94,18 +93,18 @@ def _chart(rule: RuleAutomaton, automata: RuleAutomata, *, folds_texts: bool) ->
         spans[taken.source, taken.target].add(taken.tokens.span)
     folded = fold(rule.dfa)
     if folded is not None:
-        folded = FoldedEdge(folded.inner, _with(folded.edges, spans), folded.characters)
-    dfa = ByteDfa(0, rule.dfa.states, _with(rule.dfa.edges, spans))
+        folded = FoldedEdge(folded.inner, _with_edges(folded.edges, spans), folded.characters)
+    dfa = ByteDfa(0, rule.dfa.states, _with_edges(rule.dfa.edges, spans))
     return Chart(
         dfa,
         fold_texts(dfa, folded, words.keys()) if folds_texts else folded,
-        words={key: tuple(said) for key, said in words.items()},
+        words={key: tuple(labels) for key, labels in words.items()},
         calls={key: tuple(called) for key, called in calls.items()},
     )
 
 
-def _with(edges: tuple[DfaEdge, ...], spans: Mapping[EdgeKey, set[Span]]) -> tuple[DfaEdge, ...]:
-    """The edges, and those that no byte takes."""
+def _with_edges(edges: tuple[DfaEdge, ...], spans: Mapping[EdgeKey, set[Span]]) -> tuple[DfaEdge, ...]:
+    """Return the edges with additional ones that no byte takes."""
     found = {(edge.source, edge.target): edge for edge in edges}
     for (source, target), more in spans.items():
         edge = found.get((source, target), DfaEdge(source, target, ()))
@@ -120,7 +119,7 @@ def _overview(automata: RuleAutomata, rules: tuple[Chart, ...]) -> Chart:
         for call in rule.calls:
             spans[number, automata.numbers[call.rule]].update(call.spans)
     return Chart(
-        ByteDfa(0 if states else None, states, _with((), spans)),
+        ByteDfa(0 if states else None, states, _with_edges((), spans)),
         names=tuple(rule.name for rule in automata.rules),
         calls={key: (key[1],) for key in spans},
         sizes=tuple(chart.size for chart in rules),
@@ -141,15 +140,15 @@ def _together(charts: RuleCharts) -> Chart:
     groups = []
     for name, chart, first in zip(charts.names, charts.rules, charts.firsts, strict=True):
         states += [DfaState(first + state.id, state.accepting, state.spans) for state in chart.dfa.states]
-        edges += _moved(chart.dfa.edges, first)
-        folded += _moved(chart.dfa.edges if chart.fold is None else chart.fold.edges, first)
+        edges += _shifted(chart.dfa.edges, first)
+        folded += _shifted(chart.dfa.edges if chart.fold is None else chart.fold.edges, first)
         if chart.fold is not None:
             inner |= {first + state for state in chart.fold.inner}
             characters |= {(a + first, b + first): points for (a, b), points in chart.fold.characters.items()}
-            texts |= {(a + first, b + first): said for (a, b), said in chart.fold.texts.items()}
+            texts |= {(a + first, b + first): labels for (a, b), labels in chart.fold.texts.items()}
             within |= {state + first: (a + first, b + first) for state, (a, b) in chart.fold.within.items()}
         names += [str(state.id) for state in chart.dfa.states]
-        words |= {(a + first, b + first): said for (a, b), said in chart.words.items()}
+        words |= {(a + first, b + first): labels for (a, b), labels in chart.words.items()}
         calls |= {(a + first, b + first): called for (a, b), called in chart.calls.items()}
         groups.append((name, tuple(range(first, first + len(chart.dfa.states)))))
     return Chart(
@@ -162,5 +161,5 @@ def _together(charts: RuleCharts) -> Chart:
     )
 
 
-def _moved(edges: tuple[DfaEdge, ...], by: int) -> list[DfaEdge]:
+def _shifted(edges: tuple[DfaEdge, ...], by: int) -> list[DfaEdge]:
     return [DfaEdge(edge.source + by, edge.target + by, edge.ranges, edge.spans) for edge in edges]

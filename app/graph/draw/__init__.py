@@ -1,1 +1,1 @@
-"""Draw a laid-out automaton: scene, view, layers, minimap."""
+"""Drawing of laid-out automata: scene, view, layers, minimap."""

@@ -1,7 +1,7 @@
-"""What is written on a drawing, and how much room it needs.
+"""The texts of a drawing, and the sizes that they need.
 
-A picture is an excerpt with its texts; measured with the fonts that the scene
-draws with, it becomes the request that the layout process answers.
+A diagram is an excerpt with its texts; measured with the fonts of the scene, it becomes the request to the layout
+process.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _MOST_LINES = 6
 _NODE_HEIGHT = 32.0
 _NODE_MARGIN = 16.0
 _LABEL_MARGIN = 8.0
-_BADGE_ROOM = 44.0  # at least; numbers of tokens come under a label when they are known
-_LABEL_LIFT = 5.0  # `dot` puts a label's room right beside its line
+_BADGE_ROOM = 44.0  # at least; numbers of tokens are added below a label once they are known
+_LABEL_LIFT = 5.0  # `dot` puts a label's space right beside its line
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,12 @@ class Diagram:
     Attributes:
         excerpt: the states and edges.
         start: the automaton's start, which gets the entry arrow if it is in the excerpt.
-        accepting: the states of the excerpt that accept.
-        labels: what is written on each edge; several things on a line each.
-        names: what is written in a state instead of its number.
+        accepting: the accepting states of the excerpt.
+        labels: the label of each edge, with several lines if needed.
+        names: replace the numbers of states.
         calls: the edges that call a rule.
-        groups: the parts that stand in boxes: a title and the states that are drawn.
-        folded: the nodes that stand for many states.
+        groups: the parts that are drawn in boxes: a title and the states.
+        folded: the nodes that represent many states.
     """
 
     excerpt: Excerpt
@@ -51,11 +51,11 @@ class Diagram:
 
     @staticmethod
     def empty() -> Diagram:
-        """A picture of nothing."""
+        """Return an empty diagram."""
         return Diagram(Excerpt((), (), {}), None, frozenset(), {})
 
     def stubs(self) -> dict[int, tuple[int, str]]:
-        """The nodes that stand for what is not drawn: their id to the state that they hang on, and their text."""
+        """Return the stubs for edges that are not drawn: the state and the text by the stub's node id."""
         return {
             stub_of(state): (state, "…" if count is None else f"+{count}")
             for state, count in self.excerpt.hidden.items()
@@ -63,7 +63,7 @@ class Diagram:
 
 
 def stub_of(state: int) -> int:
-    """The node id of a state's stub: negative, so that it never meets a state's id."""
+    """Return the node id of a state's stub: negative, so that it never equals a state's id."""
     return -1 - state
 
 
@@ -78,9 +78,20 @@ def diagram_of(
     groups: Sequence[tuple[str, tuple[int, ...]]] = (),
     folded: Collection[int] = (),
 ) -> Diagram:
-    """Write the texts of an excerpt."""
+    """Create the diagram of an excerpt.
+
+    Args:
+        excerpt: the states and edges.
+        start: the automaton's start.
+        accepting: the accepting states.
+        label_of_edge: returns the label of an edge.
+        names: of all states; empty for their numbers.
+        calls: the edges that call a rule.
+        groups: the parts that are drawn in boxes.
+        folded: the nodes that represent many states.
+    """
     drawn = frozenset(excerpt.states)
-    boxed = ((title, tuple(state for state in states if state in drawn)) for title, states in groups)
+    drawn_groups = ((title, tuple(state for state in states if state in drawn)) for title, states in groups)
     return Diagram(
         excerpt=excerpt,
         start=start,
@@ -88,7 +99,7 @@ def diagram_of(
         labels={(edge.source, edge.target): _lines(label_of_edge(edge)) for edge in excerpt.edges},
         names={state: names[state] for state in excerpt.states} if names else {},
         calls=frozenset((edge.source, edge.target) for edge in excerpt.edges) & frozenset(calls),
-        groups=tuple((title, states) for title, states in boxed if states),
+        groups=tuple((title, states) for title, states in drawn_groups if states),
         folded=frozenset(folded) & drawn,
     )
 
@@ -100,42 +111,42 @@ def _lines(text: str) -> str:
 
 
 def written(text: str) -> str:
-    """A label as it stands on an edge: short enough, and a lone full stop or comma in quotes, to be seen at all."""
+    """Shorten a label for an edge, and put a single punctuation character in quotes, so that it is visible."""
     if len(text) == 1 and not text.isalnum() and text != "␣":
         return f"“{text}”"
     return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1].rstrip() + "…"
 
 
 def node_font() -> QFont:
-    """The font of a state's number."""
+    """Return the font of a state's number."""
     return theme.ui_font(-0.5)
 
 
 def label_font() -> QFont:
-    """The font of an edge's label."""
+    """Return the font of an edge's label."""
     return theme.mono_font(-0.5)
 
 
 def badge_font() -> QFont:
-    """The font of what stands under a label: how many tokens take the edge."""
+    """Return the font of the badge below a label: the number of tokens that take the edge."""
     return theme.ui_font(-2)
 
 
 def title_font() -> QFont:
-    """The font of a box's title."""
+    """Return the font of a box's title."""
     font = theme.ui_font(0)
     font.setBold(True)
     return font
 
 
 def request_of(picture: Diagram, revision: int) -> LayoutRequest:
-    """The picture as sizes, for the layout process."""
+    """Return the sizes of a diagram for the layout process."""
     node_metrics, label_metrics = QFontMetricsF(node_font()), QFontMetricsF(label_font())
     stubs = picture.stubs()
     nodes = [(state, *_pill(node_metrics, picture.names.get(state, str(state)))) for state in picture.excerpt.states]
     if picture.folded:
         bold = QFont(node_font())
-        bold.setBold(True)  # as a live one is written: there is no room to spare within the second outline
+        bold.setBold(True)  # a live state is bold, and there is no spare space inside the second outline
         bold_metrics = QFontMetricsF(bold)
         nodes = [
             (state, *(_card(bold_metrics, picture.names[state]) if state in picture.folded else (width, height)))
@@ -168,19 +179,19 @@ def _label_size(metrics: QFontMetricsF, text: str) -> tuple[float, float]:
 
 
 def _text_size(metrics: QFontMetricsF, text: str) -> tuple[float, float]:
-    """The size of what is written, with the ground under it."""
+    """Return the size of a text with its background."""
     lines = text.split("\n")
     return max(map(metrics.horizontalAdvance, lines)) + 4, len(lines) * metrics.height()
 
 
 def _pill(metrics: QFontMetricsF, text: str) -> tuple[float, float]:
-    """The size of a node: a circle for a short number, longer for a long one, higher for two lines."""
+    """Return the size of a node: a circle for a short number, wider for a long one, higher for two lines."""
     lines = text.split("\n")
     height = _NODE_HEIGHT + (len(lines) - 1) * metrics.height()
     return max(_NODE_HEIGHT, max(map(metrics.horizontalAdvance, lines)) + _NODE_MARGIN), height
 
 
 def _card(metrics: QFontMetricsF, text: str) -> tuple[float, float]:
-    """The size of a node that stands for many."""
+    """Return the size of a node that represents many states."""
     width, height = _pill(metrics, text)
     return width + 6, height + 4

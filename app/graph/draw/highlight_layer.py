@@ -1,12 +1,10 @@
-"""What is lit on a drawing: where the match stands, how it came there, what is pointed at.
+"""The highlights of a drawing: the live states, the path of the match, the hovered elements.
 
-Paths over the drawing at rest, so that a step changes a dozen items and not two
-thousand. Every colour has a second cue: a live state has a thick outline and a
-halo, the edges that leave it are thicker, the way taken is a broad band under
-its lines, what a token would take is a broad dashed band, a selected state has
-a dashed ring. Where the coverage is shown, what the tests use has a broad band,
-and what they do not use is dotted. A breakpoint is a dot at the upper left of its
-state, an empty one where it is switched off.
+They are paths above the static drawing, so that a step changes a dozen items and not two thousand. Every colour has a
+second cue: a live state has a thick outline and a halo, its outgoing edges are thicker, the path of the match is a
+broad band below its lines, the path of a candidate is a broad dashed band, a selected state has a dashed ring. With
+coverage, covered edges have a broad band, and uncovered ones are dotted. A breakpoint is a dot at the upper left of its
+state, an empty one if it is disabled.
 """
 
 from __future__ import annotations
@@ -30,25 +28,25 @@ _REACH = 6.0
 _HALO = 4.5
 _DOT = 5.0  # the radius of a breakpoint
 _BAND = 7.0
-_USED = 11.0  # wider than the way of the match, so that both can be seen where they lie on each other
+_COVERED = 11.0  # wider than the path of the match, so that both are visible where they overlap
 
 
 @dataclass(frozen=True, slots=True)
 class Highlights:
-    """What is lit; only what is drawn counts.
+    """The highlighted elements; those that are not drawn are ignored.
 
     Attributes:
-        live: the states where the match stands.
-        begun: the states from which a text leads that the match stands within.
-        following: the edges that leave the live states, or whose calls are under way.
-        path: the edges that the match took to come here.
-        ahead: the edges that a token would take, and `arrival` the states that it would end in.
-        highlighted, edges: the states and edges that belong to what is pointed at.
-        used, unused: the edges that the tests use, and those that they do not.
-        idle: the states that the tests do not pass.
-        stops, resting_stops: the states with a breakpoint, and with one that is switched off.
+        live: the live states.
+        begun: the first states of texts inside which the match is.
+        following: the outgoing edges of the live states, and those whose calls are open.
+        path: the edges that the match has taken.
+        ahead: the edges that a candidate would take, and `arrival` the states that it would reach.
+        highlighted, edges: the states and edges of the hovered element.
+        used, unused: the covered and the uncovered edges.
+        idle: the uncovered states.
+        stops, resting_stops: the states with an enabled and with a disabled breakpoint.
         hovered: the state under the pointer.
-        selected: the state that was chosen.
+        selected: the selected state.
     """
 
     live: frozenset[int] = frozenset()
@@ -69,7 +67,7 @@ class Highlights:
 
 
 class HighlightLayer:
-    """The lit paths of one scene."""
+    """The highlight items of one scene."""
 
     def __init__(self, scene: QGraphicsScene) -> None:
         self._is_stale = False
@@ -78,7 +76,7 @@ class HighlightLayer:
         self.used, self.path, self.ahead = layer(scene, 7), layer(scene, 8), layer(scene, 9)
         self._unused_ground, self.unused, self.idle = layer(scene, 10.2), layer(scene, 10.3), layer(scene, 34)
         self.next_lines, self.next_heads = layer(scene, 11), layer(scene, 12)
-        # The dashes of a lit call need a ground, or those of the line at rest would fill their gaps.
+        # The dashes of a highlighted call need a background, or those of the static line would fill their gaps.
         self._call_ground, self.next_calls = layer(scene, 10.5), layer(scene, 11)
         self.lit_lines, self.lit_heads = layer(scene, 13), layer(scene, 14)
         self.lit, self.halo, self.live_bodies = layer(scene, 31), layer(scene, 32), layer(scene, 33)
@@ -86,7 +84,7 @@ class HighlightLayer:
         self.arrival, self.pointed, self.ring = layer(scene, 34), layer(scene, 34), layer(scene, 35)
 
     def show(self, placed: PositionedDiagram, lit: Highlights) -> None:
-        """Light what is lit now, and nothing else."""
+        """Show these highlights, and no others."""
         calls = placed.picture.calls
         self.path.setPath(shapes.curves(placed.chains(lit.path)))
         self.ahead.setPath(shapes.curves(placed.chains(lit.ahead)))
@@ -104,7 +102,7 @@ class HighlightLayer:
         begun = lit.live | lit.begun
         self.frames.setPath(shapes.frames(rect for (_, states), rect in groups if not begun.isdisjoint(states)))
         self._is_many = len(lit.following) > _MANY_EDGES
-        self._pen_following()
+        self._style_following()
         pointed_at = placed.chains(lit.edges)
         self.lit_lines.setPath(shapes.curves(pointed_at))
         self.lit_heads.setPath(shapes.heads(pointed_at, scale=1.25))
@@ -120,16 +118,16 @@ class HighlightLayer:
         self.ring.setPath(placed.rings([] if lit.selected is None else [lit.selected], _REACH))
 
     def recolour(self, *, is_stale: bool) -> None:
-        """Take the colours of the present theme; on a stale drawing nothing stands out."""
+        """Apply the colours of the current theme; a stale drawing is grey."""
         self._is_stale = is_stale
-        live, ground = (Role.DISABLED, Role.RAISED) if is_stale else (Role.LIVE, Role.LIVE_FILL)
+        live, background = (Role.DISABLED, Role.RAISED) if is_stale else (Role.LIVE, Role.LIVE_FILL)
         self.path.setPen(pen(live, _BAND, opacity=0.25))
         self.ahead.setPen(pen(Role.ACCENT, _BAND, Qt.PenStyle.CustomDashLine, 0.55))
-        self.used.setPen(pen(Role.DISABLED if is_stale else Role.ALLOWED, _USED, opacity=0.35))
+        self.used.setPen(pen(Role.DISABLED if is_stale else Role.ALLOWED, _COVERED, opacity=0.35))
         self._unused_ground.setPen(pen(Role.PANEL, 3.0))
         for item in (self.unused, self.idle):
             item.setPen(pen(Role.DISABLED if is_stale else Role.WARNING, 2.2, Qt.PenStyle.DotLine))
-        self._pen_following()
+        self._style_following()
         fill(self.next_heads, live)
         self._call_ground.setPen(pen(Role.PANEL, 3.0))
         self.lit_lines.setPen(pen(Role.ACCENT, 2.2))
@@ -140,18 +138,18 @@ class HighlightLayer:
         halo.setAlphaF(0.22)
         self.halo.setPen(QPen(halo, 2 * _HALO))
         self.live_bodies.setPen(pen(live, 2.6))
-        self.live_bodies.setBrush(theme.colour(ground))
+        self.live_bodies.setBrush(theme.colour(background))
         self.arrival.setPen(pen(Role.ACCENT, 2.2, Qt.PenStyle.CustomDashLine))
         self.pointed.setPen(pen(Role.ACCENT, 2.2))
         self.ring.setPen(pen(Role.ACCENT, 1.6, Qt.PenStyle.DashLine))
-        for item, ground_of in ((self.stops, Role.FORBIDDEN), (self.resting_stops, Role.PANEL)):
+        for item, background_role in ((self.stops, Role.FORBIDDEN), (self.resting_stops, Role.PANEL)):
             item.setPen(pen(Role.FORBIDDEN, 1.6))
-            item.setBrush(theme.colour(ground_of))
+            item.setBrush(theme.colour(background_role))
         self.frames.setPen(pen(live, 1.6))
         self.frames.setBrush(theme.colour(Role.PANEL))
 
-    def _pen_following(self) -> None:
-        # Many thick lines from one state would run into a blot.
+    def _style_following(self) -> None:
+        # Many thick lines from one state would merge into a blot.
         role = Role.DISABLED if self._is_stale else Role.LIVE
         width = 1.3 if self._is_many else 2.2
         self.next_lines.setPen(pen(role, width))

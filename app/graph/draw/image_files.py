@@ -1,7 +1,7 @@
-"""What is seen of an automaton, as a file: SVG and PNG of the drawing, DOT of its graph.
+"""Exports of a drawing: SVG and PNG of the picture, DOT of its graph.
 
-Qt would write pictures by itself, but says nothing where a disk is full, and has
-emptied the file by then. So each is made in memory, and put in the file's place.
+Qt could write the files itself, but does not report a full disk, and has emptied the file by then. So each is made in
+memory and then written atomically.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from app.graph.draw.scene import AutomatonScene
 from app.storage import write_atomically
 
 SUFFIXES = (".svg", ".png", ".dot")
-_SCALE = 2.0  # of a PNG, so that it is sharp where pixels are small
+_SCALE = 2.0  # of a PNG, so that it is sharp on screens with small pixels
 _MOST_PIXELS = 60_000_000
 
 
 def save(scene: AutomatonScene, path: Path) -> str:
-    """Write a file by what its name ends in; returns why that was impossible, else an empty text."""
+    """Write a file in the format of its suffix; return why that was impossible, or an empty text."""
     writers = {".svg": _svg, ".png": _png, ".dot": _dot}
     writer = writers.get(path.suffix.lower())
     if writer is None:
@@ -37,7 +37,7 @@ def save(scene: AutomatonScene, path: Path) -> str:
 
 
 def dot_of(scene: AutomatonScene) -> str:
-    """The drawn graph in Graphviz' language: what is drawn, with the labels that are drawn."""
+    """Return the drawn graph in Graphviz' language, with its labels."""
     picture = scene.picture
     if picture is None:
         return ""
@@ -45,7 +45,7 @@ def dot_of(scene: AutomatonScene) -> str:
     if picture.start in picture.excerpt.states:
         lines += ['  start [shape=point, label=""];', f"  start -> {_node(picture.start)};"]
     for state in picture.excerpt.states:
-        attributes = [f"label={_quoted(picture.names.get(state, str(state)))}"]
+        attributes = [f"label={_dot_string(picture.names.get(state, str(state)))}"]
         if state in picture.folded:
             attributes.append(f"shape=box, peripheries={2 if state in picture.accepting else 1}")
         elif state in picture.accepting:
@@ -54,11 +54,11 @@ def dot_of(scene: AutomatonScene) -> str:
             attributes.append("penwidth=3")
         lines.append(f"  {_node(state)} [{', '.join(attributes)}];")
     for node, (state, text) in picture.stubs().items():
-        lines.append(f"  more{-node} [label={_quoted(text)}, style=dashed];")
+        lines.append(f"  more{-node} [label={_dot_string(text)}, style=dashed];")
         lines.append(f"  {_node(state)} -> more{-node};")
     for (source, target), label in picture.labels.items():
         style = ", style=dashed" if (source, target) in picture.calls else ""
-        lines.append(f"  {_node(source)} -> {_node(target)} [label={_quoted(label)}{style}];")
+        lines.append(f"  {_node(source)} -> {_node(target)} [label={_dot_string(label)}{style}];")
     return "\n".join([*lines, "}", ""])
 
 
@@ -66,7 +66,7 @@ def _node(state: int | None) -> str:
     return f"s{state}"
 
 
-def _quoted(text: str) -> str:
+def _dot_string(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
@@ -79,7 +79,7 @@ def _svg(scene: AutomatonScene) -> bytes:
     from PySide6.QtSvg import QSvgGenerator  # no window needs it before
 
     rect = scene.sceneRect()
-    written, buffer = _buffer()
+    data, buffer = _buffer()
     generator = QSvgGenerator()
     generator.setOutputDevice(buffer)
     generator.setSize(rect.size().toSize())
@@ -89,7 +89,7 @@ def _svg(scene: AutomatonScene) -> bytes:
     painter = QPainter(generator)
     _paint(scene, painter, QRectF(0, 0, rect.width(), rect.height()))
     painter.end()
-    return bytes(written.data())
+    return bytes(data.data())
 
 
 def _png(scene: AutomatonScene) -> bytes:
@@ -101,17 +101,17 @@ def _png(scene: AutomatonScene) -> bytes:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     _paint(scene, painter, QRectF(QRect(0, 0, image.width(), image.height())))
     painter.end()
-    written, buffer = _buffer()
+    data, buffer = _buffer()
     if not image.save(buffer, "PNG"):  # type: ignore[call-overload]  # its stubs want bytes, which it refuses
         raise OSError("the picture could not be encoded")
-    return bytes(written.data())
+    return bytes(data.data())
 
 
 def _buffer() -> tuple[QByteArray, QBuffer]:
-    written = QByteArray()
-    buffer = QBuffer(written)
+    data = QByteArray()
+    buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    return written, buffer
+    return data, buffer
 
 
 def _paint(scene: AutomatonScene, painter: QPainter, target: QRectF) -> None:

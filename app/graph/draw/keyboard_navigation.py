@@ -1,4 +1,4 @@
-"""From state to state by the arrow keys: to where the arrow points, along an edge if one leads there."""
+"""Navigation between states by the arrow keys: to a state in the arrow's direction, preferably along an edge."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Collection, Mapping
 
 from PySide6.QtCore import QPointF, QRectF
 
-_WIDEST = math.cos(math.radians(70))  # beyond, a state does not lie in the arrow's direction
-_DETOUR = 1.6  # how much farther a joined state may be than one that only lies near
+_WIDEST = math.cos(math.radians(70))  # with a larger angle, a state is not in the arrow's direction
+_DETOUR = 1.6  # how much farther a connected state may be than one that is only near
 
 
 def towards(boxes: Mapping[int, QRectF], joined: Collection[int], state: int, direction: tuple[int, int]) -> int | None:
-    """The state to go to from another; None where nothing lies there.
+    """Return the next state in a direction; None if there is none.
 
     Args:
-        boxes: where the states are drawn; stubs are no states.
-        joined: those that an edge joins to it.
-        state: where one is.
+        boxes: the boxes of the states; stubs are ignored.
+        joined: the states that an edge connects to the current one.
+        state: the current state.
         direction: the arrow, such as `(1, 0)` to the right.
     """
     here = boxes[state].center()
@@ -34,8 +34,8 @@ def towards(boxes: Mapping[int, QRectF], joined: Collection[int], state: int, di
     return None if best is None else best[1]
 
 
-def _cost(way: QPointF, direction: tuple[int, int]) -> float | None:
-    """How far, and how much to the side; None where it lies elsewhere."""
-    length = math.hypot(way.x(), way.y())
-    along = (way.x() * direction[0] + way.y() * direction[1]) / length if length else 0.0
+def _cost(offset: QPointF, direction: tuple[int, int]) -> float | None:
+    """Return a cost of distance and deviation; None if it is in another direction."""
+    length = math.hypot(offset.x(), offset.y())
+    along = (offset.x() * direction[0] + offset.y() * direction[1]) / length if length else 0.0
     return length / along if along >= _WIDEST else None

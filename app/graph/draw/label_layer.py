@@ -1,9 +1,8 @@
-"""The texts of a drawing, made when they come into view.
+"""The texts of a drawing, created when they become visible.
 
-A drawing of 2,000 states has some 6,000 texts; making them all would block the
-window for half a second, and those that are far out of view or too small to
-read are never seen. So a text becomes an item when its place first comes into
-view at a zoom that it can be read at.
+A drawing of 2,000 states has some 6,000 texts; creating them all would block the window for half a second, and those
+that are far outside of the view or too small to read are never seen. So a text becomes an item when its position first
+becomes visible at a readable zoom.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class EdgeLabel(NamedTuple):
-    """One text: where its middle is, and how much room was kept for it."""
+    """A text with its centre and the size reserved for it."""
 
     text: str
     x: float
@@ -34,56 +33,56 @@ class EdgeLabel(NamedTuple):
 
     @property
     def rect(self) -> QRectF:
-        """The room."""
+        """Return the reserved rectangle."""
         return QRectF(self.x - self.width / 2, self.y - self.height / 2, self.width, self.height)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelColours:
-    """How one text is written; no ground: straight on what lies below."""
+    """The style of a text; `ground` is None for a transparent background."""
 
     colour: QColor
     bold: bool = False
-    ground: QColor | None = None
+    background: QColor | None = None
 
 
 class LabelLayer(Generic[Key]):
-    """The texts of one kind, on one scene."""
+    """The texts of one kind in one scene."""
 
     def __init__(
-        self, scene: QGraphicsScene, z: float, font: Callable[[], QFont], ink: Callable[[Key], LabelColours]
+        self, scene: QGraphicsScene, z: float, font: Callable[[], QFont], style: Callable[[Key], LabelColours]
     ) -> None:
         self._root = QGraphicsRectItem()
         self._root.setPen(Qt.PenStyle.NoPen)
         self._root.setZValue(z)
         scene.addItem(self._root)
         self._font = font
-        self._ink = ink
-        self._captions: dict[Key, EdgeLabel] = {}
-        self._tiles: defaultdict[tuple[int, int], list[Key]] = defaultdict(list)  # by where they are
+        self._style_of = style
+        self._labels: dict[Key, EdgeLabel] = {}
+        self._tiles: defaultdict[tuple[int, int], list[Key]] = defaultdict(list)  # by position
         self._items: dict[Key, tuple[QGraphicsRectItem, list[QGraphicsSimpleTextItem]]] = {}
-        self._faces: dict[bool, tuple[QFont, QFontMetricsF]] = {}
+        self._fonts: dict[bool, tuple[QFont, QFontMetricsF]] = {}
 
-    def replace(self, captions: dict[Key, EdgeLabel]) -> None:
-        """Forget the present texts for others, none of which is made yet."""
-        for ground, _ in self._items.values():
-            ground.scene().removeItem(ground)
+    def replace(self, labels: dict[Key, EdgeLabel]) -> None:
+        """Replace all texts; items are created later."""
+        for background, _ in self._items.values():
+            background.scene().removeItem(background)
         self._items.clear()
-        self._captions = captions
+        self._labels = labels
         self._tiles = defaultdict(list)
-        for key, caption in captions.items():
-            self._tiles[int(caption.x // _TILE), int(caption.y // _TILE)].append(key)
+        for key, label in labels.items():
+            self._tiles[int(label.x // _TILE), int(label.y // _TILE)].append(key)
 
     def reveal(self, view: QRectF) -> None:
-        """Make the texts that touch `view`, and show all that are made."""
+        """Create the texts that touch `view`, and show all that exist."""
         left, right, top, bottom = view.left(), view.right(), view.top(), view.bottom()
         if len(self._items) > _MOST_KEPT:
-            self._forget_beyond(view)
+            self._remove_outside(view)
         for tile in self._tiles_in(view):
             for key in self._tiles.get(tile, ()):
-                caption = self._captions[key]
-                if key not in self._items and left < caption.x < right and top < caption.y < bottom:
-                    self._items[key] = self._made(key, caption)
+                label = self._labels[key]
+                if key not in self._items and left < label.x < right and top < label.y < bottom:
+                    self._items[key] = self._create(key, label)
         self._root.setVisible(True)
 
     def hide(self) -> None:
@@ -91,23 +90,23 @@ class LabelLayer(Generic[Key]):
         self._root.setVisible(False)
 
     def repaint(self, keys: Iterable[Key] | None = None) -> None:
-        """Write some texts anew, after their ink changed; all of them, after the theme did."""
+        """Update the style of some texts; all of them after a change of the theme."""
         if keys is None:
-            self._faces.clear()
+            self._fonts.clear()
             keys = self._items
         for key in keys:
             if key in self._items:
-                self._write(key, *self._items[key])
+                self._update_item(key, *self._items[key])
 
     def at(self, point: QPointF) -> Key | None:
-        """Whose text lies at a point, if texts are shown at all."""
+        """Return the key of the text at a point, if texts are shown at all."""
         if not self._root.isVisible():
             return None
-        return next((key for key in self._items if self._captions[key].rect.contains(point)), None)
+        return next((key for key in self._items if self._labels[key].rect.contains(point)), None)
 
     @property
     def made(self) -> int:
-        """How many texts have become items."""
+        """Return the number of texts that have items."""
         return len(self._items)
 
     def _tiles_in(self, view: QRectF) -> Iterable[tuple[int, int]]:
@@ -117,38 +116,38 @@ class LabelLayer(Generic[Key]):
             return list(self._tiles)
         return ((column, row) for column in columns for row in rows)
 
-    def _forget_beyond(self, view: QRectF) -> None:
-        """Every item costs time in every frame, be it in view or not."""
-        for key, (ground, _) in list(self._items.items()):
-            if not self._captions[key].rect.intersects(view):
-                ground.scene().removeItem(ground)
+    def _remove_outside(self, view: QRectF) -> None:
+        """Remove the items outside of the view: every item costs time in every frame, visible or not."""
+        for key, (background, _) in list(self._items.items()):
+            if not self._labels[key].rect.intersects(view):
+                background.scene().removeItem(background)
                 del self._items[key]
 
-    def _made(self, key: Key, caption: EdgeLabel) -> tuple[QGraphicsRectItem, list[QGraphicsSimpleTextItem]]:
-        ground = QGraphicsRectItem(caption.rect, self._root)
-        ground.setPen(Qt.PenStyle.NoPen)
-        lines = [QGraphicsSimpleTextItem(line, ground) for line in caption.text.split("\n")]
-        self._write(key, ground, lines)
-        return ground, lines
+    def _create(self, key: Key, label: EdgeLabel) -> tuple[QGraphicsRectItem, list[QGraphicsSimpleTextItem]]:
+        background = QGraphicsRectItem(label.rect, self._root)
+        background.setPen(Qt.PenStyle.NoPen)
+        lines = [QGraphicsSimpleTextItem(line, background) for line in label.text.split("\n")]
+        self._update_item(key, background, lines)
+        return background, lines
 
-    def _write(self, key: Key, ground: QGraphicsRectItem, lines: list[QGraphicsSimpleTextItem]) -> None:
-        ink = self._ink(key)
-        font, metrics = self._face(ink.bold)
-        ground.setBrush(ink.ground if ink.ground is not None else Qt.BrushStyle.NoBrush)
-        caption = self._captions[key]
+    def _update_item(self, key: Key, background: QGraphicsRectItem, lines: list[QGraphicsSimpleTextItem]) -> None:
+        style = self._style_of(key)
+        font, metrics = self._font_and_metrics(style.bold)
+        background.setBrush(style.background if style.background is not None else Qt.BrushStyle.NoBrush)
+        label = self._labels[key]
         widths = [metrics.horizontalAdvance(line.text()) for line in lines]
         width, height = max(widths), len(lines) * metrics.height()
-        for number, (line, own) in enumerate(zip(lines, widths, strict=True)):
+        for number, (line, width_) in enumerate(zip(lines, widths, strict=True)):
             line.setFont(font)
-            line.setBrush(ink.colour)
-            line.setPos(caption.x - own / 2, caption.y - height / 2 + number * metrics.height())
-        # The room has some air, which the line beside the text may well show through.
-        ground.setRect(caption.x - width / 2 - 2, caption.y - height / 2, width + 4, height)
+            line.setBrush(style.colour)
+            line.setPos(label.x - width_ / 2, label.y - height / 2 + number * metrics.height())
+        # The rectangle has a margin, through which the line beside the text may show.
+        background.setRect(label.x - width / 2 - 2, label.y - height / 2, width + 4, height)
 
-    def _face(self, bold: bool) -> tuple[QFont, QFontMetricsF]:
-        """The font and its measures, which cost more to make than a text."""
-        if bold not in self._faces:
+    def _font_and_metrics(self, bold: bool) -> tuple[QFont, QFontMetricsF]:
+        """Return the font and its metrics, which cost more to create than a text."""
+        if bold not in self._fonts:
             font = self._font()
             font.setBold(bold)
-            self._faces[bold] = font, QFontMetricsF(font)
-        return self._faces[bold]
+            self._fonts[bold] = font, QFontMetricsF(font)
+        return self._fonts[bold]

@@ -1,4 +1,4 @@
-"""A picture with its places, as everything that draws it reads it."""
+"""A diagram with its positions, the input of the drawing layers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from app.graph.layout.types import EdgeKey, LayoutAnswer, LayoutRequest, Point
 
 Chain: TypeAlias = tuple[Point, ...]
 
-_ROUND = 0.29  # from the corner of a circle's box to its outline, as a share of the radius
+_ROUND = 0.29  # from the corner of a circle's box to its outline, as a ratio of the radius
 
 
 @dataclass(frozen=True, slots=True)
 class PositionedDiagram:
-    """A picture where a layout put it.
+    """A diagram with its positions.
 
     Attributes:
         boxes: of states and stubs.
         curves: of edges.
-        rects: of the picture's groups, in their order.
+        rects: of the diagram's groups, in their order.
     """
 
     picture: Diagram
@@ -35,7 +35,13 @@ class PositionedDiagram:
 
     @staticmethod
     def of(picture: Diagram, request: LayoutRequest, answer: LayoutAnswer) -> PositionedDiagram:
-        """From what was asked for and what was answered."""
+        """Create one from a layout request and its answer.
+
+        Args:
+            picture: the diagram.
+            request: its sizes.
+            answer: its positions.
+        """
         boxes = {}
         for node, width, height in request.nodes:
             x, y = answer.positions[node]
@@ -43,25 +49,25 @@ class PositionedDiagram:
         return PositionedDiagram(picture, boxes, answer.curves, tuple(QRectF(*rect) for rect in answer.boxes))
 
     def outlines(self, states: Iterable[int]) -> QPainterPath:
-        """The outlines of states: double where they accept, a pile of cards where one stands for many."""
+        """Return the outlines of states: double if they accept, a pile of cards if one represents many."""
         picture, members = self.picture, list(states)
         single = [state for state in members if state not in picture.folded]
         path = shapes.piles(self.boxes[state] for state in members if state in picture.folded)
         path.addPath(shapes.pills(self.boxes[state] for state in single))
         path.addPath(shapes.inner(self.boxes[state] for state in single if state in picture.accepting))
         path.addPath(shapes.inner_frames(self.boxes[s] for s in members if s in picture.folded & picture.accepting))
-        path.setFillRule(Qt.FillRule.WindingFill)  # else the ring between the two outlines would stay empty
+        path.setFillRule(Qt.FillRule.WindingFill)  # otherwise the ring between the two outlines would stay empty
         return path
 
     def rings(self, states: Iterable[int], by: float = 0.0) -> QPainterPath:
-        """One line around each of some states, so far from its border."""
+        """Return one line around each of some states, at a distance from its border."""
         members = list(states)
         path = shapes.pills(_grown(self.boxes[state], by) for state in members if state not in self.picture.folded)
         path.addPath(shapes.frames(_grown(self.boxes[state], by) for state in members if state in self.picture.folded))
         return path
 
     def dots(self, states: Iterable[int], radius: float) -> QPainterPath:
-        """A dot at the upper left of each of some states, on its outline."""
+        """Return a dot at the upper left of each of some states, on its outline."""
         path = QPainterPath()
         path.setFillRule(Qt.FillRule.WindingFill)
         for state in states:
@@ -71,15 +77,15 @@ class PositionedDiagram:
         return path
 
     def chains(self, edges: Iterable[EdgeKey]) -> list[Chain]:
-        """The curves of edges, in a fixed order."""
+        """Return the curves of edges, in a fixed order."""
         return [self.curves[key] for key in sorted(edges)]
 
     def extent(self) -> QRectF:
-        """What the drawing covers."""
+        """Return the bounding rectangle of the drawing."""
         xs = [x for box in (*self.boxes.values(), *self.rects) for x in (box.left(), box.right())]
         ys = [y for box in (*self.boxes.values(), *self.rects) for y in (box.top(), box.bottom())]
         for chain in self.curves.values():
-            # A curve stays within its control points, and seldom goes as far as the outer ones.
+            # A curve stays within its control points, and rarely reaches the outer ones.
             xs += [x for x, _ in chain]
             ys += [y for _, y in chain]
         return QRectF(QPointF(min(xs), min(ys)), QPointF(max(xs), max(ys))) if xs else QRectF()

@@ -1,13 +1,12 @@
-"""The automaton as a graphics scene: it draws what a layout placed, and decides nothing.
+"""The automaton as a graphics scene: it draws a laid-out diagram, and decides nothing.
 
-Everything at rest is drawn by a few path items (`resting`); what is lit lies
-over it as paths of its own (`lights`), so that a step changes a dozen items and
-not two thousand; texts are made when they come into view (`captions`). Only
-built-in items are used. Rejected: an item per state with its own `paint()`,
-which costs a call into Python for each state and frame.
+The static drawing consists of a few path items (`static_layer`); highlights are paths of their own above it
+(`highlight_layer`), so that a step changes a dozen items and not two thousand; texts are created when they become
+visible (`label_layer`). Only built-in items are used. Rejected: an item per state with its own `paint()`, which costs a
+call into Python for each state and frame.
 
-An edge that calls a rule is dashed, and its label in angle quotes. What is not
-drawn is a dashed stub. A node that stands for many states is a pile of cards.
+An edge that calls a rule is dashed, and its label in angle quotes. Hidden edges are a dashed stub. A node that
+represents many states is a pile of cards.
 """
 
 from __future__ import annotations
@@ -42,14 +41,14 @@ class AutomatonScene(QGraphicsScene):
     """One drawing of an automaton.
 
     Signals:
-        relit: something else is lit.
+        relit: the highlights changed.
     """
 
     relit = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        # The items at rest are few and the index would be rebuilt at every step.
+        # There are few static items, and the index would be rebuilt at every step.
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self._placed = _NOTHING
         self._extent = QRectF()
@@ -57,47 +56,52 @@ class AutomatonScene(QGraphicsScene):
         self._stale = False
         self.resting = StaticLayer(self)
         self.lights = HighlightLayer(self)
-        self._labels: LabelLayer[EdgeKey] = LabelLayer(self, 20, label_font, self._label_ink)
-        self._badges: LabelLayer[EdgeKey] = LabelLayer(self, 21, badge_font, self._badge_ink)
-        self._numbers: LabelLayer[int] = LabelLayer(self, 40, node_font, self._number_ink)
-        self._titles: LabelLayer[int] = LabelLayer(self, 3, title_font, self._title_ink)
-        self._hovered_label: LabelLayer[EdgeKey] = LabelLayer(self, 60, label_font, self._label_ink)
-        self._places: dict[EdgeKey, EdgeLabel] = {}
+        self._labels: LabelLayer[EdgeKey] = LabelLayer(self, 20, label_font, self._label_style)
+        self._badges: LabelLayer[EdgeKey] = LabelLayer(self, 21, badge_font, self._badge_style)
+        self._numbers: LabelLayer[int] = LabelLayer(self, 40, node_font, self._number_style)
+        self._titles: LabelLayer[int] = LabelLayer(self, 3, title_font, self._title_style)
+        self._hovered_label: LabelLayer[EdgeKey] = LabelLayer(self, 60, label_font, self._label_style)
+        self._label_positions: dict[EdgeKey, EdgeLabel] = {}
         self._marks: dict[EdgeKey, EdgeLabel] = {}
         self._taken = Rects()  # by labels, marks and nodes
 
     def show_picture(
         self, picture: Diagram, request: LayoutRequest, answer: LayoutAnswer, seen: QRectF | None = None
     ) -> None:
-        """Draw a picture where a layout put it, in place of the present one. What was lit is forgotten.
+        """Draw a diagram instead of the current one. The highlights are cleared.
 
-        With `seen`, what is seen of the scene now stays in it, so that a drawing within need not be moved.
+        Args:
+            picture: the diagram.
+            request: its sizes.
+            answer: its positions.
+            seen: the visible part of the scene, which stays inside the new scene rectangle, so that a drawing in it
+                need not be scrolled.
         """
         self._placed = PositionedDiagram.of(picture, request, answer)
         self._extent = self._placed.extent()
         self._lit = Highlights()
         self.resting.draw(self._placed)
-        self._write(picture, request, answer)
-        self._relight()
+        self._create_labels(picture, request, answer)
+        self._update_highlights()
         self.recolour()
         self.setSceneRect(self.home_rect() if seen is None else self.home_rect().united(seen))
 
     @property
     def picture(self) -> Diagram | None:
-        """What is drawn; None before the first drawing."""
+        """Return the drawn diagram; None before the first drawing."""
         return None if self._placed is _NOTHING else self._placed.picture
 
     @property
     def placed(self) -> PositionedDiagram:
-        """What is drawn, with its places."""
+        """Return the drawn diagram with its positions."""
         return self._placed
 
     @property
     def lit(self) -> Highlights:
-        """What is lit."""
+        """Return the highlights."""
         return self._lit
 
-    # --- what is lit -------------------------------------------------------------------------------------------------
+    # --- highlights --------------------------------------------------------------------------------------------------
 
     def set_live(
         self,
@@ -107,67 +111,67 @@ class AutomatonScene(QGraphicsScene):
         *,
         leaving: bool = True,
     ) -> None:
-        """Light the states where the match stands, and edges.
+        """Highlight the live states and their edges.
 
         Args:
-            states: where it stands.
-            waiting: the edges whose calls are under way.
-            texts: the edges within whose texts it stands.
-            leaving: whether the edges that leave the states are lit too: not where an edge is no step.
+            states: the live states.
+            waiting: the edges whose calls are open.
+            texts: the edges inside whose texts the match is.
+            leaving: whether to highlight the outgoing edges, too: not if an edge is no step.
         """
         live, begun = self._drawn_states(states), frozenset(source for source, _ in texts)
         following = frozenset(key for key in self._placed.curves if leaving and key[0] in live)
         before = self._lit
-        self._light(live=live, begun=begun, following=self._drawn_edges((*waiting, *texts)) | following)
+        self._highlight(live=live, begun=begun, following=self._drawn_edges((*waiting, *texts)) | following)
         self._labels.repaint(before.following ^ self._lit.following)
         self._numbers.repaint(before.live ^ self._lit.live)
         self._titles.repaint()
 
     def set_path(self, edges: Collection[EdgeKey]) -> None:
-        """Light the way that the match took."""
-        self._light(path=self._drawn_edges(edges))
+        """Highlight the path of the match."""
+        self._highlight(path=self._drawn_edges(edges))
 
     def set_ahead(self, edges: Collection[EdgeKey], arrival: Collection[int] = ()) -> None:
-        """Outline the way that a token would take, and the states that it would end in."""
-        self._light(ahead=self._drawn_edges(edges), arrival=self._drawn_states(arrival))
+        """Outline the path of a candidate, and the states that it would reach."""
+        self._highlight(ahead=self._drawn_edges(edges), arrival=self._drawn_states(arrival))
 
     def set_highlighted(self, states: Collection[int], edges: Collection[EdgeKey] = ()) -> None:
-        """Light the states and edges that belong to what is pointed at."""
-        self._light(highlighted=self._drawn_states(states), edges=self._drawn_edges(edges))
-        self._show_marked()
+        """Highlight the states and edges of the hovered element."""
+        self._highlight(highlighted=self._drawn_states(states), edges=self._drawn_edges(edges))
+        self._show_hovered_label()
 
     def set_covered(self, states: Collection[int] | None, edges: Collection[EdgeKey] = ()) -> None:
-        """Tell the states and edges that the tests use from those that they do not; None for neither."""
+        """Mark the covered states and edges, and the others; None to mark neither."""
         if states is None:
-            self._light(used=frozenset(), unused=frozenset(), idle=frozenset())
+            self._highlight(used=frozenset(), unused=frozenset(), idle=frozenset())
             return
         own = frozenset(key for key in self._placed.curves if min(key) >= 0)  # not those that lead to stubs
         idle = frozenset(state for state in self._placed.boxes if state >= 0).difference(states)
-        self._light(used=own & frozenset(edges), unused=own.difference(edges), idle=idle)
+        self._highlight(used=own & frozenset(edges), unused=own.difference(edges), idle=idle)
 
     def set_stops(self, states: Mapping[int, bool]) -> None:
-        """Mark the states with a breakpoint; the value says whether it is switched on."""
+        """Mark the states with a breakpoint; the value is whether it is enabled."""
         drawn = self._drawn_states(states)
         stops = frozenset(state for state in drawn if states[state])
-        self._light(stops=stops, resting_stops=drawn - stops)
+        self._highlight(stops=stops, resting_stops=drawn - stops)
 
     def set_hovered(self, state: int | None) -> None:
-        """Light the state under the pointer."""
-        self._light(hovered=state if state in self._placed.boxes else None)
+        """Highlight the state under the pointer."""
+        self._highlight(hovered=state if state in self._placed.boxes else None)
 
     def set_selected(self, state: int | None) -> None:
-        """Ring the selected state."""
-        self._light(selected=state if state in self._placed.boxes else None)
+        """Draw a ring around the selected state."""
+        self._highlight(selected=state if state in self._placed.boxes else None)
 
     def set_badges(self, texts: Mapping[EdgeKey, str]) -> None:
-        """Write something small under the labels of edges, or above them, in place of what was written there.
+        """Replace the badges, small texts below the labels of edges, or above them.
 
-        Where it would cover a node, another label or another badge, it is left out: the table has it, too.
+        A badge that would cover a node, a label or another badge is left out: the table has it, too.
         """
         metrics, taken = QFontMetricsF(badge_font()), Rects()
         found: dict[EdgeKey, EdgeLabel] = {}
         for key, text in self._drawn(texts):
-            for badge in self._badge_places(key, text, metrics) if text and key not in self._marks else ():
+            for badge in self._badge_positions(key, text, metrics) if text and key not in self._marks else ():
                 rect = around((badge.x, badge.y), (badge.width, badge.height))
                 if self._taken.is_free(rect) and taken.is_free(rect):
                     taken.add(rect)
@@ -176,15 +180,15 @@ class AutomatonScene(QGraphicsScene):
         self._badges.replace(found)
 
     def set_stale(self, stale: bool) -> None:
-        """Grey everything: the drawing is not of the text as it stands."""
+        """Grey the drawing out: it does not belong to the current text."""
         if stale != self._stale:
             self._stale = stale
             self.recolour()
 
-    # --- what is seen ------------------------------------------------------------------------------------------------
+    # --- visible parts -----------------------------------------------------------------------------------------------
 
     def reveal(self, view: QRectF, zoom: float) -> None:
-        """Make the texts in a part of the scene, as far as they can be read at this zoom."""
+        """Create the texts in a part of the scene, as far as they are readable at this zoom."""
         for captions, least in (
             (self._labels, LABELS_FROM_ZOOM),
             (self._badges, LABELS_FROM_ZOOM),
@@ -197,49 +201,49 @@ class AutomatonScene(QGraphicsScene):
                 captions.hide()
 
     def state_at(self, point: QPointF) -> int | None:
-        """The state at a point of the scene; a stub stands for the state that it hangs on."""
+        """Return the state at a point of the scene; for a stub, its state."""
         node = self._node_at(point)
         return node if node is None or node >= 0 else -1 - node
 
     def stub_at(self, point: QPointF) -> int | None:
-        """The state that a stub hangs on, if a point is on one."""
+        """Return the state of the stub at a point, if there is one."""
         node = self._node_at(point)
         return -1 - node if node is not None and node < 0 else None
 
     def edge_at(self, point: QPointF) -> EdgeKey | None:
-        """The edge whose label lies at a point."""
+        """Return the edge whose label is at a point."""
         return self._labels.at(point) or self._badges.at(point)
 
     def group_at(self, point: QPointF) -> int | None:
-        """The box with a title that a point lies in, by its place in the picture."""
+        """Return the number of the group whose box contains a point."""
         return next((number for number, rect in enumerate(self._placed.rects) if rect.contains(point)), None)
 
     def is_live_group(self, number: int) -> bool:
-        """Whether the match stands in a box with a title, by its place in the picture."""
+        """Return whether a group has a live state."""
         return not (self._lit.live | self._lit.begun).isdisjoint(self._placed.picture.groups[number][1])
 
     def box(self, state: int) -> QRectF | None:
-        """Where a state is drawn; None where it is not."""
+        """Return the box of a state; None if it is not drawn."""
         return self._placed.boxes.get(state)
 
     def drawn_rect(self) -> QRectF:
-        """What the drawing covers."""
+        """Return the bounding rectangle of the drawing."""
         return self._extent
 
     def home_rect(self) -> QRectF:
-        """The same, with a margin."""
+        """Return the bounding rectangle with a margin."""
         return self.drawn_rect().adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN)
 
     def recolour(self) -> None:
-        """Take the colours of the present theme."""
+        """Apply the colours of the current theme."""
         self.setBackgroundBrush(theme.colour(Role.PANEL))
         self.resting.recolour(is_stale=self._stale)
         self.lights.recolour(is_stale=self._stale)
         for captions in (self._labels, self._badges, self._numbers, self._titles, self._hovered_label):
             captions.repaint()
 
-    def _show_marked(self) -> None:
-        """Write the label of the one edge that is lit and has only a mark, over whatever is there."""
+    def _show_hovered_label(self) -> None:
+        """Show the full label of a highlighted edge that has only a mark."""
         marked = [key for key in self._lit.edges if key in self._marks]
         if len(marked) != 1:
             self._hovered_label.replace({})
@@ -251,13 +255,13 @@ class AutomatonScene(QGraphicsScene):
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
-    def _light(self, **changes: object) -> None:
-        lit = replace(self._lit, **changes)  # type: ignore[arg-type] # the names are those of this class
+    def _highlight(self, **changes: object) -> None:
+        lit = replace(self._lit, **changes)  # type: ignore[arg-type]  # the names are those of this class
         if lit != self._lit:
             self._lit = lit
-            self._relight()
+            self._update_highlights()
 
-    def _relight(self) -> None:
+    def _update_highlights(self) -> None:
         self.lights.show(self._placed, self._lit)
         self.relit.emit()
 
@@ -273,18 +277,18 @@ class AutomatonScene(QGraphicsScene):
     def _node_at(self, point: QPointF) -> int | None:
         return next((node for node, box in self._placed.boxes.items() if box.contains(point)), None)
 
-    def _badge_places(self, key: EdgeKey, text: str, metrics: QFontMetricsF) -> Iterator[EdgeLabel]:
+    def _badge_positions(self, key: EdgeKey, text: str, metrics: QFontMetricsF) -> Iterator[EdgeLabel]:
         width, height = metrics.horizontalAdvance(text) + 4, metrics.height()
-        label = self._places.get(key)
+        label = self._label_positions.get(key)
         if label is None:
             yield EdgeLabel(text, *point_at(self._placed.curves[key], 0.5), width, height)
             return
-        first = -1 if key[0] == key[1] else 1  # under the label of a loop comes the loop
+        first = -1 if key[0] == key[1] else 1  # below the label of a loop is the loop
         for side in (first, -first):
             yield EdgeLabel(text, label.x, label.y + side * (label.height / 2 + height / 2 + _UNDER), width, height)
 
-    def _write(self, picture: Diagram, request: LayoutRequest, answer: LayoutAnswer) -> None:
-        self._places = {
+    def _create_labels(self, picture: Diagram, request: LayoutRequest, answer: LayoutAnswer) -> None:
+        self._label_positions = {
             (source, target): EdgeLabel(
                 picture.labels[source, target], *answer.label_positions[source, target], width, height
             )
@@ -292,11 +296,11 @@ class AutomatonScene(QGraphicsScene):
             if (source, target) in answer.label_positions
         }
         self._marks = {key: EdgeLabel("…", *place, *MARK) for key, place in answer.marks.items()}
-        self._labels.replace({**self._places, **self._marks})
+        self._labels.replace({**self._label_positions, **self._marks})
         self._hovered_label.replace({})
         self._badges.replace({})
         self._taken = Rects()
-        for key, caption in (*self._places.items(), *self._marks.items()):
+        for key, caption in (*self._label_positions.items(), *self._marks.items()):
             size = MARK if key in self._marks else request.texts.get(key, (caption.width, caption.height))
             self._taken.add(around((caption.x, caption.y), size))
         for box in self._placed.boxes.values():
@@ -324,23 +328,25 @@ class AutomatonScene(QGraphicsScene):
             }
         )
 
-    def _label_ink(self, key: EdgeKey) -> LabelColours:
-        ground = theme.colour(Role.PANEL)
+    def _label_style(self, key: EdgeKey) -> LabelColours:
+        background = theme.colour(Role.PANEL)
         if self._stale:
-            return LabelColours(theme.colour(Role.DISABLED), ground=ground)
-        return LabelColours(theme.colour(Role.LIVE if key in self._lit.following else Role.TEXT), ground=ground)
+            return LabelColours(theme.colour(Role.DISABLED), background=background)
+        return LabelColours(theme.colour(Role.LIVE if key in self._lit.following else Role.TEXT), background=background)
 
-    def _badge_ink(self, _key: EdgeKey) -> LabelColours:
-        return LabelColours(theme.colour(Role.DISABLED if self._stale else Role.MUTED), ground=theme.colour(Role.PANEL))
+    def _badge_style(self, _key: EdgeKey) -> LabelColours:
+        return LabelColours(
+            theme.colour(Role.DISABLED if self._stale else Role.MUTED), background=theme.colour(Role.PANEL)
+        )
 
-    def _number_ink(self, node: int) -> LabelColours:
+    def _number_style(self, node: int) -> LabelColours:
         if self._stale:
             return LabelColours(theme.colour(Role.DISABLED))
         if node in self._lit.live:
             return LabelColours(theme.colour(Role.LIVE), bold=True)
         return LabelColours(theme.colour(Role.TEXT if node >= 0 else Role.MUTED))
 
-    def _title_ink(self, number: int) -> LabelColours:
+    def _title_style(self, number: int) -> LabelColours:
         if self._stale:
             return LabelColours(theme.colour(Role.DISABLED), bold=True)
         return LabelColours(theme.colour(Role.LIVE if self.is_live_group(number) else Role.TEXT), bold=True)

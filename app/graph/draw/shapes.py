@@ -1,7 +1,7 @@
-"""Shapes of the drawing as painter paths, many in one.
+"""The shapes of a drawing as painter paths, many in one.
 
-Qt draws one path of a hundred shapes much faster than a hundred items, and a
-Python object for each would cost more still; see `scene`.
+Qt draws one path of a hundred shapes much faster than a hundred items, and a Python object for each would cost even
+more; see `scene`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LONG = 300.0  # from one end of a curve to the other
 
 
 def curves(chains: Iterable[Sequence[Point]]) -> QPainterPath:
-    """Bezier chains, as lines that stop where the arrowhead begins."""
+    """Return Bezier chains as lines that stop where the arrowhead begins."""
     path = QPainterPath()
     for chain in chains:
         path.moveTo(*chain[0])
@@ -33,16 +33,16 @@ def curves(chains: Iterable[Sequence[Point]]) -> QPainterPath:
             path.cubicTo(*chain[index], *chain[index + 1], *chain[index + 2])
         (c1, c2, end) = chain[-3:]
         dx, dy = _direction(chain)
-        # Half a head short, so that a thick line does not look out beside the tip.
+        # Half a head shorter, so that a thick line does not show beside the tip.
         path.cubicTo(*c1, *c2, end[0] - dx * _HEAD_LENGTH / 2, end[1] - dy * _HEAD_LENGTH / 2)
     return path
 
 
 def polylines(chains: Iterable[Sequence[Point]]) -> QPainterPath:
-    """The same, each curve as a few straight pieces.
+    """Return Bezier chains, each as a few straight pieces.
 
-    Qt takes a curve apart anew in every frame, into more pieces than an eye tells from these: of thousands of them,
-    that is a third of the frame.
+    Qt flattens a curve again in every frame, into more pieces than are visible: for thousands of curves, that is a
+    third of the frame.
     """
     path = QPainterPath()
     for chain in chains:
@@ -54,14 +54,14 @@ def polylines(chains: Iterable[Sequence[Point]]) -> QPainterPath:
             (x1, y1), (x2, y2) = chain[index], chain[index + 1]
             x3, y3 = chain[index + 2] if index + 3 < len(chain) else end
             is_long = abs(x3 - x) + abs(y3 - y) > _LONG
-            for a, b, c, d in _shares(_LONG_PIECES if is_long else _PIECES):
+            for a, b, c, d in _weights(_LONG_PIECES if is_long else _PIECES):
                 path.lineTo(a * x + b * x1 + c * x2 + d * x3, a * y + b * y1 + c * y2 + d * y3)
             x, y = x3, y3
     return path
 
 
 def heads(chains: Iterable[Sequence[Point]], scale: float = 1.0) -> QPainterPath:
-    """The arrowheads of Bezier chains; where some overlap, they are one shape, not holes in each other."""
+    """Return the arrowheads of Bezier chains; overlapping ones form one shape, without holes."""
     path = QPainterPath()
     path.setFillRule(Qt.FillRule.WindingFill)
     for chain in chains:
@@ -70,21 +70,21 @@ def heads(chains: Iterable[Sequence[Point]], scale: float = 1.0) -> QPainterPath
 
 
 def entry(border: Point) -> QPainterPath:
-    """The arrow that comes from nowhere and ends at the left border of the start."""
+    """Return the arrow that enters the left border of the start."""
     path = QPainterPath(QPointF(border[0] - _ENTRY_LENGTH, border[1]))
     path.lineTo(border[0] - _HEAD_LENGTH / 2, border[1])
     return path
 
 
 def entry_head(border: Point) -> QPainterPath:
-    """The head of the entry arrow."""
+    """Return the head of the entry arrow."""
     path = QPainterPath()
     _add_head(path, border, (1.0, 0.0), 1.0)
     return path
 
 
 def pills(boxes: Iterable[QRectF]) -> QPainterPath:
-    """Rectangles with round ends; circles where they are square."""
+    """Return rectangles with round ends; circles if they are square."""
     path = QPainterPath()
     for box in boxes:
         radius = box.height() / 2
@@ -93,7 +93,7 @@ def pills(boxes: Iterable[QRectF]) -> QPainterPath:
 
 
 def frames(boxes: Iterable[QRectF]) -> QPainterPath:
-    """The boxes that parts of a drawing stand in."""
+    """Return the frames of groups."""
     path = QPainterPath()
     for box in boxes:
         path.addRoundedRect(box, _CORNER, _CORNER)
@@ -101,12 +101,12 @@ def frames(boxes: Iterable[QRectF]) -> QPainterPath:
 
 
 def inner(boxes: Iterable[QRectF], inset: float = _INSET) -> QPainterPath:
-    """The second outline of states that accept."""
+    """Return the second outline of accepting states."""
     return pills(box.adjusted(inset, inset, -inset, -inset) for box in boxes)
 
 
 def piles(boxes: Iterable[QRectF]) -> QPainterPath:
-    """Cards, each with the edge of another one behind it: boxes that stand for many."""
+    """Return cards with the edge of another card behind each: nodes that represent many states."""
     path = QPainterPath()
     for box in boxes:
         path.addRoundedRect(box, _CORNER, _CORNER)
@@ -116,18 +116,18 @@ def piles(boxes: Iterable[QRectF]) -> QPainterPath:
         edge.arcTo(QRectF(right - 2 * _CORNER, bottom - 2 * _CORNER, 2 * _CORNER, 2 * _CORNER), -90, 90)
         edge.lineTo(right, box.top() + _CORNER)
         path.addPath(edge)
-        path.connectPath(edge.toReversed())  # there and back: a line that holds no area to be filled
+        path.connectPath(edge.toReversed())  # there and back: a line without an area to fill
     return path
 
 
 def inner_frames(boxes: Iterable[QRectF], inset: float = _INSET) -> QPainterPath:
-    """The second outline of cards that accept."""
+    """Return the second outline of accepting cards."""
     return frames(box.adjusted(inset, inset, -inset, -inset) for box in boxes)
 
 
 @cache
-def _shares(pieces: int) -> tuple[tuple[float, float, float, float], ...]:
-    """The shares of the four points of a Bezier curve in where each of its pieces ends."""
+def _weights(pieces: int) -> tuple[tuple[float, float, float, float], ...]:
+    """Return the weights of the four points of a Bezier curve at the end of each of its pieces."""
     ends = (n / pieces for n in range(1, pieces + 1))
     return tuple(((1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t**2, t**3) for t in ends)
 
@@ -149,7 +149,7 @@ def _add_head(path: QPainterPath, tip: Point, direction: Point, scale: float) ->
 
 
 def _direction(chain: Sequence[Point]) -> Point:
-    """The unit vector in which a chain arrives."""
+    """Return the unit vector of a chain's direction at its end."""
     x, y = chain[-1]
     for before in reversed(chain[:-1]):
         length = math.hypot(x - before[0], y - before[1])

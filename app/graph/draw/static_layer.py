@@ -1,8 +1,8 @@
-"""The drawing at rest: everything that stays as it is from one step to the next.
+"""The static drawing: everything that does not change from one step to the next.
 
-A few path items, each of some dozens of shapes that lie near each other: Qt
-skips those out of view, and draws one path of many shapes faster than many
-items. Thousands of edges are made in slices, between which the window answers.
+It consists of a few path items, each with some dozens of shapes that are near each other: Qt skips those outside of the
+view, and draws one path of many shapes faster than many items. Thousands of edges are drawn in slices, between which
+the window handles events.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from app.theme import Role
 
 _TILE, _LONG_TILE = 400.0, 1600.0
 _LINE = 1.2
-_AT_ONCE = 400  # edges; more are drawn in slices
+_MOST_AT_ONCE = 400  # edges; more are drawn in slices
 _SLICE_MS = 8
 
 
 class StaticLayer(QObject):
-    """Bodies, lines, stubs and boxes, on one scene.
+    """The bodies, lines, stubs and boxes of one scene.
 
     Attributes:
-        is_large: whether there are so many edges that how they are drawn is a matter of time.
+        is_large: whether there are so many edges that fast drawing methods are needed.
     """
 
     def __init__(self, scene: QGraphicsScene) -> None:
@@ -39,9 +39,9 @@ class StaticLayer(QObject):
         self._scene = scene
         self._is_stale = False
         self.is_large = False
-        self._rest_of_edges: Iterator[list[Chain]] = iter(())
-        self._more = QTimer(self, singleShot=True)
-        self._more.timeout.connect(self._draw_more)
+        self._remaining_edges: Iterator[list[Chain]] = iter(())
+        self._slice_timer = QTimer(self, singleShot=True)
+        self._slice_timer.timeout.connect(self._draw_more)
         self.lines: list[QGraphicsPathItem] = []
         self.heads: list[QGraphicsPathItem] = []
         self.bodies: list[QGraphicsPathItem] = []
@@ -49,15 +49,15 @@ class StaticLayer(QObject):
 
     @property
     def is_drawing(self) -> bool:
-        """Whether there are edges still to be drawn."""
-        return self._more.isActive()
+        """Return whether there are edges left to draw."""
+        return self._slice_timer.isActive()
 
     def draw(self, placed: PositionedDiagram) -> None:
-        """Draw another picture in place of the present one."""
+        """Draw another diagram instead of the current one."""
         for item in (*self.lines, *self.heads, *self.bodies):
             self._scene.removeItem(item)
         self.lines, self.heads, self.bodies = [], [], []
-        self.is_large = len(placed.curves) > _AT_ONCE
+        self.is_large = len(placed.curves) > _MOST_AT_ONCE
         self._draw_bodies(placed)
         self._stubs.setPath(shapes.pills(box for node, box in placed.boxes.items() if node < 0))
         self._frames.setPath(shapes.frames(placed.rects))
@@ -69,15 +69,15 @@ class StaticLayer(QObject):
                 self._draw_edges(shapes.entry(border), shapes.entry_head(border))
         for tile in _tiles(placed.chains(picture.calls & placed.curves.keys())):
             self._draw_edges(shapes.curves(tile), shapes.heads(tile), Qt.PenStyle.CustomDashLine)
-        self._rest_of_edges = _tiles(chain for key, chain in placed.curves.items() if key not in picture.calls)
-        self._draw_more(None if len(placed.curves) <= _AT_ONCE else _SLICE_MS)
+        self._remaining_edges = _tiles(chain for key, chain in placed.curves.items() if key not in picture.calls)
+        self._draw_more(None if len(placed.curves) <= _MOST_AT_ONCE else _SLICE_MS)
 
     def finish(self) -> None:
-        """Draw what is still to be drawn, at once: for whoever needs all of it now."""
+        """Draw the remaining edges at once, for a caller that needs all of them."""
         self._draw_more(None)
 
     def recolour(self, *, is_stale: bool) -> None:
-        """Take the colours of the present theme; a stale drawing is grey."""
+        """Apply the colours of the current theme; a stale drawing is grey."""
         self._is_stale = is_stale
         line = self._line_role
         for item in self.lines:
@@ -101,15 +101,15 @@ class StaticLayer(QObject):
             self.bodies.append(layer(self._scene, 30, placed.outlines(members)))
 
     def _draw_more(self, budget_ms: int | None = _SLICE_MS) -> None:
-        """Draw edges until the time is up, and go on after the events that wait; without a budget, all of them."""
+        """Draw edges until the time is up, and continue after pending events; without a budget, draw all of them."""
         clock = QElapsedTimer()
         clock.start()
-        for tile in self._rest_of_edges:
+        for tile in self._remaining_edges:
             self._draw_edges((shapes.polylines if self.is_large else shapes.curves)(tile), shapes.heads(tile))
             if budget_ms is not None and clock.elapsed() >= budget_ms:
-                self._more.start()
+                self._slice_timer.start()
                 return
-        self._more.stop()
+        self._slice_timer.stop()
 
     def _draw_edges(self, lines: QPainterPath, heads: QPainterPath, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> None:
         line, head = layer(self._scene, 10, lines), layer(self._scene, 10, heads)
@@ -119,7 +119,7 @@ class StaticLayer(QObject):
         self.heads.append(head)
 
     def _line_pen(self, style: Qt.PenStyle) -> QPen:
-        """Of a large drawing, lines are a pixel wide at every zoom: Qt draws no other ones fast."""
+        """Return the pen of lines; in a large drawing they are a pixel wide at every zoom, for speed."""
         if not self.is_large:
             return pen(self._line_role, _LINE, style)
         thin = pen(self._line_role, 1.0, style)
@@ -132,7 +132,7 @@ class StaticLayer(QObject):
 
 
 def layer(scene: QGraphicsScene, z: float, path: QPainterPath | None = None) -> QGraphicsPathItem:
-    """A path of a scene, so high."""
+    """Add a path item with a z value to a scene."""
     item = QGraphicsPathItem(path or QPainterPath())
     item.setZValue(z)
     scene.addItem(item)
@@ -140,7 +140,7 @@ def layer(scene: QGraphicsScene, z: float, path: QPainterPath | None = None) -> 
 
 
 def _tiles(chains: Iterable[Chain]) -> Iterator[list[Chain]]:
-    """Curves that lie near each other, long ones in larger tiles: what is out of view is not painted."""
+    """Group curves by position, long ones in larger tiles, so that invisible ones are not painted."""
     tiles: defaultdict[tuple[bool, float, float], list[Chain]] = defaultdict(list)
     for chain in chains:
         (x0, y0), (x1, y1) = chain[0], chain[-1]

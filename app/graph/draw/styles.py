@@ -1,4 +1,4 @@
-"""Pens and fills by role, for the drawing at rest and for what is lit on it."""
+"""Pens and fills by role, for the static drawing and the highlights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from app.theme import Role
 
 
 def pen(role: Role, width: float, style: Qt.PenStyle = Qt.PenStyle.SolidLine, opacity: float = 1.0) -> QPen:
-    """A line in a role's colour; `CustomDashLine` is that of a call."""
+    """Return a pen in a role's colour; `CustomDashLine` is the style of calls.
+
+    Args:
+        role: the colour.
+        width: in scene units.
+        style: of the line.
+        opacity: from 0 to 1.
+    """
     colour = theme.colour(role)
     colour.setAlphaF(opacity)
     if style == Qt.PenStyle.CustomDashLine:  # round ends would fill the gaps of a thick line

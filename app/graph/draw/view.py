@@ -1,8 +1,7 @@
-"""The window onto a drawing: zoom, pan, and what the pointer is on.
+"""The view of a drawing: zoom, pan, and hovering.
 
-Until the reader zooms or pans, the view keeps the drawing at home: all of it
-where it can be read so, else at a size that can be read, from the state that
-matters. Afterwards it stays where the reader put it.
+Until the user zooms or pans, the view keeps the drawing at its home position: all of it if that is readable, otherwise
+a readable size, starting at the relevant state. Afterwards the view keeps the user's position.
 """
 
 from __future__ import annotations
@@ -37,18 +36,18 @@ class GraphView(QGraphicsView):
     """Shows an `AutomatonScene`.
 
     Signals:
-        pointed_at: what is under the pointer: a state's id, an edge's `(source, target)`, or None.
-        state_clicked: the state that was clicked, -1 for the empty ground.
-        opened(state, edge, box): a double click, or Return: what lies there, each None where there is none.
+        pointed_at: the element under the pointer: a state's id, an edge's `(source, target)`, or None.
+        state_clicked: the clicked state, -1 for the background.
+        opened(state, edge, box): a double click, or Return: the elements there, each may be None.
         left(): Backspace, or Alt+Up: one level up.
-        stub_clicked(state): a click on a stub that hangs on this state.
+        stub_clicked(state): a click on the stub of this state.
         walked(x, y): an arrow key, as a direction.
-        asked(what): a key that asks for something: "back", "forward", "find" or "tokens".
-        zoomed: the zoom, 1 is a pixel for a unit.
+        asked(what): a key for an action: "back", "forward", "find" or "tokens".
+        zoomed: the zoom, 1 is a pixel per unit.
 
     Attributes:
-        is_at_home: whether the drawing is where the view put it, not the reader.
-        tip_of_edge: what the tooltip of an edge's label says.
+        is_at_home: whether the view, and not the user, determines the position.
+        tip_of_edge: returns the tool tip of an edge's label.
     """
 
     pointed_at = Signal(object)
@@ -77,32 +76,32 @@ class GraphView(QGraphicsView):
         self.setOptimizationFlag(QGraphicsView.OptimizationFlag.DontAdjustForAntialiasing)
         self.setMouseTracking(True)
         self.viewport().setMouseTracking(True)
-        # The scene paints its ground; knowing that, Qt pans by copying what is there and paints the new strip alone.
-        # A widget over the drawing would undo it: 30 ms for a frame of 2,000 states instead of 5.
+        # The scene paints its background; with this attribute, Qt pans by copying pixels and paints only the new strip.
+        # A widget above the drawing would prevent that: 30 ms for a frame of 2,000 states instead of 5.
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.viewport().setCursor(Qt.CursorShape.ArrowCursor)
         self.setAccessibleName("Automaton graph")
-        self.setCornerWidget(QWidget())  # else the style draws a frame where the scroll bars meet
-        self._sharpen = QTimer(self, singleShot=True, interval=_SHARP_AFTER_MS)
-        self._sharpen.timeout.connect(self._draw_sharply)
+        self.setCornerWidget(QWidget())  # otherwise the style draws a frame where the scroll bars meet
+        self._sharpen_timer = QTimer(self, singleShot=True, interval=_SHARP_AFTER_MS)
+        self._sharpen_timer.timeout.connect(self._draw_sharply)
         for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
             bar.valueChanged.connect(self._on_scrolled)
 
     @property
     def zoom(self) -> float:
-        """Pixels for a unit of the scene."""
+        """Return the number of pixels per scene unit."""
         return self.transform().m11()
 
     @property
     def is_readable(self) -> bool:
-        """Whether texts are large enough to be read."""
+        """Return whether texts are large enough to read."""
         return self.zoom >= _HOME_LEAST
 
     def go_home(self, focus: int | None = None) -> None:
-        """Show all of the drawing if it can be read so, else a readable part that begins at `focus`."""
+        """Show all of the drawing if that is readable, otherwise a readable part that begins at `focus`."""
         self._focus = focus
         self.is_at_home = True
-        self._settle()
+        self._go_to_home()
 
     def fit(self) -> None:
         """Show all of the drawing, however small."""
@@ -112,49 +111,49 @@ class GraphView(QGraphicsView):
         self.reveal()
 
     def zoom_in(self) -> None:
-        """One step nearer."""
+        """Zoom in by one step."""
         self._zoom_by(_STEP)
 
     def zoom_out(self) -> None:
-        """One step away."""
+        """Zoom out by one step."""
         self._zoom_by(1 / _STEP)
 
     def zoom_to_one(self) -> None:
-        """A pixel for a unit."""
+        """Zoom to one pixel per unit."""
         self._zoom_by(1 / self.zoom)
 
     def follow(self, state: int) -> None:
-        """Bring a state into view if it is not."""
+        """Scroll to a state if it is not visible."""
         box = self._drawing.box(state)
         if box is None:
             return
         self._focus = state
-        # More room at the sides: what follows is to be seen too.
+        # More margin at the sides, so that the following states are visible, too.
         self.ensureVisible(box, min(2 * _KEEP_CLEAR, self.width() // 3), min(_KEEP_CLEAR, self.height() // 4))
         self.reveal()
 
     def reveal(self) -> None:
-        """Make the texts that are in view now."""
+        """Create the texts that are visible now."""
         self._drawing.reveal(self.mapToScene(self.viewport().rect()).boundingRect(), self.zoom)
 
     def look_at(self, point: QPointF) -> None:
-        """Put a point of the scene in the middle."""
+        """Centre the view on a point of the scene."""
         self.is_at_home = False
         self.centerOn(point)
         self.reveal()
 
     def place_of(self, state: int) -> QPointF | None:
-        """Where a state is in the viewport."""
+        """Return the position of a state in the viewport."""
         box = self._drawing.box(state)
         return None if box is None else QPointF(self.mapFromScene(box.center()))
 
     @property
     def seen(self) -> QRectF:
-        """What is seen of the scene, but for a pixel at each side: rounding would bring scroll bars."""
+        """Return the visible part of the scene, except for a pixel at each side: rounding would cause scroll bars."""
         return self.mapToScene(self.viewport().rect().adjusted(1, 1, -1, -1)).boundingRect()
 
     def keep_place(self, state: int, place: QPointF) -> None:
-        """Put a state where one stood before the drawing changed."""
+        """Scroll so that a state is at a position of the viewport, after the drawing changed."""
         box = self._drawing.box(state)
         if box is not None:
             middle = QPointF(self.viewport().rect().center())
@@ -164,14 +163,14 @@ class GraphView(QGraphicsView):
     # --- events ------------------------------------------------------------------------------------------------------
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Stay at home, if there."""
+        """Keep the home position, if it is active."""
         super().resizeEvent(event)
         if self.is_at_home:
-            self._settle()
+            self._go_to_home()
         self.reveal()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom around the pointer; with Shift, or a touch pad's sideways stroke, pan."""
+        """Zoom around the pointer; with Shift, or a horizontal gesture on a touch pad, pan."""
         delta = event.angleDelta()
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or abs(delta.x()) > abs(delta.y()):
             self.is_at_home = False
@@ -181,7 +180,10 @@ class GraphView(QGraphicsView):
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows walk, with Ctrl they pan; Ctrl with plus and minus zooms; Return opens, Backspace goes up."""
+        """Handle keys.
+
+        Arrows select a neighbour, with Ctrl they pan; Ctrl with plus and minus zooms; Return opens, Backspace goes up.
+        """
         modifiers, key = event.modifiers(), Qt.Key(event.key())
         if modifiers & Qt.KeyboardModifier.ControlModifier:
             zooms = {
@@ -215,13 +217,13 @@ class GraphView(QGraphicsView):
         super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Remember where a click, or a pan, began."""
+        """Store the position of a press."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._pressed = event.position().toPoint()
         super().mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Tell what the pointer is on."""
+        """Report the hovered element, or detect a pan."""
         super().mouseMoveEvent(event)
         if event.buttons() & Qt.MouseButton.LeftButton:
             if self._pressed is not None and self._is_far(event.position().toPoint()):
@@ -230,7 +232,7 @@ class GraphView(QGraphicsView):
         self._hover(event.position().toPoint())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A release near the press is a click."""
+        """Treat a release near the press as a click."""
         super().mouseReleaseEvent(event)
         self.viewport().setCursor(Qt.CursorShape.ArrowCursor)
         if event.button() == Qt.MouseButton.LeftButton and self._pressed is not None:
@@ -240,24 +242,24 @@ class GraphView(QGraphicsView):
             self._pressed = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Open what lies there."""
+        """Open the element there."""
         super().mouseDoubleClickEvent(event)
         self._pressed = None
         if event.button() == Qt.MouseButton.LeftButton:
             point = self.mapToScene(event.position().toPoint())
             state = self._drawing.state_at(point)
             if self._drawing.stub_at(point) is not None:
-                return  # two clicks on what opens by one
+                return  # two clicks on a stub, which opens with one
             edge = self._drawing.edge_at(point) if state is None else None
             self.opened.emit(state, edge, self._drawing.group_at(point))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """The pointer is on nothing."""
+        """Clear the hovered element."""
         super().leaveEvent(event)
         self._set_hovered(None)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """A label that was shortened tells itself in full."""
+        """Show the full text of a shortened label as a tool tip."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             edge = self._drawing.edge_at(self.mapToScene(event.pos()))
             QToolTip.showText(
@@ -268,7 +270,7 @@ class GraphView(QGraphicsView):
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
-    def _settle(self) -> None:
+    def _go_to_home(self) -> None:
         fitting = self._zoom_that_fits()
         if fitting >= _HOME_LEAST:
             self._set_zoom(min(fitting, _HOME_MOST))
@@ -276,20 +278,20 @@ class GraphView(QGraphicsView):
         else:
             self._set_zoom(_HOME_READING)
             box = None if self._focus is None else self._drawing.box(self._focus)
-            self.centerOn(self._drawing.home_rect().center() if box is None else self._from_the_left(box))
+            self.centerOn(self._drawing.home_rect().center() if box is None else self._left_third_centre(box))
         self.reveal()
 
-    def _from_the_left(self, box: QRectF) -> QPointF:
-        """The centre of a view that has `box` at its left third: what follows matters more than what came before."""
+    def _left_third_centre(self, box: QRectF) -> QPointF:
+        """Return the centre of a view with `box` in its left third: later states matter more than earlier ones."""
         return QPointF(box.center().x() + self.viewport().width() / self.zoom / 5, box.center().y())
 
     def _zoom_that_fits(self) -> float:
-        # Of the room without scroll bars: reckoned with the room that they leave, a scene that reaches beyond home
-        # could bring a bar, fit without it, lose it, fit again with it, and so on for ever.
+        # Use the size without scroll bars: with the size that they leave, a scene that extends beyond home could cause
+        # a bar, fit without it, lose it, fit again with it, and so on forever.
         rect, port = self._drawing.home_rect(), self.maximumViewportSize()
         if rect.isEmpty() or port.isEmpty():
             return 1.0
-        # A pixel less, or rounding would bring the scroll bars, which take the room that made it fit.
+        # A pixel less, or rounding would cause scroll bars, which take the space that made it fit.
         return max(_LEAST, min((port.width() - 1) / rect.width(), (port.height() - 1) / rect.height()))
 
     def _zoom_by(self, factor: float) -> None:
@@ -301,19 +303,19 @@ class GraphView(QGraphicsView):
         bounded = min(max(zoom, _LEAST), _MOST)
         if bounded != self.zoom:
             self.scale(bounded / self.zoom, bounded / self.zoom)
-            self._draw_swiftly()
+            self._draw_fast()
         self.zoomed.emit(bounded)
 
     def _on_scrolled(self) -> None:
-        self._draw_swiftly()
+        self._draw_fast()
         self.reveal()
 
-    def _draw_swiftly(self) -> None:
-        """While a large drawing moves, its lines have steps: without them a frame takes twice as long."""
+    def _draw_fast(self) -> None:
+        """Switch antialiasing off while a large drawing moves: it doubles the time of a frame."""
         is_sharp = self.zoom >= _SHARP_FROM_ZOOM
         if is_sharp and self._drawing.resting.is_large:
             is_sharp = False
-            self._sharpen.start()
+            self._sharpen_timer.start()
         self.setRenderHint(QPainter.RenderHint.Antialiasing, is_sharp)
 
     def _draw_sharply(self) -> None:

@@ -1,10 +1,8 @@
-"""From columns and rows to coordinates and curves: what the layered methods share.
+"""Coordinates and curves from columns and rows, shared by the layered methods.
 
-A method decides each node's column (rank) and height; here the columns get
-their widths, so that the labels between two of them have room, and the edges
-their curves. An edge that runs against the reading direction is drawn a
-little below one that runs with it, so that a pair there and back stays two
-lines.
+A method computes each node's column (rank) and height; here the columns get widths that leave space for the labels
+between them, and the edges their curves. An edge against the reading direction is drawn slightly below one in the
+reading direction, so that a pair of opposite edges stays two lines.
 """
 
 from __future__ import annotations
@@ -19,18 +17,18 @@ from app.graph.layout.types import EdgeKey, LayoutRequest, Placement, Point
 _COLUMN_GAP = 46.0
 _LABEL_MARGIN = 34.0
 _ROW_GAP = 18.0
-_LOOP_ROOM = 22.0
+_LOOP_SPACE = 22.0
 _BACK_OFFSET = 9.0
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnRows:
-    """What a layered method decided.
+    """The result of a layered method.
 
     Attributes:
         column: the column of each node and each bend, from 0 at the left.
         height: the y of each node and each bend.
-        bends: for an edge that crosses columns, the ids of its bends, from source to target; absent: none.
+        bends: for an edge that crosses columns, the ids of its bends, from source to target; absent for none.
     """
 
     column: Mapping[int, int]
@@ -39,14 +37,14 @@ class ColumnRows:
 
 
 def row_distance(request: LayoutRequest) -> float:
-    """How far apart the centres of two neighbours in a column must be."""
+    """Return the minimum distance between the centres of two neighbours in a column."""
     tallest = max(height for _, _, height in request.nodes)
     has_loop = any(source == target for source, target, _, _ in request.edges)
-    return tallest + _ROW_GAP + (_LOOP_ROOM if has_loop else 0.0)
+    return tallest + _ROW_GAP + (_LOOP_SPACE if has_loop else 0.0)
 
 
 def assemble(request: LayoutRequest, rows: ColumnRows) -> Placement:
-    """Coordinates and curves for a graph whose columns and heights are known."""
+    """Compute the placement of a graph whose columns and heights are known."""
     centre = _column_centres(request, rows)
     boxes = {
         node: Box(centre[rows.column[node]], rows.height[node], width, height) for node, width, height in request.nodes
@@ -86,10 +84,10 @@ def _column_centres(request: LayoutRequest, rows: ColumnRows) -> list[float]:
 
 
 def _label_column(source: int, target: int, rows: ColumnRows) -> int:
-    """The column to the right of which an edge's label sits."""
-    stations = [source, *rows.bends.get((source, target), ()), target]
-    first = (len(stations) - 1) // 2
-    return min(rows.column[stations[first]], rows.column[stations[min(first + 1, len(stations) - 1)]])
+    """Return the column to the right of which an edge's label is placed."""
+    points = [source, *rows.bends.get((source, target), ()), target]
+    first = (len(points) - 1) // 2
+    return min(rows.column[points[first]], rows.column[points[min(first + 1, len(points) - 1)]])
 
 
 def _middle(segments: int) -> float:
@@ -106,7 +104,7 @@ def _curve(source: Box, target: Box, bends: Sequence[Point]) -> tuple[Point, ...
 
 
 def _lower(box: Box, side: int) -> Point:
-    """Where a way back touches a pill: a little below the middle of its left (-1) or right (1) end."""
+    """Return the attachment point of a back edge: slightly below the middle of the left (-1) or right (1) end."""
     radius = box.height / 2
     inset = radius - math.sqrt(max(radius * radius - _BACK_OFFSET * _BACK_OFFSET, 0.0))
     return box.x + side * (box.width / 2 - inset), box.y + _BACK_OFFSET

@@ -1,7 +1,7 @@
-"""Lines between boxes, for the layouts that place boxes alone.
+"""Curves between boxes, for layouts that compute box positions only.
 
-A box is a pill: a rectangle whose ends are half circles, a circle where its
-width is its height. Curves are cubic Bezier chains, `1 + 3n` points.
+A box is a pill: a rectangle whose ends are half circles, a circle if its width equals its height. Curves are cubic
+Bezier chains, `1 + 3n` points.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LOOP_HEIGHT = 24.0
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A node's place: its centre and its size."""
+    """A node's centre and size."""
 
     x: float
     y: float
@@ -27,17 +27,17 @@ class Box:
 
     @property
     def left(self) -> Point:
-        """The middle of the left border."""
+        """Return the middle of the left border."""
         return self.x - self.width / 2, self.y
 
     @property
     def right(self) -> Point:
-        """The middle of the right border."""
+        """Return the middle of the right border."""
         return self.x + self.width / 2, self.y
 
 
 def through(points: Sequence[Point]) -> tuple[Point, ...]:
-    """A chain through `points` that leaves and arrives horizontally at each of them."""
+    """Return a chain through `points` that leaves and arrives horizontally at each of them."""
     chain = [points[0]]
     for (x0, y0), (x1, y1) in pairwise(points):
         bend = (x1 - x0) / 2
@@ -46,7 +46,7 @@ def through(points: Sequence[Point]) -> tuple[Point, ...]:
 
 
 def loop(box: Box) -> tuple[Point, ...]:
-    """A loop above a box, from a little left of its top to a little right of it."""
+    """Return a loop above a box, from slightly left of its top to slightly right of it."""
     angle = math.radians(60)
     radius = min(box.width, box.height) / 2
     dx, dy = radius * math.cos(angle), radius * math.sin(angle)
@@ -60,20 +60,26 @@ def loop(box: Box) -> tuple[Point, ...]:
 
 
 def loop_label(box: Box, label_height: float) -> Point:
-    """Where the label of a box's loop goes: on the loop's crown."""
-    crown = box.y - box.height / 2 * math.sin(math.radians(60)) - _LOOP_HEIGHT * 0.75
-    return box.x, crown - label_height / 2 - 1
+    """Return the position of the label of a box's loop: at the top of the loop."""
+    top = box.y - box.height / 2 * math.sin(math.radians(60)) - _LOOP_HEIGHT * 0.75
+    return box.x, top - label_height / 2 - 1
 
 
 def bow(source: Box, target: Box) -> tuple[Point, ...]:
-    """An arc between two boxes of one column, leaving and arriving at their right."""
+    """Return an arc between two boxes of one column, leaving and arriving at their right."""
     reach = 18 + abs(target.y - source.y) * 0.25
     (x0, y0), (x1, y1) = source.right, target.right
     return (x0, y0), (x0 + reach, y0), (x1 + reach, y1), (x1, y1)
 
 
 def under(source: Box, target: Box, depth: float) -> tuple[Point, ...]:
-    """A way back: from the bottom of a box, below what lies between, to the bottom of one further left."""
+    """Return a back edge: from the bottom of a box, below the boxes between, to the bottom of one further left.
+
+    Args:
+        source: the box where it begins.
+        target: the box where it ends.
+        depth: how far it runs below the lower one.
+    """
     x0, y0 = source.x, source.y + source.height / 2
     x1, y1 = target.x, target.y + target.height / 2
     floor = max(y0, y1) + depth
@@ -81,7 +87,7 @@ def under(source: Box, target: Box, depth: float) -> tuple[Point, ...]:
 
 
 def point_at(chain: Sequence[Point], t: float) -> Point:
-    """The point at `t` in 0..1 of a chain, each of its segments taking an equal share."""
+    """Return the point at `t` in 0..1 of a chain, in which each segment has an equal share."""
     segments = (len(chain) - 1) // 3
     scaled = min(max(t, 0.0), 1.0) * segments
     index = min(int(scaled), segments - 1)

@@ -1,10 +1,8 @@
-"""Small graphs, by Graphviz `dot`.
+"""Layout of small graphs with Graphviz `dot`.
 
-Gansner, Koutsofios, North and Vo, "A technique for drawing directed graphs"
-(1993): ranks by network simplex, crossings by weighted medians, edges as
-splines around the nodes. It runs in this process through pygraphviz, whose
-wheel carries Graphviz, so nothing has to be installed. Labels are empty
-tables of a given size: the scene measures its own fonts.
+Gansner, Koutsofios, North and Vo, "A technique for drawing directed graphs" (1993): ranks by network simplex, crossings
+by weighted medians, edges as splines around the nodes. It runs in this process through pygraphviz, whose wheel contains
+Graphviz, so nothing has to be installed. Labels are empty tables of a given size: the scene measures its own fonts.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ _ENTRY = "entry"
 
 def place_by_dot(request: LayoutRequest) -> Placement:
     """Lay a graph out with `dot`, from left to right."""
-    graph = _described(request)
+    graph = _graph_of(request)
     graph.layout(prog="dot")
     positions = {node: _point(graph.get_node(node).attr["pos"]) for node, _, _ in request.nodes}
     curves: dict[EdgeKey, tuple[Point, ...]] = {}
@@ -31,20 +29,22 @@ def place_by_dot(request: LayoutRequest) -> Placement:
         curves[source, target] = _curve(drawn.attr["pos"])
         if drawn.attr["lp"]:
             labels[source, target] = _point(drawn.attr["lp"])
-    return Placement(positions, curves, _lifted(labels, request))
+    return Placement(positions, curves, _lift_loop_labels(labels, request))
 
 
-def _lifted(labels: dict[EdgeKey, Point], request: LayoutRequest) -> dict[EdgeKey, Point]:
-    """Labels of loops, lifted off those of the edges that leave beside them.
+def _lift_loop_labels(labels: dict[EdgeKey, Point], request: LayoutRequest) -> dict[EdgeKey, Point]:
+    """Move the labels of loops up, off those of the edges beside them.
 
-    From left to right, `dot` keeps room for a loop's label in its height alone: a wide one lies over its neighbours.
+    From left to right, `dot` reserves only the height of a loop's label: a wide one covers its neighbours.
     """
     sizes = {(source, target): (width, height) for source, target, width, height in request.edges}
     others = [key for key in labels if key[0] != key[1]]
     found = dict(labels)
     for loop in labels.keys() - set(others):
         (x, y), (width, height) = labels[loop], sizes[loop]
-        for other in sorted(others, key=lambda key: -labels[key][1]):  # from the bottom upwards, as the loop's goes
+        for other in sorted(
+            others, key=lambda key: -labels[key][1]
+        ):  # from the bottom upwards, the direction in which the loop's label moves
             (its_x, its_y), (its_width, its_height) = labels[other], sizes[other]
             beside = abs(x - its_x) >= (width + its_width) / 2
             if not beside and abs(y - its_y) < (height + its_height) / 2:
@@ -53,14 +53,14 @@ def _lifted(labels: dict[EdgeKey, Point], request: LayoutRequest) -> dict[EdgeKe
     return found
 
 
-def _described(request: LayoutRequest) -> Any:
+def _graph_of(request: LayoutRequest) -> Any:
     graph = pygraphviz.AGraph(directed=True, strict=True)
     has_labels = any(width > 0 < height for _, _, width, height in request.edges)
-    # Labels keep ranks apart by themselves; without any, an arrow would be all head.
+    # Labels separate ranks by themselves; without any, an arrow would consist of its head only.
     graph.graph_attr.update(rankdir="LR", nodesep="0.32", ranksep="0.28" if has_labels else "0.55", splines="true")
-    # An arrowhead of Graphviz makes the last stretch straight, which is what the scene draws its own head on.
+    # An arrowhead of Graphviz makes the last part of an edge straight, on which the scene draws its own head.
     graph.edge_attr.update(arrowhead="normal", arrowsize="0.8", label="")
-    # An invisible node before the start keeps room for the entry arrow.
+    # An invisible node before the start reserves space for the entry arrow.
     graph.add_node(_ENTRY, shape="point", width="0.02", style="invis")
     for node, width, height in request.nodes:
         graph.add_node(
@@ -73,12 +73,12 @@ def _described(request: LayoutRequest) -> Any:
         )
     graph.add_edge(_ENTRY, request.start, style="invis", weight="8")
     for source, target, width, height in request.edges:
-        label = _blank(width, height) if width > 0 and height > 0 else ""
+        label = _empty_table(width, height) if width > 0 and height > 0 else ""
         graph.add_edge(source, target, label=label)
     return graph
 
 
-def _blank(width: float, height: float) -> str:
+def _empty_table(width: float, height: float) -> str:
     table = 'border="0" cellborder="0" cellpadding="0" cellspacing="0" fixedsize="true"'
     return f'<<table {table} width="{width:.0f}" height="{height:.0f}"><tr><td></td></tr></table>>'
 
@@ -89,7 +89,7 @@ def _point(text: str) -> Point:
 
 
 def _curve(text: str) -> tuple[Point, ...]:
-    """A `splineType`: an optional arrow tip (`e,x,y`), then the control points."""
+    """Parse a `splineType`: an optional arrow tip (`e,x,y`), then the control points."""
     tip: Point | None = None
     points: list[Point] = []
     for part in text.replace("\\\n", "").split():

@@ -1,10 +1,9 @@
-"""Large graphs, by distance from the start.
+"""Layout of large graphs, by distance from the start.
 
-A node's column is its distance from the start in edges, so no edge runs
-forward over more than one column, and none needs a bend: what dot and
-Sugiyama spend their time on. Within a column, nodes are sorted by the mean
-place of their neighbours (Sugiyama, Tagawa and Toda 1981), a few sweeps to
-and fro. Linear in nodes and edges, but for the sorting.
+A node's column is its distance from the start in edges, so no edge runs forward over more than one column, and none
+needs a bend, which is what dot and Sugiyama spend their time on. Within a column, nodes are sorted by the mean position
+of their neighbours (Sugiyama, Tagawa and Toda 1981), in a few sweeps to and fro. Linear in nodes and edges, except for
+the sorting.
 """
 
 from __future__ import annotations
@@ -26,16 +25,18 @@ def place_by_layers(request: LayoutRequest) -> Placement:
     columns: list[list[int]] = [[] for _ in range(1 + max(column.values()))]
     for node in column:
         columns[column[node]].append(node)
-    _untangle(columns, request, column)
+    _sort_columns(columns, request, column)
     distance = row_distance(request)
     height = {
-        node: (place - (len(members) - 1) / 2) * distance for members in columns for place, node in enumerate(members)
+        node: (position - (len(members) - 1) / 2) * distance
+        for members in columns
+        for position, node in enumerate(members)
     }
     return assemble(request, ColumnRows(column, height, {}))
 
 
 def _distances(request: LayoutRequest) -> dict[int, int]:
-    """Each node's distance from the start; what cannot be reached from it begins a search of its own."""
+    """Return each node's distance from the start; an unreachable node begins a search of its own."""
     graph = nx.DiGraph((source, target) for source, target, _, _ in request.edges)
     graph.add_nodes_from(node for node, _, _ in request.nodes)
     distance: dict[int, int] = {}
@@ -45,7 +46,7 @@ def _distances(request: LayoutRequest) -> dict[int, int]:
     return distance
 
 
-def _untangle(columns: Sequence[list[int]], request: LayoutRequest, column: Mapping[int, int]) -> None:
+def _sort_columns(columns: Sequence[list[int]], request: LayoutRequest, column: Mapping[int, int]) -> None:
     before: defaultdict[int, list[int]] = defaultdict(list)
     after: defaultdict[int, list[int]] = defaultdict(list)
     for source, target, _, _ in request.edges:
@@ -53,18 +54,18 @@ def _untangle(columns: Sequence[list[int]], request: LayoutRequest, column: Mapp
         if column[left] + 1 == column[right]:
             before[right].append(left)
             after[left].append(right)
-    place = {node: _share(index, members) for members in columns for index, node in enumerate(members)}
+    position = {node: _centred_position(index, members) for members in columns for index, node in enumerate(members)}
     for sweep in range(_SWEEPS):
         forward = sweep % 2 == 0
         neighbours = before if forward else after
         for members in columns if forward else reversed(columns):
-            mean = {node: _mean([place[other] for other in neighbours[node]], place[node]) for node in members}
+            mean = {node: _mean([position[other] for other in neighbours[node]], position[node]) for node in members}
             members.sort(key=mean.__getitem__)
-            place.update((node, _share(index, members)) for index, node in enumerate(members))
+            position.update((node, _centred_position(index, members)) for index, node in enumerate(members))
 
 
-def _share(index: int, members: Sequence[int]) -> float:
-    """A place within a column, around 0, as it will be drawn: columns are centred."""
+def _centred_position(index: int, members: Sequence[int]) -> float:
+    """Return a position within a column, relative to its middle, since columns are centred."""
     return index - (len(members) - 1) / 2
 
 

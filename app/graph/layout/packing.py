@@ -1,11 +1,10 @@
-"""Parts of a graph that have nothing to do with each other, each in a box, the boxes in rows.
+"""Layout of independent parts of a graph: each in a box, the boxes in rows.
 
-Each part is laid out by itself, so an edit to one leaves the others as they
-were. The boxes keep their order, as lines of text do; the width of the rows is
-chosen so that the whole comes near to a window's proportions.
+Each part is laid out by itself, so an edit to one leaves the others unchanged. The boxes keep their order, like words
+in lines; the width of the rows is chosen so that the total comes near to a window's proportions.
 
-Rejected: Graphviz clusters. It stacks what is not connected into one column,
-and lays everything out anew when a part changes.
+Rejected: Graphviz clusters. It stacks unconnected parts into one column, and lays everything out again when a part
+changes.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from collections.abc import Sequence
 from app.graph.layout.types import EdgeKey, LayoutGroup, LayoutRequest, Placement, Point, Rect
 
 _PADDING = 18.0
-_ENTRY_ROOM = 26.0  # the arrow that marks a part's start comes from the left of it
-_TITLE_ROOM = 10.0
+_ENTRY_SPACE = 26.0  # the arrow at a part's start comes from the left of it
+_TITLE_SPACE = 10.0
 _GAP = 22.0
 _PROPORTION = 0.9  # width to height, of the pane between the other two
 
@@ -32,13 +31,13 @@ def place_in_boxes(request: LayoutRequest, graphs: Sequence[LayoutRequest], part
     inner = [_bounds(graph, part) for graph, part in zip(graphs, parts, strict=True)]
     sizes = [
         (
-            max(bounds[2] + _ENTRY_ROOM, group.width) + 2 * _PADDING,
-            bounds[3] + group.height + _TITLE_ROOM + 2 * _PADDING,
+            max(bounds[2] + _ENTRY_SPACE, group.width) + 2 * _PADDING,
+            bounds[3] + group.height + _TITLE_SPACE + 2 * _PADDING,
         )
         for group, bounds in zip(request.groups, inner, strict=True)
     ]
     corners = _rows(sizes)
-    tallest: dict[float, float] = {}  # by the top of the row: its boxes are all as tall as the tallest
+    tallest: dict[float, float] = {}  # by the top of the row: all boxes of a row have the same height
     for (_, height), (_, top) in zip(sizes, corners, strict=True):
         tallest[top] = max(tallest.get(top, 0.0), height)
     positions: dict[int, Point] = {}
@@ -47,8 +46,8 @@ def place_in_boxes(request: LayoutRequest, graphs: Sequence[LayoutRequest], part
     marks: dict[EdgeKey, Point] = {}
     boxes: list[Rect] = []
     for group, part, bounds, size, (left, top) in zip(request.groups, parts, inner, sizes, corners, strict=True):
-        dx = left + _PADDING + _ENTRY_ROOM - bounds[0]
-        dy = top + _PADDING + group.height + _TITLE_ROOM - bounds[1]
+        dx = left + _PADDING + _ENTRY_SPACE - bounds[0]
+        dy = top + _PADDING + group.height + _TITLE_SPACE - bounds[1]
         positions |= {node: (x + dx, y + dy) for node, (x, y) in part.positions.items()}
         curves |= {key: tuple((x + dx, y + dy) for x, y in chain) for key, chain in part.curves.items()}
         labels |= {key: (x + dx, y + dy) for key, (x, y) in part.label_positions.items()}
@@ -70,7 +69,7 @@ def part_of(request: LayoutRequest, group: LayoutGroup) -> LayoutRequest:
 
 
 def _bounds(part: LayoutRequest, placed: Placement) -> Rect:
-    """What nodes, labels and curves cover."""
+    """Return the bounding rectangle of nodes, labels and curves."""
     sizes = {(node, node): (width, height) for node, width, height in part.nodes}
     places = {(node, node): point for node, point in placed.positions.items()}
     rects = [(*places[key], *size) for key, size in sizes.items()]
@@ -86,15 +85,15 @@ def _bounds(part: LayoutRequest, placed: Placement) -> Rect:
 
 
 def _rows(sizes: Sequence[tuple[float, float]]) -> list[Point]:
-    """The left upper corners of boxes in rows, of the width that fits best."""
+    """Return the upper left corners of boxes in rows, of the width that fits best."""
     widest = max(width for width, _ in sizes)
-    every = sum(width + _GAP for width, _ in sizes)
-    candidates = [widest + (every - widest) * step / 24 for step in range(25)]
+    total = sum(width + _GAP for width, _ in sizes)
+    candidates = [widest + (total - widest) * step / 24 for step in range(25)]
     return min((_in_rows(sizes, width) for width in candidates), key=lambda found: found[0])[1]
 
 
 def _in_rows(sizes: Sequence[tuple[float, float]], most: float) -> tuple[float, list[Point]]:
-    """How large a window has to be, and the corners, where a row may be `most` wide."""
+    """Return the required window size and the corners, for rows of at most `most` width."""
     corners: list[Point] = []
     x = y = tallest = widest = 0.0
     for width, height in sizes:

@@ -1,10 +1,9 @@
-"""Graphs of some hundreds of nodes, by `fast-sugiyama`.
+"""Layout of graphs of some hundreds of nodes with `fast-sugiyama`.
 
-The library (the method of Sugiyama, Tagawa and Toda 1981, in Rust) answers
-where nodes and bends go, in layers of equal distance; it takes neither sizes
-nor cycles, and ends the process on a cycle. So cycles are opened here first,
-at the edges that a depth-first search from the start finds to lead back, and
-`columns` makes room for sizes and labels afterwards.
+The library (the method of Sugiyama, Tagawa and Toda 1981, in Rust) returns the positions of nodes and bends, in layers
+of equal distance; it supports neither sizes nor cycles, and ends the process on a cycle. So cycles are opened here
+first, at the back edges of a depth-first search from the start, and `columns` makes space for sizes and labels
+afterwards.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ def place_by_sugiyama(request: LayoutRequest) -> Placement:
     index = {node: place for place, (node, _, _) in enumerate(request.nodes)}
     forward = acyclic_edges(request)
     distance = row_distance(request)
-    # The library takes its nodes from the edges, and answers one layout for each connected part: here, one.
+    # The library takes its nodes from the edges, and returns one layout for each connected part: here, one.
     ((placed, _, _, pieces),) = from_edges(
         sorted({(index[source], index[target]) for source, target in forward.values()}),
         vertex_spacing=distance,
@@ -32,15 +31,15 @@ def place_by_sugiyama(request: LayoutRequest) -> Placement:
         check_layout=False,
     )
     names = [node for node, _, _ in request.nodes]
-    # Bends are numbered after the nodes by the library; negative here, so that they never meet a node's id.
+    # The library numbers bends after the nodes; negative here, so that they never equal a node's id.
     lowest = min(0, *names)
 
-    def name(place: int) -> int:
-        return names[place] if place < len(names) else lowest - 1 - (place - len(names))
+    def name(position: int) -> int:
+        return names[position] if position < len(names) else lowest - 1 - (position - len(names))
 
     top = max(y for _, (_, y) in placed)
-    column = {name(int(place)): round((top - y) / distance) for place, (_, y) in placed}
-    height = {name(int(place)): x for place, (x, _) in placed}
+    column = {name(int(position)): round((top - y) / distance) for position, (_, y) in placed}
+    height = {name(int(position)): x for position, (x, _) in placed}
     routes = _routes([(name(int(a)), name(int(b))) for a, b in pieces or ()], set(names))
     bends = {}
     for key, (source, target) in forward.items():
@@ -50,7 +49,7 @@ def place_by_sugiyama(request: LayoutRequest) -> Placement:
 
 
 def _routes(pieces: list[EdgeKey], nodes: set[int]) -> dict[EdgeKey, tuple[int, ...]]:
-    """The bends of each edge: a bend has one piece in and one out, so a walk from each node's pieces finds them."""
+    """Return the bends of each edge by following the pieces from each node: a bend has one piece in and one out."""
     following = {source: target for source, target in pieces if source not in nodes}
     routes: dict[EdgeKey, tuple[int, ...]] = {}
     for source, target in pieces:

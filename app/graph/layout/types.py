@@ -1,16 +1,12 @@
-"""Where the boxes and arrows of a graph go: sizes in, positions out.
+"""Layouts of graphs: sizes in, positions out.
 
-Three methods, by size. Graphviz `dot` draws best and is slow beyond a few
-dozen nodes; `fast-sugiyama` (the same idea after Sugiyama, Tagawa and Toda
-1981, in Rust, without splines) serves hundreds; a plain layered layout by
-distance from the start serves the rest in linear time. Each is a pure
-function of the request, so that the same automaton is always drawn the same
-way, and is run in the layout process: in a thread, Graphviz holds the
-interpreter lock for seconds. Hence nothing here imports Qt, and a method's
-library comes with its first use.
+There are three methods, by size. Graphviz `dot` draws best and is slow beyond a few dozen nodes; `fast-sugiyama` (the
+same idea after Sugiyama, Tagawa and Toda 1981, in Rust, without splines) is used for hundreds; a plain layered layout
+by distance from the start handles larger ones in linear time. Each is a pure function of the request, so that the same
+automaton is always drawn the same way, and runs in the layout process: in a thread, Graphviz holds the interpreter lock
+for seconds. Hence nothing here imports Qt, and a method's library is imported on its first use.
 
-Rejected: force-directed layouts. They have no direction, and an automaton is
-read from its start.
+Rejected: force-directed layouts. They have no direction, and an automaton is read from its start.
 """
 
 from __future__ import annotations
@@ -46,7 +42,7 @@ class LayoutGroup:
 
     Attributes:
         nodes: the ids of its nodes; no edge leads out of it.
-        start: the one that it begins with.
+        start: its first node.
         width: of the title.
         height: of the title.
     """
@@ -62,15 +58,15 @@ class LayoutRequest:
     """A graph, as sizes.
 
     Attributes:
-        revision: comes back with the answer, so that a late one can be dropped.
+        revision: repeated by the answer, so that a late one can be dropped.
         nodes: `(id, width, height)` in scene units (pixels at zoom 1).
-        edges: `(source, target, label width, label height)`, at most one for each pair; zero sizes: no label.
-        start: the id of the node that the drawing begins with, at the left.
-        groups: the parts that stand in boxes of their own; all nodes belong to one, or there are no groups.
-        method: the layout that the reader chose, one of `METHODS`; empty for the best one that the size allows.
+        edges: `(source, target, label width, label height)`, at most one for each pair; zero sizes for no label.
+        start: the id of the leftmost node.
+        groups: the parts that are drawn in boxes of their own; all nodes belong to one, or there are no groups.
+        method: the layout that the user chose, one of `METHODS`; empty for the best one that the size allows.
         downwards: whether the drawing runs from top to bottom instead of from left to right.
-        texts: the width and height of what is written of each label, which has more room in `edges`; where one is
-            missing, it takes all of that.
+        texts: the width and height of the text of each label, for which `edges` reserves more space; by default the
+            reserved size.
     """
 
     revision: int
@@ -103,17 +99,17 @@ class LayoutRequest:
 
 @dataclass(frozen=True, slots=True)
 class LayoutAnswer:
-    """Where everything goes; x grows to the right, y downwards.
+    """The positions of all elements; x grows to the right, y downwards.
 
     Attributes:
         revision: the request's.
         positions: the centre of each node.
         curves: for each edge, a cubic Bezier chain from border to border: `1 + 3n` points.
-        label_positions: the centre of each label that can be read as its own edge's.
-        method: `dot`, `sugiyama` or `layered`; `boxes` where each group has its own.
-        elapsed_ms: what the layout took.
-        boxes: of each group its left, top, width and height.
-        marks: the centre of a mark for each label that there is no room for.
+        label_positions: the centre of each label with an unambiguous position.
+        method: `dot`, `sugiyama` or `layered`; `boxes` if each group has its own.
+        elapsed_ms: the duration of the layout.
+        boxes: left, top, width and height of each group.
+        marks: the centre of a mark for each label without a free position.
     """
 
     revision: int
@@ -128,7 +124,7 @@ class LayoutAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """What a layout method answers: a `LayoutAnswer` before it is stamped."""
+    """The result of a layout method: a `LayoutAnswer` without revision and duration."""
 
     positions: dict[int, Point]
     curves: dict[EdgeKey, tuple[Point, ...]]
@@ -138,33 +134,33 @@ class Placement:
 
 
 def steadied(answer: LayoutAnswer, before: Mapping[int, Point], *, downwards: bool = False) -> LayoutAnswer:
-    """Move a layout so that the nodes that were drawn before stay where they were, most of them exactly.
+    """Transform a layout so that the nodes of the previous drawing keep their positions, most of them exactly.
 
-    A graph that is a little different is often laid out upside down; then it is mirrored across its direction.
+    A slightly different graph is often laid out upside down; then it is mirrored across its direction.
 
     Args:
         answer: the layout.
-        before: where nodes were. Where it knows less than half of them, nothing is moved.
+        before: the previous positions. If it has less than half of the nodes, nothing is moved.
         downwards: whether the drawing runs from top to bottom.
     """
     shared = sorted(answer.positions.keys() & before.keys())
     if not shared or 2 * len(shared) < len(answer.positions):
         return answer
 
-    def moved(way: tuple[float, float]) -> tuple[float, LayoutAnswer]:
-        there = answer if way == (1.0, 1.0) else _transformed(answer, way, (0.0, 0.0))
+    def moved(scale: tuple[float, float]) -> tuple[float, LayoutAnswer]:
+        there = answer if scale == (1.0, 1.0) else _transformed(answer, scale, (0.0, 0.0))
         gaps = [tuple(before[node][axis] - there.positions[node][axis] for axis in (0, 1)) for node in shared]
         dx, dy = (median_low(gap[axis] for gap in gaps) for axis in (0, 1))
         return sum(abs(x - dx) + abs(y - dy) for x, y in gaps), _transformed(there, (1.0, 1.0), (dx, dy))
 
-    ways = [(1.0, 1.0)]
-    if not answer.boxes:  # titles stand above what they name
-        ways.append((-1.0, 1.0) if downwards else (1.0, -1.0))
-    return min(map(moved, ways), key=lambda found: found[0])[1]
+    scales = [(1.0, 1.0)]
+    if not answer.boxes:  # titles are above their boxes
+        scales.append((-1.0, 1.0) if downwards else (1.0, -1.0))
+    return min(map(moved, scales), key=lambda found: found[0])[1]
 
 
-def _transformed(answer: LayoutAnswer, way: tuple[float, float], by: Point) -> LayoutAnswer:
-    (sx, sy), (dx, dy) = way, by
+def _transformed(answer: LayoutAnswer, scale: tuple[float, float], by: Point) -> LayoutAnswer:
+    (sx, sy), (dx, dy) = scale, by
     return replace(
         answer,
         positions={node: (sx * x + dx, sy * y + dy) for node, (x, y) in answer.positions.items()},
@@ -218,7 +214,7 @@ def _labelled(request: LayoutRequest, placed: Placement) -> Placement:
 
 
 def _placed(request: LayoutRequest, place: Place) -> Placement:
-    """Place by a method that knows one direction only."""
+    """Place by a method that supports one direction only."""
     if not request.downwards:
         return place(request)
     turned = place(

@@ -1,1 +1,1 @@
-"""Match the states of two drawings, fold chains, find paths and regions."""
+"""Matching of states across drawings, folding of chains, paths and regions."""

@@ -1,8 +1,7 @@
-"""Chains of edges in a drawing, folded into one edge each that is their text.
+"""Folds chains of edges in a drawing into one edge with their text.
 
-What may be within a chain is asked of whoever folds: the letters of a text (`texts`), or
-what is forced (`runs`). A state within one is plain: the text may not end there, and one
-edge leads to it and one from it.
+A callback decides what may be inside a chain: the characters of a text (`literal_chains`), or forced bytes
+(`forced_chains`). An inner state of a chain is not accepting, and has one incoming and one outgoing edge.
 """
 
 from __future__ import annotations
@@ -22,41 +21,45 @@ def fold_chains(
     passes: Callable[[DfaEdge, DfaEdge], bool],
     text_of: Callable[[Sequence[DfaEdge]], str],
 ) -> FoldedEdge | None:
-    """Fold chains of an automaton, on top of the characters that are folded already.
+    """Fold chains of an automaton, in addition to the folded characters.
 
     Args:
         dfa: the automaton.
-        fold: the same over characters; None where that is no other.
-        passes: whether a plain state is within a chain, by the edge that leads to it and the one from it.
-        text_of: what a chain reads.
+        fold: the automaton over characters; None if it does not differ.
+        passes: whether a state with these incoming and outgoing edges is inside a chain.
+        text_of: returns the text of a chain.
 
     Returns:
-        None where there is no chain.
+        None if there is no chain.
     """
     edges = dfa.edges if fold is None else fold.edges
-    into: defaultdict[int, list[DfaEdge]] = defaultdict(list)
-    out: defaultdict[int, list[DfaEdge]] = defaultdict(list)
+    incoming: defaultdict[int, list[DfaEdge]] = defaultdict(list)
+    outgoing: defaultdict[int, list[DfaEdge]] = defaultdict(list)
     for edge in edges:
-        into[edge.target].append(edge)
-        out[edge.source].append(edge)
+        incoming[edge.target].append(edge)
+        outgoing[edge.source].append(edge)
 
-    def is_within(state: int) -> bool:
+    def is_inner(state: int) -> bool:
         is_plain = not dfa.states[state].accepting and state != dfa.start and state not in dfa.boundary
-        return is_plain and len(into[state]) == len(out[state]) == 1 and passes(into[state][0], out[state][0])
+        return (
+            is_plain
+            and len(incoming[state]) == len(outgoing[state]) == 1
+            and passes(incoming[state][0], outgoing[state][0])
+        )
 
-    passed = {state for state in list(into) if is_within(state)}
-    if not passed:
+    inner = {state for state in list(incoming) if is_inner(state)}
+    if not inner:
         return None
     found: dict[EdgeKey, DfaEdge] = {}
     texts: defaultdict[EdgeKey, list[str]] = defaultdict(list)
     within: dict[int, EdgeKey] = {}
     for edge in edges:
-        if edge.source in passed:
+        if edge.source in inner:
             continue
         chain, states = [edge], list[int]()
-        while chain[-1].target in passed:
+        while chain[-1].target in inner:
             states.append(chain[-1].target)
-            chain += out[chain[-1].target]
+            chain += outgoing[chain[-1].target]
         key = edge.source, chain[-1].target
         within |= dict.fromkeys(states, key)
         if states:
@@ -64,16 +67,16 @@ def fold_chains(
         found[key] = _joined(found.get(key), DfaEdge(*key, () if states else edge.ranges, edge.spans))
     characters = {} if fold is None else fold.characters
     return FoldedEdge(
-        (frozenset() if fold is None else fold.inner) | passed,
+        (frozenset() if fold is None else fold.inner) | inner,
         tuple(found[key] for key in sorted(found)),
-        {key: points for key, points in characters.items() if not passed & set(key)},
-        {key: tuple(said) for key, said in texts.items()},
+        {key: points for key, points in characters.items() if not inner & set(key)},
+        {key: tuple(names) for key, names in texts.items()},
         within,
     )
 
 
 def _joined(first: DfaEdge | None, second: DfaEdge) -> DfaEdge:
-    """Two edges between the same states: at most one of them is taken by anything but a text."""
+    """Merge two edges between the same states: at most one of them is taken by anything but a text."""
     if first is None:
         return second
     spans: set[Span] = {*first.spans, *second.spans}

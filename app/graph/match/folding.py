@@ -1,11 +1,9 @@
-"""The automaton over characters instead of bytes: the states within a character are folded away.
+r"""Folds an automaton over bytes into one over characters for the drawing.
 
-`.` alone takes eight byte edges and seven states in UTF-8 (RFC 3629), and
-`\\p{L}` some three hundred; drawn so, no pattern that takes more than ASCII can
-be read. A fold keeps the states between characters and joins the ways from one
-to the next, with the code points that take them. It is a drawing's affair: the
-automaton stays as it is, and where the match stands within a character, the
-bytes are drawn.
+`.` alone takes eight byte edges and seven states in UTF-8 (RFC 3629), and `\p{L}` some three hundred; drawn like that,
+no pattern beyond ASCII is readable. A fold keeps the states between characters and joins the paths from one to the
+next, with the code points that take them. It concerns only the drawing: the automaton is unchanged, and if the match is
+inside a character, the bytes are drawn.
 """
 
 from __future__ import annotations
@@ -21,17 +19,17 @@ from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.automata.labels import byte_name, label
 from engine.source import Span
 
-CodePoints: TypeAlias = tuple[tuple[int, int], ...]  # inclusive, sorted, apart
+CodePoints: TypeAlias = tuple[tuple[int, int], ...]  # inclusive, sorted, disjoint
 
-MOST_EDGES = 5_000  # an automaton with more is drawn as it is
-_FEW_GAPS, _FEW_MISSING = 4, 70  # to write a set as what it leaves out; letters and digits are 62
+MOST_EDGES = 5_000  # an automaton with more is not folded
+_FEW_GAPS, _FEW_MISSING = 4, 70  # to write a set as its complement; letters and digits are 62
 _BITS = 6
 _LEADS = ((0xC2, 0xDF, 1, 0x1F), (0xE0, 0xEF, 2, 0x0F), (0xF0, 0xF4, 3, 0x07))  # first, last, more bytes, payload
 _BEYOND_ASCII: CodePoints = ((0x80, 0xD7FF), (0xE000, 0x10FFFF))
 
 
 class _NotUtf8Error(Exception):
-    """Bytes beyond ASCII are used for something else than UTF-8."""
+    """Bytes beyond ASCII are not used as UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +37,11 @@ class FoldedEdge:
     """An automaton over characters.
 
     Attributes:
-        inner: the states within a character or a text, which are folded away.
-        edges: one for each pair of the other states; `ranges` holds what a single byte takes.
+        inner: the states inside a character or a text, which are folded away.
+        edges: one for each pair of the other states; `ranges` has the single bytes that take it.
         characters: the code points beyond ASCII that take an edge.
-        texts: the texts of two and more characters that take an edge; see `texts`.
-        within: for each inner state that stands within such a text, its edge.
+        texts: the texts of two and more characters that take an edge; see `literal_chains`.
+        within: the edge for each inner state of such a text.
     """
 
     inner: frozenset[int]
@@ -53,13 +51,13 @@ class FoldedEdge:
     within: Mapping[int, EdgeKey] = field(default_factory=dict)
 
     def label(self, edge: DfaEdge, width: int) -> str:
-        """What takes an edge, for a person."""
+        """Return the label of an edge."""
         points = self.characters.get((edge.source, edge.target), ())
         return label_of(edge.ranges, points, width)
 
 
 def fold(dfa: ByteDfa) -> FoldedEdge | None:
-    """Fold the states within characters; None where there are none, or where the bytes are no UTF-8."""
+    """Fold the states inside characters; None if there are none, or if the bytes are not UTF-8."""
     if len(dfa.edges) > MOST_EDGES:
         return None
     folder = _Folder(dfa)
@@ -81,7 +79,7 @@ class _Folder:
         outer |= {edge.target for edge in dfa.edges if edge.ranges[0][0] < 0x80}
         outer |= dfa.boundary | {dfa.start if dfa.start is not None else -1}
         self.inner = frozenset(range(len(dfa.states))) - outer
-        # For each inner state: how many bytes are to come, and for each state after them, their payloads.
+        # For each inner state: the number of remaining bytes, and for each state after them, their payloads.
         self._tails: dict[int, tuple[int, dict[int, CodePoints]]] = {}
 
     def _continues(self, state: int) -> bool:
@@ -109,12 +107,12 @@ class _Folder:
         return FoldedEdge(self.inner, edges, {key: _merged(found) for key, found in points.items()})
 
     def _characters(self, edge: DfaEdge) -> Iterable[tuple[int, CodePoints]]:
-        """The code points that begin with an edge, by the state after them."""
+        """Return the code points that begin with an edge, by the state after them."""
         more, tails = self._tail(edge.target)
         for first, last in edge.ranges:
             lead = next((lead for lead in _LEADS if lead[0] <= first and last <= lead[1] and lead[2] == more), None)
             if lead is None:
-                # A range may hold leads of two lengths only where they go different ways.
+                # A range may contain leads of two lengths only if they have different targets.
                 raise _NotUtf8Error
             payloads = ((first & lead[3], last & lead[3]),)
             for target, rest in tails.items():
@@ -123,7 +121,7 @@ class _Folder:
     def _tail(self, state: int) -> tuple[int, dict[int, CodePoints]]:
         if state in self._tails:
             return self._tails[state]
-        self._tails[state] = (-9, {})  # a way back to here is no UTF-8: its length will not fit
+        self._tails[state] = (-9, {})  # a cycle is not UTF-8: its length will not match
         found: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         lengths = set()
         for edge in self._out[state]:
@@ -143,7 +141,7 @@ class _Folder:
 
 
 def _joined(high: Iterable[tuple[int, int]], low: CodePoints, more: int) -> CodePoints:
-    """All numbers whose upper bits are in `high` and whose lower `6 × more` bits are in `low`."""
+    """Return all numbers whose upper bits are in `high` and whose lower `6 × more` bits are in `low`."""
     size = 1 << (_BITS * more)
     if low == ((0, size - 1),):
         return tuple((first * size, last * size + size - 1) for first, last in high)
@@ -166,7 +164,13 @@ def _merged(ranges: Iterable[tuple[int, int]]) -> CodePoints:
 
 
 def label_of(ranges: ByteRanges, points: CodePoints, width: int) -> str:
-    """Bytes and characters for a person: `not "`, `a-z é`, `0-9 À-ÿ`, `0-9 non-ASCII`."""
+    """Return the label of bytes and characters: `not "`, `a-z é`, `0-9 À-ÿ`, `0-9 non-ASCII`.
+
+    Args:
+        ranges: the bytes.
+        points: the code points beyond ASCII.
+        width: the maximum length.
+    """
     if not points:
         return label(ranges, width)
     taken = _merged((*ranges, *points))
@@ -179,7 +183,7 @@ def label_of(ranges: ByteRanges, points: CodePoints, width: int) -> str:
 
 
 def _gaps(taken: CodePoints) -> CodePoints:
-    """The characters that are left out; surrogates are none."""
+    """Return the missing characters; surrogates are none."""
     gaps, following = [], 0
     for first, last in (*taken, (0x110000, 0x110000)):
         if following < first and (following, first - 1) != (0xD800, 0xDFFF):

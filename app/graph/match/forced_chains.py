@@ -1,11 +1,10 @@
-"""Forced runs in a drawing, merged into one edge each.
+"""Merges forced runs in a drawing into one edge each.
 
-A state is merged away where the text may not end, one character alone may come, and one
-way alone leads to it: then the drawing loses no choice, and has the same language ("naive
-merging"; see `engine.decoding.forced.merging`, which does the same over bytes). What
-is left are the places where something is decided.
+A state is merged away if it is not accepting, allows only one character, and has one incoming edge: then the drawing
+loses no choice, and has the same language ("naive merging"; see `engine.decoding.forced.merging`, which does the same
+over bytes). The remaining states are those with a choice.
 
-Unlike a text (`texts`), a run may begin with a choice: `[23]0}`.
+Unlike a text (`literal_chains`), a run may begin with a choice: `[23]0}`.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ _WIDTH = 24  # of the choice that a run begins with
 
 
 def fold_runs(dfa: ByteDfa, fold: FoldedEdge | None) -> FoldedEdge | None:
-    """Merge the forced runs of an automaton, on top of the characters that are folded already.
+    """Merge the forced runs of an automaton, in addition to the folded characters.
 
     Args:
         dfa: the automaton.
-        fold: the same over characters; None where that is no other.
+        fold: the automaton over characters; None if it does not differ.
 
     Returns:
-        None where there is no run to merge, or the automaton is too large to be drawn so.
+        None if there is no run to merge, or the automaton is too large to be drawn like that.
     """
     if len(dfa.edges if fold is None else fold.edges) > MOST_EDGES:
         return None
@@ -38,13 +37,13 @@ def fold_runs(dfa: ByteDfa, fold: FoldedEdge | None) -> FoldedEdge | None:
         taken = *edge.ranges, *characters.get((edge.source, edge.target), ())
         return len(taken) == 1 and taken[0][0] == taken[0][1]
 
-    def letter(edge: DfaEdge) -> str:
+    def element(edge: DfaEdge) -> str:
         points = characters.get((edge.source, edge.target), ())
         if is_single(edge):
             return label_of(edge.ranges, points, _WIDTH)
         return f"[{label_of(edge.ranges, points, _WIDTH)}]" if points else class_label(edge.ranges, _WIDTH)
 
     def text_of(chain: Sequence[DfaEdge]) -> str:
-        return "".join(map(letter, chain))
+        return "".join(map(element, chain))
 
     return fold_chains(dfa, fold, lambda _, second: is_single(second), text_of)

@@ -1,8 +1,7 @@
-"""Which part of an automaton to draw: all of it, or what lies around where the match stands.
+"""Selects the part of an automaton to draw: all of it, or the neighbourhood of the live states.
 
-Pure: states and edges in, an excerpt out. A state of the excerpt that leads to
-states outside it carries their number, which is drawn as a "+37" stub, so that
-an excerpt never passes for the whole.
+Pure: states and edges in, an excerpt out. A state of the excerpt with targets outside of it has their number, which is
+drawn as a "+37" stub, so that an excerpt never looks complete.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ class Excerpt:
     Attributes:
         states: the ids of the states to draw, ascending.
         edges: the edges between them.
-        hidden: for a state with successors outside the excerpt, how many; None: some, nobody counted them.
+        hidden: the number of targets outside of the excerpt, for states that have any; None if unknown.
     """
 
     states: tuple[int, ...]
@@ -30,9 +29,9 @@ class Excerpt:
 
 
 class Surroundings:
-    """An automaton's edges by their ends, so that an excerpt costs what it shows and not what there is.
+    """An automaton's edges indexed by their ends, so that the cost of an excerpt depends on its own size.
 
-    With a fold, the states within a character are left out.
+    With a fold, the states inside a character are left out.
     """
 
     def __init__(self, dfa: ByteDfa, fold: FoldedEdge | None = None) -> None:
@@ -46,66 +45,79 @@ class Surroundings:
             self._in[edge.target].append(edge)
 
     def leaving(self, state: int) -> tuple[DfaEdge, ...]:
-        """The edges that leave a state."""
+        """Return the outgoing edges of a state."""
         return tuple(self._out[state])
 
     def whole(self) -> Excerpt:
-        """The automaton entire."""
+        """Return the complete automaton."""
         return self._excerpt(self._states)
 
     @property
     def size(self) -> tuple[int, int]:
-        """How many states and edges there are."""
+        """Return the numbers of states and edges."""
         return len(self._states), sum(map(len, self._out))
 
     def around(self, centres: Iterable[int], radius: int = 2, limit: int = 60, opened: Collection[int] = ()) -> Excerpt:
-        """The states within `radius` edges of any centre, at most `limit` of them, and what follows opened ones.
+        """Return at most `limit` states within `radius` edges of any centre, and the targets of opened ones.
 
-        Nearer states come first; at one distance, what comes next before what came before.
-        Without centres, the surroundings of the start.
+        Nearer states come first; at one distance, targets before sources. Without centres, the neighbourhood of the
+        start.
+
+        Args:
+            centres: the states in the middle.
+            radius: the maximum distance in edges.
+            limit: the maximum number of states without the opened targets.
+            opened: states whose targets are added.
         """
-        return self._grown(list(centres)[:limit] or self._start, radius, limit, opened, None)
+        return self._expand(list(centres)[:limit] or self._start, radius, limit, opened, None)
 
     def within(
         self, states: Collection[int], centres: Iterable[int], limit: int = 60, opened: Collection[int] = ()
     ) -> Excerpt:
-        """Some states, at most `limit` of them, those near the centres first; and what follows opened ones."""
+        """Return some states, at most `limit` of them, those near the centres first, and the targets of opened ones.
+
+        Args:
+            states: the states.
+            centres: where to begin if there are too many.
+            limit: the maximum number of states without the opened targets.
+            opened: states whose targets are added.
+        """
         members = frozenset(states) & frozenset(self._states)
         if len(members) <= limit:
-            return self._excerpt(self._with(dict.fromkeys(sorted(members)), opened))
+            return self._excerpt(self._with_opened(dict.fromkeys(sorted(members)), opened))
         first = min(members, default=None)
         begin = [state for state in centres if state in members] or ([] if first is None else [first])
-        return self._grown(begin[:limit], limit, limit, opened, members)
+        return self._expand(begin[:limit], limit, limit, opened, members)
 
     def following(self, state: int) -> frozenset[int]:
-        """Where the edges of a state lead."""
+        """Return the targets of a state."""
         return frozenset(edge.target for edge in self._out[state])
 
     def neighbours(self, state: int) -> frozenset[int]:
-        """The states that an edge joins to a state."""
+        """Return the states that an edge connects to a state."""
         return self.following(state) | {edge.source for edge in self._in[state]} - {state}
 
     @property
     def _start(self) -> list[int]:
         return [] if self._dfa.start is None else [self._dfa.start]
 
-    def _grown(
+    def _expand(
         self, begin: Iterable[int], radius: int, limit: int, opened: Collection[int], members: frozenset[int] | None
     ) -> Excerpt:
         chosen = dict.fromkeys(begin)
-        ring = list(chosen)
+        frontier = list(chosen)
         for _ in range(radius):
-            ahead = [edge.target for state in ring for edge in self._out[state]]
-            behind = [edge.source for state in ring for edge in self._in[state]]
+            ahead = [edge.target for state in frontier for edge in self._out[state]]
+            behind = [edge.source for state in frontier for edge in self._in[state]]
             found = (state for state in dict.fromkeys((*ahead, *behind)) if state not in chosen)
-            ring = [state for state in found if members is None or state in members][: limit - len(chosen)]
-            if not ring:
+            frontier = [state for state in found if members is None or state in members][: limit - len(chosen)]
+            if not frontier:
                 break
-            chosen.update(dict.fromkeys(ring))
-        return self._excerpt(self._with(chosen, opened))
+            chosen.update(dict.fromkeys(frontier))
+        return self._excerpt(self._with_opened(chosen, opened))
 
-    def _with(self, chosen: dict[int, None], opened: Collection[int]) -> dict[int, None]:
-        """What follows the opened states too, once they are drawn, in the order in which they were opened."""
+    def _with_opened(self, chosen: dict[int, None], opened: Collection[int]) -> dict[int, None]:
+        """Add the targets of the opened states that are drawn, in the order in which they were opened."""
         for state in opened:
             if state in chosen:
                 chosen |= dict.fromkeys(edge.target for edge in self._out[state])

@@ -1,7 +1,6 @@
-"""The way that a text takes through an automaton: the states that it passes and the edges that are drawn of it.
+"""The path of a text through an automaton: the states that it passes, and its drawn edges.
 
-A text grows by a token at a time, so what it has in common with the last one is
-not run again.
+A text grows by a token at a time, so its common prefix with the last one is not run again.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ class PathTracker:
         self._states: list[int] = [] if dfa.start is None else [dfa.start]
 
     def follow(self, text: bytes) -> Sequence[int]:
-        """The states that a text passes, the start first; as far as the automaton reads it."""
-        shared = len(self._text) if text.startswith(self._text) else _common(self._text, text)
+        """Return the states that a text passes, the start first; as far as the text is legal."""
+        shared = len(self._text) if text.startswith(self._text) else _common_length(self._text, text)
         del self._states[shared + 1 :]
         for byte in text[len(self._states) - 1 :] if self._states else b"":
             after = self._dfa.step(self._states[-1], byte)
@@ -36,7 +35,7 @@ class PathTracker:
 
 
 def edges_of(states: Iterable[int], fold: FoldedEdge | None = None) -> frozenset[EdgeKey]:
-    """The edges between states that follow one another; with a fold, those that are drawn."""
+    """Return the edges between consecutive states; with a fold, those that are drawn."""
     if fold is None:
         return frozenset(pairwise(states))
     outer = [state for state in states if state not in fold.inner]
@@ -44,17 +43,17 @@ def edges_of(states: Iterable[int], fold: FoldedEdge | None = None) -> frozenset
 
 
 def between(states: Iterable[int], group_of: Sequence[int]) -> frozenset[EdgeKey]:
-    """The edges between groups of states that follow one another."""
+    """Return the edges between groups of consecutive states."""
     return frozenset(pair for pair in pairwise(group_of[state] for state in states) if pair[0] != pair[1])
 
 
-def _common(first: bytes, second: bytes) -> int:
+def _common_length(first: bytes, second: bytes) -> int:
     pairs = enumerate(zip(first, second, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def shortest_text(dfa: ByteDfa, state: int) -> bytes | None:
-    """The shortest text that leads to a state, of the lowest bytes; None where none does."""
+    """Return the shortest text that leads to a state, with the lowest bytes; None if there is none."""
     if dfa.start is None:
         return None
     out: dict[int, list[tuple[int, int]]] = {}
@@ -62,13 +61,13 @@ def shortest_text(dfa: ByteDfa, state: int) -> bytes | None:
         if edge.ranges:
             out.setdefault(edge.source, []).append((edge.ranges[0][0], edge.target))
     texts = {dfa.start: b""}
-    ring = [dfa.start]
-    while ring and state not in texts:
+    frontier = [dfa.start]
+    while frontier and state not in texts:
         following: list[int] = []
-        for source in ring:
+        for source in frontier:
             for byte, target in sorted(out.get(source, ())):
                 if target not in texts:
                     texts[target] = texts[source] + bytes((byte,))
                     following.append(target)
-        ring = following
+        frontier = following
     return texts.get(state)

@@ -1,17 +1,14 @@
-"""A pattern's automaton folded into the parts of its text: the map to look at first.
+"""Folds a pattern's automaton into the parts of its text, as an overview.
 
-A region is a group, a counted repetition, or a run of letters: a node of the
-pattern's tree that all states belong to which read within it. The tree is cut
-where the states are, largest part first, as long as the map stays readable. A
-counted repetition of one character stays one box however far it counts: its
-thousand states differ in nothing but a number.
+A region is a group, a counted repetition, or a run of characters: a node of the pattern's tree with all states that
+read inside it. The tree is cut where the states are, largest part first, as long as the overview stays readable. A
+counted repetition of one character stays one box whatever its count: its thousand states differ only by a number.
 
-Where the match may stand in two parts at once, as within `a*b`, the state
-belongs to the earlier one; or to the later one, where that tells more parts
-apart.
+If the match may be in two parts at once, as in `a*b`, the state belongs to the earlier one; or to the later one, if
+that distinguishes more parts.
 
-Rejected: folding by graph structure (components, chains). What comes out has no
-name, and the reader's names are those of the text.
+Rejected: folding by graph structure (components, chains). The result has no names, and the user's names are those of
+the text.
 """
 
 from __future__ import annotations
@@ -30,10 +27,10 @@ from engine.source import SourceText, Span
 
 MOST_REGIONS = 40
 FOLDED_BEYOND = 60
-"""An automaton of so many states is drawn as it is."""
+"""A smaller automaton is not folded."""
 
 _COUNTS_FROM = 8
-_FEW, _SMALL = 6, 20  # with so few regions even a small part is opened; a part of so few states is small
+_FEW, _SMALL = 6, 20  # with so few regions even a small part is opened; a part with at most `_SMALL` states is small
 _LONGEST_NAME = 22
 _LONGEST_LABEL = 40
 _END = "end"
@@ -41,7 +38,7 @@ _END = "end"
 
 @dataclass(frozen=True, slots=True)
 class AutomatonRegions:
-    """The map of an automaton.
+    """The overview of an automaton.
 
     Attributes:
         chart: a state for each region, and an edge where a byte leads from one to another.
@@ -53,26 +50,26 @@ class AutomatonRegions:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the regions: what stands there in the text, each name once."""
+        """Return the names of the regions: their source text, made unique."""
         return self.chart.names
 
     def states(self, region: int) -> frozenset[int]:
-        """The states of a region."""
+        """Return the states of a region."""
         return frozenset(state for state, found in enumerate(self.of_state) if found == region)
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of the pattern: a node, or letters that follow one another."""
+    """A part of the pattern: a node, or consecutive characters."""
 
     span: Span
     node: nodes.Node | None = None
 
     def parts(self) -> tuple[_Part, ...]:
-        """What it is made of; nothing where it is the smallest part."""
+        """Return its components; nothing for a smallest part."""
         match self.node:
             case nodes.Sequence(items=items):
-                return tuple(_runs(items))
+                return tuple(_character_runs(items))
             case nodes.Choice(alternatives=alternatives):
                 return tuple(_Part(node.span, node) for node in alternatives)
             case nodes.Repeat(node=node):
@@ -82,26 +79,38 @@ class _Part:
 
     @property
     def is_counter(self) -> bool:
-        """Whether it is a repetition whose states are numbers."""
+        """Return whether it is a repetition whose states are counts."""
         node = self.node
         return isinstance(node, nodes.Repeat) and max(node.minimum, node.maximum or 0) >= _COUNTS_FROM
 
     @property
     def repeats_one(self) -> bool:
-        """Whether it repeats one character."""
+        """Return whether it repeats one character."""
         return isinstance(self.node, nodes.Repeat) and isinstance(self.node.node, nodes.Chars)
 
 
 def regions_of(dfa: ByteDfa, fold: FoldedEdge | None, root: nodes.Node, source: SourceText) -> AutomatonRegions | None:
-    """Fold an automaton by the tree of its pattern; None where it is small enough, or nothing tells its parts apart."""
+    """Fold an automaton by the tree of its pattern.
+
+    Args:
+        dfa: the automaton.
+        fold: the automaton over characters; None if it does not differ.
+        root: the tree of the pattern.
+        source: the pattern.
+
+    Returns:
+        None if it is small enough, or its parts cannot be distinguished.
+    """
     drawn = len(dfa.states) - (len(fold.inner) if fold is not None else 0)
     if drawn <= FOLDED_BEYOND:
         return None
     parts = _cut(dfa, _Part(root.span, root))
-    of_state = _assigned(dfa, parts)
+    of_state = _assign_states(dfa, parts)
     for edge in dfa.edges if fold is not None else ():
         if fold is not None and edge.target in fold.inner:
-            of_state[edge.target] = of_state[edge.source]  # within a character one stands where it began
+            of_state[edge.target] = of_state[
+                edge.source
+            ]  # a state inside a character belongs to the region where that begins
     used = sorted(set(of_state))
     number = {region: at for at, region in enumerate(used)}
     spans = [parts[region].span if region < len(parts) else None for region in used]
@@ -111,25 +120,25 @@ def regions_of(dfa: ByteDfa, fold: FoldedEdge | None, root: nodes.Node, source: 
 
 
 def _cut(dfa: ByteDfa, root: _Part) -> list[_Part]:
-    """The parts of the map, in the order of the text."""
+    """Return the parts of the overview, in the order of the text."""
     parts = [root]
-    whole: set[tuple[Span, type]] = set()  # what is opened no further
+    closed: set[tuple[Span, type]] = set()  # parts that are not opened further
     while True:
-        sizes = Counter(_assigned(dfa, parts))
-        at = next((at for at, size in sizes.most_common() if _opens(parts, at, size, whole)), None)
+        sizes = Counter(_assign_states(dfa, parts))
+        at = next((at for at, size in sizes.most_common() if _can_open(parts, at, size, closed)), None)
         if at is None:
             return parts
         part = parts[at]
-        within = part.parts()
-        if len(parts) - 1 + len(within) <= MOST_REGIONS:
-            parts[at : at + 1] = within
-        if parts[at] == part or not within:
-            whole.add((part.span, type(part.node)))
+        components = part.parts()
+        if len(parts) - 1 + len(components) <= MOST_REGIONS:
+            parts[at : at + 1] = components
+        if parts[at] == part or not components:
+            closed.add((part.span, type(part.node)))
 
 
-def _opens(parts: Sequence[_Part], at: int, size: int, whole: set[tuple[Span, type]]) -> bool:
-    """Whether a part is to be shown by what it is made of."""
-    if at == len(parts) or size == 1 or (parts[at].span, type(parts[at].node)) in whole:
+def _can_open(parts: Sequence[_Part], at: int, size: int, closed: set[tuple[Span, type]]) -> bool:
+    """Return whether a part is replaced by its components."""
+    if at == len(parts) or size == 1 or (parts[at].span, type(parts[at].node)) in closed:
         return False
     part = parts[at]
     if part.repeats_one or (part.is_counter and len(parts) > 1):
@@ -137,12 +146,12 @@ def _opens(parts: Sequence[_Part], at: int, size: int, whole: set[tuple[Span, ty
     return bool(part.parts()) and (size > _SMALL or len(parts) < _FEW)
 
 
-def _runs(items: Iterable[nodes.Node]) -> Iterator[_Part]:
-    """The items of a sequence, letters that follow one another as one."""
+def _character_runs(items: Iterable[nodes.Node]) -> Iterator[_Part]:
+    """Yield the items of a sequence, with consecutive characters as one."""
     begin: Span | None = None
     end = 0
     for item in items:
-        if _is_letter(item):
+        if _is_single_character(item):
             begin, end = begin or item.span, item.span.end
             continue
         if begin is not None:
@@ -154,15 +163,15 @@ def _runs(items: Iterable[nodes.Node]) -> Iterator[_Part]:
         yield _Part(Span(begin.start, end))
 
 
-def _is_letter(node: nodes.Node) -> bool:
+def _is_single_character(node: nodes.Node) -> bool:
     if not isinstance(node, nodes.Chars) or len(node.set.ranges) != 1:
         return False
     ((first, last),) = node.set.ranges
     return first == last
 
 
-def _assigned(dfa: ByteDfa, parts: Sequence[_Part]) -> list[int]:
-    """The part of each state, `len(parts)` for those that read nothing."""
+def _assign_states(dfa: ByteDfa, parts: Sequence[_Part]) -> list[int]:
+    """Return the part of each state, `len(parts)` for those that read nothing."""
     of_span: dict[Span, int | None] = {}
 
     def part_of(span: Span) -> int | None:
@@ -181,7 +190,7 @@ def _assigned(dfa: ByteDfa, parts: Sequence[_Part]) -> list[int]:
     for state, at in enumerate(found):
         only = next(iter(before[state])) if len(before[state]) == 1 else at
         if at == len(parts) and only < at and parts[only].is_counter:
-            found[state] = only  # the last number of a counter, behind which nothing comes
+            found[state] = only  # the last count of a counter that nothing follows
     return found
 
 
@@ -227,10 +236,10 @@ def _name(source: SourceText, span: Span) -> str:
 
 
 def _unique(names: Sequence[str]) -> tuple[str, ...]:
-    """Names told apart by a number where two parts read alike."""
+    """Make names unique by a number."""
     seen: Counter[str] = Counter()
-    told = []
+    unique = []
     for name in names:
         seen[name] += 1
-        told.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return tuple(told)
+        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(unique)

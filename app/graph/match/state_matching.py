@@ -1,7 +1,7 @@
-"""Which states of an automaton are those of the one before, after the grammar was edited.
+"""Matches the states of an automaton with those of the previous one after an edit of the grammar.
 
-Numbers do not tell: a minimal automaton is numbered anew by every edit, and one more alternative moves nearly all
-of them. What tells is the way there: states that the same characters lead to, from the start on.
+State numbers cannot be compared: a minimal automaton is numbered again after every edit, and one more alternative
+changes nearly all numbers. States are matched by the path from the start: the same characters lead to them.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from engine.automata.dfa.dfa import ByteDfa
 
 
 def match_states(before: ByteDfa, after: ByteDfa) -> dict[int, int]:
-    """The states of the later automaton with those of the earlier one that the same edges lead to."""
+    """Return the states of the later automaton with those of the earlier one that the same edges lead to."""
     if before.start is None or after.start is None:
         return {}
-    ways: defaultdict[int, list[tuple[ByteRanges, int]]] = defaultdict(list)
+    edges_of: defaultdict[int, list[tuple[ByteRanges, int]]] = defaultdict(list)
     for edge in before.edges:
-        ways[edge.source].append((edge.ranges, edge.target))
+        edges_of[edge.source].append((edge.ranges, edge.target))
     same = {(edge.source, edge.ranges): edge.target for edge in after.edges}
-    found, taken, to_do = {after.start: before.start}, {before.start}, deque([after.start])
-    while to_do:
-        state = to_do.popleft()
-        for ranges, old in ways[found[state]]:
+    found, taken, queue = {after.start: before.start}, {before.start}, deque([after.start])
+    while queue:
+        state = queue.popleft()
+        for ranges, old in edges_of[found[state]]:
             new = same.get((state, ranges))
             if new is not None and new not in found and old not in taken:
                 found[new] = old
                 taken.add(old)
-                to_do.append(new)
+                queue.append(new)
     return found

@@ -170,7 +170,7 @@ def test_numbers_stand_under_labels_and_above_those_of_loops(qtbot: QtBot) -> No
     scene, _, _ = drawn()
     scene.set_badges({(0, 1): "12 · 3%", (1, 1): "7", (2, 3): "", (8, 9): "no such edge"})
     scene.reveal(EVERYTHING, 1.0)
-    badges, labels = scene._badges._captions, scene._labels._captions
+    badges, labels = scene._badges._labels, scene._labels._labels
     assert set(badges) == {(0, 1), (1, 1)}
     assert badges[0, 1].y > labels[0, 1].y
     assert badges[1, 1].y < labels[1, 1].y
