@@ -1,1 +1,1 @@
-"""The window: what people see of the engine. `engine` never imports it."""
+"""The desktop application (PySide6). `engine` never imports it."""

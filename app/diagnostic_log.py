@@ -1,13 +1,13 @@
-"""The diagnostic log: what a crash, a failed job or a stall leaves behind for a report.
+"""The diagnostic log: information about crashes, failed jobs and stalls for a report.
 
 Each run of the window has files of its own in the user's log folder, one for the window and one for each kind of
 worker, so that no two processes rotate one file. A file has a bounded size, and only the latest runs are kept.
 
-What the user wrote does not get into it: the message of an exception may quote a grammar or an output, so it is
-replaced by its length and a hash unless its type says nothing but names of code or of the system.
+The log contains no text of the user: the message of an exception may quote a grammar or an output, so it is replaced by
+its length and a hash unless its type only names code or parts of the system.
 
 Rejected: one file for all processes behind a lock, which a crash can leave locked; records that workers send to the
-window, since what matters most is what a worker wrote just before it died.
+window, since the most important one is what a worker wrote just before it died.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from app.storage import APPLICATION
 
 ExcInfo: TypeAlias = "tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]"
 
-FILE_BYTES: Final = 512 * 1024  # and as much again in the file before
+FILE_BYTES: Final = 512 * 1024  # and as much again in the previous file
 RUNS: Final = 10
 _COPIED_LINES: Final = 200
 _LOGGERS: Final = ("app", "engine")
 _PACKAGES: Final = (
     *"token-turnstile PySide6 PySide6-Essentials numpy numba torch transformers pygraphviz pyqtgraph".split(),
 )
-# Their messages name code or the system, and nothing that a user wrote.
+# Their messages name code or parts of the system, and nothing that a user wrote.
 _PLAIN: Final = (ImportError, AttributeError, NameError, MemoryError, RecursionError)
 
 _log = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ def begin(folder: Path | None = None) -> str:
     """Begin the log of this run of the window.
 
     Args:
-        folder: where logs are; the user's log folder by default.
+        folder: the folder of the logs; the user's log folder by default.
 
     Returns:
         why there is none; empty if there is one.
@@ -104,12 +104,12 @@ def begin(folder: Path | None = None) -> str:
 
 
 def log_of(process: str) -> LogFile | None:
-    """Return the log of a worker process of this run; None where there is no log."""
+    """Return the log of a worker process of this run; None if there is no log."""
     return LogFile(_run.folder / f"{_run.name}-{process}.log") if _run.folder is not None else None
 
 
 def folder() -> Path | None:
-    """Return the folder of the logs; None where there is no log."""
+    """Return the folder of the logs; None if there is no log."""
     return _run.folder
 
 
@@ -128,7 +128,7 @@ def details() -> str:
 
 
 def versions() -> list[str]:
-    """Return what a report must say of the installation and of the machine."""
+    """Return the facts about the installation and the machine that a report needs."""
     found = [f"Python {platform.python_version()}"]
     for package in _PACKAGES:
         with contextlib.suppress(PackageNotFoundError):
@@ -139,13 +139,13 @@ def versions() -> list[str]:
 
 
 def of_text(text: str) -> str:
-    """Return what the log says of a text that the user wrote: its length and a hash."""
+    """Return the log's replacement for a text that the user wrote: its length and a hash."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{len(text):,} characters, {digest}"
 
 
 def of_error(error: BaseException) -> str:
-    """Return what the log says of an exception."""
+    """Return the log's text for an exception."""
     kind = type(error).__name__
     if isinstance(error, OSError) and error.strerror:
         return f"{kind}: {error.strerror}"
@@ -156,7 +156,7 @@ def of_error(error: BaseException) -> str:
 
 
 class _Formatter(logging.Formatter):
-    """One line for each record, and a traceback without the texts of exceptions."""
+    """Formats each record as one line, and tracebacks without the texts of exceptions."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
@@ -165,7 +165,7 @@ class _Formatter(logging.Formatter):
         plain = logging.makeLogRecord(record.__dict__)
         if isinstance(plain.args, tuple):
             plain.args = tuple(of_error(one) if isinstance(one, BaseException) else one for one in plain.args)
-        plain.exc_text = None  # another handler may have written it, messages included
+        plain.exc_text = None  # another handler may have formatted it, messages included
         return super().format(plain).replace(str(Path.home()), "~").replace("\n", "\n    ")
 
     def formatTime(self, record: logging.LogRecord, _datefmt: str | None = None) -> str:
@@ -177,19 +177,19 @@ class _Formatter(logging.Formatter):
 
 
 class _Handler(RotatingFileHandler):
-    """A rotating file into which `faulthandler` writes, too; what cannot be written is dropped."""
+    """A rotating file that `faulthandler` also writes to; records that cannot be written are dropped."""
 
     def _open(self) -> TextIOWrapper:
         stream = super()._open()
-        faulthandler.enable(stream, all_threads=True)  # of the file before, if there was one, it knows nothing more
+        faulthandler.enable(stream, all_threads=True)  # it wrote to the previous file, if there was one
         return stream
 
     def handleError(self, _record: logging.LogRecord) -> None:
-        """Do nothing: the disk is full, and the log is not what the user works on."""
+        """Do nothing: the disk is full, and the log is less important than the user's work."""
 
 
 def _keep_terminal() -> None:
-    """Go on writing warnings to the terminal, as Python does while nothing else handles them."""
+    """Keep writing warnings to the terminal, as Python does by default."""
     terminal = logging.StreamHandler()
     terminal.setLevel(logging.WARNING)
     for name in _LOGGERS:
@@ -211,7 +211,7 @@ def _traceback(error: BaseException) -> Iterator[str]:
 
 
 def _entries(lines: list[str]) -> list[str]:
-    """Join each line of a log with those that belong to it, which are indented or written by `faulthandler`."""
+    """Join each line of a log with its continuation lines, which are indented or written by `faulthandler`."""
     entries: list[str] = []
     for line in lines:
         if line[:1].isdigit() or not entries:
@@ -222,7 +222,7 @@ def _entries(lines: list[str]) -> list[str]:
 
 
 def _remove_old(folder: Path) -> None:
-    """Remove the logs of all but the latest runs, and keep those of windows that are still open."""
+    """Remove the logs of all but the latest runs, and keep those of open windows."""
     runs: dict[str, list[Path]] = {}
     with contextlib.suppress(OSError):
         for file in folder.glob("*.log*"):

@@ -1,4 +1,4 @@
-"""How numbers and tokens are written, in tables, headlines and tool tips alike."""
+"""Formatting of numbers and tokens for tables, headlines and tool tips."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
     "unmarked",
 ]
 
-_CODE = re.compile(r"(`+) ?(.+?) ?\1(?!`)")  # as in Markdown: code that holds backticks stands between more of them
+_CODE = re.compile(r"(`+) ?(.+?) ?\1(?!`)")  # as in Markdown: code that contains backticks is delimited by more of them
 _RANGE = re.compile(r"`(.-.)`")
 MINUS = "\N{MINUS SIGN}"
 
@@ -38,7 +38,7 @@ shown = lru_cache(maxsize=65_536)(visible)  # a trace repeats its tokens, and a 
 
 
 def in_line(data: bytes) -> str:
-    """Text in one line: all that cannot be seen is marked, but for blanks between words."""
+    """Return a text in one line: invisible characters are marked, except for spaces between words."""
     text = shown(data)
     inner = text.strip("␣")
     if not inner:
@@ -48,17 +48,17 @@ def in_line(data: bytes) -> str:
 
 
 def unmarked(text: str) -> str:
-    """Prose in which backticks hold code, for a label that knows no fonts: the code stands in quotation marks."""
+    """Replace the backticks around code by quotation marks, for labels without fonts."""
     return _CODE.sub(r"“\2”", text)
 
 
 def characters(ranges: Ranges) -> str:
-    """What may stand at a place, for a label that knows no fonts: `a-z, “:” or a space`; a range needs no quotes."""
+    """Return the allowed bytes for labels without fonts: `a-z, “:” or a space`; a range needs no quotes."""
     return unmarked(_RANGE.sub(r"\1", byte_prose(ranges)))
 
 
 def change_column(before: float, after: float) -> str:
-    """The way from one probability to another, in percentage points with its sign."""
+    """Return the difference of two probabilities in percentage points, with its sign."""
     points = (after - before) * 100
     digits = f"{abs(points):.1f}"
     if digits == "0.0":
@@ -67,33 +67,41 @@ def change_column(before: float, after: float) -> str:
 
 
 def token_text(token: bytes | None, name: str, token_id: int) -> str:
-    """A token for a table or a chip: its bytes made visible, or its name, or its id."""
+    """Return a token for a table or a chip: its displayed bytes, or its name, or its id.
+
+    Args:
+        token: its bytes; None if it has none.
+        name: its name; empty unless it is a special token.
+        token_id: its id.
+    """
     if name:
         return name
     return shown(token) if token else f"#{token_id}"
 
 
 def candidate_text(candidate: Candidate) -> str:
-    """The same of a candidate."""
+    """Return a candidate's token for a table or a chip."""
     return token_text(candidate.token, candidate.name, candidate.token_id)
 
 
 def prompt_text(prompt: str | Chat) -> str:
-    """A prompt in one line; empty for an empty one."""
+    """Return a prompt in one line; empty for an empty one."""
     if isinstance(prompt, Chat):
-        said = [f"{role}: {text}" for role, text in prompt.messages]
-        prompt = " · ".join([*said, f"assistant: {prompt.assistant_prefix}"] if prompt.assistant_prefix else said)
+        messages = [f"{role}: {text}" for role, text in prompt.messages]
+        prompt = " · ".join(
+            [*messages, f"assistant: {prompt.assistant_prefix}"] if prompt.assistant_prefix else messages
+        )
     return " ".join(prompt.split())
 
 
 def context_full(position: Position) -> str:
-    """Say that a model's context is full, and how long it is."""
+    """Return a sentence about a full model context, with its length."""
     length = f" of {position.context.length:,} tokens" if position.context is not None else ""
     return f"The model's context{length} is full"
 
 
 def end_text(position: Position) -> str:
-    """Say in a few words how a generation ended; empty while it has not."""
+    """Return in a few words how a generation ended; empty if it has not ended."""
     match position.finish:
         case Finish.STOP:
             return "Complete" if position.accepting else "Ended, though the output is no full match"
@@ -107,18 +115,18 @@ def end_text(position: Position) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """A number with its noun: "1 token", "2,000 tokens"."""
+    """Return a number with its noun: "1 token", "2,000 tokens"."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def megabytes(size: int) -> str:
-    """A size as users of a download read it, in decimal megabytes."""
+    """Return a size in decimal megabytes, as download sizes are displayed."""
     value = size / 1_000_000
     return f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
 CLOSE_OBJECTS = "Allow declared properties only"
-"""The button that closes the objects of a JSON Schema where an export needs that."""
+"""The label of the button that closes the objects of a JSON Schema if an export needs that."""
 CLOSE_OBJECTS_TIP = (
     "Read the schema as if every object that does not name additionalProperties forbade them. Undo brings them back"
 )

@@ -1,7 +1,7 @@
-"""The composition root: the only place that builds services, and what `turnstile` without a subcommand runs.
+"""The composition root: the only module that creates services, and the entry point of `turnstile` without a subcommand.
 
-Importing this module must stay cheap and free of Qt: a spawned worker imports
-the main module again before it does anything else.
+Importing this module must stay cheap and free of Qt: a spawned worker imports the main module again before it does
+anything else.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ DEFAULT_SCREENSHOT = "turnstile.png"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Open the window; without a display, play the session offscreen. Returns the exit code."""
+    """Open the window; without a display, run the session offscreen. Return the exit code."""
     multiprocessing.freeze_support()
     options = _parser().parse_args(sys.argv[1:] if argv is None else argv)
     plays = options.screenshot is not None or not has_display()
     if plays and options.document is not None and (why_not := _unreadable(options.document)):
-        # Without a window nobody would see its message, and the session of another document would be played.
+        # Without a window its message would be invisible, and the session of another document would run.
         _complain(why_not)
         return ExitCode.MISUSE
     if options.screenshot is None and not has_display():
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def has_display() -> bool:
-    """Whether a window can be shown; only X11 and Wayland desktops can lack a display."""
+    """Return whether a window can be shown; only X11 and Wayland desktops can lack a display."""
     if os.name == "nt" or sys.platform == "darwin":
         return True
     named = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
@@ -90,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--size", type=_size, default=(1600, 1000), metavar="SIZE", help="for --screenshot, as WIDTHxHEIGHT (1600x1000)"
     )
-    parser.add_argument("-session", help=argparse.SUPPRESS)  # what Qt has an X11 session manager restart it with
+    parser.add_argument("-session", help=argparse.SUPPRESS)  # added by Qt when an X11 session manager restarts it
     parser.add_argument("--exit-after-paint", action="store_true", help=argparse.SUPPRESS)  # for the start benchmark
     return parser
 
@@ -104,7 +104,7 @@ def _size(text: str) -> tuple[int, int]:
 
 def _run(options: argparse.Namespace, stack: ExitStack) -> int:
     app = _application()
-    stack.callback(_forget_qt)  # Qt may have something to say while Python goes
+    stack.callback(_forget_qt)  # Qt may log while Python shuts down
     window = _window(app, options, stack)
     if options.screenshot is not None:
         from app.window.offscreen import play
@@ -121,10 +121,10 @@ def _run(options: argparse.Namespace, stack: ExitStack) -> int:
         window.painted.connect(lambda: _say("painted"))
         window.painted.connect(window.close_without_asking)
         return app.exec()
-    # The workers start once the window stands, so that nothing competes with its first paint.
+    # The workers start after the window's first paint, so that nothing competes with it.
     window.painted.connect(lambda: window.begin(options.document))
-    # What was built so far lives as long as the window: no later garbage collection need look at it, which spares
-    # the event loop pauses of tens of milliseconds.
+    # The objects created so far live as long as the window: exempting them from later garbage collections avoids pauses
+    # of tens of milliseconds in the event loop.
     window.painted.connect(gc.freeze)
     return app.exec()
 
@@ -137,7 +137,7 @@ def _application() -> QApplication:
     from app.jobs import GarbageCollector
     from app.window.icon_file import icon_path
 
-    # Tokens are written in forty scripts; that a system has no font for some of them is no news to its user.
+    # Tokens are written in forty scripts; a missing system font for some of them is of no interest to the user.
     QLoggingCategory.setFilterRules("qt.text.font.db.warning=false")
     qInstallMessageHandler(_log_qt)
     app = QApplication(sys.argv[:1])
@@ -160,7 +160,7 @@ def _window(app: QApplication, options: argparse.Namespace, stack: ExitStack) ->
 
     why_no_log = "" if options.screenshot is not None else diagnostic_log.begin()
     scratch: Path | None = None
-    if options.screenshot is not None:  # a picture is of a first start, whatever this home remembers
+    if options.screenshot is not None:  # a picture shows a first start, whatever the user's settings are
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="turnstile-")))
     settings = Settings(scratch / "preferences.json" if scratch else None)
     chosen = options.theme or settings.preferences.theme

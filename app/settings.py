@@ -1,11 +1,9 @@
-"""What the window remembers from one start to the next: typed preferences in one JSON file.
+"""Preferences that the window keeps from one start to the next, in one JSON file.
 
-A preferences file is a convenience and is treated as one: a missing, damaged or
-newer file gives the defaults (a damaged one is set aside), and a home that cannot
-be written costs one line in the log, and one in the window.
+A missing, damaged or newer preferences file gives the defaults (a damaged one is set aside), and a home folder that is
+not writable causes one line in the log and one notification.
 
-Rejected: `QSettings`. It is untyped, goes to the registry on Windows, and cannot
-say whether it wrote anything.
+Rejected: `QSettings`. It is untyped, uses the registry on Windows, and cannot report whether it wrote anything.
 """
 
 from __future__ import annotations
@@ -29,17 +27,17 @@ ThemeChoice = Literal["system", "light", "dark"]
 
 
 class Preferences(msgspec.Struct, forbid_unknown_fields=False):
-    """Everything that is remembered.
+    """The stored preferences.
 
     Attributes:
-        theme: which theme, or the desktop's.
+        theme: a theme, or the desktop's.
         model: the spec of the model that a new window opens.
         recent: documents, the latest first.
         geometry, splitters: Qt's own byte strings for the window and its splitters, by name.
         window_state: `maximised`, `full screen`, or empty.
-        bottom_open: whether the tabs under the panes unfold when they have something to show.
-        welcomed: whether the line of the first run was dismissed.
-        chip_colours: by what the output is coloured.
+        bottom_open: whether the bottom panel opens when it has something to show.
+        welcomed: whether the banner of the first run was dismissed.
+        chip_colours: the quantity by which the output is coloured.
     """
 
     theme: ThemeChoice = "system"
@@ -54,11 +52,11 @@ class Preferences(msgspec.Struct, forbid_unknown_fields=False):
 
 
 class Settings:
-    """Reads preferences once; writes them when told to.
+    """Reads preferences once, and writes every change.
 
     Attributes:
-        on_failure: is called with the reason when writing begins to fail.
-        damaged: the name of the file if it was damaged, so that the defaults hold; else empty.
+        on_failure: called with the reason when writing begins to fail.
+        damaged: the name of the file if it was damaged, so that the defaults apply; otherwise empty.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -70,7 +68,7 @@ class Settings:
 
     @property
     def session_path(self) -> Path:
-        """Where the work is kept that was open last."""
+        """Return the file of the last open document."""
         return self._path.with_name("session.json")
 
     def change(self, **changes: Any) -> None:
@@ -79,16 +77,16 @@ class Settings:
         self._write()
 
     def remember_file(self, path: Path) -> None:
-        """Put a document at the head of the recent ones."""
+        """Move a document to the top of the recent ones."""
         name = str(path)
         others = [other for other in self.preferences.recent if other != name]
         self.change(recent=[name, *others][:RECENT_FILES])
 
     def forget_file(self, path: Path) -> None:
-        """Take a document that cannot be opened any more out of the recent ones."""
-        left = [name for name in self.preferences.recent if name != str(path)]
-        if left != self.preferences.recent:
-            self.change(recent=left)
+        """Remove a document that cannot be opened any more from the recent ones."""
+        remaining = [name for name in self.preferences.recent if name != str(path)]
+        if remaining != self.preferences.recent:
+            self.change(recent=remaining)
 
     def _read(self) -> Preferences:
         try:

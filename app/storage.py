@@ -1,7 +1,7 @@
-"""Files of the application's own: written whole or not at all, and set aside where they are damaged.
+"""Files of the application: written atomically, and set aside if they are damaged.
 
-Whatever a file of the user's home contains, the window opens: it takes the defaults, keeps the damaged file under
-another name for whoever wants to look into it, and says so once.
+Whatever a file in the user's home contains, the window opens: it uses the defaults, keeps the damaged file under
+another name for inspection, and reports it once.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ APPLICATION: Final = "turnstile"
 
 _MARK: Final = ".damaged-"
 _DIGITS: Final = 6
-_KEPT: Final = 5  # damaged files for each name
-_NAME_LIMIT: Final = 80  # characters of a damaged file's own name, so that the new one is not too long for the disk
+_MOST_KEPT: Final = 5  # damaged files for each name
+_NAME_LIMIT: Final = (
+    80  # characters of a damaged file's own name, so that the new one is not too long for the file system
+)
 
 UNREADABLE: Final = (
     OSError,
@@ -40,7 +42,7 @@ UNREADABLE: Final = (
     InvariantError,
     msgspec.MsgspecError,
 )
-"""All that reading a damaged file may raise."""
+"""All exceptions that reading a damaged file may raise."""
 
 
 class TooLargeError(ValueError):
@@ -51,9 +53,9 @@ def read_limited(path: Path, limit: int) -> bytes:
     """Read a regular file of at most `limit` bytes.
 
     Raises:
-        OSError: it cannot be read, or is no regular file.
+        OSError: it cannot be read, or is not a regular file.
         TooLargeError: it is larger.
-        ValueError: the path is none.
+        ValueError: the path is invalid.
     """
     data = read_start(path, limit + 1)
     if len(data) > limit:
@@ -65,8 +67,8 @@ def read_start(path: Path, size: int) -> bytes:
     """Read up to `size` bytes from the start of a regular file.
 
     Raises:
-        OSError: it cannot be read, or is no regular file: a pipe would have the window wait for ever.
-        ValueError: the path is none.
+        OSError: it cannot be read, or is not a regular file: a pipe would block the window forever.
+        ValueError: the path is invalid.
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(descriptor, "rb") as file:
@@ -76,7 +78,7 @@ def read_start(path: Path, size: int) -> bytes:
 
 
 def exists(path: Path) -> bool:
-    """Return whether there is a file; False for a path that the system cannot even look up."""
+    """Return whether there is a file; False for a path that the system cannot look up."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -84,19 +86,19 @@ def exists(path: Path) -> bool:
 
 
 def is_small_number(text: str) -> bool:
-    """Return whether a text from a file is a number that Qt can take."""
+    """Return whether a text from a file is a number that Qt accepts."""
     return text.isdecimal() and len(text) <= _DIGITS
 
 
 def set_aside(path: Path, group: str = "") -> bool:
-    """Give a damaged file a name that says when it was found, and remove the oldest of many such files.
+    """Rename a damaged file with the time, and remove the oldest of many such files.
 
     Args:
         path: the file.
-        group: how the names end of all the files that are counted together; the file's own name by default.
+        group: the common suffix of the names of all files that are counted together; the file's own name by default.
 
     Returns:
-        whether it was renamed; False where the folder cannot be written.
+        whether it was renamed; False if the folder cannot be written.
     """
     stem = f"{path.name[-_NAME_LIMIT:]}{_MARK}{time.strftime('%Y%m%d-%H%M%S')}"
     names = (path.with_name(stem if number == 1 else f"{stem}-{number}") for number in itertools.count(1))
@@ -107,7 +109,7 @@ def set_aside(path: Path, group: str = "") -> bool:
         _log.warning("the damaged file %s cannot be renamed: %s", path, error)
         return False
     marked = (one for one in aside if _MARK in one.name)
-    for old in sorted(marked, key=lambda one: one.name.partition(_MARK)[2])[:-_KEPT]:
+    for old in sorted(marked, key=lambda one: one.name.partition(_MARK)[2])[:-_MOST_KEPT]:
         with contextlib.suppress(OSError):
             old.unlink()
     return True
@@ -118,12 +120,12 @@ def write_atomically(path: Path, data: bytes, *, is_shared: bool = False) -> Non
 
     Args:
         path: the file.
-        data: all of its new content.
-        is_shared: whether others may read it, as far as the user lets them: it keeps the rights that it had, or gets
-            those of any new file. Otherwise it is the user's alone.
+        data: its new content.
+        is_shared: whether others may read it, as far as the user allows: it keeps its permissions, or gets those of any
+            new file. Otherwise only the user has access.
 
     Raises:
-        OSError: the file is as it was.
+        OSError: the file is unchanged.
     """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -140,9 +142,9 @@ def write_atomically(path: Path, data: bytes, *, is_shared: bool = False) -> Non
 
 
 def _rights(path: Path) -> int:
-    """Return the permissions of a file, or those that a new one gets."""
+    """Return the permissions of a file, or those of a new one."""
     with contextlib.suppress(OSError):
         return path.stat().st_mode & 0o777
-    umask = os.umask(0o077)  # there is no other way to ask for it
+    umask = os.umask(0o077)  # there is no other way to read it
     os.umask(umask)
     return 0o666 & ~umask
