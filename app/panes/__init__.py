@@ -1,1 +1,1 @@
-"""The panes of the window. None imports another; the window wires them to the session."""
+"""The panes of the window. None imports another; presenters connect them to the session."""

@@ -1,4 +1,4 @@
-"""The breakpoints of a document: what each is on, whether it is on or off, and the way to its place."""
+"""The list of breakpoints of a document, with switches, and navigation to their positions."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _EMPTY = (
 
 
 class BreakpointsModel(QAbstractTableModel):
-    """One row for each; a row can be switched on and off.
+    """One row for each breakpoint, with a check box.
 
     Signals:
-        switched(row): the user switched one.
+        switched(row): the user toggled one.
     """
 
     switched = Signal(int)
@@ -54,26 +54,26 @@ class BreakpointsModel(QAbstractTableModel):
         self._rows: tuple[Breakpoint, ...] = ()
 
     def show_breakpoints(self, rows: tuple[Breakpoint, ...]) -> None:
-        """Show these."""
+        """Show breakpoints."""
         self.beginResetModel()
         self._rows = rows
         self.endResetModel()
 
     @property
     def rows(self) -> tuple[Breakpoint, ...]:
-        """Those that are shown."""
+        """Return the breakpoints shown."""
         return self._rows
 
     def rowCount(self, parent: Index = _ROOT) -> int:
-        """One for each."""
+        """Return the number of breakpoints."""
         return 0 if parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: Index = _ROOT) -> int:
-        """Always the same."""
+        """Return the number of columns."""
         return 0 if parent.isValid() else len(_TITLES)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Titles."""
+        """Return titles."""
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(_TITLES):
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -81,12 +81,12 @@ class BreakpointsModel(QAbstractTableModel):
         return _TITLES[section] if role == Qt.ItemDataRole.DisplayRole else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """The first column has a box to tick."""
+        """Return the flags; the first column has a check box."""
         flags = super().flags(index)
         return flags | Qt.ItemFlag.ItemIsUserCheckable if index.isValid() and index.column() == ON else flags
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Texts, and the box."""
+        """Return texts, and the check state."""
         if not index.isValid():
             return None
         row = self._rows[index.row()]
@@ -104,7 +104,7 @@ class BreakpointsModel(QAbstractTableModel):
         return None
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Tick the box: whoever owns the breakpoints changes them, and shows them anew."""
+        """Toggle the check box: the owner of the breakpoints changes them, and shows them again."""
         if role != Qt.ItemDataRole.CheckStateRole or not index.isValid():
             return False
         self.switched.emit(index.row())
@@ -115,9 +115,9 @@ class BreakpointsPane(QFrame):
     """Lists breakpoints.
 
     Signals:
-        changed(breakpoints): the user switched or removed some.
-        activated(Breakpoint): show its place.
-        add_wanted(): set one where the cursor is.
+        changed(breakpoints): the user toggled or removed some.
+        activated(Breakpoint): show its position.
+        add_wanted(): set one at the cursor.
     """
 
     changed = Signal(object)
@@ -157,7 +157,7 @@ class BreakpointsPane(QFrame):
         self.show_breakpoints(())
 
     def show_breakpoints(self, breakpoints: tuple[Breakpoint, ...]) -> None:
-        """List these; the selected row stays where it is."""
+        """List breakpoints; the selected row stays selected."""
         row = self.table.currentIndex().row()
         self.model.show_breakpoints(breakpoints)
         self._pages.setCurrentIndex(1 if breakpoints else 0)
@@ -167,7 +167,7 @@ class BreakpointsPane(QFrame):
         self._enable()
 
     def show_hit(self, one: Breakpoint) -> None:
-        """Select the one that a run stopped at."""
+        """Select the breakpoint at which a run stopped."""
         row = next((row for row, known in enumerate(self.model.rows) if known.is_same(one)), -1)
         if row >= 0:
             self.table.selectRow(row)
@@ -195,13 +195,13 @@ class BreakpointsPane(QFrame):
         self.changed.emit(tuple(rows))
 
     def _remove_selected(self) -> None:
-        gone = {index.row() for index in self.table.selectionModel().selectedRows()}
-        if gone:
-            self.changed.emit(tuple(one for row, one in enumerate(self.model.rows) if row not in gone))
+        removed = {index.row() for index in self.table.selectionModel().selectedRows()}
+        if removed:
+            self.changed.emit(tuple(one for row, one in enumerate(self.model.rows) if row not in removed))
 
 
 class _Table(QTableView):
-    """Space switches, Del removes, Return goes to the place, on every platform."""
+    """Space toggles, Del removes, Return goes to the position, on every platform."""
 
     switch_wanted = Signal(int)
     remove_wanted = Signal()
@@ -226,7 +226,7 @@ class _Table(QTableView):
         self.setColumnWidth(KIND, 180)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """The keys."""
+        """Handle the keys."""
         row = self.currentIndex().row()
         match event.key():
             case Qt.Key.Key_Delete | Qt.Key.Key_Backspace:
@@ -240,7 +240,7 @@ class _Table(QTableView):
 
 
 def what(one: Breakpoint) -> str:
-    """What a breakpoint is on, as its list calls it."""
+    """Return the element that a breakpoint is on, for the list."""
     if one.label:
         return one.label
     match one.kind:

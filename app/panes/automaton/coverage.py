@@ -1,12 +1,11 @@
-"""What of a drawing the tests use.
+"""The states and edges of a drawing that are covered.
 
-An edge that is drawn may stand for several: bytes and calls between the same two
-states, the bytes of a character, all that leads from one rule or region to
-another. It counts as used where a test uses any of them; a state, where a used
-edge touches it. A way through a folded character is followed edge by edge, so
-two characters that share their inner states may lend each other an edge.
+A drawn edge may represent several ones: bytes and calls between the same two states, the bytes of a character, all
+edges from one rule or region to another. It is covered if any of them is; a state, if a covered edge touches it. A path
+through a folded character is followed edge by edge, so two characters that share inner states may mark each other's
+edges.
 
-Rejected: running the texts here. The process that judges them knows already.
+Rejected: running the texts here. The process that judges them has the result already.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ _TOO_MANY = "Coverage is not drawn: there are too many edges. The tests list wha
 
 @dataclass(frozen=True, slots=True)
 class CoveredParts:
-    """States and edges of a drawing."""
+    """Covered states and edges of a drawing."""
 
     states: frozenset[int]
     edges: frozenset[EdgeKey]
 
 
 def used_calls(names: tuple[str, ...], coverage: Coverage) -> CoveredParts | str:
-    """The rules, and which calls which."""
-    why_not = _unfit(names, coverage)
+    """Return the covered rules, and the covered calls between them."""
+    why_not = _reason_missing(names, coverage)
     if why_not:
         return why_not
     number = {name: at for at, name in enumerate(names)}
@@ -46,8 +45,19 @@ def used_calls(names: tuple[str, ...], coverage: Coverage) -> CoveredParts | str
 def used_in_rules(
     rules: RuleCharts, shown: Iterable[int], firsts: Sequence[int], coverage: Coverage, *, is_folded: bool
 ) -> CoveredParts | str:
-    """The states and edges of some rules, each numbered from its first state on."""
-    why_not = _unfit(rules.names, coverage)
+    """Return the covered states and edges of some rules.
+
+    Args:
+        rules: the charts.
+        shown: the numbers of the rules.
+        firsts: the number of each rule's first state in the drawing.
+        coverage: the coverage.
+        is_folded: whether characters are drawn instead of bytes.
+
+    Returns:
+        the covered parts, or a sentence if they are unknown.
+    """
+    why_not = _reason_missing(rules.names, coverage)
     if why_not:
         return why_not
     of_rule: defaultdict[int, set[EdgeKey]] = defaultdict(set)
@@ -55,29 +65,29 @@ def used_in_rules(
         if row.covered:
             of_rule[row.key.rule].add((row.key.source, row.key.target))
     edges: set[EdgeKey] = set()
-    begun = {firsts[rule] for rule in shown if coverage.rules[rule].covered}
+    entered = {firsts[rule] for rule in shown if coverage.rules[rule].covered}
     for rule in shown:
         first, fold = firsts[rule], rules.rules[rule].fold if is_folded else None
-        edges.update((first + a, first + b) for a, b in _drawn(of_rule[rule], fold))
-    return _used(edges, begun)
+        edges.update((first + a, first + b) for a, b in _drawn_edges(of_rule[rule], fold))
+    return _used(edges, entered)
 
 
 def used_states(fold: FoldedEdge | None, coverage: Coverage) -> CoveredParts | str:
-    """The states and edges of the whole automaton."""
-    edges = _whole(coverage)
-    return edges if isinstance(edges, str) else _used(_drawn(edges, fold))
+    """Return the covered states and edges of the complete automaton."""
+    edges = _dfa_edges(coverage)
+    return edges if isinstance(edges, str) else _used(_drawn_edges(edges, fold))
 
 
 def used_regions(regions: AutomatonRegions, coverage: Coverage) -> CoveredParts | str:
-    """The regions, and the edges between them."""
-    edges = _whole(coverage)
+    """Return the covered regions, and the covered edges between them."""
+    edges = _dfa_edges(coverage)
     if isinstance(edges, str):
         return edges
     between = {(regions.of_state[a], regions.of_state[b]) for a, b in edges}
     return CoveredParts(_used(between).states, frozenset(key for key in between if key[0] != key[1]))
 
 
-def _whole(coverage: Coverage) -> frozenset[EdgeKey] | str:
+def _dfa_edges(coverage: Coverage) -> frozenset[EdgeKey] | str:
     if coverage.whole is not None:
         return coverage.whole
     if coverage.rules or not coverage.total_edges:
@@ -87,7 +97,7 @@ def _whole(coverage: Coverage) -> frozenset[EdgeKey] | str:
     return frozenset((row.key.source, row.key.target) for row in coverage.edges if row.covered)
 
 
-def _unfit(names: tuple[str, ...], coverage: Coverage) -> str:
+def _reason_missing(names: tuple[str, ...], coverage: Coverage) -> str:
     if tuple(row.name for row in coverage.rules) != names:
         return _TO_COME
     return _TOO_MANY if len(coverage.edges) < coverage.total_edges else ""
@@ -98,23 +108,23 @@ def _used(edges: Iterable[EdgeKey], more: Iterable[int] = ()) -> CoveredParts:
     return CoveredParts(frozenset(more).union(*found), found)
 
 
-def _drawn(edges: Iterable[EdgeKey], fold: FoldedEdge | None) -> frozenset[EdgeKey]:
-    """The edges over characters and texts that edges over bytes make up; without a fold, these."""
+def _drawn_edges(edges: Iterable[EdgeKey], fold: FoldedEdge | None) -> frozenset[EdgeKey]:
+    """Return the edges over characters and texts that edges over bytes make up; all edges without a fold."""
     found = frozenset(edges)
     if fold is None:
         return found
     after: defaultdict[int, list[int]] = defaultdict(list)
     for source, target in found:
         after[source].append(target)
-    made: set[EdgeKey] = set()
+    folded: set[EdgeKey] = set()
     for source in after.keys() - fold.inner:
-        todo, seen = list(after[source]), set[int]()
-        while todo:
-            state = todo.pop()
+        pending, seen = list(after[source]), set[int]()
+        while pending:
+            state = pending.pop()
             if state not in seen:
                 seen.add(state)
                 if state in fold.inner:
-                    todo += after[state]
+                    pending += after[state]
                 else:
-                    made.add((source, state))
-    return frozenset(made)
+                    folded.add((source, state))
+    return frozenset(folded)

@@ -1,4 +1,4 @@
-"""What the automaton pane looks like: its widgets, put together; what they do is the pane's."""
+"""The widgets of the automaton pane and their layout; the pane has the behaviour."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SAVED, _SPLIT = "automaton", "automaton split"
 
 
 class AutomatonView(QWidget):
-    """The bars, the drawing, the tables, the stacks and the map."""
+    """The bars, the drawing, the tables, the stacks and the minimap."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -81,53 +81,53 @@ class AutomatonView(QWidget):
         self.footer.stacks_button.toggled.connect(lambda _on: self._show_body())
         self.footer.map_button.toggled.connect(lambda _on: self._show_body())
         self.footer.find_button.clicked.connect(self.find_bar.open_bar)
-        self.find_bar.closed.connect(self._leave_search)
+        self.find_bar.closed.connect(self._on_search_closed)
         CloseOnEscape(self, self.find_bar.isVisible, self.find_bar.close_bar)
         theme.themes.changed.connect(self._scene.recolour)
         self._show_body()
 
     @property
     def scene(self) -> AutomatonScene:
-        """The drawing."""
+        """Return the scene of the drawing."""
         return self._scene
 
     def say_empty(self, text: str) -> None:
-        """What stands where no drawing is; an empty text for what will be there."""
+        """Set the text of the empty page; by default it says what will be there."""
         self._empty.setText(text or _EMPTY)
 
     def count_stacks(self) -> None:
-        """Say on the button how many stacks there are."""
+        """Show the number of stacks on their button."""
         self.footer.count_stacks(self.stacks.count)
 
     def save(self) -> dict[str, bytes]:
-        """Whether the table and the stacks are shown, and how high the reader drew these."""
-        seen = [name for name, button in self._remembered().items() if button.isChecked()]
-        return {_SAVED: " ".join(seen).encode(), _SPLIT: bytes(self._split.saveState().data())}
+        """Return whether the table and the stacks are shown, and the state of the splitter."""
+        shown = [name for name, button in self._saved_buttons().items() if button.isChecked()]
+        return {_SAVED: " ".join(shown).encode(), _SPLIT: bytes(self._split.saveState().data())}
 
     def restore(self, saved: Mapping[str, bytes]) -> None:
-        """Show what was shown."""
-        seen = saved.get(_SAVED, b"").decode(errors="replace").split()
-        for name, button in self._remembered().items():
-            if name in seen:
+        """Restore the saved state."""
+        shown = saved.get(_SAVED, b"").decode(errors="replace").split()
+        for name, button in self._saved_buttons().items():
+            if name in shown:
                 button.setChecked(True)  # not clicked: there is no automaton yet
         if state := saved.get(_SPLIT):
             self._split.restoreState(QByteArray(state))
 
-    def _remembered(self) -> dict[str, QAbstractButton]:
+    def _saved_buttons(self) -> dict[str, QAbstractButton]:
         return {"table": self.header.table_button, "stacks": self.footer.stacks_button}
 
     def offer_map(self, *, offered: bool) -> None:
-        """Open the map beside a large drawing, and close it beside a small one, unless the reader did otherwise."""
+        """Open the minimap for a large drawing, close it for a small one, unless the user decided otherwise."""
         if offered != self._map_is_offered:
             self._map_is_offered = offered
             self.footer.map_button.setChecked(offered)
 
-    def _leave_search(self) -> None:
+    def _on_search_closed(self) -> None:
         page = self._pages.currentWidget()
         if page is not None:
             page.setFocus()
 
-    def _beside_the_stacks(self) -> QWidget:
+    def _make_body(self) -> QWidget:
         body = QWidget()
         row = QHBoxLayout(body)
         row.setContentsMargins(0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""The bar to find something in the automaton with."""
+"""The find bar of the automaton."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from app.widgets.field_keys import FieldKeys
 
 
 class AutomatonFindBar(QFrame):
-    """A field, what was found, and which of it is shown; hidden until it is called for.
+    """A text field, the hits, and the current one; hidden until it is opened.
 
     Signals:
         searched: the text changed.
         hit_wanted: a `Hit` to go to.
-        closed: the reader is done.
+        closed: the bar was closed.
     """
 
     searched = Signal(str)
@@ -32,7 +32,7 @@ class AutomatonFindBar(QFrame):
         super().__init__()
         self.setProperty("role", "bar")
         self._hits: Sequence[Hit] = ()
-        self._at = -1
+        self._current = -1
         self.field = QLineEdit()
         self.field.setAccessibleName("Find in the automaton")
         self.field.setPlaceholderText('State, rule, byte or "text"')
@@ -60,7 +60,7 @@ class AutomatonFindBar(QFrame):
         self.close_button.clicked.connect(self.close_bar)
 
     def open_bar(self) -> None:
-        """Show it, and let the reader type."""
+        """Show the bar and focus the field."""
         self.show()
         self.field.setFocus()
         self.field.selectAll()
@@ -68,14 +68,14 @@ class AutomatonFindBar(QFrame):
             self.searched.emit(self.field.text())
 
     def close_bar(self) -> None:
-        """Hide it."""
+        """Hide the bar."""
         if not self.isHidden():
             self.hide()
             self.closed.emit()
 
     def show_hits(self, hits: Sequence[Hit]) -> None:
-        """Take up what was found; the reader goes to it by Return."""
-        self._hits, self._at = hits, -1
+        """Show the hits; Return goes to the next one."""
+        self._hits, self._current = hits, -1
         for button in (self.previous_button, self.next_button):
             button.setEnabled(bool(hits))
         if not self.field.text():

@@ -1,4 +1,4 @@
-"""Finding something in an automaton: a state by number, a rule by name, what reads a byte or a class, a text."""
+"""Searches an automaton: a state by number, a rule by name, states that read a byte or a class, a text."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ CodePoints = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One thing that was found.
+    """A search result.
 
     Attributes:
-        says: what it is.
-        state: a state: of the rule, where there is one, else of what is shown; None for a rule as a whole.
-        rule: a rule or region; empty for a state of no rule.
-        in_part: whether the state is one of the automaton over bytes, which may not be what is shown now.
+        says: its description.
+        state: a state of the rule, if there is one, otherwise of the drawing; None for a whole rule.
+        rule: a rule or region; empty for a state without one.
+        in_part: whether the state belongs to the automaton over bytes, which may not be shown now.
     """
 
     says: str
@@ -39,11 +39,19 @@ class Hit:
 
 
 def find(levels: Levels, view: ViewState, text: str) -> tuple[Hit, ...]:
-    """Find what a text can mean in an automaton, the likeliest first.
+    """Search an automaton, the most likely interpretation first.
 
     A number is a state. `"…"` is a text: the state that it leads to, and the states that it is read from. One
     character, or `0x41`, is a byte: the states that read it. `a-z`, or `[a-z_]`, is a class: the states that read all
     of it. Anything else is a part of a rule's name, or a text.
+
+    Args:
+        levels: the automaton.
+        view: the current view.
+        text: the search text.
+
+    Returns:
+        at most `MOST_HITS` hits.
     """
     wanted = text.strip() or text
     if not wanted:
@@ -57,13 +65,13 @@ def find(levels: Levels, view: ViewState, text: str) -> tuple[Hit, ...]:
         named.sort(key=lambda name: (name.casefold() != folded, not name.casefold().startswith(folded)))
         hits += [Hit(f"{levels.noun} {name}", rule=name) for name in named]
     data = _bytes(wanted[1:-1] if quoted else wanted)
-    hits += _led_to(levels, data)
+    hits += _find_target(levels, data)
     if len(data) == 1 and not quoted:
-        hits += _reading(levels, view, data[0])
+        hits += _find_readers(levels, view, data[0])
     else:
         if not quoted and (found := _class(wanted)):
-            hits += _reading_all(levels, view, found, wanted)
-        hits += () if numbered else _read_from(levels, view, data)
+            hits += _find_class_readers(levels, view, found, wanted)
+        hits += () if numbered else _find_sources(levels, view, data)
     return tuple(dict.fromkeys(hits))[:MOST_HITS]
 
 
@@ -78,30 +86,30 @@ def _numbered(levels: Levels, view: ViewState, number: int) -> list[Hit]:
     return [Hit(f"state {automaton.name(state)}", state) for state in named]
 
 
-def _led_to(levels: Levels, data: bytes) -> list[Hit]:
+def _find_target(levels: Levels, data: bytes) -> list[Hit]:
     if levels.rules is not None or not levels.is_whole:
         return []
     state = levels.part.dfa.run(data)
     return [] if state is None else [Hit(f"“{_shown(data)}” leads to state {state}", state, in_part=True)]
 
 
-def _read_from(levels: Levels, view: ViewState, data: bytes) -> Iterator[Hit]:
-    """Find the states that a text is read from; of rules, those that read it without a call."""
+def _find_sources(levels: Levels, view: ViewState, data: bytes) -> Iterator[Hit]:
+    """Find the states that a text can be read from; of rules, those that read it without a call."""
     for rule, chart in levels.searched(view):
         for state in chart.dfa.states:
             if (rule or state.id != chart.dfa.start) and chart.dfa.run(data, state.id) is not None:
                 yield _hit(levels, rule, chart, state.id, f"reads “{_shown(data)}”")
 
 
-def _reading(levels: Levels, view: ViewState, byte: int) -> Iterator[Hit]:
+def _find_readers(levels: Levels, view: ViewState, byte: int) -> Iterator[Hit]:
     for rule, chart in levels.searched(view):
         for edge in chart.dfa.edges:
             if any(first <= byte <= last for first, last in edge.ranges):
                 yield _hit(levels, rule, chart, edge.source, "reads it")
 
 
-def _reading_all(levels: Levels, view: ViewState, wanted: CodePoints, text: str) -> list[Hit]:
-    """Find the states that read all characters of a class, first those with an edge for just these."""
+def _find_class_readers(levels: Levels, view: ViewState, wanted: CodePoints, text: str) -> list[Hit]:
+    """Find the states that read all characters of a class; those with an edge for exactly these come first."""
     exact: list[Hit] = []
     others: list[Hit] = []
     for rule, chart in levels.searched(view):
@@ -128,7 +136,7 @@ def _hit(levels: Levels, rule: str, chart: Chart, state: int, says: str) -> Hit:
 
 
 def _class(text: str) -> CodePoints:
-    """Return the characters of a class such as `a-z` or `[a-z_]`; none where a text is no class."""
+    """Return the characters of a class such as `a-z` or `[a-z_]`; none if a text is no class."""
     found = _CLASS.fullmatch(text)
     if found is None:
         return ()
@@ -144,6 +152,6 @@ def _shown(data: bytes) -> str:
 def _bytes(text: str) -> bytes:
     if found := _HEX.fullmatch(text):
         return bytes.fromhex(found[1])
-    for written, meant in _ESCAPES.items():
-        text = text.replace(written, meant.decode())
+    for escape, character in _ESCAPES.items():
+        text = text.replace(escape, character.decode())
     return text.encode("utf-8", "replace")

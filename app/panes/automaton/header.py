@@ -1,4 +1,4 @@
-"""The parts of the automaton pane around its drawing: the bar above it, and the table."""
+"""The bars around the drawing of the automaton pane, and its tables."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from app.widgets.elided_label import ElidedLabel
 
 
 class AutomatonHeader(QFrame):
-    """Title and counts on the left; how much, and graph or table, on the right.
+    """Title and counts on the left; detail buttons, and graph or table, on the right.
 
     Signals:
-        table_toggled: the other of graph and table was chosen.
-        all_toggled: whether all states are to be drawn, though they are many.
-        bytes_toggled: whether the states within characters are to be drawn.
-        merge_toggled: whether forced runs are to be drawn as one edge each.
-        offers_changed: other buttons can be pressed now.
+        table_toggled: graph or table was chosen.
+        all_toggled: whether to draw all states, although they are many.
+        bytes_toggled: whether to draw the states inside characters.
+        merge_toggled: whether to draw each forced run as one edge.
+        offers_changed: the enabled buttons changed.
     """
 
     offers_changed = Signal()
@@ -88,21 +88,21 @@ class AutomatonHeader(QFrame):
 
     @property
     def shows_table(self) -> bool:
-        """Whether the table is chosen."""
+        """Return whether the table is chosen."""
         return self.table_button.isChecked()
 
     def show_counts(
         self, texts: tuple[str, ...], *, is_whole: bool, draws_all: bool, total: int, limit: int, has_bytes: bool
     ) -> None:
-        """Say how much is drawn of how much, and offer what else there is.
+        """Show how much is drawn of how much, and update the buttons.
 
         Args:
-            texts: the counts, in full and ever shorter.
-            is_whole: whether all states are drawn; else all are offered.
-            draws_all: whether they are drawn because that was asked for.
-            total: how many there are.
-            limit: how many may be drawn.
-            has_bytes: whether there are states within characters.
+            texts: the counts, in full and in shorter forms.
+            is_whole: whether all states are drawn; otherwise drawing all is offered.
+            draws_all: whether they are drawn because the user chose that.
+            total: the number of states.
+            limit: the maximum number of states drawn.
+            has_bytes: whether there are states inside characters.
         """
         self.counts.set_text(*texts)
         was_blocked = self.all_button.blockSignals(True)
@@ -115,11 +115,11 @@ class AutomatonHeader(QFrame):
         self.offers_changed.emit()
 
     def offer_merging(self, *, offered: bool, nothing: bool) -> None:
-        """Offer to merge forced runs.
+        """Enable the button that merges forced runs.
 
         Args:
             offered: whether states are drawn, and not rules, regions or tokens.
-            nothing: whether they are to be merged and there are none.
+            nothing: whether merging is on and there are no runs.
         """
         self.merge_button.setVisible(offered)
         self.merge_button.setEnabled(offered)
@@ -128,12 +128,12 @@ class AutomatonHeader(QFrame):
         self.offers_changed.emit()
 
     def set_menu(self, menu: QMenu) -> None:
-        """Offer what has no button of its own."""
+        """Set the menu of further commands."""
         give_menu(self.more_button, menu)
         self.more_button.show()
 
     def set_enabled(self, enabled: bool) -> None:
-        """Enable what needs an automaton."""
+        """Enable the buttons that need an automaton."""
         for button in (self.graph_button, self.table_button):
             button.setEnabled(enabled)
         if not enabled:
@@ -145,7 +145,7 @@ class AutomatonHeader(QFrame):
 
 
 class Footer(QWidget):
-    """The line of details, what opens above it, and the three buttons that zoom."""
+    """The line of details, the buttons of its panels, and the zoom buttons."""
 
     def __init__(self, view: GraphView) -> None:
         super().__init__()
@@ -176,18 +176,18 @@ class Footer(QWidget):
             (self.fit_button, view.fit),
             (self.in_button, view.zoom_in),
         ):
-            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the drawing under them has the keys
+            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the drawing below them keeps the focus
             button.clicked.connect(act)
             row.addWidget(button)
         view.zoomed.connect(self._show_zoom)
 
     def show_zoom_buttons(self, shown: bool) -> None:
-        """Show the buttons where there is a drawing to zoom."""
+        """Show the buttons if there is a drawing to zoom."""
         for button in (*self._buttons, self.coverage_button, self.map_button):
             button.setVisible(shown)
 
     def count_stacks(self, number: int) -> None:
-        """Say a number beside the icon of the stacks; nothing for none."""
+        """Show a number beside the icon of the stacks; nothing for 0."""
         self.stacks_button.setText(f"{number:,}" if number else "")
         has_both = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if number else Qt.ToolButtonStyle.ToolButtonIconOnly
         self.stacks_button.setToolButtonStyle(has_both)
@@ -197,7 +197,7 @@ class Footer(QWidget):
 
 
 def states_table(model: QAbstractTableModel) -> QTableView:
-    """The table of states and edges."""
+    """Create the table of states and edges."""
     table = _table(model, "Automaton table")
     metrics = QFontMetrics(theme.ui_font())
     for column, sample in (
@@ -223,7 +223,7 @@ def _table(model: QAbstractTableModel, name: str) -> QTableView:
     table.setTabKeyNavigation(False)
     table.setWordWrap(False)
     table.verticalHeader().hide()
-    # Rows of one height and columns of a width guessed once: measuring 20,000 rows would block the window.
+    # Rows of one height and columns of an estimated width: measuring 20,000 rows would block the window.
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     table.verticalHeader().setDefaultSectionSize(QFontMetrics(theme.ui_font()).height() + theme.SPACE_S)
     table.horizontalHeader().setDefaultAlignment(table.horizontalHeader().defaultAlignment().AlignLeft)
@@ -232,7 +232,7 @@ def _table(model: QAbstractTableModel, name: str) -> QTableView:
 
 
 def token_table(model: QAbstractTableModel) -> QTableView:
-    """The table of the places that tokens lead to."""
+    """Create the table of the target states of tokens."""
     table = _table(model, "Tokens by where they lead")
     metrics = QFontMetrics(theme.ui_font())
     for column, sample in ((0, "after “something”"), (1, "131,072 "), (2, "Model gives ")):

@@ -1,4 +1,4 @@
-"""The bar that says where one is, and leads elsewhere: back and forward, the breadcrumb, the levels."""
+"""The navigation bar of the automaton pane: back and forward, the breadcrumb, the levels."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from app.theme.plain_text import plain_text
 from app.widgets.elided_label import ElidedLabel
 
 _PLAIN = "Drawn in the plain spelling, without white space", "Plain spelling, no white space", "Plain spelling", "Plain"
-_LOST = "The text is spelled otherwise than drawn, so no state is lit."
-_LOST_SHORTER = _LOST, "The text is spelled otherwise", "Spelled otherwise"
+_NOT_DRAWN = "The text is spelled otherwise than drawn, so no state is lit."
+_NOT_DRAWN_SHORTER = _NOT_DRAWN, "The text is spelled otherwise", "Spelled otherwise"
 _MAPS = {"rule": "Rules", "region": "Regions", "state": "States"}
 
 
 class LevelBar(QFrame):
-    """Where one is, and how to go elsewhere.
+    """Shows the current level, with buttons to go elsewhere.
 
     Signals:
         rule_wanted: the name of a rule or region to open; None for all of them.
         level_wanted: a `Level`.
-        back_wanted, forward_wanted: to what was seen before, and again.
+        back_wanted, forward_wanted: the previous view, and the next one.
     """
 
     rule_wanted = Signal(object)
@@ -81,7 +81,14 @@ class LevelBar(QFrame):
             button.clicked.connect(lambda _on=True, level=level: self.level_wanted.emit(level))
 
     def show_levels(self, levels: Levels | None, view: ViewState, *, back: bool = False, forward: bool = False) -> None:
-        """Show where one is, and what else there is; `show_note` tells what is left out."""
+        """Show the current level and the other ones; `show_note` shows what is omitted.
+
+        Args:
+            levels: the automaton; None for none.
+            view: the current view.
+            back: whether there is a previous view.
+            forward: whether there is a next view.
+        """
         self.setVisible(levels is not None)
         if levels is None:
             return
@@ -101,17 +108,17 @@ class LevelBar(QFrame):
             self._fill(levels, view)
         shown = {Level.TOKENS: self.tokens_button, Level.PART: self.live_button if has_map else self.rules_button}
         is_all = has_map and level is Level.PART and view.draws_all and not view.follows
-        self._choice.setExclusive(False)  # where all states are drawn, none of the levels is
+        self._choice.setExclusive(False)  # if all states are drawn, no level is checked
         for button in self._choice.buttons():
             button.setChecked(not is_all and button is shown.get(level, self.rules_button))
         self._choice.setExclusive(True)
 
     def show_note(self, notes: tuple[str, ...], *, is_lost: bool) -> None:
-        """Say what the drawing of the rules leaves out.
+        """Show what the drawing of the rules omits.
 
         Args:
-            notes: a sentence each.
-            is_lost: whether the text is among it, so that nothing can be lit.
+            notes: one sentence each.
+            is_lost: whether the text is omitted, so that there are no live states.
         """
         if not notes:
             self.note.set_text("")
@@ -143,7 +150,7 @@ class LevelBar(QFrame):
 
 
 def crumb(levels: Levels, view: ViewState) -> tuple[str, ...]:
-    """What part is shown, in words, and shorter; nothing where the bar says it already."""
+    """Return the name of the current part, and shorter forms; nothing if the bar shows it already."""
     level = levels.level(view)
     if level is Level.TOKENS and levels.tokens is not None:
         name = "the live state" if view.tokens == HERE else f"state {view.tokens}"

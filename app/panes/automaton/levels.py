@@ -1,4 +1,4 @@
-"""What there is to show of one grammar: the map of its rules or regions, one of them, a part, one state's tokens."""
+"""The levels of detail of one grammar: the map of its rules or regions, one of them, a part, one state's tokens."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from engine.automata.rtn.rule_positions import RulePositions
 from engine.diagnosis.test_strings.values import Coverage
 from engine.source import SourceText
 
-_NOWHERE = RulePositions()
+_NO_POSITIONS = RulePositions()
 
 
 class Level(Enum):
-    """How near one looks."""
+    """The level of detail."""
 
     MAP = "map"  # all rules, or all regions
     ONE = "one"  # one rule or region
-    PART = "part"  # the automaton over bytes: all of it, or the surroundings of a state
-    TOKENS = "tokens"  # one state, by the tokens that may come
+    PART = "part"  # the automaton over bytes: all of it, or the neighbourhood of a state
+    TOKENS = "tokens"  # one state with the allowed tokens
 
 
 class Levels:
-    """One grammar's automaton, and what it is folded into.
+    """One grammar's automaton with its folded forms.
 
     Attributes:
-        rules: its rules; None where it has none that are drawn.
-        regions: the parts of its pattern; None where it is small, or has rules.
-        tokens: the tokens of the state that was asked for; None before they are known.
+        rules: its rules; None if it has none that can be drawn.
+        regions: the parts of its pattern; None if it is small or has rules.
+        tokens: the tokens of the requested state; None before they are known.
     """
 
     def __init__(
@@ -57,31 +57,31 @@ class Levels:
         self._label = label_of_edge
         self._source = source
         self._part = Automaton(part, revision, label_of_edge, source)
-        self._trail = PathTracker(part.dfa)
-        self._made: dict[str | None, Automaton] = {}
+        self._path_tracker = PathTracker(part.dfa)
+        self._automata: dict[str | None, Automaton] = {}
         self._token_drawing: Automaton | None = None
 
     def with_part(self, part: Chart) -> Levels:
-        """The same rules around another live state."""
+        """Return these levels with the neighbourhood of another live state."""
         levels = Levels(part, self.rules, self.revision, self._label, self._source)
-        levels._made = self._made  # what is drawn of the rules stays as it is
+        levels._automata = self._automata  # the drawings of the rules stay the same
         levels.tokens, levels._token_drawing = self.tokens, self._token_drawing
         return levels
 
-    # --- which level -------------------------------------------------------------------------------------------------
+    # --- level -------------------------------------------------------------------------------------------------------
 
     @property
     def part(self) -> Automaton:
-        """The automaton over bytes: all of it, or the surroundings of the live state."""
+        """Return the automaton over bytes: all of it, or the neighbourhood of the live state."""
         return self._part
 
     @property
     def can_merge(self) -> bool:
-        """Whether it has forced runs that are drawn as one edge each."""
+        """Return whether it has forced runs that can be drawn as one edge each."""
         return self._merged is not None
 
     def part_as(self, view: ViewState) -> Automaton:
-        """The part, with forced runs merged where the reader wants that and there are any."""
+        """Return the part, with forced runs merged if the user wants that and there are any."""
         return self._merged or self._part if view.merges and not view.draws_bytes else self._part
 
     @cached_property
@@ -93,22 +93,22 @@ class Levels:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the part is all of it, so that its states have numbers and texts lead to them."""
+        """Return whether the part is complete, so that its states have numbers and can be reached by a text."""
         return not self._part.dfa.boundary
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the rules, or of the regions."""
+        """Return the names of the rules or of the regions."""
         found = self.rules or self.regions
         return found.names if found is not None else ()
 
     @property
     def noun(self) -> str:
-        """What the map is of."""
+        """Return the kind of the map's nodes."""
         return "rule" if self.rules is not None else "region" if self.regions is not None else "state"
 
     def level(self, view: ViewState) -> Level:
-        """How near a view looks."""
+        """Return the level of a view."""
         if view.tokens is not None and self.tokens is not None:
             return Level.TOKENS
         if not self.names or view.follows or view.centre is not None:
@@ -118,47 +118,47 @@ class Levels:
         return Level.PART if self.regions is not None and view.draws_all else Level.MAP
 
     def number(self, view: ViewState) -> int | None:
-        """The number of the rule or region that is open."""
+        """Return the number of the open rule or region."""
         return self.names.index(view.rule) if view.rule in self.names and view.rule is not None else None
 
     def shows_rules(self, view: ViewState) -> bool:
-        """Whether the rules are shown, all or one of them."""
+        """Return whether rules are shown, all or one of them."""
         return self.rules is not None and self.level(view) in (Level.MAP, Level.ONE)
 
     def within(self, view: ViewState) -> frozenset[int] | None:
-        """The states of the region that is open."""
+        """Return the states of the open region."""
         number = self.number(view)
         if self.regions is None or number is None or self.level(view) is not Level.ONE or view.draws_all:
             return None
         return self.regions.states(number)
 
-    # --- what is shown -----------------------------------------------------------------------------------------------
+    # --- contents ----------------------------------------------------------------------------------------------------
 
     def automaton(self, view: ViewState) -> Automaton:
-        """What is shown."""
+        """Return the automaton that a view shows."""
         level = self.level(view)
         if level is Level.TOKENS:
             return self._tokens_automaton()
         if level is Level.PART or (level is Level.ONE and self.regions is not None):
             return self.part_as(view)
         name = view.rule if level is Level.ONE else "" if self._is_side_by_side(view) else None
-        if name not in self._made:
-            self._made[name] = self._map_automaton(view, level)
-        return self._made[name]
+        if name not in self._automata:
+            self._automata[name] = self._map_automaton(view, level)
+        return self._automata[name]
 
     def draw(self, live: frozenset[int], view: ViewState) -> Drawing:
-        """The drawing of what is shown."""
+        """Return the drawing of a view."""
         return self.automaton(view).draw(live, view, self.within(view))
 
     def live(
         self, view: ViewState, states: frozenset[int], places: RulePositions | None
     ) -> tuple[frozenset[int], frozenset[EdgeKey]]:
-        """The states of what is shown where the match stands, and edges that are lit besides those that leave them.
+        """Return the live states of a view, and additional highlighted edges.
 
         Args:
-            view: what the reader wants to see.
-            states: of the part around the live state.
-            places: in the rules.
+            view: the view.
+            states: the live states of the part.
+            places: the rule positions.
         """
         level = self.level(view)
         if level is Level.TOKENS:
@@ -167,14 +167,14 @@ class Levels:
             return states, frozenset()
         if self.regions is not None:
             return self._live_regions(self.regions, states)
-        return self._live_rules(view, places or _NOWHERE)
+        return self._live_rules(view, places or _NO_POSITIONS)
 
     def path(self, view: ViewState, text: bytes) -> frozenset[EdgeKey]:
-        """The edges of what is shown that a text took."""
+        """Return the edges of a view that a text has taken."""
         level = self.level(view)
         if level is Level.TOKENS or self.rules is not None or not self.is_whole:
             return frozenset()
-        states = self._trail.follow(text)
+        states = self._path_tracker.follow(text)
         if self.regions is not None and level is Level.MAP:
             return between(states, self.regions.of_state)
         return edges_of(states, None if view.draws_bytes else self.part_as(view).fold)
@@ -182,24 +182,31 @@ class Levels:
     def ahead(
         self, view: ViewState, states: frozenset[int], places: RulePositions | None, token: bytes
     ) -> tuple[frozenset[EdgeKey], frozenset[int]]:
-        """The edges of what is shown that a token would take, and where it would end."""
+        """Return the edges of a view that a token would take, and the states that it would reach.
+
+        Args:
+            view: the view.
+            states: the live states of the part.
+            places: the rule positions.
+            token: the token's bytes.
+        """
         level = self.level(view)
         if level is Level.TOKENS or not token:
             return frozenset(), frozenset()
         if self.rules is not None and level is not Level.PART:
-            return self._ahead_in_rules(view, places or _NOWHERE, token)
+            return self._ahead_in_rules(view, places or _NO_POSITIONS, token)
         dfa = self._part.dfa
-        ways = [way for state in states for way in [_way(dfa, state, token)] if way]
-        ended = frozenset(way[-1] for way in ways if len(way) == len(token) + 1)
+        paths = [path_ for state in states for path_ in [_token_path(dfa, state, token)] if path_]
+        reached = frozenset(path_[-1] for path_ in paths if len(path_) == len(token) + 1)
         if self.regions is not None and level is Level.MAP:
             of_state = self.regions.of_state
-            edges = frozenset(key for way in ways for key in between(way, of_state))
-            return edges, frozenset(of_state[state] for state in ended)
+            edges = frozenset(key for path_ in paths for key in between(path_, of_state))
+            return edges, frozenset(of_state[state] for state in reached)
         fold = None if view.draws_bytes else self.part_as(view).fold
-        return frozenset(key for way in ways for key in edges_of(way, fold)), ended
+        return frozenset(key for path_ in paths for key in edges_of(path_, fold)), reached
 
     def used(self, view: ViewState, coverage: Coverage, *, is_folded: bool) -> CoveredParts | str:
-        """What of what is shown the tests use; a sentence where that cannot be told."""
+        """Return the covered parts of a view, or a sentence if they are unknown."""
         level = self.level(view)
         if coverage.reason:
             return f"Coverage is not told: {coverage.reason}."
@@ -218,13 +225,13 @@ class Levels:
         return used_states(self.part_as(view).fold if is_folded else None, coverage)
 
     def searched(self, view: ViewState) -> tuple[tuple[str, Chart], ...]:
-        """Return what a search looks through: a chart for each rule with its name, else one chart without a name."""
+        """Return the charts to search: one for each rule with its name, or one chart without a name."""
         if self.rules is not None:
             return tuple(zip(self.rules.names, self.rules.rules, strict=True))
         return (("", self._part.chart if self.is_whole else self.automaton(view).chart),)
 
     def number_of(self, view: ViewState, rule: str, state: int) -> int | None:
-        """Return the number that a state of a rule has in what is shown; None where it is not shown."""
+        """Return the number of a rule's state in a view; None if it is not shown."""
         if not self.shows_rules(view) or (self.level(view) is Level.MAP and not self._is_side_by_side(view)):
             return None
         firsts, open_rules = self._numbering(view)
@@ -232,7 +239,14 @@ class Levels:
         return firsts[number] + state if number in open_rules else None
 
     def opens(self, view: ViewState, state: int | None, edge: EdgeKey | None, group: int | None) -> str | None:
-        """The rule or region that something in the drawing leads to: the one called, the one in the box."""
+        """Return the rule or region that an element of the drawing opens: the called one, or the one in the box.
+
+        Args:
+            view: the view.
+            state: a state, if the element is one.
+            edge: an edge, if the element is one.
+            group: a group, if the element is one.
+        """
         if self.level(view) not in (Level.MAP, Level.ONE):
             return None
         chart = self.automaton(view).chart
@@ -247,7 +261,7 @@ class Levels:
         return None if group is None else chart.groups[group][0]
 
     def states_of(self, view: ViewState, names: tuple[str, ...]) -> frozenset[int]:
-        """The states of what is shown that belong to some rules."""
+        """Return the states of a view that belong to some rules."""
         chart = self.automaton(view).chart
         if chart.groups:
             return frozenset(state for title, states in chart.groups if title in names for state in states)
@@ -256,9 +270,9 @@ class Levels:
         return frozenset(range(len(chart.dfa.states))) if view.rule in names else frozenset()
 
     def state_name(self, view: ViewState, state: int) -> tuple[str, int] | None:
-        """A state of what is shown as breakpoints name it: its rule, empty without one, and its number there.
+        """Return a state of a view as breakpoints identify it: its rule, empty without one, and its number there.
 
-        The number is -1 for a rule as a whole. None where what is shown has no lasting number.
+        The number is -1 for a whole rule. None if the state has no persistent number.
         """
         level = self.level(view)
         if self.rules is not None and level in (Level.MAP, Level.ONE):
@@ -273,7 +287,7 @@ class Levels:
     # --- parts -------------------------------------------------------------------------------------------------------
 
     def show_tokens(self, found: TokenMap | None) -> None:
-        """Take the tokens of a state up, or forget them."""
+        """Set the tokens of a state, or clear them."""
         self.tokens, self._token_drawing = found, None
 
     def _tokens_automaton(self) -> Automaton:
@@ -293,14 +307,14 @@ class Levels:
             assert self.regions is not None
             return Automaton(self.regions.chart, self.revision, self._label, self._source, noun="region")
         if level is Level.ONE and number is not None:
-            return self._of_rules(self.rules.rules[number], "state")
+            return self._rule_automaton(self.rules.rules[number], "state")
         if self._is_side_by_side(view) and self.rules.together is not None:
-            return self._of_rules(self.rules.together, "state")
-        return self._of_rules(self.rules.overview, "rule")
+            return self._rule_automaton(self.rules.together, "state")
+        return self._rule_automaton(self.rules.overview, "rule")
 
-    def _of_rules(self, chart: Chart, noun: str) -> Automaton:
+    def _rule_automaton(self, chart: Chart, noun: str) -> Automaton:
         assert self.rules is not None
-        # Rules with notes are those of a schema, which nobody wrote: their states stand where the rule does.
+        # Rules with notes were generated from a schema: the span of their states is that of the rule.
         tells_reads = not self.rules.notes
         return Automaton(chart, self.revision, self._label, self._source, noun=noun, tells_reads=tells_reads)
 
@@ -326,7 +340,7 @@ class Levels:
         )
 
     def _numbering(self, view: ViewState) -> tuple[tuple[int, ...], range]:
-        """The number of each rule's first state in what is shown, and which rules are."""
+        """Return the number of each rule's first state in a view, and the range of the shown rules."""
         assert self.rules is not None
         number = self.number(view)
         if number is None:
@@ -336,28 +350,28 @@ class Levels:
     def _ahead_in_rules(
         self, view: ViewState, found: RulePositions, token: bytes
     ) -> tuple[frozenset[EdgeKey], frozenset[int]]:
-        """As far as it goes within the rules that read next: what they return to is not known here."""
+        """Return the path of a token within the rules that read next: return positions are unknown here."""
         assert self.rules is not None
         if self.number(view) is None and not self._is_side_by_side(view):
             return frozenset(), frozenset()
         firsts, open_rules = self._numbering(view)
         edges: set[EdgeKey] = set()
-        ended: set[int] = set()
+        reached: set[int] = set()
         for rule, state in found.reading:
             chart = self.rules.rules[rule]
-            way = _way(chart.dfa, state, token) if rule in open_rules else ()
+            path_ = _token_path(chart.dfa, state, token) if rule in open_rules else ()
             fold = None if view.draws_bytes else chart.fold
-            edges.update((firsts[rule] + a, firsts[rule] + b) for a, b in edges_of(way, fold))
-            if way and (fold is None or way[-1] not in fold.inner):
-                ended.add(firsts[rule] + way[-1])
+            edges.update((firsts[rule] + a, firsts[rule] + b) for a, b in edges_of(path_, fold))
+            if path_ and (fold is None or path_[-1] not in fold.inner):
+                reached.add(firsts[rule] + path_[-1])
             if fold is not None:
-                within = {fold.within[state] for state in way if state in fold.within}
+                within = {fold.within[state] for state in path_ if state in fold.within}
                 edges.update((firsts[rule] + a, firsts[rule] + b) for a, b in within)
-        return frozenset(edges), frozenset(ended)
+        return frozenset(edges), frozenset(reached)
 
 
-def _way(dfa: ByteDfa, state: int, token: bytes) -> tuple[int, ...]:
-    """The states that a token passes, as far as it goes; none where its first byte is refused."""
+def _token_path(dfa: ByteDfa, state: int, token: bytes) -> tuple[int, ...]:
+    """Return the states that a token passes, as far as it is legal; none if its first byte is not."""
     states = [state]
     for byte in token:
         after = dfa.step(states[-1], byte)

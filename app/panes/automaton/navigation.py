@@ -1,4 +1,4 @@
-"""How one goes about in the automaton: pointing, choosing, opening, walking, finding, back and forward."""
+"""Navigation in the automaton pane: hovering, selecting, opening, keyboard, finding, back and forward."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from engine.automata.rtn.rule_positions import RulePositions
 from engine.source import SourceText
 
 _NO_TEXT = "The language is empty: no text matches this grammar."
-_NOTHING_TOLD = "Point at a state to see where it stands in the grammar."
+_NO_DETAILS = "Point at a state to see where it stands in the grammar."
 
 
 class Navigation(AutomatonView):
-    """What the reader does; the pane draws what comes of it."""
+    """Handles the user's navigation; the pane draws the result."""
 
     state_hovered: Signal | SignalInstance
 
@@ -44,16 +44,16 @@ class Navigation(AutomatonView):
         self._waiting: frozenset[EdgeKey] = frozenset()
         self._too_large = ""
         self._selected: int | None = None
-        self._goal: int | None = None  # the state that was looked for and is not drawn yet
+        self._searched_state: int | None = None  # the state to go to, which is not drawn yet
         self._history = History()
         self.view.tip_of_edge = self._tip_of_edge
-        self.view.pointed_at.connect(self._point_at)
+        self.view.pointed_at.connect(self._on_hovered)
         self.view.state_clicked.connect(self._select)
         self.view.stub_clicked.connect(self.open_stub)
         self.view.opened.connect(self._open)
         self.view.left.connect(self.go_up)
-        self.view.walked.connect(self._walk)
-        self.view.asked.connect(self._answer_key)
+        self.view.walked.connect(self._select_neighbour)
+        self.view.asked.connect(self._on_key)
         self.table.activated.connect(lambda index: self._open(index.row(), None, None))
         self.table.selectionModel().currentRowChanged.connect(self._select_row)
         self.levels.rule_wanted.connect(self._show_rule)
@@ -63,18 +63,18 @@ class Navigation(AutomatonView):
         self.find_bar.searched.connect(self._search)
         self.find_bar.hit_wanted.connect(self._go_to_hit)
         self.header.table_toggled.connect(self._show_page)
-        self.header.all_toggled.connect(self._draw_all)
+        self.header.all_toggled.connect(self._set_draws_all)
         self.header.bytes_toggled.connect(lambda on: self._redraw(replace(self._view, draws_bytes=on, merges=False)))
-        self.header.merge_toggled.connect(self._merge)
+        self.header.merge_toggled.connect(self._set_merges)
 
     @property
     def _view(self) -> ViewState:
-        """What the reader wants to see."""
+        """Return the current view."""
         return self._history.current
 
     @property
     def selected_state(self) -> tuple[str, int] | None:
-        """The selected state as breakpoints name it (see `Levels.state_name`); None where there is none to name."""
+        """Return the selected state as breakpoints identify it (see `Levels.state_name`); None if there is none."""
         if self._levels is None or self._selected is None:
             return None
         return self._levels.state_name(self._view, self._selected)
@@ -88,7 +88,7 @@ class Navigation(AutomatonView):
     # --- levels ------------------------------------------------------------------------------------------------------
 
     def go_to_level(self, level: Level) -> None:
-        """Look from nearer or from farther away."""
+        """Go to a level of detail."""
         if self._levels is None:
             return
         view = replace(self._view, tokens=None, centre=None, opened=())
@@ -102,7 +102,7 @@ class Navigation(AutomatonView):
         self._redraw(view)
 
     def show_tokens_of(self, state: int | None) -> None:
-        """Show where the tokens of a state lead; of the live one where none is given, or where it has no number."""
+        """Show the targets of a state's tokens; of the live one by default, or if the state has no number."""
         if self._levels is None:
             return
         is_numbered = self._levels.rules is None and self._levels.is_whole and self._shows_part
@@ -113,7 +113,7 @@ class Navigation(AutomatonView):
         )
 
     def go_up(self) -> None:
-        """One level up: from tokens to states, from a part or a rule to the map."""
+        """Go one level up: from tokens to states, from a part or a rule to the map."""
         view = self._view
         if view.tokens is not None:
             self._redraw(replace(view, tokens=None))
@@ -125,19 +125,19 @@ class Navigation(AutomatonView):
             self._show_rule(None)
 
     def go_back(self) -> None:
-        """Show what was shown before."""
+        """Show the previous view."""
         if self._history.can_go_back:
             self._history.back()
             self._show_view()
 
     def go_forward(self) -> None:
-        """Show what one went back from."""
+        """Show the view that the user went back from."""
         if self._history.can_go_forward:
             self._history.forward()
             self._show_view()
 
     def open_stub(self, state: int) -> None:
-        """Draw what follows a state too."""
+        """Draw the targets of a state, too."""
         if self._drawn is None or state in self._drawn.automaton.dfa.boundary:
             return
         is_at_home = self.view.is_at_home
@@ -145,30 +145,30 @@ class Navigation(AutomatonView):
         self.view.is_at_home = is_at_home
 
     def collapse(self) -> None:
-        """Take back what was opened; where nothing was, go up."""
+        """Close the opened stubs; if there are none, go up."""
         if self._view.opened:
             self._redraw(replace(self._view, opened=()))
         else:
             self.go_up()
 
     def choose_layout(self, method: str, *, downwards: bool | None = None) -> None:
-        """Lay out by another method, or in another direction; an empty method is the best one."""
+        """Choose a layout method and a direction; an empty method is the best one."""
         turned = self._view.downwards if downwards is None else downwards
         self._history.amend(replace(self._view, method=method, downwards=turned))
         self._show_view()
 
     def turn(self) -> None:
-        """From left to right, or from top to bottom."""
+        """Toggle between left to right and top to bottom."""
         self.choose_layout(self._view.method, downwards=not self._view.downwards)
 
     def copy_dot(self) -> None:
-        """Put the drawn graph into the clipboard, in Graphviz' language."""
+        """Copy the drawn graph in Graphviz' language."""
         QApplication.clipboard().setText(dot_of(self._scene))
 
-    def _draw_all(self, on: bool) -> None:
+    def _set_draws_all(self, on: bool) -> None:
         self._redraw(replace(self._view, draws_all=on, rule=None, follows=False, centre=None, opened=(), tokens=None))
 
-    def _merge(self, on: bool) -> None:
+    def _set_merges(self, on: bool) -> None:
         """Merge forced runs, or draw them again; of regions all are shown, since a run passes from one to the next."""
         view = replace(self._view, merges=on, draws_bytes=False)
         if on and self._levels is not None and self._levels.regions is not None:
@@ -188,7 +188,7 @@ class Navigation(AutomatonView):
             self.view.setFocus()
 
     def _open(self, state: int | None, edge: EdgeKey | None, group: int | None) -> None:
-        """Open what something leads to: a rule, a region, the tokens of a state; else the selected state."""
+        """Open the target of an element: a rule, a region, the tokens of a state; by default of the selected state."""
         if self._levels is None:
             return
         if state is None and edge is None and group is None:
@@ -201,13 +201,13 @@ class Navigation(AutomatonView):
 
     @property
     def _shows_part(self) -> bool:
-        """Whether what is shown are states of the automaton over bytes."""
+        """Return whether states of the automaton over bytes are shown."""
         return self._levels is not None and self._automaton is self._levels.part_as(self._view)
 
-    # --- finding and walking -----------------------------------------------------------------------------------------
+    # --- finding and keyboard ----------------------------------------------------------------------------------------
 
     def open_find(self) -> None:
-        """Let the reader type what to find."""
+        """Open the find bar."""
         if self._levels is not None:
             self.find_bar.open_bar()
 
@@ -221,7 +221,7 @@ class Navigation(AutomatonView):
             self.view.follow(first)
 
     def _number_of(self, hit: Hit) -> int | None:
-        """Return the number that a hit has in what is shown now; None where it is not shown."""
+        """Return the number of a hit in the current view; None if it is not shown."""
         if self._levels is None or hit.state is None:
             return None
         if hit.rule:
@@ -231,7 +231,7 @@ class Navigation(AutomatonView):
         return None if number is None else self._drawn_for(number)
 
     def _drawn_for(self, state: int) -> int:
-        """Return the state that is drawn for a state: where it is within a text that is one edge, where that begins."""
+        """Return the drawn state for a state: the start of the text that it is inside of, if that is one edge."""
         drawn, fold = self._drawn, None if self._automaton is None else self._automaton.fold
         if fold is None or drawn is None or not drawn.is_folded or state not in fold.within:
             return state
@@ -244,24 +244,28 @@ class Navigation(AutomatonView):
         if self._number_of(hit) is None:
             if hit.rule:
                 self._show_rule(hit.rule)
-                self.find_bar.field.setFocus()  # Return goes on to the next hit
+                self.find_bar.field.setFocus()  # Return goes to the next hit
             else:
                 self._redraw(replace(self._view, centre=hit.state, tokens=None, opened=()))
         state = self._number_of(hit)
         if state is not None and self._scene.box(state) is None and self._wanted is None:
             self._redraw(replace(self._view, centre=state, opened=()))
-        self._goal = state
-        self._arrive()
+        self._searched_state = state
+        self._go_to_searched_state()
 
-    def _arrive(self) -> None:
-        """Select the state that was looked for and bring it into view, as soon as it is drawn."""
-        if self._goal is not None and self._wanted is None and self._scene.box(self._goal) is not None:
-            goal, self._goal = self._goal, None
-            self._select(goal)
-            self.view.follow(goal)
+    def _go_to_searched_state(self) -> None:
+        """Select the searched state and scroll to it, as soon as it is drawn."""
+        if (
+            self._searched_state is not None
+            and self._wanted is None
+            and self._scene.box(self._searched_state) is not None
+        ):
+            state, self._searched_state = self._searched_state, None
+            self._select(state)
+            self.view.follow(state)
 
-    def _walk(self, x: int, y: int) -> None:
-        """Go to the next state in a direction; the first key goes to where the match stands."""
+    def _select_neighbour(self, x: int, y: int) -> None:
+        """Select the next state in a direction; the first key selects the live state."""
         if self._drawn is None or self._automaton is None:
             return
         state = self._selected
@@ -275,35 +279,35 @@ class Navigation(AutomatonView):
             self._select(state)
             self.view.follow(state)
 
-    def _answer_key(self, what: str) -> None:
-        if what == "back":
+    def _on_key(self, target: str) -> None:
+        if target == "back":
             self.go_back()
-        elif what == "forward":
+        elif target == "forward":
             self.go_forward()
-        elif what == "find":
+        elif target == "find":
             self.open_find()
         else:
             self.go_to_level(Level.TOKENS)
 
-    # --- pointing and choosing ---------------------------------------------------------------------------------------
+    # --- hovering and selecting --------------------------------------------------------------------------------------
 
-    def _point_at(self, what: int | EdgeKey | None) -> None:
+    def _on_hovered(self, target: int | EdgeKey | None) -> None:
         if self._drawn is None:
             return
-        state = what if isinstance(what, int) else None
+        state = target if isinstance(target, int) else None
         self._scene.set_hovered(state)
-        self._scene.set_highlighted((), (what,) if isinstance(what, tuple) else ())
-        self._tell(self._selected if state is None else state)
-        self.state_hovered.emit(self._drawn.spans(what))
+        self._scene.set_highlighted((), (target,) if isinstance(target, tuple) else ())
+        self._show_details(self._selected if state is None else state)
+        self.state_hovered.emit(self._drawn.spans(target))
 
     def _tip_of_edge(self, key: EdgeKey) -> str:
-        """An edge's label in full, which may be too long to be written on it."""
+        """Return an edge's full label, which may be shortened in the drawing."""
         return "" if self._drawn is None else self._drawn.label(key)
 
     def _select(self, state: int) -> None:
         self._selected = state if state >= 0 else None
         self._scene.set_selected(self._selected)
-        self._tell(self._selected)
+        self._show_details(self._selected)
         if self._selected is not None and self.view.hasFocus():
             announce(self.view, self.details.text())  # a drawing has no items that a screen reader could come to
         selection = self.table.selectionModel()
@@ -320,8 +324,8 @@ class Navigation(AutomatonView):
         if self._automaton is not None and self._pages.currentWidget() is self.table:
             self.state_hovered.emit(self._automaton.dfa.states[row.row()].spans)
 
-    def _tell(self, state: int | None) -> None:
-        """Write the line of details: of a state, else of where the match stands."""
+    def _show_details(self, state: int | None) -> None:
+        """Show the details of a state, by default of the live one."""
         drawn = self._drawn
         if state is None and self._live and self._is_current():
             state = min(self._live)
@@ -334,21 +338,21 @@ class Navigation(AutomatonView):
         return self._drawn is not None and self._drawn.automaton is self._automaton
 
     def _follow(self) -> None:
-        around = self._around()
-        if around and self._selected not in around and self._view.centre is None:
-            self.view.follow(min(around))
+        drawn_live = self._drawn_live_states()
+        if drawn_live and self._selected not in drawn_live and self._view.centre is None:
+            self.view.follow(min(drawn_live))
 
-    def _around(self) -> frozenset[int]:
-        """The states that are drawn where the match stands."""
+    def _drawn_live_states(self) -> frozenset[int]:
+        """Return the drawn live states."""
         return frozenset() if self._automaton is None else self._automaton.around(self._live, self._view)
 
     def _anchor(self) -> int | None:
-        """The state that the eye is on: the one that was looked for, else live, else selected, else the start."""
+        """Return the state that the user looks at: the searched one, a live one, the selected one, or the start."""
         if self._view.centre is not None and self._shows_part:
             return self._view.centre
         drawn = self._scene.placed.boxes
-        if around := self._around() & drawn.keys():
-            return min(around)
+        if drawn_live := self._drawn_live_states() & drawn.keys():
+            return min(drawn_live)
         if self._selected is not None:
             return self._selected
         start = None if self._automaton is None else self._automaton.dfa.start
@@ -368,4 +372,4 @@ class Navigation(AutomatonView):
         else:
             self._pages.setCurrentWidget(self.view)
         self.footer.show_zoom_buttons(self._pages.currentWidget() is self.view)
-        self._tell(self._selected)
+        self._show_details(self._selected)

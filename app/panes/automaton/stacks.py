@@ -1,4 +1,4 @@
-"""The live stacks: every way in which the match stands, and the rules that are open in each."""
+"""The live stacks: every stack of the match, with its open rules."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _LONGEST = 60
 
 
 class StackPanel(QTreeWidget):
-    """One line for each stack, the innermost rule first; below it, one for each rule that is open.
+    """One line for each stack, the innermost rule first; below it, one for each open rule.
 
     Signals:
-        picked: the frames that were chosen, innermost first; none where nothing is.
-        span_wanted: a place in the source to go to.
+        picked: the selected frames, innermost first; empty for none.
+        span_wanted: a source span to go to.
     """
 
     picked = Signal(tuple)
@@ -28,7 +28,7 @@ class StackPanel(QTreeWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._told: StackAnswer | None = None
+        self._answer: StackAnswer | None = None
         self._source: SourceText | None = None
         self.setAccessibleName("Live stacks")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -46,34 +46,39 @@ class StackPanel(QTreeWidget):
         self.header().setStretchLastSection(False)
         self.header().resizeSection(1, 170)
         self.header().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        self.itemSelectionChanged.connect(self._pick)
-        self.itemActivated.connect(lambda item, _column: self._go(item))
+        self.itemSelectionChanged.connect(self._emit_picked)
+        self.itemActivated.connect(lambda item, _column: self._go_to_source(item))
 
     @property
     def count(self) -> int:
-        """How many stacks there are, as far as they are counted."""
-        return 0 if self._told is None else len(self._told.stacks) + self._told.more
+        """Return the number of stacks, as far as they are counted."""
+        return 0 if self._answer is None else len(self._answer.stacks) + self._answer.more
 
-    def show_standing(self, told: StackAnswer | None, source: SourceText | None = None) -> None:
-        """Show other stacks; which one was chosen stays chosen while it is there."""
-        if self._told is not None and told is not None and told.stacks == self._told.stacks and source == self._source:
+    def show_standing(self, answer: StackAnswer | None, source: SourceText | None = None) -> None:
+        """Show other stacks; the selection is kept if possible."""
+        if (
+            self._answer is not None
+            and answer is not None
+            and answer.stacks == self._answer.stacks
+            and source == self._source
+        ):
             return
-        chosen, opened = self._names_of(self.currentItem()), self._opened()
-        self._told, self._source = told, source
+        chosen, expanded = self._names_of(self.currentItem()), self._expanded()
+        self._answer, self._source = answer, source
         was_blocked = self.blockSignals(True)
         self.clear()
-        for stack in told.stacks if told is not None else ():
+        for stack in answer.stacks if answer is not None else ():
             item = self._line(stack)
             self.addTopLevelItem(item)
-            item.setExpanded(self._names_of(item) in opened)
+            item.setExpanded(self._names_of(item) in expanded)
             if chosen and self._names_of(item) == chosen:
                 self.setCurrentItem(item)
-        if told is not None and told.more:
-            self._note(f"and {told.more:,} more at least")
-        if told is not None and not told.stacks:
+        if answer is not None and answer.more:
+            self._note(f"and {answer.more:,} more at least")
+        if answer is not None and not answer.stacks:
             self._note("Nothing may come next, and the text may not end here either")
         self.blockSignals(was_blocked)
-        self._pick()
+        self._emit_picked()
 
     def _line(self, stack: OpenStack) -> QTreeWidgetItem:
         names = [frame.name for frame in stack.frames]
@@ -109,17 +114,17 @@ class StackPanel(QTreeWidget):
         self.addTopLevelItem(item)
         item.setFirstColumnSpanned(True)
 
-    def _pick(self) -> None:
+    def _emit_picked(self) -> None:
         items = self.selectedItems()
         self.picked.emit(tuple(items[0].data(0, _FRAMES) or ()) if items else ())
 
-    def _go(self, item: QTreeWidgetItem) -> None:
+    def _go_to_source(self, item: QTreeWidgetItem) -> None:
         frames: tuple[OpenFrame, ...] = item.data(0, _FRAMES) or ()
         span = next((span for frame in frames for span in frame.spans), None)
         if span is not None:
             self.span_wanted.emit(span)
 
-    def _opened(self) -> set[tuple[str, ...]]:
+    def _expanded(self) -> set[tuple[str, ...]]:
         items = (self.topLevelItem(row) for row in range(self.topLevelItemCount()))
         return {self._names_of(item) for item in items if item is not None and item.isExpanded()}
 

@@ -1,9 +1,8 @@
-"""Which tokens the pane asks for, and what it makes of the answers.
+"""Requests the tokens that the automaton pane shows, and handles the answers.
 
-Two things are asked for: at the live state how many tokens begin with each byte,
-which stands under the labels of the edges that leave it; and for the state whose
-tokens are looked at, where they lead. Nothing is asked for during a run, whose
-steps come first.
+There are two requests: at the live state the number of tokens by first byte, shown as badges of the outgoing edges; and
+for the state in the token view, the targets of its tokens. There are no requests during a run, whose steps have
+priority.
 """
 
 from __future__ import annotations
@@ -20,36 +19,36 @@ from app.workers.decode_messages import TokensAnswer, TokensRequest
 
 
 class TokenWatch:
-    """Asks, and remembers the last answer about the live state.
+    """Sends token requests, and keeps the last answer about the live state.
 
     Args:
-        ask: sends a request off.
+        ask: sends a request.
     """
 
     def __init__(self, ask: Callable[[TokensRequest], None]) -> None:
         self._ask = ask
-        self._asked: tuple[TokensRequest, bytes, object] | None = None
-        self._moment: object = None
-        self._here: TokensAnswer | None = None
+        self._requested: tuple[TokensRequest, bytes, object] | None = None
+        self._context: object = None
+        self._live_answer: TokensAnswer | None = None
         self.is_running = False
 
     def forget(self) -> None:
-        """Another grammar, or none."""
-        self._asked = self._here = None
+        """Drop everything, since there is another grammar, or none."""
+        self._requested = self._live_answer = None
 
     def is_news(self, moment: object) -> bool:
-        """Whether it is another moment, such as one of another model: then what was asked is asked again."""
-        is_news, self._moment = moment != self._moment, moment
+        """Return whether the context, such as the model, changed, which requires new requests."""
+        is_news, self._context = moment != self._context, moment
         return is_news
 
     def look(self, levels: Levels, view: ViewState, output: bytes, *, is_live: bool) -> None:
-        """Ask for what is to be shown now, unless it was asked for already.
+        """Request the tokens for the current view, unless they were requested already.
 
         Args:
-            levels: what there is to show.
-            view: what the reader wants to see.
+            levels: the automaton.
+            view: the current view.
             output: the text so far.
-            is_live: whether the match stands anywhere.
+            is_live: whether there is a live state.
         """
         if self.is_running:
             return
@@ -59,31 +58,46 @@ class TokenWatch:
             request = None if text is None else TokensRequest(levels.revision, text, grouped=True)
         elif is_live:
             request = TokensRequest(levels.revision, None, grouped=view.tokens == HERE)
-        if request is not None and (request, output, self._moment) != self._asked:
-            self._asked = request, output, self._moment
+        if request is not None and (request, output, self._context) != self._requested:
+            self._requested = request, output, self._context
             self._ask(request)
 
     def takes(self, answer: TokensAnswer, levels: Levels, view: ViewState, live: frozenset[int]) -> bool:
-        """Take an answer up; whether it is the drawing of a state's tokens."""
-        if self._asked is None or answer.request != self._asked[0]:
+        """Handle an answer; return whether it changed the token view.
+
+        Args:
+            answer: the answer.
+            levels: receives the tokens of a state.
+            view: the current view.
+            live: the live states.
+        """
+        if self._requested is None or answer.request != self._requested[0]:
             return False
         if answer.request.output is None:
-            self._here = answer if answer.counts else None
+            self._live_answer = answer if answer.counts else None
         if not answer.request.grouped or view.tokens is None:
             return False
-        whole = levels.is_whole and levels.rules is None
+        is_numbered = levels.is_whole and levels.rules is None
         state = view.tokens if view.tokens != HERE else next(iter(live), None) if len(live) == 1 else None
-        name = str(state) if whole and state is not None else "here"
-        levels.show_tokens(token_map(answer, levels.part.dfa if whole else None, state if whole else None, name))
+        name = str(state) if is_numbered and state is not None else "here"
+        levels.show_tokens(
+            token_map(answer, levels.part.dfa if is_numbered else None, state if is_numbered else None, name)
+        )
         return True
 
     def badges(self, levels: Levels, view: ViewState, drawn: Drawing, live: frozenset[int]) -> dict[EdgeKey, str]:
-        """What stands under the labels of the edges that leave the live states: tokens, and what the model gives them.
+        """Return the badges of the outgoing edges of the live states: the number of tokens, and their probability.
 
-        A token is counted where its first byte takes the edge. Where characters share their first byte, which edge
-        it takes is not known, and nothing is said.
+        A token is counted for the edge that its first byte takes. If characters share their first byte, the edge is
+        unknown, and there is no badge.
+
+        Args:
+            levels: the automaton.
+            view: the current view.
+            drawn: the drawing.
+            live: the live states.
         """
-        found = self._here
+        found = self._live_answer
         if found is None or levels.level(view) is Level.TOKENS or drawn.automaton.noun != "state":
             return {}
         fold = drawn.automaton.fold if drawn.is_folded else None

@@ -1,4 +1,4 @@
-"""The token view of one state: where the tokens that may come next lead, as a drawing."""
+"""The token view of one state: the targets of the allowed tokens, as a drawing."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _EXAMPLES, _LONGEST = 4, 18
 
 @dataclass(frozen=True, slots=True)
 class TokenPlace:
-    """One place that tokens lead to.
+    """A target of tokens.
 
     Attributes:
-        name: how it is called.
-        state: its number in the automaton; None where it has none.
-        examples: some of the tokens, as a person reads them.
-        count: how many there are.
-        mass: the model's probability of all of them together; None where no model was asked.
+        name: its name.
+        state: its number in the automaton; None if it has none.
+        examples: some of the tokens as displayed text.
+        count: the number of tokens.
+        mass: their total probability; None if no model was used.
     """
 
     name: str
@@ -33,18 +33,18 @@ class TokenPlace:
     mass: float | None
 
     def says(self) -> str:
-        """How many tokens, and how probable."""
+        """Return the number of tokens, and their probability."""
         return counted(self.count, self.mass)
 
 
 @dataclass(frozen=True, slots=True)
 class TokenMap:
-    """The tokens of one state: a star of places.
+    """The tokens of one state: a star of targets.
 
     Attributes:
-        chart: the state as number 0, the places behind it; a place that is the state itself is a loop.
-        places: what is in the drawing, and what was too much for it.
-        total: how many tokens are allowed.
+        chart: the state as number 0, and its targets; the state itself as a target is a loop.
+        places: the targets, including those that are not drawn.
+        total: the number of allowed tokens.
     """
 
     chart: Chart
@@ -53,13 +53,13 @@ class TokenMap:
 
 
 def token_map(answer: TokensAnswer, dfa: ByteDfa | None, state: int | None, centre: str) -> TokenMap:
-    """Draw up what was answered.
+    """Create the token view of an answer.
 
     Args:
         answer: the tokens, grouped.
-        dfa: the automaton that the state is of; None where places have no number.
+        dfa: the automaton of the state; None if targets have no number.
         state: the state; None for no number.
-        centre: how it is called.
+        centre: its name.
     """
     places = _places(answer.groups, dfa, state)
     drawn = [place for place in places if place.state is None or place.state != state][:MOST_PLACES]
@@ -83,18 +83,18 @@ def token_map(answer: TokensAnswer, dfa: ByteDfa | None, state: int | None, cent
 
 
 def counted(count: int, mass: float | None) -> str:
-    """A number of tokens and their probability: `1,204 tokens · 63%`."""
-    said = f"{count:,} token{'' if count == 1 else 's'}"
-    return said if mass is None else f"{said} · {percent(mass)}"
+    """Return a number of tokens and their probability: `1,204 tokens · 63%`."""
+    text = f"{count:,} token{'' if count == 1 else 's'}"
+    return text if mass is None else f"{text} · {percent(mass)}"
 
 
 def counted_briefly(count: int, mass: float | None) -> str:
-    """The same where there is little room: `1,204 · 63%`."""
+    """Return the short form: `1,204 · 63%`."""
     return f"{count:,}" if mass is None else f"{count:,} · {percent_brief(mass)}"
 
 
 def _places(groups: tuple[TokensTo, ...], dfa: ByteDfa | None, state: int | None) -> tuple[TokenPlace, ...]:
-    """By the states of the automaton, in which several places of the runtime may be one."""
+    """Merge groups with the same state of the minimal automaton."""
     found: dict[object, TokenPlace] = {}
     for group in groups:
         target = dfa.run(group.example, state) if dfa is not None and state is not None else None

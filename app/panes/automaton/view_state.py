@@ -1,29 +1,29 @@
-"""What the reader wants to see of an automaton, and what they looked at before."""
+"""The view of an automaton that the user chose, and the history of views."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 HERE = -1
-"""Instead of a state: wherever the match stands."""
+"""Instead of a state: the live state."""
 
 _MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
 class ViewState:
-    """How the reader wants an automaton drawn.
+    """What to draw of an automaton, and how.
 
     Attributes:
         draws_all: every state, instead of an overview or a part.
         draws_bytes: each byte, instead of characters and texts.
-        merges: forced runs as one edge each, where the automaton over bytes is drawn.
-        follows: the surroundings of the live state, though there is an overview.
-        rule: which rule, or region, is open; None for all of them.
-        centre: the state whose surroundings are drawn, instead of the live ones'.
-        opened: the states of which all that follows is drawn, in the order in which they were opened.
+        merges: forced runs as one edge each, if the automaton over bytes is drawn.
+        follows: the neighbourhood of the live state, although there is an overview.
+        rule: the open rule or region; None for all of them.
+        centre: the state whose neighbourhood is drawn, instead of the live ones'.
+        opened: the states whose targets are all drawn, in the order in which they were opened.
         tokens: the state whose tokens are shown, `HERE` for the live one; None for none.
-        method: the layout that was chosen; empty for the best one.
+        method: the chosen layout; empty for the best one.
         downwards: whether the drawing runs from top to bottom.
     """
 
@@ -40,17 +40,17 @@ class ViewState:
 
     @property
     def lasting(self) -> ViewState:
-        """What of it means the same for another automaton: numbers of states do not."""
+        """Return the part of it that is valid for another automaton: state numbers are not."""
         return replace(self, centre=None, opened=(), tokens=HERE if self.tokens is not None else None)
 
     @property
     def habits(self) -> ViewState:
-        """What of it means the same for another grammar: how the reader likes drawings, not what is drawn."""
+        """Return the part of it that is valid for another grammar: the style of drawings, not their contents."""
         return ViewState(draws_bytes=self.draws_bytes, merges=self.merges, method=self.method, downwards=self.downwards)
 
 
 class History:
-    """The views of one automaton, to go back and forward in."""
+    """The history of views of one automaton."""
 
     def __init__(self) -> None:
         self._views = [ViewState()]
@@ -58,27 +58,27 @@ class History:
 
     @property
     def current(self) -> ViewState:
-        """What is shown."""
+        """Return the current view."""
         return self._views[self._at]
 
     @property
     def can_go_back(self) -> bool:
-        """Whether something was shown before."""
+        """Return whether there is an earlier view."""
         return self._at > 0
 
     @property
     def can_go_forward(self) -> bool:
-        """Whether one went back."""
+        """Return whether there is a later view."""
         return self._at + 1 < len(self._views)
 
     def go_to(self, view: ViewState) -> None:
-        """Show something else; what one went back from is forgotten."""
+        """Show another view; later views are dropped."""
         if view != self.current:
             self._views = [*self._views[: self._at + 1], view][-_MOST:]
             self._at = len(self._views) - 1
 
     def amend(self, view: ViewState) -> None:
-        """Show the same otherwise: nothing to go back to."""
+        """Replace the current view without a history entry."""
         self._views[self._at] = view
 
     def back(self) -> ViewState:
@@ -92,5 +92,5 @@ class History:
         return self.current
 
     def restart(self, view: ViewState) -> None:
-        """Another automaton: what was seen of the last one is no way back."""
+        """Start a new history for another automaton."""
         self._views, self._at = [view], 0

@@ -1,4 +1,4 @@
-"""The editor pane: the grammar's text, what is wrong with it, and where the match stands in it."""
+"""The editor pane: the grammar's text, its diagnostics, and the live positions."""
 
 from app.panes.editor.pane import EditorPane
 

@@ -1,4 +1,4 @@
-"""The text widget of the editor: a grammar's text with colours, line numbers, marks and tooltips."""
+"""The text widget of the editor: highlighting, line numbers, marks and tool tips."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from app.panes.editor.tokens import Tokeniser, partners, plain
 from app.theme.plain_text import plain_text
 from engine.source import Diagnostic, Severity, Span
 
-COLOURED_AT_MOST = 30_000  # code points; a longer text is not coloured, since colouring it takes too long
-READ_AT_MOST = 50_000  # a longer text takes too long to be read anew at a key, for names and completions
-_PAIRED_AT_MOST = 10_000  # a longer text has no bracket matching, which reads it whole at every move
-_KEYS_OF_A_LIST = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape, Qt.Key.Key_Tab, Qt.Key.Key_Backtab}
-_MOVING = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End}
-_COMMANDING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.MetaModifier
+COLOURED_AT_MOST = 30_000  # code points; a longer text is not highlighted, since that takes too long
+READ_AT_MOST = 50_000  # a longer text takes too long to parse at every key, for names and completions
+_PAIRED_AT_MOST = 10_000  # a longer text has no bracket matching, which reads it completely at every cursor move
+_LIST_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape, Qt.Key.Key_Tab, Qt.Key.Key_Backtab}
+_CURSOR_KEYS = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End}
+_COMMAND_MODIFIERS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.MetaModifier
 _WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 
 
@@ -44,7 +44,7 @@ class CodeEdit(GrammarEditor):
 
     Signals, besides those of a `GrammarEditor`:
         offset_hovered: the code point under the pointer, -1 for none.
-        typed: a character that was typed, or nothing for one that was deleted.
+        typed: a typed character, or an empty text for a deleted one.
         definition_wanted: the code point that was clicked with Ctrl.
     """
 
@@ -63,7 +63,7 @@ class CodeEdit(GrammarEditor):
         self._pairs: dict[int, int] | None = None
         self._hovered = -1
         self.diagnostics: tuple[Diagnostic, ...] = ()
-        self._judged = ""
+        self._diagnosed_text = ""
         self._found: tuple[Span, ...] = ()
         self._live: tuple[Span, ...] = ()
         self._pointed: tuple[Span, ...] = ()
@@ -74,37 +74,37 @@ class CodeEdit(GrammarEditor):
         self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
         self.setMouseTracking(True)
         self.viewport().setMouseTracking(True)
-        # A grammar's white space matters, so Tab is left to do what it does elsewhere: go on to the next widget.
+        # White space matters in a grammar, so Tab moves the focus as elsewhere.
         self.setTabChangesFocus(True)
         self.setAccessibleName("Grammar")
-        self.blockCountChanged.connect(self._fit_margin)
+        self.blockCountChanged.connect(self._resize_gutter)
         self.updateRequest.connect(self._on_update)
-        self.cursorPositionChanged.connect(self._mark)
+        self.cursorPositionChanged.connect(self._update_marks)
         self._colour_if_short(0)
         self.recolour()
 
     # --- text --------------------------------------------------------------------------------------------------------
 
     def set_tokeniser(self, tokenise: Tokeniser) -> None:
-        """Colour another notation."""
+        """Highlight another notation."""
         self._tokenise, self._pairs = tokenise, None
         if self._highlighter is not None:
             self._highlighter.set_tokeniser(tokenise)
-        self._mark()
+        self._update_marks()
 
-    def offset_at(self, place: QPoint) -> int:
-        """The code point at a place of the viewport; -1 where there is no text."""
-        cursor = self.cursorForPosition(place)
+    def offset_at(self, position: QPoint) -> int:
+        """Return the code point at a position of the viewport; -1 if there is no text."""
+        cursor = self.cursorForPosition(position)
         line = self.cursorRect(cursor)
-        if not line.top() <= place.y() <= line.bottom():
+        if not line.top() <= position.y() <= line.bottom():
             return -1
-        unit = cursor.position() - (1 if place.x() < line.left() else 0)
+        unit = cursor.position() - (1 if position.x() < line.left() else 0)
         if unit < cursor.block().position() or self.document().characterAt(unit) in {"\u2029", "\0", ""}:
             return -1
         return self._offsets.to_code_points(unit)
 
     def place_of(self, offset: int) -> QPoint:
-        """Where a code point begins in the viewport."""
+        """Return the position of a code point in the viewport."""
         cursor = QTextCursor(self.document())
         cursor.setPosition(self._offsets.to_utf16(offset))
         return self.cursorRect(cursor).center()
@@ -112,69 +112,71 @@ class CodeEdit(GrammarEditor):
     # --- marks -------------------------------------------------------------------------------------------------------
 
     def show_diagnostics(self, diagnostics: tuple[Diagnostic, ...]) -> None:
-        """Underline what is wrong."""
-        self.diagnostics, self._judged = diagnostics, self._text
+        """Underline the findings."""
+        self.diagnostics, self._diagnosed_text = diagnostics, self._text
         self._line_marks.clear()
         for finding in sorted(diagnostics, key=lambda found: _WORST_FIRST.index(found.severity), reverse=True):
             self._line_marks[self._line_of(finding)] = finding.severity
-        self._mark()
+        self._update_marks()
         self.margin.update()
 
     @property
     def current_diagnostics(self) -> tuple[Diagnostic, ...]:
-        """The findings, where the text is still the one that they are about."""
-        return self.diagnostics if self._judged == self._text else ()
+        """Return the findings, if they belong to the current text."""
+        return self.diagnostics if self._diagnosed_text == self._text else ()
 
     def show_found(self, spans: tuple[Span, ...]) -> None:
-        """Mark what a search found."""
+        """Mark search results."""
         self._found = spans
-        self._mark()
+        self._update_marks()
 
     def say(self, text: str) -> None:
-        """Say something at the cursor, for a moment."""
+        """Show a tool tip at the cursor for a moment."""
         QToolTip.showText(
             self.viewport().mapToGlobal(self.cursorRect().bottomLeft()), plain_text(text), self.viewport()
         )
 
     def show_live(self, spans: tuple[Span, ...]) -> None:
-        """Mark where the match stands."""
+        """Mark the live positions."""
         self._live = spans
-        self._mark()
+        self._update_marks()
 
     def show_hover(self, spans: tuple[Span, ...]) -> None:
-        """Mark what is pointed at elsewhere."""
+        """Mark the spans of an element that is hovered elsewhere."""
         self._pointed = spans
-        self._mark()
+        self._update_marks()
 
     def tip_at(self, offset: int) -> str:
         """Return the findings at a code point, and the names of invisible characters there."""
         document = self.document()
         found = [f for f in self.diagnostics if offset in marks.visible_span(f.span, document)]
         hidden = [f"Invisible character: {name}" for name in named_at(self._text, offset)]
-        return "\n\n".join((*(self._told(finding) for finding in found), *hidden))
+        return "\n\n".join((*(self._finding_text(finding) for finding in found), *hidden))
 
-    def _told(self, finding: Diagnostic) -> str:
-        """A finding for a tooltip: what is wrong, what to do, and what a key would do."""
+    def _finding_text(self, finding: Diagnostic) -> str:
+        """Return a finding for a tool tip: the problem, the hint, and the quick fix."""
         what = f"{finding.severity.capitalize()}: {finding.message}"
         return unmarked("\n".join(part for part in (what, finding.hint, self.fix_told(finding)) if part))
 
     def sign_of_line(self, number: int) -> Severity | None:
-        """The worst of the findings of a line, counted from 0."""
+        """Return the most severe finding of a line, counted from 0."""
         return self._line_marks.get(number)
 
     def tip_of_line(self, number: int) -> str:
-        """What the findings of a line say."""
-        return "\n\n".join(self._told(finding) for finding in self.diagnostics if self._line_of(finding) == number)
+        """Return the texts of a line's findings."""
+        return "\n\n".join(
+            self._finding_text(finding) for finding in self.diagnostics if self._line_of(finding) == number
+        )
 
     def recolour(self) -> None:
-        """Take the colours and the font of the present theme."""
+        """Apply the colours and the font of the current theme."""
         self.setFont(theme.mono_font(1.0))
         if self._highlighter is not None:
             self._highlighter.recolour()
-        self._fit_margin()
-        self._mark()
+        self._resize_gutter()
+        self._update_marks()
 
-    def _mark(self) -> None:
+    def _update_marks(self) -> None:
         document, to_utf16 = self.document(), self._offsets.to_utf16
         self.setExtraSelections(
             [
@@ -190,16 +192,16 @@ class CodeEdit(GrammarEditor):
         return self.document().findBlock(self._offsets.to_utf16(finding.span.start)).blockNumber()
 
     def bracket_pair(self) -> tuple[int, ...]:
-        """The bracket at the cursor, or right before it, and its partner; none while the cursor is not shown."""
+        """Return the bracket at the cursor, or right before it, and its partner; empty while the cursor is hidden."""
         if not self.hasFocus():
             return ()
         if self._pairs is None:
             is_short = len(self._text) <= _PAIRED_AT_MOST
             self._pairs = partners(self._text, self._tokenise) if is_short else {}
         at = self._offsets.to_code_points(self.textCursor().position())
-        for place in (at, at - 1):
-            if place in self._pairs:
-                return place, self._pairs[place]
+        for position in (at, at - 1):
+            if position in self._pairs:
+                return position, self._pairs[position]
         return ()
 
     # --- changes -----------------------------------------------------------------------------------------------------
@@ -207,11 +209,11 @@ class CodeEdit(GrammarEditor):
     def _prepare(self, length: int) -> None:
         self._colour_if_short(length)
 
-    def _renew(self) -> None:
+    def _on_text_changed(self) -> None:
         self._pairs = None
         self._live = self._pointed = self._found = ()
         self._colour_if_short(len(self._text))
-        self._mark()
+        self._update_marks()
 
     def _colour_if_short(self, length: int) -> None:
         if length > COLOURED_AT_MOST and self._highlighter is not None:
@@ -231,23 +233,23 @@ class CodeEdit(GrammarEditor):
     # --- events ------------------------------------------------------------------------------------------------------
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Tab takes a completion while there is a list of them."""
+        """Let Tab accept a completion while the list is open."""
         return not self.popup_is_open() and super().focusNextPrevChild(forward)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """What a list of completions takes is its; whatever else is typed is told."""
-        if self.popup_is_open() and event.key() in _KEYS_OF_A_LIST:
+        """Leave the keys of the completion list to it, and report other typed characters."""
+        if self.popup_is_open() and event.key() in _LIST_KEYS:
             event.ignore()
             return
         super().keyPressEvent(event)
         is_deleted = event.key() in {Qt.Key.Key_Backspace, Qt.Key.Key_Delete}
-        if is_deleted or (event.text().isprintable() and event.text() and not event.modifiers() & _COMMANDING):
+        if is_deleted or (event.text().isprintable() and event.text() and not event.modifiers() & _COMMAND_MODIFIERS):
             self.typed.emit("" if is_deleted else event.text())
-        elif self.popup_is_open() and event.text() == "" and event.key() in _MOVING:
+        elif self.popup_is_open() and event.text() == "" and event.key() in _CURSOR_KEYS:
             self.typed.emit("")
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """With Ctrl, a click goes to what is defined elsewhere."""
+        """Go to the definition of a name that is clicked with Ctrl."""
         super().mouseReleaseEvent(event)
         is_left = event.button() is Qt.MouseButton.LeftButton
         if is_left and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
@@ -256,37 +258,37 @@ class CodeEdit(GrammarEditor):
                 self.definition_wanted.emit(offset)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """The usual menu, and what a grammar needs."""
-        place = event.pos()
+        """Show the standard menu with the commands of grammars."""
+        position = event.pos()
         by_mouse = event.reason() is QContextMenuEvent.Reason.Mouse
         if by_mouse and not self.textCursor().hasSelection():
-            self.setTextCursor(self.cursorForPosition(place))
+            self.setTextCursor(self.cursorForPosition(position))
         menu = self.make_menu()
         self.fill_menu(menu, self.caret)
         menu.popup(event.globalPos())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Tell what the pointer is on."""
+        """Report the code point under the pointer."""
         super().mouseMoveEvent(event)
         self._hover(self.offset_at(event.position().toPoint()))
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the bracket at the cursor."""
+        """Mark the bracket at the cursor."""
         super().focusInEvent(event)
-        self._mark()
+        self._update_marks()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Take it back."""
+        """Remove the bracket marks."""
         super().focusOutEvent(event)
-        self._mark()
+        self._update_marks()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """The pointer is on nothing."""
+        """Report that no code point is hovered."""
         super().leaveEvent(event)
         self._hover(-1)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Tell what is wrong where the pointer rests."""
+        """Show the findings under the pointer as a tool tip."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             offset = self.offset_at(event.pos())
             QToolTip.showText(
@@ -311,7 +313,7 @@ class CodeEdit(GrammarEditor):
             block = block.next()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the margin as high as the text."""
+        """Adjust the gutter to the text's height."""
         super().resizeEvent(event)
         rect = self.contentsRect()
         self.margin.setGeometry(QRect(rect.left(), rect.top(), self.margin.sizeHint().width(), rect.height()))
@@ -321,7 +323,7 @@ class CodeEdit(GrammarEditor):
             self._hovered = offset
             self.offset_hovered.emit(offset)
 
-    def _fit_margin(self) -> None:
+    def _resize_gutter(self) -> None:
         self.setViewportMargins(self.margin.sizeHint().width(), 0, 0, 0)
 
     def _on_update(self, rect: QRect, dy: int) -> None:

@@ -1,4 +1,4 @@
-"""The list of what could stand at the cursor: opened by a key, and while typing where that helps."""
+"""The completion list: opened by a key, and while typing if that is useful."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DETAIL = Qt.ItemDataRole.UserRole
 
 
 class Completer(QObject):
-    """Proposes what could stand at the cursor of an editor."""
+    """Proposes completions at the cursor of an editor."""
 
     def __init__(self, edit: CodeEdit) -> None:
         super().__init__(edit)
@@ -40,20 +40,20 @@ class Completer(QObject):
         self.list.setAccessibleName("Completions")
         self.list.setUniformItemSizes(True)
         self._completer.setPopup(self.list)
-        self.list.setItemDelegate(_Row(self.list))  # after `setPopup`, which sets one of its own
+        self.list.setItemDelegate(_Row(self.list))  # after `setPopup`, which sets its own delegate
         self.list.setProperty("role", "popup")
-        theme.apply_font(self.list)  # which `setPopup` took out of the window
+        theme.apply_font(self.list)  # `setPopup` detaches the list from the window
         self._completer.activated.connect(self._take)
         edit.typed.connect(self._on_typed)
         edit.popup_is_open = self.list.isVisible
 
     @property
     def proposals(self) -> Sequence[Proposal]:
-        """What the list shows."""
+        """Return the proposals in the list."""
         return self._shown.proposals if self._shown is not None and self.list.isVisible() else ()
 
     def open(self) -> None:
-        """Show what could stand at the cursor; where nothing is known, say so."""
+        """Show the completions at the cursor, or a message if there are none."""
         if len(self._edit.text()) > READ_AT_MOST:
             self._edit.say(f"A text of more than {READ_AT_MOST:,} characters is not completed")
             return
@@ -95,14 +95,14 @@ class Completer(QObject):
             item.setData(proposal.detail, _DETAIL)
             item.setData(f"{proposal.label}, {proposal.detail}", Qt.ItemDataRole.AccessibleTextRole)
             self._model.appendRow(item)
-            needs = metrics.horizontalAdvance(proposal.label) + small.horizontalAdvance(proposal.detail)
-            width = max(width, needs)
+            needed = metrics.horizontalAdvance(proposal.label) + small.horizontalAdvance(proposal.detail)
+            width = max(width, needed)
         self.list.setFont(self._edit.font())
-        place = self._edit.cursorRect()
-        place.translate(self._edit.viewport().pos())
-        place.setLeft(place.left() - metrics.horizontalAdvance(found.typed) - theme.SPACE_S)
-        place.setWidth(min(width + 2 * theme.SPACE_L + theme.SPACE_L, _WIDEST))
-        self._completer.complete(place)
+        rect = self._edit.cursorRect()
+        rect.translate(self._edit.viewport().pos())
+        rect.setLeft(rect.left() - metrics.horizontalAdvance(found.typed) - theme.SPACE_S)
+        rect.setWidth(min(width + 2 * theme.SPACE_L + theme.SPACE_L, _WIDEST))
+        self._completer.complete(rect)
         rows = min(len(found.proposals), _ROWS)
         edges = 2 * self.list.frameWidth() + self.list.contentsMargins().top() + self.list.contentsMargins().bottom()
         self.list.resize(self.list.width(), rows * self.list.sizeHintForRow(0) + max(edges, 2))
@@ -115,23 +115,23 @@ class Completer(QObject):
         start = self._shown.span.start
         caret = start + (len(proposal.text) if proposal.caret is None else proposal.caret)
         self._edit.apply((Edit(self._shown.span, proposal.text),), caret)
-        if proposal.text.endswith((": ", '""')):  # a keyword whose value may be known, too
+        if proposal.text.endswith((": ", '""')):  # a keyword whose value may have completions, too
             found = self._find()
             if found.proposals:
                 self._show(found)
 
 
 class _Row(QStyledItemDelegate):
-    """A proposal on the left, what it is on the right."""
+    """A proposal on the left, its description on the right."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """All rows are of one height."""
+        """Return the same height for all rows."""
         return QSize(super().sizeHint(option, index).width(), option.fontMetrics.height() + theme.SPACE_S)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Paint both; what does not fit of the right one is left out."""
+        """Paint both texts; the right one is elided."""
         super().paint(painter, option, index)
         label = option.fontMetrics.horizontalAdvance(str(index.data()))
         detail = str(index.data(_DETAIL) or "")

@@ -1,10 +1,8 @@
-"""The explanation of the grammar: its text in words, each phrase joined with its place.
+"""The explanation of the grammar: a description as a tree, each phrase linked to its source span.
 
-The pointer on a phrase marks its text, and on the text its phrase; the cursor
-selects the phrase that it stands in, a click on a phrase goes to its text, a
-double click (or one with Ctrl) to what it refers to. While the text is broken
-the last tree stays, paler. Where it is of an older text nothing is joined, for
-the places would be wrong.
+Hovering a phrase marks its text, and hovering the text marks its phrase; the cursor selects its phrase, a click on a
+phrase goes to its text, a double click (or one with Ctrl) to what it refers to. While the text has errors the last tree
+stays, paler. While it belongs to an older text the links are off, since the spans would be wrong.
 """
 
 from __future__ import annotations
@@ -34,20 +32,20 @@ from app.widgets.phrase_delegate import PhraseDelegate
 from engine.diagnosis.explanation_tree import MOST_PHRASES, Description
 from engine.source import Span
 
-_UNFOLDED_AT_ONCE = 60  # phrases; a larger tree opens with its outermost ones unfolded, if these are few
+_UNFOLDED_AT_ONCE = 60  # phrases; a larger tree opens with its outermost ones expanded, if these are few
 _FEW = 20
-_REMEMBERED = 2_000  # rows at most that stay folded or unfolded over an edit
+_REMEMBERED = 2_000  # maximum number of rows that keep their expanded state across an edit
 
-Way = tuple[int, ...]
+RowPath = tuple[int, ...]
 
 
 class ExplanationPage(QWidget):
     """Shows a grammar in words.
 
     Signals:
-        pointed: the spans of the phrase that is pointed at; none where there is no such phrase.
+        pointed: the spans of the hovered phrase; empty for none.
         span_wanted: a `Span` to go to.
-        left: the keys should go back to the text.
+        left: the focus should return to the text.
     """
 
     left = Signal()
@@ -55,12 +53,12 @@ class ExplanationPage(QWidget):
     span_wanted = Signal(object)
 
     def __init__(self, text_now: Callable[[], str], parent: QWidget | None = None) -> None:
-        """Build it; `text_now` gives the text as it stands."""
+        """Create the page; `text_now` returns the current text."""
         super().__init__(parent)
         self._text_now = text_now
         self._text = ""
         self.description = Description(())
-        self._ways: dict[Way, bool] = {}  # what the user folded or unfolded
+        self._expanded: dict[RowPath, bool] = {}  # rows that the user expanded or collapsed
         self._is_going = False
         self.model = PhrasesModel(self)
         self.tree = _Tree()
@@ -87,13 +85,13 @@ class ExplanationPage(QWidget):
         self._lay_out()
         delegate_focus(self, self.tree)
         self.tree.left.connect(lambda: self.pointed.emit(()))
-        self.tree.pointed.connect(self._point)
-        self.tree.chosen.connect(self._go)
+        self.tree.pointed.connect(self._emit_hovered)
+        self.tree.chosen.connect(self._go_to_text)
         self.tree.target_chosen.connect(self._go_to_target)
         self.tree.copy_wanted.connect(self._copy_row)
         self.tree.doubleClicked.connect(self._go_to_target)
-        self.tree.expanded.connect(lambda index: self._note(index, is_open=True))
-        self.tree.collapsed.connect(lambda index: self._note(index, is_open=False))
+        self.tree.expanded.connect(lambda index: self._store_expanded(index, is_open=True))
+        self.tree.collapsed.connect(lambda index: self._store_expanded(index, is_open=False))
         self.field.textChanged.connect(lambda _text: self._search(0))
         self.unfold_button.clicked.connect(lambda: self.unfold(is_open=True))
         self.fold_button.clicked.connect(lambda: self.unfold(is_open=False))
@@ -102,22 +100,22 @@ class ExplanationPage(QWidget):
         self._recolour()
         self.set_stale("")
 
-    # --- what is shown -----------------------------------------------------------------------------------------------
+    # --- contents ----------------------------------------------------------------------------------------------------
 
     def show_description(self, description: Description, text: str) -> None:
-        """Show a text in words; what the user folded stays folded."""
+        """Show a description; collapsed rows stay collapsed."""
         self._text, self.description = text, description
         self.delegate.pointed = None
-        ways, place = dict(list(self._ways.items())[-_REMEMBERED:]), self.tree.verticalScrollBar().value()
+        expanded, position = dict(list(self._expanded.items())[-_REMEMBERED:]), self.tree.verticalScrollBar().value()
         self.model.show(description)
-        self._unfold_rows(ways)
-        self._ways = ways
-        self.tree.verticalScrollBar().setValue(place)
+        self._restore_expanded(expanded)
+        self._expanded = expanded
+        self.tree.verticalScrollBar().setValue(position)
         self.set_stale("")
         self._search(0)
 
     def set_stale(self, reason: str) -> None:
-        """Say why the words are not those of the text as it stands; nothing where they are."""
+        """Set why the description belongs to an older text; empty if it is current."""
         self.delegate.is_stale = bool(reason)
         if reason:
             self.delegate.pointed = None
@@ -133,13 +131,13 @@ class ExplanationPage(QWidget):
         self.tree.viewport().update()
 
     def clear(self) -> None:
-        """Forget the words, and what was folded: another document is shown."""
-        self._ways, self._text, self.description = {}, "", Description(())
+        """Clear the description and the expanded state for another document."""
+        self._expanded, self._text, self.description = {}, "", Description(())
         self.model.show(self.description)
         self.set_stale("")
 
     def point_at(self, offset: int) -> None:
-        """Mark the phrase of a code point that the pointer is on, as far as the tree is unfolded; none for -1."""
+        """Mark the phrase of the hovered code point, as far as the tree is expanded; -1 for none."""
         number = self.model.innermost(offset) if offset >= 0 and self._is_current else None
         if number is not None:
             number = self.model.number(self._visible(self.model.index_of(number)))
@@ -148,11 +146,13 @@ class ExplanationPage(QWidget):
             self.tree.viewport().update()
 
     def select_at(self, offset: int) -> None:
-        """Select the smallest phrase that the cursor stands in or right behind; unfold what holds it."""
+        """Select the smallest phrase at or right before the cursor; expand its parents."""
         if self._is_going or not self._is_current:
             return
         places = (offset, offset - 1) if offset else (offset,)
-        found = [self.model.index_of(number) for place in places if (number := self.model.innermost(place)) is not None]
+        found = [
+            self.model.index_of(number) for position in places if (number := self.model.innermost(position)) is not None
+        ]
         if found:
             index = max(found, key=lambda one: self.model.phrase(one).depth)
             self.tree.setCurrentIndex(index)
@@ -163,7 +163,7 @@ class ExplanationPage(QWidget):
         QGuiApplication.clipboard().setText("\n".join(self.description.lines()) + "\n")
 
     def unfold(self, *, is_open: bool) -> None:
-        """Unfold everything, or fold it."""
+        """Expand or collapse everything."""
         if is_open:
             self.tree.expandAll()
         else:
@@ -171,11 +171,11 @@ class ExplanationPage(QWidget):
 
     @property
     def _is_current(self) -> bool:
-        """Whether the words are those of the text as it stands, so that their places are right."""
+        """Return whether the description belongs to the current text, so that its spans are valid."""
         return self._text == self._text_now()
 
     def _visible(self, index: QModelIndex) -> QModelIndex:
-        """A row, or the innermost that holds it and can be seen."""
+        """Return a row, or its innermost visible ancestor."""
         shown, above = index, index.parent()
         while above.isValid():
             if not self.tree.isExpanded(above):
@@ -183,37 +183,37 @@ class ExplanationPage(QWidget):
             above = above.parent()
         return shown
 
-    # --- folding -----------------------------------------------------------------------------------------------------
+    # --- expanding ---------------------------------------------------------------------------------------------------
 
-    def _unfold_rows(self, ways: dict[Way, bool]) -> None:
-        """Unfold as the user left it, and a new tree as far as it is read at a glance."""
+    def _restore_expanded(self, expanded: dict[RowPath, bool]) -> None:
+        """Restore the user's expanded state; expand a new tree if it is small."""
         is_small = self.model.count <= _UNFOLDED_AT_ONCE
         are_few = self.model.rowCount() <= _FEW
-        todo: list[tuple[Way, QModelIndex]] = [((), QModelIndex())]
+        pending: list[tuple[RowPath, QModelIndex]] = [((), QModelIndex())]
         seen = 0
-        while todo and seen < _REMEMBERED:
-            way, holder = todo.pop()
-            for row in range(self.model.rowCount(holder)):
-                index, here = self.model.index(row, 0, holder), (*way, row)
+        while pending and seen < _REMEMBERED:
+            path, parent = pending.pop()
+            for row in range(self.model.rowCount(parent)):
+                index, row_path = self.model.index(row, 0, parent), (*path, row)
                 seen += 1
-                is_open = ways.get(here, is_small or (are_few and not way))
+                is_open = expanded.get(row_path, is_small or (are_few and not path))
                 if is_open and self.model.hasChildren(index):
                     self.tree.expand(index)
-                    todo.append((here, index))
+                    pending.append((row_path, index))
 
-    def _note(self, index: QModelIndex, *, is_open: bool) -> None:
-        way: list[int] = []
+    def _store_expanded(self, index: QModelIndex, *, is_open: bool) -> None:
+        path: list[int] = []
         while index.isValid():
-            way.append(index.row())
+            path.append(index.row())
             index = index.parent()
-        self._ways[tuple(reversed(way))] = is_open
+        self._expanded[tuple(reversed(path))] = is_open
 
-    # --- the pointer and the keys ------------------------------------------------------------------------------------
+    # --- mouse and keyboard ------------------------------------------------------------------------------------------
 
-    def _point(self, index: QModelIndex) -> None:
+    def _emit_hovered(self, index: QModelIndex) -> None:
         self.pointed.emit((self.model.phrase(index).span,) if self._is_current else ())
 
-    def _go(self, index: QModelIndex) -> None:
+    def _go_to_text(self, index: QModelIndex) -> None:
         if self._is_current:
             self._go_to(self.model.phrase(index).span)
 
@@ -239,24 +239,24 @@ class ExplanationPage(QWidget):
     # --- searching ---------------------------------------------------------------------------------------------------
 
     def _search(self, step: int) -> None:
-        """Go to the first phrase with the text, to the next one (1) or to the one before (-1), around the end."""
+        """Go to the first phrase with the text, to the next one (1) or to the previous one (-1), wrapping around."""
         found = self.model.find(self.field.text())
         if not found:
             self.says.setText("Nothing found" if self.field.text() else "")
             return
         current = self.tree.currentIndex()
-        here = self.model.number(current) if current.isValid() else -1
+        row_path = self.model.number(current) if current.isValid() else -1
         if step > 0:
-            number = next((number for number in found if number > here), found[0])
+            number = next((number for number in found if number > row_path), found[0])
         elif step < 0:
-            number = next((number for number in reversed(found) if number < here), found[-1])
+            number = next((number for number in reversed(found) if number < row_path), found[-1])
         else:
-            number = next((number for number in found if number >= here), found[0])
+            number = next((number for number in found if number >= row_path), found[0])
         index = self.model.index_of(number)
         self.tree.setCurrentIndex(index)
         self.tree.scrollTo(index)
         self.says.setText(f"{found.index(number) + 1:,} of {len(found):,}")
-        self._point(index)
+        self._emit_hovered(index)
 
     def _leave_field(self) -> None:
         if self.field.text():
@@ -292,11 +292,11 @@ class ExplanationPage(QWidget):
 
 
 class _Tree(QTreeView):
-    """A tree whose rows are pointed at, gone to and copied.
+    """A tree whose rows can be hovered, activated and copied.
 
     Signals:
         pointed, chosen, target_chosen, copy_wanted: with the row's index.
-        left: the pointer is on no row.
+        left: no row is hovered.
     """
 
     pointed = Signal(QModelIndex)
@@ -315,34 +315,34 @@ class _Tree(QTreeView):
         self.setExpandsOnDoubleClick(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self._at: QModelIndex | None = None
+        self._hovered: QModelIndex | None = None
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Tell which row the pointer is on."""
+        """Report the hovered row."""
         super().mouseMoveEvent(event)
         index = self.indexAt(event.position().toPoint())
         if not index.isValid():
-            self._leave()
-        elif self._at is None or index != self._at:
-            self._at = index
+            self._clear_hovered()
+        elif self._hovered is None or index != self._hovered:
+            self._hovered = index
             self.pointed.emit(index)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """The pointer is on no row."""
+        """Report that no row is hovered."""
         super().leaveEvent(event)
-        self._leave()
+        self._clear_hovered()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click on the words goes to the text; with Ctrl, to what they refer to."""
+        """Go to the text of a clicked row; with Ctrl, to what it refers to."""
         super().mouseReleaseEvent(event)
-        place = event.position().toPoint()
-        index = self.indexAt(place)
-        if event.button() is Qt.MouseButton.LeftButton and index.isValid() and self._is_on_words(index, place):
+        position = event.position().toPoint()
+        index = self.indexAt(position)
+        if event.button() is Qt.MouseButton.LeftButton and index.isValid() and self._is_on_words(index, position):
             has_ctrl = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
             (self.target_chosen if has_ctrl else self.chosen).emit(index)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Return goes to the text, Shift+Return to what the words refer to, the copy key copies the words."""
+        """Handle keys: Return goes to the text, Shift+Return to what the phrase refers to, the copy key copies it."""
         index = self.currentIndex()
         if index.isValid() and event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             has_shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
@@ -355,7 +355,7 @@ class _Tree(QTreeView):
                 self.pointed.emit(self.currentIndex())
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What can be done with a row."""
+        """Show the commands of a row."""
         index = self.indexAt(event.pos())
         model = self.model()
         if not index.isValid() or not isinstance(model, PhrasesModel):
@@ -369,10 +369,10 @@ class _Tree(QTreeView):
         menu.addAction("Copy").triggered.connect(lambda: self.copy_wanted.emit(index))
         menu.popup(event.globalPos())
 
-    def _is_on_words(self, index: QModelIndex, place: QPoint) -> bool:
-        return place.x() >= self.visualRect(index).left()
+    def _is_on_words(self, index: QModelIndex, position: QPoint) -> bool:
+        return position.x() >= self.visualRect(index).left()
 
-    def _leave(self) -> None:
-        if self._at is not None:
-            self._at = None
+    def _clear_hovered(self) -> None:
+        if self._hovered is not None:
+            self._hovered = None
             self.left.emit()

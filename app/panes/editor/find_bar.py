@@ -1,4 +1,4 @@
-"""The bar to find and replace in the grammar; hidden until it is called for."""
+"""The find and replace bar of the grammar; hidden until it is opened."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class EditorFindBar(QFrame):
         edit.textChanged.connect(self._search_again)
 
     def open_bar(self, *, replaces: bool = False) -> None:
-        """Show it, with what is selected as the text to find."""
+        """Show the bar; the selection becomes the search text."""
         selected = self._edit.text()[self._edit.selection.start : self._edit.selection.end]
         for widget in (self.replacement, self.replace_button, self.all_button):
             widget.setVisible(replaces)
@@ -68,7 +68,7 @@ class EditorFindBar(QFrame):
         self.field.selectAll()
 
     def close_bar(self) -> None:
-        """Hide it, and go on writing."""
+        """Hide the bar and focus the text."""
         if not self.isHidden():
             self.hide()
             self._spans = ()
@@ -76,7 +76,7 @@ class EditorFindBar(QFrame):
             self._edit.setFocus()
 
     def go(self, step: int) -> None:
-        """Go to the next place (1), or to the one before (-1), around the end."""
+        """Go to the next match (1), or to the previous one (-1), wrapping around."""
         if self.isHidden() and self.field.text():
             self._spans = self._find()
         if not self._spans:
@@ -86,19 +86,19 @@ class EditorFindBar(QFrame):
             later = [span for span in self._spans if span.start >= max(here.end, here.start + (here in self._spans))]
             self._edit.select(later[0] if later else self._spans[0])
         else:
-            sooner = [span for span in self._spans if span.end <= here.start]
-            self._edit.select(sooner[-1] if sooner else self._spans[-1])
-        self._tell()
+            earlier = [span for span in self._spans if span.end <= here.start]
+            self._edit.select(earlier[-1] if earlier else self._spans[-1])
+        self._show_count()
 
     def replace_one(self) -> None:
-        """Replace what is selected if it was found, then go to the next."""
+        """Replace the selection if it is a match, then go to the next match."""
         here = self._edit.selection
         if here in self._spans:
             self._edit.apply((Edit(here, self.replacement.text()),))
         self.go(1)
 
     def replace_all(self) -> None:
-        """Replace all that was found, as one step of undo."""
+        """Replace all matches, as one undo step."""
         count = len(self._spans)
         self._edit.apply([Edit(span, self.replacement.text()) for span in self._spans])
         if count:
@@ -120,16 +120,16 @@ class EditorFindBar(QFrame):
         ahead = [span for span in self._spans if span.start >= here]
         if self._spans and not self.isHidden():
             self._edit.select(ahead[0] if ahead else self._spans[0])
-        self._tell()
+        self._show_count()
 
     def _search_again(self) -> None:
         if self.isHidden():
             return
         self._spans = self._find()
         self._edit.show_found(self._spans)
-        self._tell()
+        self._show_count()
 
-    def _tell(self) -> None:
+    def _show_count(self) -> None:
         here = self._edit.selection
         count = f"{len(self._spans):,}" if len(self._spans) < MOST else f"{MOST:,} or more"
         if not self.field.text():

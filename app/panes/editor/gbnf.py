@@ -1,7 +1,6 @@
-"""The colours of a GBNF grammar: names, strings, classes, token elements, operators.
+"""Highlighting of GBNF grammars: names, strings, classes, token elements, operators.
 
-What lasts beyond a line is whether a string or a class is open: both may hold
-line ends as they are.
+The state between lines is whether a string or a class is open: both may contain line ends.
 """
 
 from __future__ import annotations
@@ -39,22 +38,22 @@ _NESTING = {"open": 1, "close": -1, "class": 1}
 
 
 def tokenise_gbnf(line: str, state: int) -> LineTokens:
-    """The tokens of one line of a GBNF grammar."""
+    """Return the tokens of one line of a GBNF grammar."""
     scan = _Scan(line, state)
     tokens = tuple(scan.run())
     return LineTokens(tokens, scan.state)
 
 
 class _Scan:
-    """One line's scan."""
+    """The lexer of one line."""
 
     def __init__(self, line: str, state: int) -> None:
         self._line = line
-        self._at = 0
+        self._position = 0
         self.state = state
 
     def run(self) -> Iterator[Token]:
-        while self._at < len(self._line):
+        while self._position < len(self._line):
             if self.state == _IN_STRING:
                 yield self._in_string()
             elif self.state == _IN_CLASS:
@@ -63,15 +62,15 @@ class _Scan:
                 yield self._part()
 
     def _token(self, end: int, kind: TokenKind, nesting: int = 0) -> Token:
-        token = Token(self._at, end, kind, nesting)
-        self._at = end
+        token = Token(self._position, end, kind, nesting)
+        self._position = end
         return token
 
     def _part(self) -> Token:
-        found = _PARTS.match(self._line, self._at)
+        found = _PARTS.match(self._line, self._position)
         group = found.lastgroup if found else None
         if found is None or group is None:
-            return self._token(self._at + 1, TokenKind.LITERAL)
+            return self._token(self._position + 1, TokenKind.LITERAL)
         if group == "name":
             is_defined = _DEFINES.match(self._line, found.end()) is not None
             return self._token(found.end(), TokenKind.NAME if is_defined else TokenKind.ANCHOR)
@@ -80,25 +79,25 @@ class _Scan:
         return self._token(found.end(), _KINDS[group], _NESTING.get(group, 0))
 
     def _in_string(self) -> Token:
-        char = self._line[self._at]
+        char = self._line[self._position]
         if char == "\\":
             return self._escape()
         if char == '"':
             self.state = _CODE
-            return self._token(self._at + 1, TokenKind.LITERAL)
-        found = _IN_LITERAL.match(self._line, self._at)
-        return self._token(found.end() if found else self._at + 1, TokenKind.LITERAL)
+            return self._token(self._position + 1, TokenKind.LITERAL)
+        found = _IN_LITERAL.match(self._line, self._position)
+        return self._token(found.end() if found else self._position + 1, TokenKind.LITERAL)
 
     def _in_class(self) -> Token:
-        char = self._line[self._at]
+        char = self._line[self._position]
         if char == "\\":
             return self._escape()
         if char == "]":
             self.state = _CODE
-            return self._token(self._at + 1, TokenKind.CLASS, -1)
-        is_range = char == "-" and 0 < self._at < len(self._line) - 1 and self._line[self._at + 1] != "]"
-        return self._token(self._at + 1, TokenKind.OPERATOR if is_range else TokenKind.CLASS)
+            return self._token(self._position + 1, TokenKind.CLASS, -1)
+        is_range = char == "-" and 0 < self._position < len(self._line) - 1 and self._line[self._position + 1] != "]"
+        return self._token(self._position + 1, TokenKind.OPERATOR if is_range else TokenKind.CLASS)
 
     def _escape(self) -> Token:
-        found = _ESCAPE.match(self._line, self._at)
-        return self._token(found.end() if found else self._at + 1, TokenKind.ESCAPE)
+        found = _ESCAPE.match(self._line, self._position)
+        return self._token(found.end() if found else self._position + 1, TokenKind.ESCAPE)

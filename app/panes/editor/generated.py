@@ -1,9 +1,8 @@
-"""The grammar as GBNF, beside its own text: what llama.cpp would be given, each rule joined to where it comes from.
+"""The generated GBNF beside the grammar's text: the input for llama.cpp, each rule linked to its source.
 
-A rule that is chosen lights the schema that it stands for, with its keyword; the
-cursor in the schema lights its rules. Both read the same list of places, which
-comes with the text. While the grammar's text is another than the one that was
-written out, nothing is joined: places of one text mean nothing in another.
+Choosing a rule highlights the source span of its schema with the keyword; the cursor in the schema highlights its
+rules. Both use the same list of spans, which comes with the text. While the grammar's text differs from the one that
+was converted, the links are off: the spans would be wrong.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _SPELLINGS = (
     ("Plain", "plain", "Characters in their shortest form, numbers without exponents: what people write and read"),
     ("Any", "any", "Every spelling that the schema is compiled with: exactly its texts, and longer"),
 )
-_DIMMED = 0.55
+_STALE_OPACITY = 0.55
 _WAITING = "Writing it as GBNF…"
 
 
@@ -43,13 +42,13 @@ class GeneratedPage(QWidget):
     """Shows the generated text.
 
     Args:
-        source: gives the grammar's text as it stands.
+        source: returns the current text of the grammar.
 
     Signals:
-        wanted(spelling): the text is wanted in this spelling; empty for none.
-        places_pointed_at(spans): what the rule under the pointer, or the one that was chosen, stands for.
-        place_chosen(span): bring this place into view.
-        place_entered(span): go there.
+        wanted(spelling): generate the text with this spelling; empty to stop.
+        places_pointed_at(spans): the source spans of the hovered rule, or of the chosen one.
+        place_chosen(span): scroll to this source span.
+        place_entered(span): go to this source span.
     """
 
     wanted = Signal(str)
@@ -60,7 +59,7 @@ class GeneratedPage(QWidget):
     def __init__(self, source: Callable[[], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._source = source
-        self._written_from = ""
+        self._source_text = ""
         self._rules: tuple[GeneratedRule, ...] = ()
         self._place: Span | None = None
         self._chosen: tuple[Span, ...] = ()
@@ -81,9 +80,9 @@ class GeneratedPage(QWidget):
         self.text.chosen.connect(self._on_chosen)
         self.text.hovered.connect(self._on_hovered)
         self.text.entered.connect(self._on_entered)
-        self._dim = QGraphicsOpacityEffect(self.text, opacity=_DIMMED)
-        self._dim.setEnabled(False)
-        self.text.setGraphicsEffect(self._dim)
+        self._stale_effect = QGraphicsOpacityEffect(self.text, opacity=_STALE_OPACITY)
+        self._stale_effect.setEnabled(False)
+        self.text.setGraphicsEffect(self._stale_effect)
         self.message = Label()
         self.message.setWordWrap(True)
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -91,7 +90,7 @@ class GeneratedPage(QWidget):
         self.place_button = push_button("Show where")
         self.place_button.clicked.connect(self._show_where)
         self._lay_out()
-        self._say(_WAITING)
+        self._show_message(_WAITING)
 
     def _lay_out(self) -> None:
         bar = QHBoxLayout()
@@ -118,62 +117,62 @@ class GeneratedPage(QWidget):
         bar.addWidget(self.copy_button)
         layout.addWidget(self.stack, 1)
 
-    # --- what is shown ------------------------------------------------------------------------------------------------
+    # --- contents -----------------------------------------------------------------------------------------------------
 
     def set_watched(self, is_watched: bool) -> None:
-        """Whether the page can be seen: only then is a text written."""
+        """Set whether the page is visible: only then is the text generated."""
         if is_watched != self._is_watched:
             self._is_watched = is_watched
             self.wanted.emit(self.spelling.currentData() if is_watched else "")
             if not is_watched:
-                self._point(())
+                self._choose_spans(())
 
     def set_notation(self, notation: str) -> None:
-        """Offer what may be told of a grammar in this notation."""
+        """Show the options that apply to a notation."""
         self.spelling.setVisible(notation == "json_schema")
 
     def forget(self) -> None:
-        """Another document comes."""
+        """Clear the page for another document."""
         self._rules, self._place = (), None
-        self._say(_WAITING)
+        self._show_message(_WAITING)
 
     def set_stale(self, reason: str) -> None:
-        """Say that the text is of an older grammar, and why; an empty reason for one that is not."""
-        self._dim.setEnabled(bool(reason))
+        """Show that the text belongs to an older grammar, and why; empty if it is current."""
+        self._stale_effect.setEnabled(bool(reason))
         if reason:
             self.text.light(())
-            self._point(())
+            self._choose_spans(())
         if reason and self.stack.currentWidget() is self.text:
             self.told.setText(f"{reason}: of the last one that compiled")
         elif reason:
-            self._say(f"{reason}: mend it first.")
+            self._show_message(f"{reason}: mend it first.")
         elif self._rules:
-            self._tell()
+            self._show_summary()
 
     def show_answer(self, answer: GenerateAnswer, source: str) -> None:
-        """Show a text that was written from `source`, or why there is none."""
-        self._written_from, self._rules, self._place = source, answer.rules, answer.place
+        """Show a text that was generated from `source`, or why there is none."""
+        self._source_text, self._rules, self._place = source, answer.rules, answer.place
         self._notes = answer.notes
         if answer.error:
-            self._say(answer.error)
+            self._show_message(answer.error)
             return
-        self._dim.setEnabled(False)
+        self._stale_effect.setEnabled(False)
         self.text.show_text(answer.text, "gbnf")
         self.copy_button.setEnabled(True)
         self.stack.setCurrentWidget(self.text)
-        self._tell()
+        self._show_summary()
 
     def copy(self) -> None:
-        """Put the text on the clipboard."""
+        """Copy the text to the clipboard."""
         QGuiApplication.clipboard().setText(self.text.text())
 
-    def _tell(self) -> None:
+    def _show_summary(self) -> None:
         count = len(self._rules)
         told = "1 rule" if count == 1 else f"{count:,} rules"
         self.told.setText(f"{told} · holds fewer texts" if self._notes else f"{told} · the same texts")
         self.told.setToolTip(plain_text("\n".join(f"{note[:1].upper()}{note[1:]}." for note in self._notes)))
 
-    def _say(self, sentence: str) -> None:
+    def _show_message(self, sentence: str) -> None:
         self.message.setText(unmarked(sentence))
         self.place_button.setVisible(self._place is not None)
         self.told.setText("")
@@ -184,18 +183,18 @@ class GeneratedPage(QWidget):
 
     @property
     def is_joined(self) -> bool:
-        """Whether the places are those of the grammar's text as it stands."""
-        return bool(self._rules) and self._source() == self._written_from
+        """Return whether the spans are valid for the current text."""
+        return bool(self._rules) and self._source() == self._source_text
 
     def show_source_place(self, offset: int) -> None:
-        """Light the rules of the schema that the cursor is in, the innermost that has any."""
+        """Highlight the rules of the innermost schema at the cursor that has any."""
         spans = self.rules_at(offset)
         self.text.light(spans)
         if spans and not self.text.hasFocus():
             self.text.bring_into_view(spans[0])
 
     def rules_at(self, offset: int) -> tuple[Span, ...]:
-        """Where the rules stand that belong to a code point of the grammar's text."""
+        """Return the spans of the rules that belong to a code point of the grammar's text."""
         if not self.is_joined or self.stack.currentWidget() is not self.text:
             return ()
         around = {place for rule in self._rules for place in rule.places if place.start <= offset <= place.end}
@@ -216,7 +215,7 @@ class GeneratedPage(QWidget):
 
     def _on_chosen(self, offset: int) -> None:
         rule = self._rule_at(offset)
-        self._point(rule.places if rule is not None else ())
+        self._choose_spans(rule.places if rule is not None else ())
         if rule is not None and rule.places:
             self.place_chosen.emit(rule.places[0])
             self.text.light((rule.span,))
@@ -226,7 +225,7 @@ class GeneratedPage(QWidget):
         if rule is not None and rule.places:
             self.place_entered.emit(rule.places[0])
 
-    def _point(self, places: tuple[Span, ...]) -> None:
+    def _choose_spans(self, places: tuple[Span, ...]) -> None:
         self._chosen = places
         self.places_pointed_at.emit(places)
 

@@ -1,8 +1,7 @@
-"""A grammar's text: counted in code points, with an undo that knows how it was read.
+"""The text widget of a grammar, in code points, with an undo history that includes notation changes.
 
-Qt's document counts UTF-16 units; everything that this widget says or is told
-counts code points. Undo and redo go through the widget's own methods, whoever asks
-for them: Qt's would not tell of another reading (`history`).
+Qt's document counts UTF-16 units; this widget's interface uses code points. Undo and redo always go through the
+widget's own methods, since Qt's would ignore notation changes (`notation_history`).
 """
 
 from __future__ import annotations
@@ -24,14 +23,15 @@ _PASTE = QKeySequence.StandardKey.Paste
 
 
 class GrammarEditor(QPlainTextEdit):
-    """Plain text to be edited.
+    """An editor of plain text.
 
     Signals:
         edited: the text, after the user changed it.
-        switched(text, reading): the text is read another way from here on, or again, and may be another.
-        pasted_over(text): what was pasted is the whole text now; after `edited`.
-        typed_over: so is what was typed.
-        replaced: the text as a whole is another, by pasting or typing over it, or by undo or redo of that.
+        switched(text, reading): the notation or its options changed, maybe by undo or redo, and the text may have
+        changed, too.
+        pasted_over(text): pasted text replaced the whole text; after `edited`.
+        typed_over: typed text replaced the whole text.
+        replaced: the whole text was replaced, by pasting or typing over it, or by undo or redo of that.
     """
 
     edited = Signal(str)
@@ -44,57 +44,57 @@ class GrammarEditor(QPlainTextEdit):
         super().__init__()
         self._offsets = Offsets("")
         self._text = ""
-        self._is_silent = False  # whoever changes the text tells of it
-        self._readings = NotationHistory(self.document())
+        self._is_silent = False  # the code that changes the text reports it
+        self._history = NotationHistory(self.document())
         self.textChanged.connect(self._on_text)
 
     def _prepare(self, length: int) -> None:
-        """A text of so many code points comes."""
+        """Prepare for a text of this many code points."""
 
-    def _renew(self) -> None:
-        """The text is another; before anybody is told."""
+    def _on_text_changed(self) -> None:
+        """Update after a change of the text, before it is reported."""
 
     def text(self) -> str:
-        """The text."""
+        """Return the text."""
         return self._text
 
     def set_text(self, text: str, reading: object = None) -> None:
-        """Replace the text, and how it is read; it is not an edit, and cannot be undone."""
-        with self._silence():
+        """Replace the text and its notation; this is not an edit, and cannot be undone."""
+        with self._without_signals():
             self._prepare(len(text))
             self.setPlainText(text)
-        self._readings.begin(reading)
+        self._history.begin(reading)
 
     def switch(self, reading: object, text: str | None = None) -> None:
-        """Read the text another way from here on, or another text: one step of undo, which takes both back."""
+        """Change the notation, and the text if given, as one undo step."""
         cursor = self.textCursor()
-        with self._silence():
-            self._readings.switch(reading, cursor, text)
+        with self._without_signals():
+            self._history.switch(reading, cursor, text)
         self.setTextCursor(cursor)
         self.switched.emit(self._text, reading)
 
     def undo(self) -> None:
-        """Take back the last step, be it an edit or another reading."""
-        self._travel(super().undo)
+        """Undo the last step, an edit or a change of the notation."""
+        self._go_in_history(super().undo)
 
     def redo(self) -> None:
-        """Do again what was taken back."""
-        self._travel(super().redo)
+        """Redo the last undone step."""
+        self._go_in_history(super().redo)
 
-    def _travel(self, go: Callable[[], None]) -> None:
-        text, reading, depth = self._text, self._readings.current, self._readings.depth
-        with self._silence():
+    def _go_in_history(self, go: Callable[[], None]) -> None:
+        text, reading, depth = self._text, self._history.current, self._history.depth
+        with self._without_signals():
             go()
-        if self._readings.is_replacement(depth):
+        if self._history.is_replacement(depth):
             self.replaced.emit()
-        self._readings.follow()
-        if self._readings.current != reading:
-            self.switched.emit(self._text, self._readings.current)
+        self._history.follow()
+        if self._history.current != reading:
+            self.switched.emit(self._text, self._history.current)
         elif self._text != text:
             self.edited.emit(self._text)
 
     @contextmanager
-    def _silence(self) -> Iterator[None]:
+    def _without_signals(self) -> Iterator[None]:
         before, self._is_silent = self._is_silent, True
         try:
             yield
@@ -102,7 +102,7 @@ class GrammarEditor(QPlainTextEdit):
             self._is_silent = before
 
     def select(self, span: Span) -> None:
-        """Select a span and bring it into view."""
+        """Select a span and scroll to it."""
         cursor = self.textCursor()
         cursor.setPosition(self._offsets.to_utf16(span.start))
         cursor.setPosition(self._offsets.to_utf16(span.end), QTextCursor.MoveMode.KeepAnchor)
@@ -115,68 +115,68 @@ class GrammarEditor(QPlainTextEdit):
 
     @property
     def caret(self) -> int:
-        """Where the cursor stands, in code points."""
+        """Return the cursor's position in code points."""
         return self._offsets.to_code_points(self.textCursor().position())
 
     @property
     def selection(self) -> Span:
-        """What is selected; an empty span where the cursor stands for nothing."""
+        """Return the selection; an empty span at the cursor if there is none."""
         cursor, to_points = self.textCursor(), self._offsets.to_code_points
         return Span(to_points(cursor.selectionStart()), to_points(cursor.selectionEnd()))
 
     def apply(self, edits: Sequence[Edit], caret: int | None = None) -> None:
-        """Change the text, as one step of undo.
+        """Change the text, as one undo step.
 
         Args:
-            edits: what changes; their spans are of the text as it is.
-            caret: where the cursor goes then; behind the last edit by default.
+            edits: the changes; their spans refer to the current text.
+            caret: the new cursor position; by default after the last edit.
         """
         ordered = sorted(edits, key=lambda edit: edit.span)
         if not ordered:
             return
         after = apply_edits(self._text, ordered)
-        grown = sum(len(edit.replacement) - (edit.span.end - edit.span.start) for edit in ordered)
-        place = ordered[-1].span.end + grown if caret is None else caret
-        places = [(self._offsets.to_utf16(e.span.start), self._offsets.to_utf16(e.span.end)) for e in ordered]
+        growth = sum(len(edit.replacement) - (edit.span.end - edit.span.start) for edit in ordered)
+        caret_after = ordered[-1].span.end + growth if caret is None else caret
+        units = [(self._offsets.to_utf16(e.span.start), self._offsets.to_utf16(e.span.end)) for e in ordered]
         cursor = self.textCursor()
         cursor.beginEditBlock()
-        for (start, end), edit in zip(reversed(places), reversed(ordered), strict=True):
+        for (start, end), edit in zip(reversed(units), reversed(ordered), strict=True):
             cursor.setPosition(start)
             cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
             cursor.insertText(edit.replacement)
-        cursor.setPosition(Offsets(after).to_utf16(place))
+        cursor.setPosition(Offsets(after).to_utf16(caret_after))
         cursor.endEditBlock()
         self.setTextCursor(cursor)
         self.ensureCursorVisible()
 
     def make_menu(self) -> QMenu:
-        """The usual menu of a text, which goes when it is closed."""
+        """Return the standard menu of a text, which is deleted when it is closed."""
         menu = self.createStandardContextMenu()
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        travels: dict[str, Callable[[], None]] = {"edit-undo": self.undo, "edit-redo": self.redo}
+        history_actions: dict[str, Callable[[], None]] = {"edit-undo": self.undo, "edit-redo": self.redo}
         for action in menu.actions():
-            if action.objectName() in travels:
+            if action.objectName() in history_actions:
                 action.triggered.disconnect()
-                action.triggered.connect(travels[action.objectName()])
+                action.triggered.connect(history_actions[action.objectName()])
         return menu
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Paste, and tell where nothing of the text before is left."""
-        is_over, depth = self._goes_at_a_key, self._readings.depth
+        """Paste, and report if the whole text was replaced."""
+        replaces_all, depth = self._selection_is_all, self._history.depth
         super().insertFromMimeData(source)
-        if is_over and self._text.strip():
-            self._readings.note_replacement(depth)
+        if replaces_all and self._text.strip():
+            self._history.note_replacement(depth)
             self.replaced.emit()
             self.pasted_over.emit(self._text)
 
     @property
-    def _goes_at_a_key(self) -> bool:
-        """Whether nothing of the text would be left where something takes the place of the selection."""
+    def _selection_is_all(self) -> bool:
+        """Return whether replacing the selection would leave nothing of the text."""
         selected = self.selection
         return not (self._text[: selected.start] + self._text[selected.end :]).strip()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Undo and redo are the widget's own. Shift+Return is a Return: Qt's line separator is no line feed."""
+        """Handle undo and redo; treat Shift+Return as Return, since Qt's line separator is no line feed."""
         if event.matches(QKeySequence.StandardKey.Undo):
             self.undo()
         elif event.matches(QKeySequence.StandardKey.Redo):
@@ -185,21 +185,21 @@ class GrammarEditor(QPlainTextEdit):
             self.textCursor().insertBlock()
             self.ensureCursorVisible()
         else:
-            is_over, before, depth = self._goes_at_a_key, self._text, self._readings.depth
+            replaces_all, before, depth = self._selection_is_all, self._text, self._history.depth
             super().keyPressEvent(event)
-            if is_over and self._text != before and self._text.strip() and not event.matches(_PASTE):
-                self._readings.note_replacement(depth)
+            if replaces_all and self._text != before and self._text.strip() and not event.matches(_PASTE):
+                self._history.note_replacement(depth)
                 self.replaced.emit()
                 self.typed_over.emit()
 
     def _on_text(self) -> None:
         if not self._is_silent:
-            self._readings.edited()
+            self._history.edited()
         # Not toPlainText(), which turns no-break spaces into spaces.
         text = self.document().toRawText().replace("\u2029", "\n").replace("\u2028", "\n")
         if text == self._text:
-            return  # colours changed, not text
+            return  # formats changed, not text
         self._text, self._offsets = text, Offsets(text)
-        self._renew()
+        self._on_text_changed()
         if not self._is_silent:
             self.edited.emit(text)

@@ -1,4 +1,4 @@
-"""The margin of the editor: line numbers, a sign where something is wrong, and breakpoints around the numbers."""
+"""The gutter of the editor: line numbers, severity signs, and breakpoints."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEAST_DIGITS = 2
 
 
 class Gutter(QWidget):
-    """Belongs to one text widget, which keeps it beside its text.
+    """The gutter of one text widget.
 
     Signals:
         line_clicked(line): a line, counted from 0, was clicked.
@@ -37,19 +37,19 @@ class Gutter(QWidget):
         self._breakpoints: Mapping[int, bool] = {}
 
     def show_breakpoints(self, lines: Mapping[int, bool]) -> None:
-        """Mark the lines that have one, and whether it is on."""
+        """Set the lines with a breakpoint, and whether each is enabled."""
         if lines != self._breakpoints:
             self._breakpoints = lines
             self.update()
 
     def sizeHint(self) -> QSize:
-        """Room for a sign and the highest number."""
+        """Return the width of a sign and the highest number."""
         digits = max(_LEAST_DIGITS, len(str(self._edit.blockCount())))
         numbers = self._edit.fontMetrics().horizontalAdvance("9") * digits
         return QSize(theme.SPACE_S + _SIGN + theme.SPACE_XS + numbers + theme.SPACE_S, 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Write the numbers of the lines in view; that of the cursor's line is brighter."""
+        """Paint the numbers of the visible lines; that of the cursor's line is brighter."""
         painter = QPainter(self)
         painter.setFont(self._edit.font())
         current = self._edit.textCursor().blockNumber()
@@ -57,12 +57,12 @@ class Gutter(QWidget):
         block, top = self._first()
         while block.isValid() and top <= event.rect().bottom():
             number = block.blockNumber()
-            room = QRectF(0, top, self.width() - theme.SPACE_S, height)
+            rect = QRectF(0, top, self.width() - theme.SPACE_S, height)
             if number in self._breakpoints:
-                self._paint_breakpoint(painter, room, is_on=self._breakpoints[number])
+                self._paint_breakpoint(painter, rect, is_on=self._breakpoints[number])
             else:
                 painter.setPen(theme.colour(Role.TEXT if number == current else Role.DISABLED))
-            painter.drawText(room, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(number + 1))
+            painter.drawText(rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(number + 1))
             severity = self._sign_of_line(number)
             if severity is not None:
                 paint_sign(painter, severity, QRectF(theme.SPACE_S, top + (height - _SIGN) / 2, _SIGN, _SIGN))
@@ -70,10 +70,10 @@ class Gutter(QWidget):
             block = block.next()
         painter.end()
 
-    def _paint_breakpoint(self, painter: QPainter, room: QRectF, *, is_on: bool) -> None:
-        """A filled ground for one that is on, an outline for one that is off; leaves the pen for the number."""
+    def _paint_breakpoint(self, painter: QPainter, rect: QRectF, *, is_on: bool) -> None:
+        """Paint a filled box if it is enabled, an outline if not; sets the pen for the number."""
         width = self._edit.fontMetrics().horizontalAdvance("9" * max(_LEAST_DIGITS, len(str(self._edit.blockCount()))))
-        box = QRectF(room.right() - width - 4, room.top() + 1, width + 8, room.height() - 2)
+        box = QRectF(rect.right() - width - 4, rect.top() + 1, width + 8, rect.height() - 2)
         colour = theme.colour(Role.FORBIDDEN)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -84,24 +84,24 @@ class Gutter(QWidget):
         painter.setPen(theme.colour(Role.PANEL if is_on else Role.FORBIDDEN))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take the press, so that the release comes here too."""
+        """Accept the press, so that the release comes here too."""
         event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click is about a line."""
+        """Report a click on a line."""
         line = self.line_at(event.position().toPoint())
         if line >= 0 and event.button() is Qt.MouseButton.LeftButton:
             self.line_clicked.emit(line)
 
     def event(self, event: QEvent) -> bool:
-        """Tell what is wrong in the line that the pointer rests on."""
+        """Show the findings of the hovered line as a tool tip."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             QToolTip.showText(event.globalPos(), plain_text(self._tip_of_line(self.line_at(event.pos()))), self)
             return True
         return super().event(event)
 
     def line_at(self, place: QPoint) -> int:
-        """The line at a place, counted from 0; -1 below the last."""
+        """Return the line at a position, counted from 0; -1 below the last."""
         block, top = self._first()
         while block.isValid():
             top += self._edit.blockBoundingRect(block).height()
@@ -111,6 +111,6 @@ class Gutter(QWidget):
         return -1
 
     def _first(self) -> tuple[QTextBlock, float]:
-        """The first line in view, and where it begins."""
+        """Return the first visible line, and its top."""
         block = self._edit.firstVisibleBlock()
         return block, self._edit.blockBoundingGeometry(block).translated(self._edit.contentOffset()).top()

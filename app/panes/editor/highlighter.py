@@ -1,4 +1,4 @@
-"""Colours in a document, by a notation's tokeniser, line by line as Qt asks for them."""
+"""Syntax highlighting of a document with a notation's tokeniser, line by line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.panes.editor.offsets import Offsets
 from app.panes.editor.tokens import Tokeniser, TokenKind
 from app.theme import Role
 
-LONGEST_LINE = 5_000  # code points; a longer line is not coloured: it would block the window at every key
+LONGEST_LINE = 5_000  # code points; a longer line is not highlighted: it would block the window at every key
 
 _ROLES = {
     TokenKind.LITERAL: Role.SYNTAX_LITERAL,
@@ -27,7 +27,7 @@ _BOLD = {TokenKind.QUANTIFIER, TokenKind.OPERATOR}
 
 
 class Highlighter(QSyntaxHighlighter):
-    """Colours a document."""
+    """Highlights a document."""
 
     def __init__(self, document: QTextDocument, tokenise: Tokeniser) -> None:
         super().__init__(document)
@@ -35,17 +35,17 @@ class Highlighter(QSyntaxHighlighter):
         self._formats = _formats()
 
     def set_tokeniser(self, tokenise: Tokeniser) -> None:
-        """Colour another notation."""
+        """Highlight another notation."""
         self._tokenise = tokenise
         self.rehighlight()
 
     def recolour(self) -> None:
-        """Take the colours of the present theme."""
+        """Apply the colours of the current theme."""
         self._formats = _formats()
         self.rehighlight()
 
     def highlightBlock(self, text: str) -> None:
-        """Colour one line."""
+        """Highlight one line."""
         if len(text) > LONGEST_LINE:
             self.setCurrentBlockState(max(self.previousBlockState(), 0))
             return

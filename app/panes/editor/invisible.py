@@ -1,7 +1,7 @@
-"""Mark invisible characters in the editor, and name them in a tool tip.
+"""Marks invisible characters in the editor, and names them in a tool tip.
 
 A zero-width space in a grammar is a character that every match must contain, but fonts draw nothing for it. A thin
-stroke with feet is drawn over the text, so that the layout does not change.
+stroke with serifs is drawn over the text, so that the layout does not change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What lies over the text without being part of it: squiggles, live and hovered spans, brackets, the margin's signs."""
+"""Overlays of the text: squiggles, live and hovered spans, brackets, the gutter's signs."""
 
 from __future__ import annotations
 
@@ -16,59 +16,89 @@ Selection = QTextEdit.ExtraSelection
 ToUtf16 = Callable[[int], int]
 
 SEVERITY_ROLES = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING, Severity.HINT: Role.HINT}
-_MOST = 200  # marks of one kind; Qt lays each out anew at every paint
+_MOST = 200  # marks of one kind; Qt lays each out again at every paint
 
 
 def squiggles(document: QTextDocument, to_utf16: ToUtf16, diagnostics: Iterable[Diagnostic]) -> list[Selection]:
-    """A wave under each finding; the worst are drawn last, over the others."""
+    """Return a wave under each finding; the most severe ones are drawn last, over the others.
+
+    Args:
+        document: the text.
+        to_utf16: converts offsets.
+        diagnostics: the findings.
+    """
     rank = {Severity.HINT: 0, Severity.WARNING: 1, Severity.ERROR: 2}
     worst_last = sorted(diagnostics, key=lambda finding: rank[finding.severity])[-_MOST:]
     found = []
     for finding in worst_last:
-        look = QTextCharFormat()
-        look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
-        look.setUnderlineColor(theme.colour(SEVERITY_ROLES[finding.severity]))
-        found.append(_selection(document, to_utf16, visible_span(finding.span, document), look))
+        format_ = QTextCharFormat()
+        format_.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
+        format_.setUnderlineColor(theme.colour(SEVERITY_ROLES[finding.severity]))
+        found.append(_selection(document, to_utf16, visible_span(finding.span, document), format_))
     return found
 
 
 def live(document: QTextDocument, to_utf16: ToUtf16, spans: Iterable[Span]) -> list[Selection]:
-    """Where the match stands: a ground, and a line under it for those who do not see the ground."""
-    look = QTextCharFormat()
-    look.setBackground(theme.colour(Role.LIVE_FILL))
-    look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.SingleUnderline)
-    look.setUnderlineColor(theme.colour(Role.LIVE))
-    return [_selection(document, to_utf16, span, look) for span in list(spans)[:_MOST]]
+    """Return the live positions: a background, and an underline as a second cue.
+
+    Args:
+        document: the text.
+        to_utf16: converts offsets.
+        spans: the live spans.
+    """
+    format_ = QTextCharFormat()
+    format_.setBackground(theme.colour(Role.LIVE_FILL))
+    format_.setUnderlineStyle(QTextCharFormat.UnderlineStyle.SingleUnderline)
+    format_.setUnderlineColor(theme.colour(Role.LIVE))
+    return [_selection(document, to_utf16, span, format_) for span in list(spans)[:_MOST]]
 
 
 def hovered(document: QTextDocument, to_utf16: ToUtf16, spans: Iterable[Span]) -> list[Selection]:
-    """What is pointed at elsewhere: a ground, and a dotted line."""
-    look = QTextCharFormat()
-    look.setBackground(theme.colour(Role.SELECTION))
-    look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
-    look.setUnderlineColor(theme.colour(Role.ACCENT))
-    return [_selection(document, to_utf16, span, look) for span in list(spans)[:_MOST]]
+    """Return the spans that are hovered elsewhere: a background, and a dotted underline.
+
+    Args:
+        document: the text.
+        to_utf16: converts offsets.
+        spans: the hovered spans.
+    """
+    format_ = QTextCharFormat()
+    format_.setBackground(theme.colour(Role.SELECTION))
+    format_.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
+    format_.setUnderlineColor(theme.colour(Role.ACCENT))
+    return [_selection(document, to_utf16, span, format_) for span in list(spans)[:_MOST]]
 
 
 def searched(document: QTextDocument, to_utf16: ToUtf16, spans: Iterable[Span]) -> list[Selection]:
-    """What a search found: a ground, and a dashed line."""
-    look = QTextCharFormat()
-    look.setBackground(theme.colour(Role.WARNING_FILL))
-    look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DashUnderline)
-    look.setUnderlineColor(theme.colour(Role.WARNING))
-    return [_selection(document, to_utf16, span, look) for span in list(spans)[:_MOST]]
+    """Return the search results: a background, and a dashed underline.
+
+    Args:
+        document: the text.
+        to_utf16: converts offsets.
+        spans: the matches.
+    """
+    format_ = QTextCharFormat()
+    format_.setBackground(theme.colour(Role.WARNING_FILL))
+    format_.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DashUnderline)
+    format_.setUnderlineColor(theme.colour(Role.WARNING))
+    return [_selection(document, to_utf16, span, format_) for span in list(spans)[:_MOST]]
 
 
 def brackets(document: QTextDocument, to_utf16: ToUtf16, places: Iterable[int]) -> list[Selection]:
-    """A bracket and its partner."""
-    look = QTextCharFormat()
-    look.setBackground(theme.colour(Role.SELECTION))
-    look.setFontWeight(QFont.Weight.Bold)
-    return [_selection(document, to_utf16, Span(place, place + 1), look) for place in places]
+    """Return a bracket and its partner.
+
+    Args:
+        document: the text.
+        to_utf16: converts offsets.
+        places: their offsets.
+    """
+    format_ = QTextCharFormat()
+    format_.setBackground(theme.colour(Role.SELECTION))
+    format_.setFontWeight(QFont.Weight.Bold)
+    return [_selection(document, to_utf16, Span(place, place + 1), format_) for place in places]
 
 
 def visible_span(span: Span, document: QTextDocument) -> Span:
-    """A span that can be seen: an empty one takes the character after it, at a line's end the one before."""
+    """Return a visible span: an empty one takes the character after it, at a line's end the one before."""
     if span.start < span.end:
         return span
     following = document.characterAt(span.start)
@@ -78,7 +108,7 @@ def visible_span(span: Span, document: QTextDocument) -> Span:
 
 
 def paint_sign(painter: QPainter, severity: Severity, box: QRectF) -> None:
-    """A severity's sign in the margin: a disc, a triangle or a ring, so that colour is not the only cue."""
+    """Paint a severity's sign in the gutter: a disc, a triangle or a ring, so that colour is not the only cue."""
     colour = QColor(theme.colour(SEVERITY_ROLES[severity]))
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -100,12 +130,12 @@ def paint_sign(painter: QPainter, severity: Severity, box: QRectF) -> None:
     painter.restore()
 
 
-def _selection(document: QTextDocument, to_utf16: ToUtf16, span: Span, look: QTextCharFormat) -> Selection:
+def _selection(document: QTextDocument, to_utf16: ToUtf16, span: Span, format_: QTextCharFormat) -> Selection:
     last = document.characterCount() - 1
     selection = Selection()
     cursor = QTextCursor(document)
     cursor.setPosition(min(to_utf16(span.start), last))
     cursor.setPosition(min(to_utf16(span.end), last), QTextCursor.MoveMode.KeepAnchor)
     selection.cursor = cursor
-    selection.format = look
+    selection.format = format_
     return selection

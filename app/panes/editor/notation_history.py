@@ -1,12 +1,10 @@
-"""What a text is read as, along its undo history.
+"""The notation of a text along its undo history.
 
-Qt keeps the history of a text; that of its reading (the notation, and the options
-that belong to it) is kept beside it, so that one key takes back whichever came
-last. Another reading is a step of the text's own history that changes nothing: a
-character that comes and goes. It is known by how many commands lie below it.
+Qt keeps the history of a text; the history of its notation (and the notation's options) is kept beside it, so that one
+key undoes whichever changed last. A change of the notation is a step of the text's own history without effect: a
+character that is inserted and deleted. It is identified by the number of commands below it.
 
-Rejected: a history of our own, of whole texts. Qt's joins the keys of a word to
-one step, and knows the cursor.
+Rejected: a history of our own, of whole texts. Qt's merges the keys of a word into one step, and restores the cursor.
 """
 
 from __future__ import annotations
@@ -18,59 +16,59 @@ from PySide6.QtGui import QTextCursor, QTextDocument
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    depth: int  # how many commands lie below the next step
+    depth: int  # the number of commands below the next step
     reading: object
 
 
 class NotationHistory:
-    """The readings of one text."""
+    """The notations of one text."""
 
     def __init__(self, document: QTextDocument) -> None:
         self._document = document
         self._marks = [_Mark(0, None)]
-        self._replacements: list[tuple[int, int]] = []  # the commands below and above an edit of the whole text
+        self._replacements: list[tuple[int, int]] = []  # the depths before and after an edit of the whole text
         self._depth = 0
         self._could_redo = False
 
     @property
     def current(self) -> object:
-        """How the text is read where its history stands."""
+        """Return the notation at the current position of the history."""
         depth = self._document.availableUndoSteps()
         return next(mark.reading for mark in reversed(self._marks) if mark.depth <= depth)
 
     @property
     def depth(self) -> int:
-        """How many commands can be undone."""
+        """Return the number of commands that can be undone."""
         return self._document.availableUndoSteps()
 
     def note_replacement(self, below: int) -> None:
-        """Note that the last edit replaced the text as a whole; `below` is the depth before it."""
+        """Record that the last edit replaced the whole text; `below` is the depth before it."""
         self._replacements.append((below, self.depth))
 
     def is_replacement(self, before: int) -> bool:
-        """Return whether going from a depth to the present one takes back, or repeats, an edit of the whole text."""
+        """Return whether going from a depth to the current one undoes, or repeats, an edit of the whole text."""
         low, high = sorted((before, self.depth))
         return any(low <= below and above <= high for below, above in self._replacements)
 
     def begin(self, reading: object) -> None:
-        """A text without history is read so."""
+        """Start with a text without history."""
         self._marks, self._replacements = [_Mark(0, reading)], []
         self.follow()
 
     def switch(self, reading: object, cursor: QTextCursor, text: str | None = None) -> None:
-        """Read the text another way from here on, or another text; one step of undo.
+        """Change the notation, and the text if given; one undo step.
 
         Args:
-            reading: how it is read.
-            cursor: where it is edited.
-            text: what takes the place of the text; None where that stays.
+            reading: the notation.
+            cursor: edits the text.
+            text: the new text; None to keep the old one.
         """
         cursor.beginEditBlock()
         if text is not None:
             cursor.select(QTextCursor.SelectionType.Document)
             cursor.insertText(text)
             cursor.movePosition(QTextCursor.MoveOperation.Start)
-        # Also behind another text: whatever is typed next would else be joined to it, and to its undo.
+        # Also after a new text: otherwise the next typed text would be merged with it in the undo history.
         cursor.insertText(" ")
         cursor.deletePreviousChar()
         cursor.endEditBlock()
@@ -78,13 +76,13 @@ class NotationHistory:
         self._marks.append(_Mark(self._document.availableUndoSteps(), reading))
 
     def edited(self) -> None:
-        """The text may have been edited, or only coloured: after an edit, what could be done again before is gone."""
+        """Update after an edit or a mere format change: an edit invalidates the steps that could be redone."""
         if self._could_redo and not self._document.isRedoAvailable():
             self._marks = [mark for mark in self._marks if mark.depth <= self._depth]
             self._replacements = [(below, above) for below, above in self._replacements if above <= self._depth]
         self.follow()
 
     def follow(self) -> None:
-        """Note where the history stands; after undo and redo."""
+        """Update the position after undo and redo."""
         self._depth = self._document.availableUndoSteps()
         self._could_redo = self._document.isRedoAvailable()

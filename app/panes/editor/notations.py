@@ -1,4 +1,4 @@
-"""The notations, as an editor knows them: what they are called, and how their texts are coloured."""
+"""The names of the notations in the editor, and their tokenisers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The editor pane: a bar that says which notation and where the cursor is, and the text."""
+"""The editor pane: a bar with the notation and the cursor's position, and the text."""
 
 from __future__ import annotations
 
@@ -47,9 +47,10 @@ class EditorPane(QWidget):
 
     Signals:
         text_edited: the text, after the user changed it.
-        switched(text, reading): the text is read another way from here on, or again, and may be another.
+        switched(text, reading): the notation or its options changed, maybe by undo or redo, and the text may have
+        changed, too.
         offset_hovered: the code point under the pointer, -1 for none.
-        breakpoint_wanted: the code point that a line begins with whose number was clicked.
+        breakpoint_wanted: the code point at the start of a line whose number was clicked.
     """
 
     text_edited = Signal(str)
@@ -79,9 +80,9 @@ class EditorPane(QWidget):
         title.setProperty("role", "heading")
         self._notation = Label()
         self._notation.setProperty("role", "muted")
-        self._place = Label()
-        self._place.setProperty("role", "muted")
-        self._place.setToolTip("Line and column of the cursor")
+        self._position_label = Label()
+        self._position_label.setProperty("role", "muted")
+        self._position_label.setToolTip("Line and column of the cursor")
         self.more_button = icon_button(
             "ph.dots-three-vertical", "More", "Find, complete, repair, rename, and all else of this pane"
         )
@@ -93,7 +94,7 @@ class EditorPane(QWidget):
         row.addWidget(title)
         row.addWidget(self._notation)
         row.addStretch(1)
-        row.addWidget(self._place)
+        row.addWidget(self._position_label)
         row.addWidget(self.more_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -105,11 +106,11 @@ class EditorPane(QWidget):
         self.edit.edited.connect(self.text_edited)
         self.edit.switched.connect(self.switched)
         self.edit.offset_hovered.connect(self.offset_hovered)
-        self.edit.cursorPositionChanged.connect(self._tell_place)
-        self.edit.margin.line_clicked.connect(self._ask_for_breakpoint)
+        self.edit.cursorPositionChanged.connect(self._show_position)
+        self.edit.margin.line_clicked.connect(self._emit_breakpoint_wanted)
         theme.themes.changed.connect(self.edit.recolour)
         self.set_notation("regex")
-        self._tell_place()
+        self._show_position()
 
     def _make_explanation(self) -> ExplanationPage:
         from app.panes.editor.explanation import ExplanationPage
@@ -131,23 +132,23 @@ class EditorPane(QWidget):
         return page
 
     def toggle_explanation(self) -> None:
-        """Show or hide the explanation; the keys stay in the text."""
+        """Show or hide the explanation; the text keeps the focus."""
         self.pages.toggle(self.explanation)
 
     def toggle_reference(self) -> None:
-        """Show or hide the reference, with the keys in its filter."""
+        """Show or hide the reference, with the focus in its filter."""
         self.pages.toggle(self.reference)
         if self.pages.current is self.reference.built:
             self.reference.get().field.setFocus()
 
     def set_menu(self, menu: QMenu) -> None:
-        """Offer a menu beside the place of the cursor, and what it holds at a right click."""
+        """Set the menu of the pane, whose actions are also in the context menu of the text."""
         give_menu(self.more_button, menu)
         self.more_button.show()
         self.edit.fill_menu = self._fill_menu
 
     def show_formatted(self, answer: FormatAnswer, text: str) -> None:
-        """Format the text, as one step of undo; the cursor stays behind the same characters."""
+        """Format the text, as one undo step; the cursor stays after the same characters."""
         if self.text() != text:
             self.edit.say("The text has changed meanwhile, so it is left as it is")
         elif answer.change.refusal:
@@ -156,7 +157,7 @@ class EditorPane(QWidget):
             self.edit.apply(answer.change.edits, place_after(text, answer.after, self.edit.caret))
 
     def insert(self, text: str, caret: int) -> None:
-        """Write a text at the cursor and go on writing at a place in it; what is selected goes there, too."""
+        """Insert a text at the cursor and put the cursor at an offset in it; the selection moves there, too."""
         selected = self.edit.selection
         kept = self.text()[selected.start : selected.end] if caret < len(text) else ""
         written = text[:caret] + kept + text[caret:]
@@ -164,7 +165,7 @@ class EditorPane(QWidget):
         self.edit.setFocus()
 
     def toggle_comment(self) -> None:
-        """Make the selected lines comments, or the comments lines."""
+        """Comment the selected lines out, or uncomment them."""
         changed = toggle_comment(self.edit.notation, self.text(), self.edit.selection)
         if changed.refusal:
             self.edit.say(unmarked(changed.refusal))
@@ -191,11 +192,11 @@ class EditorPane(QWidget):
             menu.addActions(own.actions())
 
     def text(self) -> str:
-        """The grammar's text."""
+        """Return the grammar's text."""
         return self.edit.text()
 
     def show_breakpoints(self, places: Iterable[tuple[int, bool]]) -> None:
-        """Mark the lines of breakpoints: each by a code point, and whether it is on."""
+        """Mark the lines of breakpoints: pairs of a code point, and whether it is enabled."""
         text = self.text()
         lines: dict[int, bool] = {}
         for offset, is_on in places:
@@ -203,51 +204,51 @@ class EditorPane(QWidget):
             lines[line] = lines.get(line, False) or is_on
         self.edit.margin.show_breakpoints(lines)
 
-    def _ask_for_breakpoint(self, line: int) -> None:
+    def _emit_breakpoint_wanted(self, line: int) -> None:
         lines = self.text().split("\n")
         if line < len(lines):
-            begins = sum(len(before) + 1 for before in lines[:line])
-            self.breakpoint_wanted.emit(begins + len(lines[line]) - len(lines[line].lstrip()))
+            line_start = sum(len(before) + 1 for before in lines[:line])
+            self.breakpoint_wanted.emit(line_start + len(lines[line]) - len(lines[line].lstrip()))
 
     @property
     def cursor_offset(self) -> int:
-        """Where the cursor stands, in code points."""
+        """Return the cursor's position in code points."""
         return self.edit.caret
 
     def set_text(self, text: str, reading: object = None) -> None:
-        """Show another text, and how it is read; it is no edit: nothing is emitted, and it cannot be undone."""
+        """Show another text with its notation; this is not an edit: nothing is emitted, and it cannot be undone."""
         self.edit.set_text(text, reading)
 
     def switch(self, reading: object, text: str | None = None) -> None:
-        """Read the text another way from here on, or another text: an edit, which undo takes back as one.
+        """Change the notation, and the text if given: an edit, which is one undo step.
 
         Args:
-            reading: what it is read as, which `switched` tells then, and again after undo and redo.
-            text: what takes the place of the text; None where that stays.
+            reading: the notation, which `switched` emits, also after undo and redo.
+            text: the new text; None to keep the old one.
         """
         self.edit.switch(reading, text)
 
     def set_notation(self, notation: str) -> None:
-        """Colour the text as this notation."""
+        """Highlight the text as this notation."""
         self._notation.setText(NAMES.get(notation, notation))
         self.edit.setPlaceholderText(_PLACEHOLDERS.get(notation, "Type a grammar"))
         self.edit.notation = notation
         self.edit.set_tokeniser(TOKENISERS.get(notation, plain))
-        # A regex has no words to keep whole; a rule and a key are read as words.
+        # A regex has no words to keep together; rules and keys are read as words.
         is_regex = notation == "regex"
         wrap = QTextOption.WrapMode
         self.edit.setWordWrapMode(wrap.WrapAnywhere if is_regex else wrap.WrapAtWordBoundaryOrAnywhere)
 
     def show_diagnostics(self, diagnostics: tuple[Diagnostic, ...]) -> None:
-        """Underline what is wrong, with a sign in the margin."""
+        """Underline the findings, with signs in the gutter."""
         self.edit.show_diagnostics(diagnostics)
 
     def show_live(self, spans: tuple[Span, ...]) -> None:
-        """Mark where the match stands."""
+        """Mark the live positions."""
         self.edit.show_live(spans)
 
     def show_hover(self, spans: tuple[Span, ...]) -> None:
-        """Mark what is pointed at in another pane."""
+        """Mark the spans of an element that is hovered in another pane."""
         self.edit.show_hover(spans)
 
     def point_to(self, span: Span) -> None:
@@ -260,11 +261,11 @@ class EditorPane(QWidget):
         self.edit.setFocus()
 
     def go_to(self, span: Span) -> None:
-        """Select a span, bring it into view, and take the focus."""
+        """Select a span, scroll to it, and take the focus."""
         self.edit.select(span)
         self.edit.setFocus()
 
-    def _tell_place(self) -> None:
+    def _show_position(self) -> None:
         cursor = self.edit.textCursor()
         column = Offsets(cursor.block().text()).to_code_points(cursor.positionInBlock())
-        self._place.setText(f"{cursor.blockNumber() + 1}:{column + 1}")
+        self._position_label.setText(f"{cursor.blockNumber() + 1}:{column + 1}")

@@ -1,4 +1,4 @@
-"""One key repairs what is wrong at the cursor; where there is a choice, a menu asks."""
+"""Quick fixes for the finding at the cursor; a menu opens if there is a choice."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ class QuickFixMenu(QObject):
         edit.fix_told = self.told
 
     def open(self) -> None:
-        """Repair what is at the cursor, else on its line; ask where there are several ways."""
-        findings = self._here(self._edit.caret)
+        """Apply the fix at the cursor or on its line; open a menu if there are several."""
+        findings = self._findings_at(self._edit.caret)
         if not findings and self._edit.diagnostics and not self._edit.current_diagnostics:
             self._edit.say("The text has just changed and is still being read")
         else:
             self._offer(findings, self._edit.cursorRect().bottomLeft())
 
     def open_for(self, finding: Diagnostic) -> None:
-        """Repair one finding, or ask how."""
+        """Apply the fix of one finding, or open a menu."""
         if finding in self._edit.current_diagnostics:
             self._edit.select(finding.span)
             self._edit.setFocus()
             self._offer([finding], self._edit.cursorRect().bottomLeft())
 
     def told(self, finding: Diagnostic) -> str:
-        """The line of a tooltip that says what the key would do; empty where it would do nothing."""
+        """Return the line of a tool tip with the fixes of a finding; empty if there are none."""
         if finding not in self._edit.current_diagnostics:
             return ""
         offered = fixes(self._edit.text(), finding)
         return f"{keys_of('edit.fix')}: {' · '.join(fix.title for fix in offered)}" if offered else ""
 
     def actions_at(self, offset: int, parent: QObject) -> list[QAction]:
-        """What a menu at a place offers."""
-        return list(self._actions(self._here(offset), parent))
+        """Return the actions for a context menu at an offset."""
+        return list(self._actions(self._findings_at(offset), parent))
 
     def _offer(self, findings: list[Diagnostic], place: QPoint) -> None:
         menu = QMenu(self._edit)
@@ -71,10 +71,10 @@ class QuickFixMenu(QObject):
             for fix in fixes(self._edit.text(), finding):
                 action = QAction(unmarked(fix.title).replace("&", "&&"), parent)
                 action.setToolTip(plain_text(unmarked(finding.message)))
-                action.triggered.connect(self._applier(fix, self._edit.text()))
+                action.triggered.connect(self._make_handler(fix, self._edit.text()))
                 yield action
 
-    def _applier(self, fix: Fix, text: str) -> Callable[[], None]:
+    def _make_handler(self, fix: Fix, text: str) -> Callable[[], None]:
         def apply() -> None:
             if self._edit.text() == text:
                 self._edit.apply(fix.edits, fix.caret)
@@ -82,8 +82,8 @@ class QuickFixMenu(QObject):
 
         return apply
 
-    def _here(self, offset: int) -> list[Diagnostic]:
-        """The findings at a place, the narrowest first; else those that begin on its line."""
+    def _findings_at(self, offset: int) -> list[Diagnostic]:
+        """Return the findings at an offset, the narrowest first; by default those that begin on its line."""
         found = [f for f in self._edit.current_diagnostics if f.span.start <= offset <= f.span.end]
         if not found:
             text = self._edit.text()
