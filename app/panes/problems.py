@@ -28,14 +28,14 @@ _ICONS = {
     Severity.HINT: ("ph.info", Role.HINT),
 }
 _NOTHING = "No problems"
-_FIXED_AT_MOST = 30_000  # code points; in a longer text, fixes for a whole page of rows take too long to work out
+_MAX_FIXED_LENGTH = 30_000  # code points; in a longer text, computing the fixes of all visible rows takes too long
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
 
 class ProblemsModel(QAbstractTableModel):
-    """One row for each finding."""
+    """A model with one row for each finding."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -44,7 +44,7 @@ class ProblemsModel(QAbstractTableModel):
         self._fixes: dict[int, tuple[Fix, ...]] = {}
 
     def show(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
-        """Show other findings."""
+        """Replace the findings."""
         self.beginResetModel()
         self._findings = tuple(sorted(diagnostics, key=lambda finding: (finding.span, finding.code)))
         self._source = source
@@ -52,32 +52,32 @@ class ProblemsModel(QAbstractTableModel):
         self.endResetModel()
 
     def finding(self, row: int) -> Diagnostic:
-        """The finding of a row."""
+        """Return the finding of a row."""
         return self._findings[row]
 
     def fixes(self, row: int) -> tuple[Fix, ...]:
-        """What would repair the finding of a row; worked out when the row is first seen."""
-        if len(self._source.text) > _FIXED_AT_MOST:
+        """Return the fixes of the finding of a row, computed when the row is first shown."""
+        if len(self._source.text) > _MAX_FIXED_LENGTH:
             return ()
         if row not in self._fixes:
             self._fixes[row] = fixes(self._source.text, self._findings[row])
         return self._fixes[row]
 
     def rowCount(self, parent: Index = _ROOT) -> int:
-        """One row for each finding."""
+        """Return the number of findings."""
         return 0 if parent.isValid() else len(self._findings)
 
     def columnCount(self, parent: Index = _ROOT) -> int:
-        """The columns are fixed."""
+        """Return the number of columns."""
         return 0 if parent.isValid() else len(_COLUMNS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Column titles."""
+        """Return the titles."""
         is_title = orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole
         return _COLUMNS[section] if is_title and 0 <= section < len(_COLUMNS) else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Texts, the severity's icon, the fix as a link, and the code or all fixes as a tooltip."""
+        """Return the texts, the severity's icon, the fix as a link, and the code or all fixes as a tooltip."""
         if not index.isValid():
             return None
         finding = self._findings[index.row()]
@@ -98,9 +98,9 @@ class ProblemsModel(QAbstractTableModel):
         return None
 
     def _fix(self, row: int) -> str:
-        offered = self.fixes(row)
-        others = f" (or {len(offered) - 1} more)" if len(offered) > 1 else ""
-        return unmarked(offered[0].title) + others if offered else ""
+        available = self.fixes(row)
+        others = f" (or {len(available) - 1} more)" if len(available) > 1 else ""
+        return unmarked(available[0].title) + others if available else ""
 
     def _text(self, finding: Diagnostic, column: int) -> str:
         if column == SEVERITY:
@@ -112,11 +112,11 @@ class ProblemsModel(QAbstractTableModel):
 
 
 class ProblemsPane(QWidget):
-    """Lists what is wrong.
+    """Lists the problems.
 
     Signals:
-        activated: the span of a finding that was clicked, entered, or come to with `go_to_next`.
-        fix_wanted: a `Diagnostic` that is to be repaired.
+        activated: the span of a finding that was clicked, entered, or reached by `go_to_next`.
+        fix_wanted: a `Diagnostic` to fix.
     """
 
     activated = Signal(object)
@@ -149,12 +149,12 @@ class ProblemsPane(QWidget):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no problem."""
+        """Return whether there is no problem."""
         return self.model.rowCount() == 0
 
     @property
     def is_pressing(self) -> bool:
-        """Whether there is an error or a warning, not hints alone."""
+        """Return whether there is an error or a warning, not only hints."""
         rows = range(self.model.rowCount())
         return any(self.model.finding(row).severity is not Severity.HINT for row in rows)
 
@@ -168,7 +168,7 @@ class ProblemsPane(QWidget):
             self._activate(self.model.index(row, MESSAGE))
 
     def fix_current(self) -> None:
-        """Repair the finding of the current row."""
+        """Fix the finding of the current row."""
         index = self.table.currentIndex()
         if index.isValid():
             self.fix_wanted.emit(self.model.finding(index.row()))
@@ -210,7 +210,7 @@ class _Table(QTableView):
         self.verticalHeader().hide()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Return and Enter go to the finding."""
+        """Go to the finding on Return or Enter."""
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.currentIndex().isValid():
             self.entered_by_key.emit(self.currentIndex())
             return

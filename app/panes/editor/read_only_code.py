@@ -1,4 +1,4 @@
-"""A text that Turnstile wrote: it is read, coloured and copied, and pointed at, but not edited."""
+"""A read-only view of text that Turnstile generated, with highlighting."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from engine.source import Span
 
 
 class ReadOnlyCode(QPlainTextEdit):
-    """Shows a text; the cursor moves in it, for the mouse and for keys.
+    """A read-only text view; the mouse and the keys move the cursor.
 
     Signals:
-        chosen(offset): the user put the cursor at a code point.
-        hovered(offset): the code point under the pointer, -1 for none.
-        entered(offset): Return, or a double click, at a code point.
+        chosen(offset): the user moved the cursor to this code point.
+        hovered(offset): the code point under the pointer, or -1.
+        entered(offset): Return or a double click at a code point.
     """
 
     chosen = Signal(int)
@@ -34,8 +34,8 @@ class ReadOnlyCode(QPlainTextEdit):
         super().__init__(parent)
         self._text, self._notation = "", ""
         self._offsets = Offsets("")
-        self._lit: tuple[Span, ...] = ()
-        self._pointed: tuple[Span, ...] = ()
+        self._highlighted: tuple[Span, ...] = ()
+        self._hover_spans: tuple[Span, ...] = ()
         self._hovered = -1
         self._highlighter: Highlighter | None = None
         self.setReadOnly(True)
@@ -52,15 +52,15 @@ class ReadOnlyCode(QPlainTextEdit):
         self._recolour()
 
     def text(self) -> str:
-        """The text."""
+        """Return the text."""
         return self._text
 
     def show_text(self, text: str, notation: str) -> None:
-        """Show a text, coloured as this notation; what is in view stays so, as far as it can."""
+        """Show a text, highlighted in this notation; keep the scroll position as far as possible."""
         if (text, notation) == (self._text, self._notation):
             return
         self._text, self._notation, self._offsets = text, notation, Offsets(text)
-        self._lit = self._pointed = ()
+        self._highlighted = self._hover_spans = ()
         scrolled = self.verticalScrollBar().value()
         if self._highlighter is not None:
             self._highlighter.setDocument(None)
@@ -73,40 +73,40 @@ class ReadOnlyCode(QPlainTextEdit):
         self._mark()
 
     def light(self, spans: tuple[Span, ...]) -> None:
-        """Mark what belongs to a place elsewhere."""
-        if spans != self._lit:
-            self._lit = spans
+        """Highlight the spans that correspond to a selection elsewhere."""
+        if spans != self._highlighted:
+            self._highlighted = spans
             self._mark()
 
     def point_at(self, spans: tuple[Span, ...]) -> None:
-        """Mark what is under the pointer."""
-        if spans != self._pointed:
-            self._pointed = spans
+        """Highlight the spans under the pointer."""
+        if spans != self._hover_spans:
+            self._hover_spans = spans
             self._mark()
 
     def bring_into_view(self, span: Span) -> None:
-        """Scroll to a place; the cursor stays."""
+        """Scroll to a span; the cursor does not move."""
         bring_into_view(self, self._offsets.to_utf16(span.start))
 
     @property
     def caret(self) -> int:
-        """Where the cursor stands, in code points."""
+        """Return the offset of the cursor, in code points."""
         return self._offsets.to_code_points(self.textCursor().position())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click chooses a place; a selection is for copying."""
+        """Report the clicked offset; a click that selects text reports nothing."""
         super().mouseReleaseEvent(event)
         if event.button() is Qt.MouseButton.LeftButton and not self.textCursor().hasSelection():
             self.chosen.emit(self.caret)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """A double click enters."""
+        """Emit `entered`."""
         super().mouseDoubleClickEvent(event)
         if event.button() is Qt.MouseButton.LeftButton:
             self.entered.emit(self.caret)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Keys move the cursor, Return enters."""
+        """Move the cursor; Return emits `entered`."""
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             self.entered.emit(self.caret)
             return
@@ -116,7 +116,7 @@ class ReadOnlyCode(QPlainTextEdit):
             self.chosen.emit(self.caret)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Tell what the pointer is on."""
+        """Report the offset under the pointer."""
         super().mouseMoveEvent(event)
         place = event.position().toPoint()
         cursor = self.cursorForPosition(place)
@@ -125,7 +125,7 @@ class ReadOnlyCode(QPlainTextEdit):
         self._hover(self._offsets.to_code_points(cursor.position()) if is_on_text else -1)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """The pointer is on nothing."""
+        """Report that the pointer is on no text."""
         super().leaveEvent(event)
         self._hover(-1)
 
@@ -143,5 +143,5 @@ class ReadOnlyCode(QPlainTextEdit):
     def _mark(self) -> None:
         document, to_utf16 = self.document(), self._offsets.to_utf16
         self.setExtraSelections(
-            [*marks.live(document, to_utf16, self._lit), *marks.hovered(document, to_utf16, self._pointed)]
+            [*marks.live(document, to_utf16, self._highlighted), *marks.hovered(document, to_utf16, self._hover_spans)]
         )

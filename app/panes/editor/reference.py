@@ -1,4 +1,4 @@
-"""The quick reference: what the notation has to offer; a double click writes it at the cursor."""
+"""The quick reference of a notation's syntax; a double click inserts an entry at the cursor."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from app.widgets.field_keys import FieldKeys
 from engine.notations.editing.reference import ReferenceEntry, draft_named_in, reference
 
 _ENTRY = Qt.ItemDataRole.UserRole
-_SOUGHT = Qt.ItemDataRole.UserRole + 1
+_SEARCH_TEXT = Qt.ItemDataRole.UserRole + 1
 
 
 class ReferencePage(QWidget):
-    """Lists the forms of a notation.
+    """Lists the syntax of a notation.
 
     Signals:
-        chosen(text, caret): write this at the cursor, which then goes to a place in it.
-        left: the keys should go back to the text.
+        chosen(text, caret): insert this text at the cursor, which then moves to an offset in it.
+        left: return the focus to the editor.
     """
 
     left = Signal()
@@ -32,22 +32,22 @@ class ReferencePage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._reading: tuple[str, str, int] | None = None
-        self._width = 0  # of the forms, in pixels
+        self._notation: tuple[str, str, int] | None = None
+        self._width = 0  # of the column of forms, in pixels
         self._model = QStandardItemModel(self)
-        self._shown = QSortFilterProxyModel(self)
-        self._shown.setSourceModel(self._model)
-        self._shown.setRecursiveFilteringEnabled(True)
-        self._shown.setAutoAcceptChildRows(True)
-        self._shown.setFilterRole(_SOUGHT)
-        self._shown.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self._proxy = QSortFilterProxyModel(self)
+        self._proxy.setSourceModel(self._model)
+        self._proxy.setRecursiveFilteringEnabled(True)
+        self._proxy.setAutoAcceptChildRows(True)
+        self._proxy.setFilterRole(_SEARCH_TEXT)
+        self._proxy.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.field = QLineEdit()
         self.field.setPlaceholderText("Filter: a form, or what it does")
         self.field.setAccessibleName("Filter the reference")
         self.field.setClearButtonEnabled(True)
         FieldKeys(self.field, lambda _step: self._choose(self.tree.currentIndex()), self._leave_field, self._go_down)
         self.tree = _Tree()
-        self.tree.setModel(self._shown)
+        self.tree.setModel(self._proxy)
         self.says = Label(is_html=True, wraps=True)
         self.says.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_M, theme.SPACE_XS)
         self.says.setAccessibleName("Example")
@@ -68,22 +68,22 @@ class ReferencePage(QWidget):
         theme.themes.changed.connect(self._recolour)
 
     def show_reading(self, notation: str, dialect: str, text: str) -> None:
-        """List what a notation has, in a dialect; of a schema, in the draft that its text names."""
-        reading = notation, dialect, draft_named_in(text) if notation == "json_schema" else 0
-        if reading != self._reading:
-            self._reading = reading
+        """List the syntax of a notation and dialect; of a schema, in the draft that its text names."""
+        notation_and_dialect = notation, dialect, draft_named_in(text) if notation == "json_schema" else 0
+        if notation_and_dialect != self._notation:
+            self._notation = notation_and_dialect
             self._fill()
 
     def entry(self, index: QModelIndex) -> ReferenceEntry | None:
-        """The entry of a row; None for a heading."""
+        """Return the entry of a row; None for a heading."""
         found = index.siblingAtColumn(0).data(_ENTRY)
         return found if isinstance(found, ReferenceEntry) else None
 
     def _fill(self) -> None:
-        assert self._reading is not None
+        assert self._notation is not None
         self._model.clear()
         mono, muted = theme.mono_font(), theme.colour(Role.MUTED)
-        groups = reference(*self._reading)
+        groups = reference(*self._notation)
         widest = max((len(entry.form) for group in groups for entry in group.entries), default=0)
         self._width = QFontMetrics(mono).horizontalAdvance("0") * (widest + 1) + 3 * theme.SPACE_L
         for group in groups:
@@ -91,13 +91,13 @@ class ReferencePage(QWidget):
             font = theme.ui_font()
             font.setBold(True)
             heading.setFont(font)
-            heading.setData(group.title, _SOUGHT)
+            heading.setData(group.title, _SEARCH_TEXT)
             heading.setFlags(Qt.ItemFlag.ItemIsEnabled)
             for entry in group.entries:
                 form, meaning = QStandardItem(entry.form), QStandardItem(entry.meaning)
                 form.setFont(mono)
                 form.setData(entry, _ENTRY)
-                form.setData(f"{entry.form} {entry.meaning} {group.title}", _SOUGHT)
+                form.setData(f"{entry.form} {entry.meaning} {group.title}", _SEARCH_TEXT)
                 form.setData(f"{entry.form}: {entry.meaning}", Qt.ItemDataRole.AccessibleTextRole)
                 meaning.setForeground(muted)
                 meaning.setToolTip(plain_text(entry.meaning))
@@ -106,18 +106,18 @@ class ReferencePage(QWidget):
         self._filter(self.field.text())
 
     def _span(self) -> None:
-        """Headings over both columns, all open."""
-        for row in range(self._shown.rowCount()):
+        """Let headings span both columns, and expand all of them."""
+        for row in range(self._proxy.rowCount()):
             self.tree.setFirstColumnSpanned(row, QModelIndex(), True)
         self.tree.expandAll()
         self.tree.setColumnWidth(0, self._width)
 
     def _filter(self, text: str) -> None:
-        self._shown.setFilterFixedString(text)
+        self._proxy.setFilterFixedString(text)
         self._span()
-        first = self._shown.index(0, 0)
-        if text and first.isValid() and self._shown.hasChildren(first):
-            self.tree.setCurrentIndex(self._shown.index(0, 0, first))
+        first = self._proxy.index(0, 0)
+        if text and first.isValid() and self._proxy.hasChildren(first):
+            self.tree.setCurrentIndex(self._proxy.index(0, 0, first))
         elif text and not first.isValid():
             self.says.setText(f"The notation has nothing with {_code(text)}. Clear the field to see all that it has.")
         elif not text:
@@ -129,7 +129,7 @@ class ReferencePage(QWidget):
             self.chosen.emit(entry.text, entry.caret)
 
     def _tell(self, index: QModelIndex) -> None:
-        """The example of a row; without one, what can be done."""
+        """Show the example of a row; without one, a hint."""
         entry = self.entry(index) if index.isValid() else None
         if entry is None:
             self.says.setText("A double click, or Return, writes a form at the cursor.")
@@ -140,7 +140,7 @@ class ReferencePage(QWidget):
     def _go_down(self) -> None:
         self.tree.setFocus()
         if not self.tree.currentIndex().isValid():
-            self.tree.setCurrentIndex(self._shown.index(0, 0, self._shown.index(0, 0)))
+            self.tree.setCurrentIndex(self._proxy.index(0, 0, self._proxy.index(0, 0)))
 
     def _leave_field(self) -> None:
         if self.field.text():
@@ -149,12 +149,12 @@ class ReferencePage(QWidget):
             self.left.emit()
 
     def _recolour(self) -> None:
-        if self._reading is not None:
+        if self._notation is not None:
             self._fill()
 
 
 def _code(text: str) -> str:
-    """Text as code, as HTML: a line for each of its own."""
+    """Format text as inline code in HTML."""
     family = ", ".join(f"'{name}'" for name in theme.mono_font().families())
     ground = theme.current().hex(Role.GRID)
     inner = html.escape(text).replace(" ", "&nbsp;").replace("\t", "⇥").replace("\n", "↵ ")
@@ -162,7 +162,7 @@ def _code(text: str) -> str:
 
 
 class _Tree(QTreeView):
-    """A tree in which Return acts on the current row on every platform."""
+    """A tree view in which Return acts on the current row on every platform."""
 
     entered_by_key = Signal(QModelIndex)
 
@@ -179,7 +179,7 @@ class _Tree(QTreeView):
         self.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Return and Enter write the form."""
+        """Insert the entry on Return or Enter."""
         if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.currentIndex().isValid():
             self.entered_by_key.emit(self.currentIndex())
             return

@@ -1,8 +1,7 @@
-"""The colours of a regular expression.
+"""Highlighting of a regular expression.
 
-One scan from left to right; what lasts beyond a line is packed into the state:
-whether a class or a comment is open, whether `(?x)` is in force, and how deep
-the group is whose end lifts it.
+One scan from left to right. The state that lasts beyond a line holds whether a class or a comment is open, whether
+`(?x)` is in force, and how deep the group is at whose end it is lifted.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ _LITERALS = re.compile(r"[^\\()\[\]{}|*+?^$.#\s]+")
 
 
 def tokenise_regex(line: str, state: int) -> LineTokens:
-    """The tokens of one line of a regular expression."""
+    """Return the tokens of one line of a regular expression."""
     scan = _Scan(line, state)
     tokens = tuple(scan.run())
     return LineTokens(tokens, scan.state)
 
 
 class _Scan:
-    """One line's scan."""
+    """A scan of one line."""
 
     def __init__(self, line: str, state: int) -> None:
         self._line = line
@@ -45,7 +44,7 @@ class _Scan:
         self._in_class = bool(state & _IN_CLASS)
         self._in_comment = bool(state & _IN_COMMENT)
         self._verbose = bool(state & _VERBOSE)
-        self._depth = state >> _DEPTH_SHIFT  # of groups inside the one that `(?x:` opened; 0: not in one
+        self._depth = state >> _DEPTH_SHIFT  # nesting inside the group that `(?x:` opened; 0: not in one
 
     @property
     def state(self) -> int:
@@ -122,7 +121,7 @@ class _Scan:
 
     def _escape(self) -> Token:
         found = _ESCAPE.match(self._line, self._at)
-        if found is None:  # the pattern takes any character, so this is a line feed at most
+        if found is None:  # the pattern matches any character, so this can only be a line feed
             return self._token(self._at + 1, TokenKind.ESCAPE)
         if found["property"] or found["set"]:
             return self._token(found.end(), TokenKind.CLASS)

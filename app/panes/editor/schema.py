@@ -1,7 +1,7 @@
-"""The colours of a JSON Schema, or of any JSON text: keys, strings, numbers, words.
+"""Highlighting of a JSON Schema, or of any JSON text: keys, strings, numbers, words.
 
-Nothing lasts beyond a line: a JSON string cannot hold a line end. A string is a
-key where a colon follows it on its line.
+No state lasts beyond a line, since a JSON string cannot contain a line end. A string is a key if a colon follows it on
+its line.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NESTING = {"open": 1, "close": -1}
 
 
 def tokenise_json(line: str, _state: int) -> LineTokens:
-    """The tokens of one line of JSON."""
+    """Return the tokens of one line of JSON."""
     return LineTokens(tuple(_tokens(line)), 0)
 
 

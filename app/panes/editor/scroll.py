@@ -1,4 +1,4 @@
-"""Scrolling a text to a place while its cursor stays where it is."""
+"""Scrolling a text to a position without moving its cursor."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QPlainTextEdit
 
 
 def bring_into_view(edit: QPlainTextEdit, position: int) -> None:
-    """Scroll so that a place can be seen; not at all where it can be already.
+    """Scroll until a position is visible; do nothing if it already is.
 
     Args:
-        edit: the text. Its scroll bar counts lines as they are wrapped.
-        position: the place, in UTF-16 units.
+        edit: the text. Its scroll bar counts wrapped lines.
+        position: the position, in UTF-16 units.
     """
     cursor = QTextCursor(edit.document())
     cursor.setPosition(min(max(position, 0), edit.document().characterCount() - 1))

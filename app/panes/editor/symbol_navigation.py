@@ -1,4 +1,4 @@
-"""Names in an editor: go to where one is defined, list where it is used, give it another."""
+"""Go to definition, list references, and rename, for the names in an editor."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SymbolNavigation(QObject):
         edit.definition_wanted.connect(self.go_to_definition)
 
     def go_to_definition(self, offset: int | None = None) -> None:
-        """Go to where the name at the cursor, or at a place, is defined; from there, to where it is used."""
+        """Go to the definition of the name at an offset or at the cursor; from a definition, list the references."""
         at = self._edit.caret if offset is None else offset
         name = self._name_at(at)
         if name is None:
@@ -46,11 +46,11 @@ class SymbolNavigation(QObject):
         elif any(span.start <= at <= span.end for span in name.definitions):
             self.list_references(at)
         else:
-            self._edit.select(name.definitions[-1])  # of several, the last counts
+            self._edit.select(name.definitions[-1])  # the last of several definitions counts
             self._edit.setFocus()
 
     def list_references(self, offset: int | None = None) -> None:
-        """List where the name at the cursor is defined and used; an entry leads there."""
+        """List the definitions and uses of the name at the cursor; choosing an entry selects it."""
         name = self._name_at(self._edit.caret if offset is None else offset)
         if name is None:
             return
@@ -58,7 +58,7 @@ class SymbolNavigation(QObject):
         menu.popup(self._edit.viewport().mapToGlobal(self._edit.cursorRect().bottomLeft()))
 
     def menu_of(self, name: Name) -> QMenu:
-        """The places of a name, one entry each."""
+        """Return a menu with an entry for each occurrence of a name."""
         menu = QMenu(self._edit)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setAccessibleName(f"References of {name.text}")
@@ -80,7 +80,7 @@ class SymbolNavigation(QObject):
         return menu
 
     def begin_rename(self) -> None:
-        """Ask for another name of what is at the cursor."""
+        """Ask for a new name of the symbol at the cursor."""
         name = self._name_at(self._edit.caret)
         if name is None:
             return
@@ -136,7 +136,7 @@ class SymbolNavigation(QObject):
 
 
 class RenameBox(QFrame):
-    """A field over the text, at the name; what is wrong with a new name stands below it."""
+    """A field over the text, at the symbol; an error in the new name is shown below it."""
 
     def __init__(self, edit: CodeEdit) -> None:
         super().__init__(edit.viewport())
@@ -156,22 +156,22 @@ class RenameBox(QFrame):
         layout.setSpacing(theme.SPACE_XS)
         layout.addWidget(self.field)
         layout.addWidget(self.says)
-        self.field.textChanged.connect(self._judge)
+        self.field.textChanged.connect(self._check)
         self.hide()
 
     def open(self, name: str, preview: Callable[[str], Change], done: Callable[[str], None]) -> None:
         """Ask for a name.
 
         Args:
-            name: the present name.
+            name: the current name.
             preview: returns what a new name would change, or why it is refused.
-            done: takes the new name; an empty one where nothing is renamed.
+            done: takes the new name; an empty one if nothing is renamed.
         """
         self._preview, self._done = preview, done
         self.field.setFont(self._edit.font())
         self.field.setText(name)
         self.field.selectAll()
-        self._judge(name)
+        self._check(name)
         self.adjustSize()
         place = self._edit.cursorRect().bottomLeft()
         room = self._edit.viewport().rect()
@@ -184,10 +184,10 @@ class RenameBox(QFrame):
         self.field.setFocus()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Return renames, Esc and going elsewhere do not."""
+        """Rename on Return; cancel on Escape and on loss of focus."""
         if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
             if event.type() == QEvent.Type.ShortcutOverride:
-                event.accept()  # else it would be the window's Esc
+                event.accept()  # otherwise the window's Escape command would run
                 return True
             if event.type() == QEvent.Type.KeyPress:
                 self._close("")
@@ -201,7 +201,7 @@ class RenameBox(QFrame):
             self._close("")
         return super().eventFilter(watched, event)
 
-    def _judge(self, new: str) -> None:
+    def _check(self, new: str) -> None:
         change = self._preview(new)
         keys = f"{keys_of('rename.take')} renames everywhere, {keys_of('rename.cancel')} does not"
         self.says.setText(unmarked(change.refusal or change.note) or keys)

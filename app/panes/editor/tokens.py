@@ -1,7 +1,7 @@
-"""What a notation's highlighting is made of: tokens of one line, and what one line leaves to the next.
+"""The tokens that highlighting consists of, and the state carried from one line to the next.
 
-A tokeniser is no parser: it colours text that is broken, and never fails. The
-engine's parser says what is wrong; colours only help to read.
+A tokeniser is no parser: it highlights broken text and never fails. The engine's parser reports errors; colours only
+help to read.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Protocol
 
 
 class TokenKind(StrEnum):
-    """What a token is for."""
+    """The kind of a token."""
 
     LITERAL = "literal"
-    CLASS = "class"  # a set of characters, by whatever name
+    CLASS = "class"  # a set of characters, in any syntax
     ESCAPE = "escape"
     QUANTIFIER = "quantifier"
     GROUP = "group"
@@ -28,7 +28,7 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A run of code points in a line.
+    """A range of code points in a line.
 
     Attributes:
         nesting: 1 for an opening bracket, -1 for a closing one, else 0.
@@ -42,14 +42,14 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class LineTokens:
-    """The tokens of a line, in order, and the state in which the next one begins."""
+    """The tokens of a line, in order, and the state in which the next line begins."""
 
     tokens: tuple[Token, ...]
     state: int
 
 
 class Tokeniser(Protocol):
-    """One notation's tokeniser."""
+    """The tokeniser of a notation."""
 
     def __call__(self, line: str, state: int, /) -> LineTokens:
         """Tokenise a line that begins in a state; the first line of a text begins in state 0."""
@@ -57,12 +57,12 @@ class Tokeniser(Protocol):
 
 
 def plain(_line: str, state: int) -> LineTokens:
-    """The tokeniser of a notation that has none: nothing is coloured."""
+    """Return no tokens: the tokeniser of a notation without highlighting."""
     return LineTokens((), state)
 
 
 def partners(text: str, tokenise: Tokeniser) -> dict[int, int]:
-    """Where each bracket's partner begins, by the code points at which both begin."""
+    """Return the offset of each bracket's partner, by the offset of the bracket, both in code points."""
     pairs: dict[int, int] = {}
     opened: list[int] = []
     state = begin = 0

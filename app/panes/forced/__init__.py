@@ -1,4 +1,4 @@
-"""Forced runs: which there are, how they may be spelled, what it saves to take them, and the index of their tokens."""
+"""The pane of forced runs: their spellings, the model calls that taking them saves, and the token index."""
 
 from app.panes.forced.pane import ForcedPane
 

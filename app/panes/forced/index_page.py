@@ -1,4 +1,4 @@
-"""The token index: for each state, which tokens may come and where they lead, as it is printed and copied."""
+"""The token index: for each state, the allowed tokens and their target states, as it is printed and copied."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class IndexPage(QWidget):
     """Shows an index.
 
     Signals:
-        closing_wanted(): the schema's objects are to have their declared properties only.
+        closing_wanted(): restrict the schema's objects to their declared properties.
     """
 
     closing_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._whole = ""
+        self._full_text = ""
         self.said = sentence(_WAITING)
         self.close_objects = tool_button(CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, role="outlined")
         self.copy = tool_button("Copy", _COPIES, role="outlined")
@@ -37,11 +37,11 @@ class IndexPage(QWidget):
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.text.setTabChangesFocus(True)
-        self._ground = empty_ground()
+        self._empty_background = empty_ground()
         layout = headed(self, self.said, self.close_objects, self.copy)
         layout.addWidget(self.text, 1)
-        layout.addWidget(self._ground, 1)
-        self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._whole))
+        layout.addWidget(self._empty_background, 1)
+        self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._full_text))
         self.close_objects.clicked.connect(self.closing_wanted)
         theme.themes.changed.connect(self._dress)
         self._dress()
@@ -49,10 +49,10 @@ class IndexPage(QWidget):
 
     def show_answer(self, answer: IndexAnswer) -> None:
         """Show an index, or why there is none."""
-        self._whole = answer.whole
+        self._full_text = answer.whole
         self.text.setPlainText(answer.shown)
         self.text.setVisible(bool(answer.shown))
-        self._ground.setVisible(not answer.shown)
+        self._empty_background.setVisible(not answer.shown)
         self.close_objects.setVisible(answer.can_close)
         self.copy.setEnabled(bool(answer.whole))
         self.copy.setToolTip(_COPIES if answer.whole or answer.why_not else _TOO_LONG)
@@ -63,12 +63,12 @@ class IndexPage(QWidget):
         self.said.setText(" ".join(part for part in (size, answer.form, "" if answer.whole else _TOO_LONG) if part))
 
     def forget(self) -> None:
-        """What was shown is of another grammar or vocabulary."""
-        self._whole = ""
+        """Clear the page: what it shows belongs to another grammar or vocabulary."""
+        self._full_text = ""
         self.text.clear()
         self.text.hide()
         self.close_objects.hide()
-        self._ground.show()
+        self._empty_background.show()
         self.copy.setEnabled(False)
         self.said.setText(_WAITING)
 

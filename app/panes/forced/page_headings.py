@@ -1,4 +1,4 @@
-"""The small parts that the pages of this pane share."""
+"""Widgets that the pages of this pane share."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from app.theme.labels import Label
 
 
 def sentence(text: str) -> QLabel:
-    """What a page says of what it lists."""
+    """Return a label for a page's summary."""
     said = Label(text, wraps=True)
     said.setProperty("role", "muted")
     return said
 
 
 def headed(page: QWidget, said: QLabel, *buttons: QToolButton) -> QVBoxLayout:
-    """A page's layout: what it says and buttons beside that, with room for the rest below."""
+    """Return a page's layout: its summary with buttons beside it, and space for the rest below."""
     head = QHBoxLayout()
     head.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_S, 0)
     head.setSpacing(theme.SPACE_S)
@@ -32,7 +32,7 @@ def headed(page: QWidget, said: QLabel, *buttons: QToolButton) -> QVBoxLayout:
 
 
 def empty_ground() -> QLabel:
-    """What a page is made of where it has nothing to list yet: the ground of a list, not of the window."""
+    """Return the background of a page with nothing to list: that of a list, not of the window."""
     ground = Label()
     ground.setProperty("role", "empty")
     return ground

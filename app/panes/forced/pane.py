@@ -1,8 +1,7 @@
-"""Coalescence: the forced runs of a grammar, their spellings on the model, what they save, and their token index.
+"""The pane of forced runs: the runs of a grammar, their spellings on the model, the calls saved, and the token index.
 
-Values go in by `show_…`, what the user wants comes out by signals. Three pages under one
-bar, on which stands how steps take forced runs: that is a setting of the document, and
-holds whichever page is open.
+Data goes in by `show_…` methods; what the user requests comes out by signals. Three pages share one bar, which also
+shows how steps take forced runs: that is a setting of the document and independent of the open page.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from engine.decoding.pipeline_settings import Strategy
 
 
 class Page(IntEnum):
-    """What is open."""
+    """A page of the pane."""
 
     RUNS = 0
     STRATEGIES = 1
@@ -49,11 +48,11 @@ _PAGES = {
 
 
 class ForcedPane(QWidget):
-    """The pane.
+    """The pane of forced runs.
 
     Signals:
-        wanted(Page): a page came into view that may have nothing to show yet.
-        strategy_chosen(Strategy): steps are to take forced runs otherwise.
+        wanted(Page): a page became visible that may need to be filled.
+        strategy_chosen(Strategy): take forced runs with this strategy.
 
     Attributes:
         runs, strategies, index: the pages.
@@ -82,7 +81,7 @@ class ForcedPane(QWidget):
 
     @property
     def page(self) -> Page:
-        """The page that is open."""
+        """Return the open page."""
         return Page(self.pages.currentIndex())
 
     def show_strategy(self, strategy: Strategy) -> None:
@@ -93,7 +92,7 @@ class ForcedPane(QWidget):
         self.strategy.setToolTip(STRATEGY_TIPS[strategy])
 
     def showEvent(self, event: QShowEvent) -> None:
-        """What is in view may want filling."""
+        """Request the data of the visible page."""
         super().showEvent(event)
         self.wanted.emit(self.page)
 

@@ -1,4 +1,4 @@
-"""The list of forced runs: where the session stands, by bytes, and by tokens."""
+"""The table of forced runs: the run at the current position, by bytes, and by tokens."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _BLANK = "\N{MIDDLE DOT}"
 
 @dataclass(frozen=True, slots=True)
 class ForcedRow:
-    """One row of the list.
+    """One row of the table.
 
     Attributes:
-        text, where, ways, own: what its columns say.
-        before: the text in front of the run; None where the session stands.
-        data: the run; None for one that is told by tokens, of which there is nothing to compare.
+        text, where, ways, own: the texts of its columns.
+        before: the text before the run; None at the current position of the session.
+        data: the run; None for one that is given by tokens, whose spellings cannot be compared.
     """
 
     text: str
@@ -45,7 +45,7 @@ class ForcedRow:
 
 
 def rows_of(answer: ForcedAnswer | None, here: bytes) -> tuple[ForcedRow, ...]:
-    """The rows of what was told."""
+    """Return the rows of an answer."""
     rows = [ForcedRow(visible(here), "here", "", "", None, here)] if here else []
     if answer is not None:
         rows += [
@@ -67,14 +67,14 @@ def rows_of(answer: ForcedAnswer | None, here: bytes) -> tuple[ForcedRow, ...]:
 
 
 class RunsModel(RowsModel):
-    """A `ForcedRow` for each run."""
+    """The rows of the table."""
 
     titles = _TITLES
     tips = _TIPS
     numbers = frozenset((WAYS,))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Texts."""
+        """Return the texts."""
         if not index.isValid():
             return None
         row, column = self.rows[index.row()], index.column()
@@ -93,10 +93,10 @@ class RunsModel(RowsModel):
 
 
 class RunsTable(QTableView):
-    """The list.
+    """The table.
 
     Signals:
-        chosen(Row): a run was selected by hand.
+        chosen(ForcedRow): the user selected a run.
     """
 
     chosen = Signal(object)
@@ -124,24 +124,26 @@ class RunsTable(QTableView):
         self._dress()
 
     def show_rows(self, rows: tuple[ForcedRow, ...]) -> None:
-        """Show others; the selected run stays selected, if it is there."""
+        """Replace the rows; keep the selected run selected if it is still there."""
         if rows == self.rows.rows:
             return
-        kept = self.selected
+        selected = self.selected
         self.rows.show_rows(rows)
-        if kept is not None:
-            place = next((i for i, row in enumerate(rows) if (row.before, row.data) == (kept.before, kept.data)), None)
+        if selected is not None:
+            place = next(
+                (i for i, row in enumerate(rows) if (row.before, row.data) == (selected.before, selected.data)), None
+            )
             if place is not None:
                 self.selectRow(place)
 
     @property
     def selected(self) -> ForcedRow | None:
-        """The selected run."""
+        """Return the selected run."""
         place = self.currentIndex().row()
         return self.rows.rows[place] if 0 <= place < len(self.rows.rows) else None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """What the arrow keys come to is chosen; Return chooses anew."""
+        """Emit `chosen` when the arrow keys move the selection, or on Return."""
         before = self.currentIndex()
         super().keyPressEvent(event)
         if self.currentIndex() != before or event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

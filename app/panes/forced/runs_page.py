@@ -1,4 +1,4 @@
-"""Forced runs beside the spellings of the one that is selected."""
+"""Forced runs beside the spellings of the selected one."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from app.workers.forced_messages import ForcedAnswer, SpellingsAnswer
 _WAITING = "The forced runs are being looked for…"
 _NONE = "Nothing is forced: at every place the grammar leaves a choice, or the text may end."
 _CHOOSE = "Select a run to hold its spellings against each other on the model: what each makes likelier to come next."
-_LISTED, _MORE, _MOST_LISTED = 16, 4, 1_024  # each asks the model some times
+_LISTED, _MORE, _MOST_LISTED = 16, 4, 1_024  # each takes several calls of the model
 _LEAST_LEFT, _LEAST_RIGHT = 300, 380
 
 
 class RunsPage(QWidget):
-    """The page.
+    """The page of forced runs.
 
     Signals:
-        compare_wanted(before, part, most): hold so many spellings of a part of a run against each other; `before` is
-            the text in front of the run, None where the output stands.
-        cancelled(): the comparison that is under way is not wanted any more.
+        compare_wanted(before, part, most): compare up to `most` spellings of a part of a run; `before` is the text
+        before the run, None at the current position of the session.
+        cancelled(): cancel the running comparison.
 
     Attributes:
         table: the runs.
-        part: which part of the run is spelled in several ways.
-        spellings: these ways.
+        part: the part of the run whose spellings are compared.
+        spellings: the spellings.
     """
 
     compare_wanted = Signal(object, str, int)
@@ -93,7 +93,7 @@ class RunsPage(QWidget):
         self._refresh()
 
     def show_here(self, data: bytes) -> None:
-        """Show what must come where the output stands."""
+        """Show the forced run at the current position."""
         if data != self._here:
             self._here = data
             if self._row is not None and self._row.before is None:
@@ -101,37 +101,35 @@ class RunsPage(QWidget):
             self._refresh()
 
     def show_spellings(self, answer: SpellingsAnswer) -> None:
-        """Show what was compared, if it is what is looked at."""
+        """Show a comparison, if it still matches what is selected."""
         asked = answer.request.before, answer.request.part, answer.request.most
         if self._row is None or asked != (self._row.before, self.part.text(), self._most):
             return
         self._is_comparing = False
         self.spellings.show_answer(None if answer.why_not else answer)
-        self._say_told(answer)
+        self._show_summary(answer)
 
     def stop(self, why: str) -> None:
-        """No comparison will come."""
+        """Report why no comparison will come."""
         if self._is_comparing:
             self._is_comparing = False
             self.told.set_text(f"{why}.")
             self._enable()
 
     def forget(self) -> None:
-        """What is shown is of another grammar or vocabulary."""
+        """Clear the page: what it shows belongs to another grammar or vocabulary."""
         self._answer, self._here = None, b""
         self._choose(None)
         self._refresh()
 
     def forget_spellings(self) -> None:
-        """What was compared is of another prompt."""
+        """Clear the comparison: it belongs to another prompt."""
         self._choose(None)
 
     def set_refusal(self, why: str) -> None:
-        """Why the model cannot be asked; empty where it can."""
+        """Set why the model cannot be queried; empty if it can."""
         self._refusal = why
         self._enable()
-
-    # --- inside ---------------------------------------------------------------------------------------------------
 
     def _on_chosen(self, row: ForcedRow) -> None:
         if row.data is None:
@@ -184,7 +182,7 @@ class RunsPage(QWidget):
         has_more = told is not None and len(told.rows) < told.count and self._most < _MOST_LISTED
         self.more.setVisible(has_more and not self._is_comparing)
 
-    def _say_told(self, answer: SpellingsAnswer) -> None:
+    def _show_summary(self, answer: SpellingsAnswer) -> None:
         if answer.why_not:
             self.told.set_text(f"{answer.why_not[:1].upper()}{answer.why_not[1:]}.")
         else:

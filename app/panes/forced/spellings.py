@@ -1,7 +1,6 @@
-"""Spellings side by side: the tokens of each, how likely it is, and what the model would write behind it.
+"""Spellings side by side: the tokens of each, its probability, and what the model would generate after it.
 
-A column for each continuation, so that the same name stands under itself and one sees
-down the column which spelling makes it likelier.
+Each continuation has a column, so that one can compare its probability after each spelling down the column.
 """
 
 from __future__ import annotations
@@ -47,39 +46,39 @@ _LEAST_NEXT = 92
 
 
 class SpellingsModel(QAbstractTableModel):
-    """One row for each spelling; shows, and decides nothing."""
+    """A model with one row for each spelling."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.answer: SpellingsAnswer | None = None
 
     def show_answer(self, answer: SpellingsAnswer | None) -> None:
-        """Show others."""
+        """Replace the spellings."""
         self.beginResetModel()
         self.answer = answer
         self.endResetModel()
 
     @property
     def rows(self) -> tuple[SpellingRow, ...]:
-        """The spellings."""
+        """Return the spellings."""
         return self.answer.rows if self.answer is not None else ()
 
     @property
     def has_other(self) -> bool:
-        """Whether there is a column for what has none of its own."""
+        """Return whether there is a column for continuations without a column of their own."""
         return any(row.other > 0.0005 for row in self.rows)
 
     def rowCount(self, parent: Index = _ROOT) -> int:
-        """One for each spelling."""
+        """Return the number of spellings."""
         return 0 if parent.isValid() else len(self.rows)
 
     def columnCount(self, parent: Index = _ROOT) -> int:
-        """Tokens, marks, probability, and one for each continuation."""
+        """Return the number of columns: tokens, marks, probability, and one for each continuation."""
         following = 0 if self.answer is None else len(self.answer.following) + self.has_other
         return 0 if parent.isValid() else FIRST_NEXT + following
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Titles."""
+        """Return the titles."""
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < self.columnCount():
             return None
         match role:
@@ -92,7 +91,7 @@ class SpellingsModel(QAbstractTableModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Texts, and the row itself for whoever draws it."""
+        """Return the texts, and the row itself under the role `ROW`."""
         if not index.isValid():
             return None
         row, column = self.rows[index.row()], index.column()
@@ -106,7 +105,7 @@ class SpellingsModel(QAbstractTableModel):
         return row if role == ROW else None
 
     def share(self, row: SpellingRow, column: int) -> float | None:
-        """The probability in a column of what may come next."""
+        """Return the probability in a continuation's column."""
         place = column - FIRST_NEXT
         return row.following[place] if place < len(row.following) else row.other
 
@@ -137,7 +136,7 @@ class SpellingsModel(QAbstractTableModel):
 
 
 class SpellingsTable(QTableView):
-    """The table."""
+    """The table of spellings."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -160,7 +159,7 @@ class SpellingsTable(QTableView):
         theme.themes.changed.connect(self.viewport().update)
 
     def show_answer(self, answer: SpellingsAnswer | None) -> None:
-        """Show other spellings."""
+        """Replace the spellings."""
         self.spellings.show_answer(answer)
         header = self.horizontalHeader()
         for column in range(self.spellings.columnCount()):
@@ -174,7 +173,7 @@ class _Delegate(QStyledItemDelegate):
     """Draws tokens as chips and probabilities as bars."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Room for the tokens, or the text."""
+        """Return the size of the tokens or the text."""
         row = index.data(ROW)
         assert isinstance(row, SpellingRow)
         if index.column() == TOKENS:
@@ -207,7 +206,7 @@ class _Delegate(QStyledItemDelegate):
         painter.restore()
 
     def _tokens(self, painter: QPainter, box: QRectF, row: SpellingRow) -> None:
-        """The tokens as chips; those of the tokenizer's own spelling are framed in the accent."""
+        """Draw the tokens as chips; those of the tokenizer's own spelling have a border in the accent colour."""
         painter.setFont(theme.mono_font())
         painter.setClipRect(box)
         left = box.left()

@@ -1,4 +1,4 @@
-"""What each strategy costs: one generation with each, from the same prompt, with the same sampler and seed."""
+"""The cost of each strategy: one generation with each, from the same prompt, with the same sampler and seed."""
 
 from __future__ import annotations
 
@@ -40,10 +40,11 @@ _TEXT = len(_TITLES) - 1
 
 
 class StrategiesPage(QWidget):
-    """Shows what was measured.
+    """Shows the measurements.
 
     Signals:
-        wanted(), cancelled(): measure; what there is of it is enough.
+        wanted(): measure.
+        cancelled(): stop, and keep what was measured.
     """
 
     wanted = Signal()
@@ -60,7 +61,7 @@ class StrategiesPage(QWidget):
         self.bar.setFixedHeight(6)
         self.bar.setAccessibleName("How many strategies were measured")
         self.table = QTableWidget(0, len(_TITLES))
-        self._ground = empty_ground()
+        self._empty_background = empty_ground()
         for column, (title, tip) in enumerate(zip(_TITLES, _TIPS, strict=True)):
             item = QTableWidgetItem(title)
             item.setToolTip(plain_text(tip))
@@ -71,7 +72,7 @@ class StrategiesPage(QWidget):
         self._refresh()
 
     def show_answer(self, answer: StrategiesAnswer) -> None:
-        """Show what was measured so far."""
+        """Show the measurements so far."""
         self._rows = answer.rows
         self._is_measuring = len(answer.rows) < answer.total and not answer.why_not
         self.bar.setMaximum(answer.total)
@@ -79,26 +80,26 @@ class StrategiesPage(QWidget):
         self._refresh(answer.why_not)
 
     def begin(self) -> None:
-        """It is being measured, though nothing has come."""
+        """Show that the measurement has started, before its first result."""
         self._is_measuring, self._rows = True, ()
         self._fill()
         self._refresh()
 
     def stop(self, why: str) -> None:
-        """No more will come."""
+        """Report why no more results will come."""
         if self._is_measuring:
             self._is_measuring = False
             self._refresh(why)
 
     def forget(self) -> None:
-        """What was measured is of another model or grammar."""
+        """Clear the page: the measurements belong to another model or grammar."""
         if self._rows and not self._is_measuring:
             self._rows = ()
             self._fill()
             self._refresh()
 
     def set_refusal(self, why: str) -> None:
-        """Why nothing can be generated; empty where it can."""
+        """Set why nothing can be generated; empty if it can."""
         self._refusal = why
         self._refresh()
 
@@ -115,7 +116,7 @@ class StrategiesPage(QWidget):
         self.bar.setVisible(self._is_measuring)
         self.bar.setValue(len(self._rows))
         self.table.setVisible(bool(self._rows))
-        self._ground.setVisible(not self._rows)
+        self._empty_background.setVisible(not self._rows)
         if why:
             self.said.setText(f"{why}.")
         elif self._is_measuring:
@@ -151,7 +152,7 @@ class StrategiesPage(QWidget):
         layout = headed(self, self.said, self.measure)
         layout.addWidget(self.bar)
         layout.addWidget(table, 1)
-        layout.addWidget(self._ground, 1)
+        layout.addWidget(self._empty_background, 1)
 
 
 def _texts(row: StrategyRow, none: StrategyRow) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""How this pane calls things."""
+"""Names and descriptions of strategies and texts in this pane."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _LONGEST = 18
 
 
 def begins(data: bytes, most: int = _LONGEST) -> str:
-    """The beginning of a text, in one line."""
+    """Return the beginning of a text, in one line."""
     text = visible(data)
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def continuation(data: bytes) -> str:
-    """What a column of what may come next is called."""
+    """Return the title of a continuation's column."""
     return begins(data) if data else "the end"
 
 
 def part_of(data: bytes) -> str:
-    """The part of a run that is looked at first: its first word, else all of it."""
+    """Return the part of a run that is compared first: its first word, else all of it."""
     text = data.decode("utf-8", "ignore")
     words = "".join(char if char.isalpha() or char == "_" else " " for char in text).split()
     return next((word for word in words if len(word) > 1), text)

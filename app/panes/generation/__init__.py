@@ -1,4 +1,4 @@
-"""The generation pane: prompt, output, what may come next and why not."""
+"""The generation pane: prompt, output, candidates, and explanations."""
 
 from app.panes.generation.pane import GenerationPane
 

@@ -1,7 +1,7 @@
-"""The unconstrained twin, under what the grammar made of the same prompt.
+"""The unconstrained baseline, below the constrained output of the same prompt.
 
-Both outputs stand one above the other, so that what they share stands in the same places,
-and the first token that they do not share is framed in both.
+The outputs are aligned one above the other, so that common tokens are at the same positions; the first token that
+differs has a frame in both.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _ENDS = {
 
 
 class TwinPage(QWidget):
-    """Shows a twin.
+    """Shows a baseline.
 
     Signals:
-        wanted(): write it.
-        cancelled(): what there is of it is enough.
+        wanted(): generate it.
+        cancelled(): stop, and keep what was generated.
     """
 
     wanted = Signal()
@@ -61,7 +61,7 @@ class TwinPage(QWidget):
         self.show_twin(None)
 
     def show_twin(self, answer: BaselineAnswer | None) -> None:
-        """Show a twin so far; None forgets it."""
+        """Show the baseline so far; None clears it."""
         self._answer = answer
         self._is_stale = False
         twin = answer.twin if answer is not None else None
@@ -78,23 +78,23 @@ class TwinPage(QWidget):
         self._refresh()
 
     def set_stale(self) -> None:
-        """What is shown is of an output that has changed."""
+        """Mark the baseline as outdated: the output has changed."""
         if self._answer is not None and not self._is_writing and not self._is_stale:
             self._is_stale = True
             self._refresh()
 
     def stop(self, why: str) -> None:
-        """No more of it will come; what there is stays."""
+        """Report why no more will come; keep what is shown."""
         self._is_writing = False
         self._refresh(why)
 
     def set_refusal(self, reason: str) -> None:
-        """Why the model cannot write now; empty where it can."""
+        """Set why the model cannot generate now; empty if it can."""
         self._refusal = reason
         self._refresh()
 
     def is_writing(self) -> None:
-        """It is being written, though nothing of it has come."""
+        """Show that the generation has started, before its first token."""
         self._is_writing = True
         self._refresh()
 
@@ -143,7 +143,7 @@ class TwinPage(QWidget):
 
 
 def verdict_of(twin: BaselineRun) -> str:
-    """What a twin tells, in a sentence or two."""
+    """Return the verdict on a baseline, in a sentence or two."""
     end = f" Without the grammar {_ENDS[twin.finish]}." if twin.finish is not None else ""
     if twin.diverges is None:
         if not twin.written:

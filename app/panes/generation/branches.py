@@ -1,7 +1,6 @@
-"""The other ways that an output took, one button for each.
+"""The other branches of an output, one button each.
 
-Those that began from another prompt or with another model come last, pale and with
-a dashed edge: they can be read, but not gone on with.
+Those of another prompt or model come last, pale and with a dashed border: they can be read, but not continued.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ _MENU_LENGTH = 40  # characters
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A path of the tree that is not shown.
+    """A path of the trace that is not shown.
 
     Attributes:
         leaf: the id of its last step.
         after: how many steps it shares with the shown path.
-        text: its own tokens, made visible.
-        steps: how many they are.
-        illegal: whether the present grammar refuses one of them.
+        text: its own tokens as text.
+        steps: the number of its own tokens.
+        illegal: whether the present grammar rejects one of them.
     """
 
     leaf: int
@@ -45,7 +44,7 @@ class Branch:
 
 
 def branches_of(trace: Trace) -> tuple[Branch, ...]:
-    """The paths of a trace beside the shown one, the latest first."""
+    """Return the paths of a trace other than the shown one, the latest first."""
     nodes = {node.id: node for node in trace.nodes}
     shown = set(trace.path)
     parents = {node.parent for node in trace.nodes}
@@ -70,17 +69,17 @@ def _branch(leaf: TraceNode, nodes: dict[int, TraceNode], shown: set[int], trace
 
 
 def name_of(former: ArchivedBranch) -> str:
-    """What tells a former branch from others: its model and its prompt."""
+    """Return what distinguishes an archived branch: its model and its prompt."""
     prompt = prompt_text(former.prompt)
     return f"{former.model} · prompt “{prompt}”" if prompt else f"{former.model} · no prompt"
 
 
 class BranchStrip(QWidget):
-    """Buttons for the latest branches and a menu of all others; hidden while there are none.
+    """Buttons for the latest branches and a menu of the others; hidden if there are none.
 
     Signals:
         branch_clicked(step id): show the branch that ends in this step.
-        former_clicked(FormerBranch): show this output of another prompt or model.
+        former_clicked(ArchivedBranch): show this output of another prompt or model.
     """
 
     branch_clicked = Signal(int)
@@ -107,20 +106,20 @@ class BranchStrip(QWidget):
         self.hide()
 
     def show_branches(self, branches: tuple[Branch, ...]) -> None:
-        """Show these."""
+        """Replace the branches."""
         if branches != self._branches:
             self._branches = branches
             self._fill()
 
     def show_former(self, former: tuple[ArchivedBranch, ...], model: str) -> None:
-        """Show these after the branches, the latest first, by what they have other than the present model."""
+        """Show archived branches after the others, the latest first, labelled by what differs from `model`."""
         if (former, model) != (self._former, self._model):
             self._former, self._model = former, model
             self._fill()
 
     @property
     def buttons(self) -> list[QToolButton]:
-        """The buttons in the strip, the latest branch first."""
+        """Return the buttons, that of the latest branch first."""
         return self._buttons
 
     def _fill(self) -> None:
@@ -194,5 +193,5 @@ def _former_tip(former: ArchivedBranch) -> str:
 
 
 def _plain(text: str) -> str:
-    """Qt reads `&` as the mark of a key."""
+    """Escape `&`, which Qt reads as the mark of a mnemonic."""
     return text.replace("&", "&&")

@@ -1,4 +1,4 @@
-"""The budget: after how many tokens a generation ends, finished or not."""
+"""The field of the token budget, after which a generation ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST = 100_000
 
 
 class BudgetField(QSpinBox):
-    """Shows the budget and lets it be typed.
+    """Shows the budget and lets the user edit it.
 
     Signals:
         edited(max tokens): the user changed it.
@@ -23,7 +23,7 @@ class BudgetField(QSpinBox):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, minimum=1, maximum=_MOST, value=DEFAULT_MAX_TOKENS)
         self.setPrefix("budget ")
-        self.setKeyboardTracking(False)  # a number is reported when it is finished
+        self.setKeyboardTracking(False)  # a number is reported when it is complete
         self.setAccelerated(True)
         self.setAccessibleName("Budget in tokens")
         self.setToolTip("The budget: a generation ends after so many tokens, finished or not")
@@ -31,7 +31,7 @@ class BudgetField(QSpinBox):
         self.valueChanged.connect(self.edited)
 
     def show_budget(self, max_tokens: int) -> None:
-        """Show what is in force, silently; what the user is typing stays."""
+        """Show the budget without a signal; do not overwrite what the user is typing."""
         if max_tokens != self.value() and not self.lineEdit().isModified():
             blocker = QSignalBlocker(self)
             self.setMaximum(max(_MOST, max_tokens))

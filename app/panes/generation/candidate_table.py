@@ -1,8 +1,7 @@
-"""The candidate table: a search field, the candidates, and the ends pinned under them.
+"""The candidate table: a search field, the candidates, and the end tokens pinned below them.
 
-An end of the output is the one token that a debugger must never lose sight of,
-so its rows stand still at the bottom while the others scroll. A vocabulary
-without one says there how it stops instead.
+An end token must never scroll out of sight in a debugger, so its rows stay fixed at the bottom. For a vocabulary
+without one, that area says how it stops instead.
 """
 
 from __future__ import annotations
@@ -30,15 +29,15 @@ _MANY_SCRIPTS = 8_192  # a vocabulary with more tokens than this has some of eve
 
 
 class CandidateTable(QWidget):
-    """Shows one position's candidates.
+    """Shows the candidates of one position.
 
     Signals:
         token_taken(token id), why_wanted(token id): as in `CandidateView`.
         force_wanted(token id), until_wanted(token id): likewise.
-        lookup_wanted(text): find tokens among the whole vocabulary.
+        lookup_wanted(text): search the whole vocabulary.
 
     Attributes:
-        fonts: lays letters of other scripts out ahead, once a large vocabulary is shown.
+        fonts: loads glyphs of other scripts in advance, once a large vocabulary is shown.
     """
 
     token_taken = Signal(int)
@@ -51,10 +50,10 @@ class CandidateTable(QWidget):
         super().__init__(parent)
         self._position: Position | None = None
         self._peak = 0.0
-        self._nothing = ""
+        self._placeholder = ""
         self._is_tight = False
         self._timer = QTimer(self, singleShot=True, interval=_LOOKUP_DELAY_MS)
-        self._timer.timeout.connect(self._ask)
+        self._timer.timeout.connect(self._request_lookup)
 
         self.search = QLineEdit(placeholderText='Find any token: text, #id or "exact"', clearButtonEnabled=True)
         self.search.setAccessibleName("Find any token")
@@ -67,7 +66,7 @@ class CandidateTable(QWidget):
             "Allowed only", "Leave out the tokens that the grammar does not allow", role="outlined", checkable=True
         )
         self._verdicts: dict[int, str] = {}
-        self.fonts, self._of = FontWarming(self), 0
+        self.fonts, self._warmed_size = FontWarming(self), 0
         self.verdict = ElidedLabel()
         self.verdict.hide()
         self.remembered = Label("as remembered…")
@@ -98,7 +97,7 @@ class CandidateTable(QWidget):
         self._fit_ends()
 
     def show_position(self, position: Position | None) -> None:
-        """Show what may come next; a search goes on with the new numbers."""
+        """Show the candidates of a position; a running search is updated."""
         self._position = position
         candidates = position.candidates if position else ()
         self._peak = peak_of(candidates)
@@ -108,10 +107,14 @@ class CandidateTable(QWidget):
         for view in (self.table, self.ends):
             view.set_vocabulary_size(position.vocabulary_size if position else 0)
         self.remembered.setVisible(position is not None and position.is_remembered)
-        if position is not None and position.vocabulary_size > _MANY_SCRIPTS and position.vocabulary_size != self._of:
-            self._of = position.vocabulary_size
+        if (
+            position is not None
+            and position.vocabulary_size > _MANY_SCRIPTS
+            and position.vocabulary_size != self._warmed_size
+        ):
+            self._warmed_size = position.vocabulary_size
             self.fonts.begin()
-        self._nothing = _why_nothing(position)
+        self._placeholder = _placeholder_of(position)
         self._fit_ends()
         if self.search.text() and candidates:
             self._timer.start()
@@ -119,7 +122,7 @@ class CandidateTable(QWidget):
             self._show(candidates)
 
     def show_found(self, text: str, candidates: tuple[Candidate, ...], verdicts: tuple[str, ...] = ()) -> None:
-        """Show what a search found, and why each may come next or not; the answer to an older text is dropped."""
+        """Show the results of a search with the verdict on each; results of an older search are ignored."""
         if text and text == self.search.text():
             self._verdicts = {one.token_id: said for one, said in zip(candidates, verdicts, strict=False)}
             self._show(candidates, len(candidates))
@@ -127,32 +130,32 @@ class CandidateTable(QWidget):
                 self._say_verdict(candidates[0])
 
     def set_states(self, name_state: Callable[[Candidate], str | None] | None) -> None:
-        """Name the drawn states that tokens lead to; None without a drawing."""
+        """Set how drawn target states are named; None without a drawing."""
         for view in (self.table, self.ends):
             view.candidates.set_states(name_state)
             view.show_state_column(name_state is not None)
 
     def set_can_take(self, can_take: bool) -> None:
-        """Whether a click may take a token."""
+        """Set whether a click may take a token."""
         self.table.set_can_take(can_take)
         self.ends.set_can_take(can_take)
 
     def set_can_force(self, can_force: bool) -> None:
-        """Whether a token that is not allowed may be forced."""
+        """Set whether a forbidden token may be forced."""
         self.table.set_can_force(can_force)
         self.ends.set_can_force(can_force)
 
     def set_tight(self, is_tight: bool) -> None:
-        """Leave every line to the candidates, where there are hardly any."""
+        """Hide what is not a candidate if there is hardly any room."""
         self._is_tight = is_tight
         self._fit_ends()
 
     def chosen(self) -> Candidate | None:
-        """The selected candidate."""
+        """Return the selected candidate."""
         return self.ends.chosen() if self.ends.hasFocus() else self.table.chosen() or self.ends.chosen()
 
     def candidate(self, token_id: int) -> Candidate | None:
-        """A candidate that is shown, by its id."""
+        """Return a shown candidate by its token id."""
         for view in (self.table, self.ends):
             if (row := view.candidates.row_of(token_id)) >= 0:
                 return view.candidates.candidate(row)
@@ -194,7 +197,7 @@ class CandidateTable(QWidget):
     def _show(self, candidates: tuple[Candidate, ...], found: int | None = None) -> None:
         pinned = {c.token_id for c in self._position.candidates if c.is_eos} if self._position else set()
         self.table.show_candidates(tuple(c for c in candidates if c.token_id not in pinned), self._peak)
-        self.table.set_placeholder(f"No token matches “{self.search.text()}”" if found == 0 else self._nothing)
+        self.table.set_placeholder(f"No token matches “{self.search.text()}”" if found == 0 else self._placeholder)
         self.verdict.setVisible(bool(found))
         self.found.setVisible(found is not None)
         self.found.setText(f"{found} found" if found != 1 else "1 found")
@@ -205,7 +208,7 @@ class CandidateTable(QWidget):
             self._show(self._position.candidates if self._position else ())
             return
         known = self._position.candidates if self._position else ()
-        self._show(tuple(c for c in known if _is_meant(text, c)))
+        self._show(tuple(c for c in known if _matches(text, c)))
         self._timer.start()
 
     def _on_pointed_at(self, candidate: Candidate | None) -> None:
@@ -217,7 +220,7 @@ class CandidateTable(QWidget):
         mark = "✓" if candidate.allowed else "✗"
         self.verdict.set_text(f"{mark} {candidate_text(candidate)} {said}" if said else "")
 
-    def _ask(self) -> None:
+    def _request_lookup(self) -> None:
         if self.search.text():
             self.lookup_wanted.emit(self.search.text())
 
@@ -238,7 +241,7 @@ class CandidateTable(QWidget):
         self.ends.setToolTip(plain_text(f"{count(rows, 'end token')}, always shown"))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """In the search field, Down goes to the results and Escape clears, before it reaches the window's Cancel."""
+        """Handle Down and Escape in the search field before the window's Cancel command sees them."""
         if watched is self.search and isinstance(event, QKeyEvent):
             clears = event.key() == Qt.Key.Key_Escape and bool(self.search.text())
             if event.type() == QEvent.Type.ShortcutOverride and clears:
@@ -255,19 +258,19 @@ class CandidateTable(QWidget):
 
 
 class _Rule(QWidget):
-    """The line between what scrolls and what is pinned."""
+    """The line between the scrolling and the pinned rows."""
 
     def __init__(self) -> None:
         super().__init__()
         self.setFixedHeight(1)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint it."""
+        """Paint the line."""
         QPainter(self).fillRect(self.rect(), theme.colour(theme.Role.BORDER))
 
 
-def _is_meant(text: str, candidate: Candidate) -> bool:
-    """Whether a search may mean a candidate, until the whole vocabulary is asked; as `engine` reads a search."""
+def _matches(text: str, candidate: Candidate) -> bool:
+    """Return whether a candidate matches a search, as in the engine, until the whole vocabulary is searched."""
     if text.startswith("#") and text[1:].strip().isdecimal():
         return candidate.token_id == int(text[1:])
     if len(text) > len('""') and text[0] == text[-1] == '"':
@@ -275,8 +278,8 @@ def _is_meant(text: str, candidate: Candidate) -> bool:
     return text.casefold() in candidate_text(candidate).casefold()
 
 
-def _why_nothing(position: Position | None) -> str:
-    """What stands in place of the candidates."""
+def _placeholder_of(position: Position | None) -> str:
+    """Return the text shown instead of candidates."""
     if position is None:
         return "The candidates for the next token stand here once there is a model and a grammar."
     if position.finish is not None and not position.index:

@@ -1,9 +1,8 @@
-"""The view of candidates: a table in which a click decides.
+"""The table of candidates, in which a click takes a token.
 
-A click or Enter takes an allowed token and asks about a forbidden one; Shift+Enter
-forces that. The rest is in a menu on each row. Columns
-that a narrow pane has no room for are hidden, the least telling first; the tool
-tip of a row holds what they said.
+A click or Enter takes an allowed token and explains a forbidden one; Shift+Enter forces a forbidden one. The other
+actions are in a menu on each row. Columns that do not fit in a narrow pane are hidden, the least important first; the
+tool tip of a row contains their values.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ from app.models.candidates import CandidateColumn, CandidateModel
 from app.widgets.candidate_painter import PADDING, CandidatePainter, CandidateRow
 from engine.decoding.values import Candidate
 
-_FIRST_TO_GO = (CandidateColumn.CHANGE, CandidateColumn.ID, CandidateColumn.STATE)
-_TOKEN_FIRST, _BARS_SHARE = 24, 0.6  # of spare room: the token's first pixels, then the bars' part
+_HIDDEN_FIRST = (CandidateColumn.CHANGE, CandidateColumn.ID, CandidateColumn.STATE)
+_TOKEN_FIRST, _BARS_SHARE = 24, 0.6  # of spare width: the first pixels go to the token, then this share to the bars
 _TAKE_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
@@ -38,12 +37,12 @@ class CandidateView(QTableView):
     """A table of candidates.
 
     Signals:
-        token_taken(token id): the user decided for an allowed token.
+        token_taken(token id): the user chose an allowed token.
         why_wanted(token id): the user asked about a token.
-        pointed_at(candidate): the candidate under the pointer, or chosen by keys; None for none.
-        force_wanted(token id): the user wants a token that is not allowed, whatever the grammar says.
+        pointed_at(candidate): the candidate under the pointer or selected by keys; None for none.
+        force_wanted(token id): take this forbidden token regardless of the grammar.
         until_wanted(token id): run until this token is taken.
-        left_upwards, left_downwards: the arrow keys went beyond the first or the last row.
+        left_upwards, left_downwards: the arrow keys moved beyond the first or the last row.
     """
 
     token_taken = Signal(int)
@@ -62,7 +61,7 @@ class CandidateView(QTableView):
         self._with_state = False
         self._can_take = self._can_force = True
         self._placeholder = ""
-        self._least_rows = 0
+        self._min_rows = 0
         self.setModel(self._model)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -72,7 +71,7 @@ class CandidateView(QTableView):
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
         self.setMouseTracking(True)
-        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or all that lies below is painted, too
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # else all below is painted, too
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().hide()
@@ -88,7 +87,7 @@ class CandidateView(QTableView):
 
     @property
     def candidates(self) -> CandidateModel:
-        """The rows."""
+        """Return the model."""
         return self._model
 
     def make_sortable(self) -> None:
@@ -100,7 +99,7 @@ class CandidateView(QTableView):
         header.sortIndicatorChanged.connect(self._model.sort)
 
     def show_candidates(self, candidates: tuple[Candidate, ...], peak: float) -> None:
-        """Replace the rows; with the focus here, the first row that may be taken is chosen, for the keyboard."""
+        """Replace the rows; with the focus here, select the first allowed one for the keyboard."""
         self._model.show_candidates(candidates, peak)
         self._painter.peak = peak
         self._hovered_row = -1
@@ -108,40 +107,40 @@ class CandidateView(QTableView):
             self.choose(max(self._model.first_allowed(), 0))
 
     def keep_rows_in_sight(self, rows: int) -> None:
-        """Never be so low that fewer rows than these are seen; in a low window others give way first."""
-        self._least_rows = rows
+        """Set a minimum height of this many rows; in a low window other widgets shrink first."""
+        self._min_rows = rows
         self._dress()
 
     def set_vocabulary_size(self, size: int) -> None:
-        """How wide ranks and ids get."""
+        """Set the size of the vocabulary, which decides the width of ranks and ids."""
         if size != self._painter.vocabulary_size:
             self._painter.vocabulary_size = size
             self._arrange()
 
     def set_placeholder(self, placeholder: str) -> None:
-        """What stands there while there is no row."""
+        """Set the text shown while there is no row."""
         self._placeholder = placeholder
         self.viewport().update()
 
     def set_can_take(self, can_take: bool) -> None:
-        """Whether a click may take a token; questions are always answered."""
+        """Set whether a click may take a token; questions are always allowed."""
         self._can_take = can_take
 
     def show_state_column(self, with_state: bool) -> None:
-        """Whether there is a drawn automaton whose states can be named."""
+        """Set whether there is a drawn automaton whose states can be named."""
         if with_state != self._with_state:
             self._with_state = with_state
             self._arrange()
 
     def choose(self, row: int) -> None:
-        """Select a row and make it seen."""
+        """Select a row and scroll to it."""
         index = self._model.index(row, CandidateColumn.TOKEN)
         if index.isValid():
             self.setCurrentIndex(index)
             self.scrollTo(index)
 
     def chosen(self) -> Candidate | None:
-        """The selected candidate."""
+        """Return the selected candidate."""
         rows = self.selectionModel().selectedRows()
         return self._model.candidate(rows[0].row()) if rows else None
 
@@ -155,7 +154,7 @@ class CandidateView(QTableView):
             self.why_wanted.emit(candidate.token_id)
 
     def menu_of(self, candidate: Candidate) -> QMenu:
-        """What can be done with a candidate."""
+        """Return the menu of a candidate."""
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
         token_id = candidate.token_id
@@ -181,7 +180,7 @@ class CandidateView(QTableView):
             self.force_wanted.emit(chosen.token_id)
 
     def set_can_force(self, can_force: bool) -> None:
-        """Whether a token that is not allowed may be forced."""
+        """Set whether a forbidden token may be forced."""
         self._can_force = can_force
 
     def _dress(self) -> None:
@@ -189,18 +188,18 @@ class CandidateView(QTableView):
         height = self._painter.row_height
         self.verticalHeader().setMinimumSectionSize(height)
         self.verticalHeader().setDefaultSectionSize(height)
-        if self._least_rows:
-            self.setMinimumHeight(self.horizontalHeader().sizeHint().height() + self._least_rows * height)
+        if self._min_rows:
+            self.setMinimumHeight(self.horizontalHeader().sizeHint().height() + self._min_rows * height)
         self._arrange()
         self.viewport().update()
 
     def _arrange(self) -> None:
-        """Share the width out: fixed columns as wide as they need, the token gets what is left."""
+        """Distribute the width: fixed columns get what they need, the token gets the rest."""
         width = {column: self._painter.width_of(column) for column in CandidateColumn}
         hidden = set() if self._with_state else {CandidateColumn.STATE}
-        # The scroll bar's place stays free where there is none, so that the pinned rows stand in the same columns.
+        # The scroll bar's width stays free even without one, so that the pinned rows have the same columns.
         room = self.width() - self.verticalScrollBar().sizeHint().width()
-        for column in _FIRST_TO_GO:
+        for column in _HIDDEN_FIRST:
             if sum(width[c] for c in CandidateColumn if c not in hidden) <= room:
                 break
             hidden.add(column)
@@ -214,24 +213,22 @@ class CandidateView(QTableView):
             self.setColumnHidden(column, column in hidden)
             self.setColumnWidth(column, width[column])
 
-    # --- Qt -------------------------------------------------------------------------------------------------------
-
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the new width out."""
+        """Distribute the new width."""
         super().resizeEvent(event)
         self._arrange()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Share the width out once the fonts are final."""
+        """Distribute the width once the fonts are final."""
         super().showEvent(event)
         self._arrange()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the rows, or say why there is none."""
+        """Paint the rows, or the placeholder."""
         painter = QPainter(self.viewport())
         painter.fillRect(event.rect(), theme.colour(theme.Role.PANEL))
         if self._model.rowCount():
-            self._painter.paint(painter, self._rows_within(event.rect()), self._seen_columns())
+            self._painter.paint(painter, self._rows_within(event.rect()), self._visible_columns())
         elif self._placeholder:
             painter.setPen(theme.colour(theme.Role.MUTED))
             box = self.viewport().rect().adjusted(PADDING, PADDING, -PADDING, -PADDING)
@@ -248,8 +245,8 @@ class CandidateView(QTableView):
                 top = self.rowViewportPosition(row)
                 yield CandidateRow(candidate, top, state, row in chosen, row == self._hovered_row)
 
-    def _seen_columns(self) -> dict[CandidateColumn, tuple[float, float]]:
-        """The left edge and the width of every column that is seen."""
+    def _visible_columns(self) -> dict[CandidateColumn, tuple[float, float]]:
+        """Return the left edge and the width of every visible column."""
         return {
             column: (self.columnViewportPosition(column), self.columnWidth(column))
             for column in CandidateColumn
@@ -257,7 +254,7 @@ class CandidateView(QTableView):
         }
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter decides, F1 asks; an arrow beyond the end leaves the table."""
+        """Handle Enter, F1, and arrows beyond the ends of the table."""
         chosen, key = self.chosen(), event.key()
         row = self.currentIndex().row() if chosen is not None else -1
         if key in _TAKE_KEYS and event.modifiers() == Qt.KeyboardModifier.ShiftModifier:
@@ -270,7 +267,7 @@ class CandidateView(QTableView):
         elif key == Qt.Key.Key_F1:
             if chosen is not None:
                 self.why_wanted.emit(chosen.token_id)
-        elif key == Qt.Key.Key_Down and row < 0:  # Qt has a current row from the first, which nobody sees
+        elif key == Qt.Key.Key_Down and row < 0:  # Qt has an invisible current row from the beginning
             self.choose(0)
         elif key == Qt.Key.Key_Up and row <= 0:
             self.left_upwards.emit()
@@ -280,7 +277,7 @@ class CandidateView(QTableView):
             super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What can be done with the row under the pointer, or with the selected one."""
+        """Open the menu of the row under the pointer, or of the selected one."""
         by_mouse = event.reason() is QContextMenuEvent.Reason.Mouse
         candidate = self._model.candidate(self.rowAt(event.pos().y())) if by_mouse else self.chosen()
         if candidate is not None:
@@ -289,20 +286,20 @@ class CandidateView(QTableView):
             menu.popup(event.globalPos())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Light the row under the pointer."""
+        """Highlight the row under the pointer."""
         super().mouseMoveEvent(event)
-        self._light(self.rowAt(round(event.position().y())))
+        self._hover(self.rowAt(round(event.position().y())))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Light no row."""
+        """Highlight no row."""
         super().leaveEvent(event)
-        self._light(-1)
+        self._hover(-1)
 
     def _point(self, chosen: QModelIndex) -> None:
         if self.hasFocus():
             self.pointed_at.emit(self._model.candidate(chosen.row()))
 
-    def _light(self, row: int) -> None:
+    def _hover(self, row: int) -> None:
         if row != self._hovered_row:
             self._hovered_row = row
             self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if row >= 0 else Qt.CursorShape.ArrowCursor)

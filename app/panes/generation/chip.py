@@ -1,4 +1,4 @@
-"""What the chips of an output say, worked out from a trace; no widget is needed for that."""
+"""The data of the chips of an output, computed from a trace without widgets."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class ChipKind(StrEnum):
     TAKEN = "taken"
     FORCED = "forced"  # the grammar left no choice
     ILLEGAL = "illegal"  # the present grammar does not allow it
-    REPLAYED = "replayed"  # no model was asked: there is no p
-    COALESCED = "coalesced"  # of a forced run that was taken in one go: no model was asked either
-    PLAIN = "plain"  # part of a prompt: nobody decided it
+    REPLAYED = "replayed"  # no model was called: there is no p
+    COALESCED = "coalesced"  # taken as part of a forced run: no model was called either
+    PLAIN = "plain"  # part of a prompt, without a decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +30,17 @@ class Chip:
 
     Attributes:
         id: what a click reports: a step's id in the trace.
-        text: the token, made visible.
+        text: the token as text.
         kind: how it is drawn.
-        p: the model's probability, before the mask; None where no model was asked.
-        allowed: how many tokens the grammar allowed; 0 where there was no step.
-        time_ms: how long the model and the mask took; None where that is not known.
-        is_partial: whether its bytes end, or begin, in the midst of a character.
+        p: the model's probability, before the mask; None if no model was called.
+        allowed: how many tokens the grammar allowed; 0 without a step.
+        time_ms: how long the model and the mask took; None if unknown.
+        is_partial: whether its bytes begin or end within a character.
         is_name: whether the text is a special token's name.
         by_user: whether the user chose it, not the sampler.
-        ahead: whether it lies beyond the current step: it was undone, and can be gone to.
-        breaks: whether the text goes on in a new line after it.
-        tip: makes its tool tip; writing thousands that nobody reads would cost more than drawing the chips.
+        ahead: whether it is after the current step: it was undone and can be redone.
+        breaks: whether a new line begins after it.
+        tip: builds its tool tip on demand; building thousands would cost more than drawing the chips.
     """
 
     id: int
@@ -58,16 +58,16 @@ class Chip:
 
 
 Known: TypeAlias = list[tuple[TraceNode, bool, bool, Chip]]
-"""The chips made last, in the order of the path: the node, whether it lies ahead, whether it is illegal, the chip."""
+"""Cached chips along the path: node, whether it is ahead, whether it is illegal, chip."""
 
 
 def chips_of(trace: Trace, known: Known | None = None) -> tuple[tuple[Chip, ...], int | None]:
-    """The chips of the shown branch, and the index of the current one (None before the first step).
+    """Return the chips of the shown branch, and the index of the current one (None before the first step).
 
     Args:
-        trace: what is shown.
-        known: the chips of the trace before it, brought up to date. A step changes a chip or two of hundreds, and a
-            node that is the same object has the same chip: to look that up by value takes longer than to draw it.
+        trace: the trace.
+        known: the chips of the previous trace, updated in place. A step changes one or two chips of hundreds, and a
+            node that is the same object has the same chip; comparing by value takes longer than drawing.
     """
     known = [] if known is None else known
     nodes = {node.id: node for node in trace.nodes}
@@ -77,8 +77,8 @@ def chips_of(trace: Trace, known: Known | None = None) -> tuple[tuple[Chip, ...]
     for index, node_id in enumerate(trace.path):
         node, ahead, illegal = nodes[node_id], index > last, node_id in trace.illegal
         if index < len(known):
-            was = known[index]
-            if was[0] is node and was[1] is ahead and was[2] is illegal:
+            cached = known[index]
+            if cached[0] is node and cached[1] is ahead and cached[2] is illegal:
                 continue
             known[index] = node, ahead, illegal, _chip(node, index, ahead=ahead, illegal=illegal)
         else:
@@ -87,7 +87,7 @@ def chips_of(trace: Trace, known: Known | None = None) -> tuple[tuple[Chip, ...]
 
 
 def former_chips(former: ArchivedBranch) -> tuple[Chip, ...]:
-    """The chips of an output that can only be read."""
+    """Return the chips of an output that can only be read."""
     return tuple(
         _chip(TraceNode(index, None, step), index, ahead=False, illegal=step.chosen_by == FORCE, can_be_gone_to=False)
         for index, step in enumerate(former.steps)
@@ -95,7 +95,7 @@ def former_chips(former: ArchivedBranch) -> tuple[Chip, ...]:
 
 
 def prompt_chips(tokens: tuple[tuple[int, str], ...]) -> tuple[Chip, ...]:
-    """The chips of a prompt as the model sees it: pairs of token id and shown text."""
+    """Return the chips of a prompt as the model sees it: pairs of token id and text."""
     return tuple(
         Chip(index, text, tip=partial("{}   id {}".format, text, token_id))
         for index, (token_id, text) in enumerate(tokens)
@@ -124,7 +124,7 @@ def _chip(node: TraceNode, index: int, *, ahead: bool, illegal: bool, can_be_gon
 
 
 def time_of(step: Step) -> float | None:
-    """How long the model and the mask took for a step, ms; None where that is not known."""
+    """Return how long the model and the mask took for a step, in ms; None if unknown."""
     if step.logits_ms is None or step.mask_us is None:
         return None
     return step.logits_ms + step.mask_us / 1000
@@ -147,20 +147,20 @@ def _tip(step: Step, index: int, *, illegal: bool, can_be_gone_to: bool) -> str:
     elif illegal:
         lines.append("the present grammar does not allow it")
     elif not step.was_asked:
-        if step.allowed:  # behind an illegal step of a pasted output it is not known
+        if step.allowed:  # unknown after an illegal step of a pasted output
             lines.append("forced: the only token allowed" if step.forced else f"{count(step.allowed, 'token')} allowed")
     elif step.forced:
         lines.append(f"forced: the only token allowed; the model gave it {percent(step.p)}")
     else:
         lines.append(f"model {percent(step.p)}, after the mask {percent(step.p_masked)}")
         lines.append(f"{count(step.allowed, 'token')} allowed, with {percent(step.z)} of the model's mass")
-    lines += _how(step)
+    lines += _origin_lines(step)
     if can_be_gone_to:
         lines.append("Click goes back here")
     return tip_with_favourites("\n".join(lines), step)
 
 
-def _how(step: Step) -> list[str]:
+def _origin_lines(step: Step) -> list[str]:
     if step.chosen_by == COALESCED:
         return ["coalesced: the text is forced here, and its tokens were taken in one go, not asked for"]
     if step.chosen_by == REPLAYED:

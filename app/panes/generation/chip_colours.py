@@ -1,9 +1,8 @@
-"""What the ground of a chip says: how probable its token was, who chose it, how surprising it was, how long it took.
+"""The background colour of a chip: its token's probability, who chose it, its surprise, or its time.
 
-Whatever it says, the line under the chip says it too, by its length, so that no one
-has to tell two tints apart; a forced chip is framed and an illegal one struck through
-in every one of them. Each scale has one hue, from the chip's own ground to its full
-tint, and the two ends of it stand in the legend.
+The length of the line under the chip repeats the value, so that it does not depend on telling two tints apart. A forced
+chip has a frame and an illegal one is struck through in all of them. Each scale has one hue, from the chip's own
+background to its full tint; both ends are in the legend.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from app.widgets.token_paint import mix
 
 Role = theme.Role
 
-UNWANTED = 0.01  # below 1% the model did not want it
+UNWANTED = 0.01  # below 1% the model did not favour it
 _MOST_SURPRISING = 0.001
 _STEPS = 5  # of a legend
 _CELL = 15
@@ -31,7 +30,7 @@ _BAR = 2.0
 
 
 class ChipColours(StrEnum):
-    """By what chips are coloured."""
+    """What the colour of chips shows."""
 
     PROBABILITY = "probability"
     CHOICE = "choice"
@@ -41,12 +40,12 @@ class ChipColours(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """How one of them looks.
+    """The appearance of a scale.
 
     Attributes:
-        title: what the switch calls it.
-        tip: what it tells, in a sentence.
-        ends: what stands at the ends of its legend.
+        title: its name in the switch.
+        tip: what it shows, in a sentence.
+        ends: the texts at the ends of its legend.
         fill: the tint of its far end.
         line: the colour of the line under a chip.
     """
@@ -96,7 +95,7 @@ _FORCED = Role.FORCED_FILL, Role.FORCED
 
 
 def share_of(chip: Chip, by: ChipColours, slowest_ms: float) -> float | None:
-    """How far along its scale a chip stands, 0 to 1; None where there is nothing to tell."""
+    """Return the position of a chip on its scale, 0 to 1; None without a value."""
     if chip.kind is ChipKind.PLAIN:
         return None
     match by:
@@ -113,7 +112,7 @@ def share_of(chip: Chip, by: ChipColours, slowest_ms: float) -> float | None:
 
 
 def colours_of(chip: Chip, by: ChipColours, share: float | None) -> tuple[QColor, QColor]:
-    """The ground and the text of a chip."""
+    """Return the background and the text colour of a chip."""
     if chip.kind in _FIXED:
         fill, ink = _FIXED[chip.kind]
         return theme.colour(fill), theme.colour(ink)
@@ -128,18 +127,18 @@ def colours_of(chip: Chip, by: ChipColours, share: float | None) -> tuple[QColor
 
 
 def tint(by: ChipColours, share: float) -> QColor:
-    """The ground at a place of a scale."""
+    """Return the background at a position of a scale."""
     return mix(theme.colour(Role.RAISED), theme.colour(SCALES[by].fill), 0.15 + 0.85 * share)
 
 
 def line_of(by: ChipColours, share: float) -> QColor:
-    """The colour of the line under a chip."""
+    """Return the colour of the line under a chip."""
     unwanted = by is ChipColours.PROBABILITY and share < UNWANTED
     return theme.colour(Role.WARNING if unwanted else SCALES[by].line)
 
 
 class Legend(QWidget):
-    """The two ends of a scale, and the way between them: a tint, and a line that grows."""
+    """The two ends of a scale with a gradient between them: a tint, and a line that grows."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -148,7 +147,7 @@ class Legend(QWidget):
         theme.themes.changed.connect(self.update)
 
     def show_scale(self, by: ChipColours) -> None:
-        """Explain another scale."""
+        """Show another scale."""
         self._by = by
         scale = SCALES[by]
         self.setToolTip(plain_text(f"{scale.title}: {scale.tip}"))
@@ -157,17 +156,17 @@ class Legend(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """The ends and the cells between them."""
+        """Return the size of the ends and the cells between them."""
         metrics = QFontMetrics(theme.ui_font(-1.0))
         ends = sum(metrics.horizontalAdvance(end) for end in SCALES[self._by].ends)
         return QSize(ends + _STEPS * _CELL + 3 * theme.SPACE_XS, metrics.height() + 2)
 
     def minimumSizeHint(self) -> QSize:
-        """It is shown whole."""
+        """Return the full size: the legend is never cut."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint it."""
+        """Paint the legend."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         font = theme.ui_font(-1.0)

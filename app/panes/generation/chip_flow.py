@@ -1,4 +1,4 @@
-"""Where chips stand: text that wraps, with sizes in and positions out."""
+"""Layout of chips in lines, without widgets: sizes in, positions out."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class ChipFlow:
 
     Attributes:
         left: the left edge of each chip.
-        width: the width of each chip; one wider than a line is cut to it.
-        line: the line of each chip, never falling.
+        width: the width of each chip, at most that of a line.
+        line: the line of each chip, in ascending order.
         line_starts: the index of the first chip of each line.
     """
 
@@ -25,11 +25,11 @@ class ChipFlow:
 
     @property
     def lines(self) -> int:
-        """How many lines there are."""
+        """Return the number of lines."""
         return len(self.line_starts)
 
     def in_lines(self, first: int, last: int) -> range:
-        """The indices of the chips on lines `first` to `last`, both included."""
+        """Return the indices of the chips on lines `first` to `last`, both included."""
         if not self.line_starts or last < 0 or first >= self.lines:
             return range(0)
         begin = self.line_starts[max(first, 0)]
@@ -37,7 +37,7 @@ class ChipFlow:
         return range(begin, end)
 
     def at(self, x: float, line: int) -> int | None:
-        """The index of the chip at a place; None between and beyond chips."""
+        """Return the index of the chip at a position; None if there is none."""
         chips = self.in_lines(line, line) if line >= 0 else range(0)
         if not chips:
             return None
@@ -46,20 +46,27 @@ class ChipFlow:
 
 
 def flow(widths: Sequence[float], breaks: Sequence[bool], room: float, gap: float) -> ChipFlow:
-    """Set chips in lines of a width; a line also ends after a chip that breaks."""
+    """Lay out chips in lines; a line also ends after a chip that breaks.
+
+    Args:
+        widths: the width of each chip.
+        breaks: whether a new line begins after each chip.
+        room: the width of a line.
+        gap: the space between two chips.
+    """
     left: list[float] = []
-    cut: list[float] = []
+    fitted: list[float] = []
     line: list[int] = []
     starts: list[int] = []
-    x, begins = 0.0, True
+    x, is_line_start = 0.0, True
     for index, (wanted, ends_line) in enumerate(zip(widths, breaks, strict=True)):
         width = min(wanted, room)
-        if begins or x + width > room:
+        if is_line_start or x + width > room:
             starts.append(index)
             x = 0.0
         left.append(x)
-        cut.append(width)
+        fitted.append(width)
         line.append(len(starts) - 1)
         x += width + gap
-        begins = ends_line
-    return ChipFlow(tuple(left), tuple(cut), tuple(line), tuple(starts))
+        is_line_start = ends_line
+    return ChipFlow(tuple(left), tuple(fitted), tuple(line), tuple(starts))

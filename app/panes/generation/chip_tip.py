@@ -1,4 +1,4 @@
-"""What a step's favourites were, under what else there is to say of it: a table for a tool tip."""
+"""The tool tip of a step, with a table of the model's top tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BAR = 72  # pixels of a probability of 1
 
 
 def tip_with_favourites(text: str, step: Step) -> str:
-    """A tool tip: lines of text, and the model's favourites at the step where they were kept."""
+    """Return a tool tip: lines of text, and the model's top tokens at the step if they were kept."""
     if not step.top:
         return plain_text(text)
     rows = "".join(_row(one, taken=one.token_id == step.token_id) for one in step.top)

@@ -1,15 +1,13 @@
 """The output as chips, painted by one widget.
 
-The ground of a chip says one thing of its token (see `chip_colours`), and so does the
-length of the line under it. What lies ahead of the current step is pale, what the
-present grammar does not allow is struck through, and what is no whole character has a
-dashed frame. A band joins the tokens of a forced run that was taken in one go.
+The background of a chip and the line under it show one value of its token (see `chip_colours`). Chips after the current
+step are pale, what the present grammar does not allow is struck through, and a partial character has a dashed frame. A
+band joins the tokens of a forced run that was taken at once.
 
-Only chips in sight are painted, and a text's width is measured once, so an output
-of thousands of tokens is quick: a step at 2,000 tokens takes about 10 ms. Rejected:
-a widget for each chip (2,000 took 0.7 s to make) or a graphics item (0.1 s, at
-every step where lines break anew); and a `QTextDocument`, which cannot draw a line
-whose length is a probability.
+Only visible chips are painted, and the width of a text is measured once, so an output of thousands of tokens is fast: a
+step at 2,000 tokens takes about 10 ms. Rejected: a widget for each chip (2,000 took 0.7 s to create), a graphics item
+(0.1 s, at every step that changes the line breaks), and a `QTextDocument`, which cannot draw a line whose length is a
+probability.
 """
 
 from __future__ import annotations
@@ -51,7 +49,7 @@ class ChipView(QAbstractScrollArea):
     """Shows chips.
 
     Signals:
-        chip_clicked(chip id): the user clicked a chip, or went to it with the arrow keys.
+        chip_clicked(chip id): the user clicked a chip, or moved to it with the arrow keys.
     """
 
     chip_clicked = Signal(int)
@@ -70,7 +68,7 @@ class ChipView(QAbstractScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setMouseTracking(True)
-        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or all that lies below is painted, too
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # else all below is painted, too
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         give_role(self, QAccessible.Role.List)
         theme.themes.changed.connect(self._dress)
@@ -79,7 +77,7 @@ class ChipView(QAbstractScrollArea):
     def show_chips(self, chips: tuple[Chip, ...], current: int | None) -> None:
         """Show chips; `current` is the index of the one that was taken last."""
         moved = (current, len(chips)) != (self._current, len(self._chips))
-        before, lit, scrolled = self._chips, {self._current, self._hovered}, self.verticalScrollBar().value()
+        before, highlighted, scrolled = self._chips, {self._current, self._hovered}, self.verticalScrollBar().value()
         self._chips, self._current, self._hovered = chips, current, None
         slowest = max((chip.time_ms for chip in chips if chip.time_ms is not None), default=0.0)
         rescaled = slowest != self._slowest_ms and self._colours is ChipColours.TIME
@@ -94,30 +92,30 @@ class ChipView(QAbstractScrollArea):
         if rescaled or not kept or self.verticalScrollBar().value() != scrolled:
             self.viewport().update()
         else:
-            self._update_from(kept, lit | {current})
+            self._update_from(kept, highlighted | {current})
 
     def set_colours(self, by: ChipColours) -> None:
-        """Colour the chips by something else."""
+        """Set what the colour of chips shows."""
         if by is not self._colours:
             self._colours = by
             self.viewport().update()
 
-    def _update_from(self, first: int, lit: set[int | None]) -> None:
-        """Paint the chips from `first` on anew, and of the others those that are, or were, lit."""
+    def _update_from(self, first: int, highlighted: set[int | None]) -> None:
+        """Repaint the chips from `first` on, and those before it that are, or were, highlighted."""
         port = self.viewport()
         below = self.rect_of(first - 1).toAlignedRect().top()
         port.update(0, below, port.width(), port.height() - below)
-        for index in lit:
+        for index in highlighted:
             if index is not None and index < first:
                 port.update(self.rect_of(index).toAlignedRect())
 
     @property
     def has_chips(self) -> bool:
-        """Whether there is a chip to be seen."""
+        """Return whether there are chips."""
         return bool(self._chips)
 
     def set_placeholder(self, placeholder: str) -> None:
-        """What stands there while there is no chip."""
+        """Set the text shown while there are no chips."""
         if placeholder != self._placeholder:
             self._placeholder = placeholder
             self.viewport().update()
@@ -128,16 +126,14 @@ class ChipView(QAbstractScrollArea):
             self._reveal(index)
 
     def rect_of(self, index: int) -> QRectF:
-        """Where a chip stands in the viewport."""
+        """Return the rectangle of a chip in the viewport."""
         top = _MARGIN + self._flow.line[index] * self._line_height - self.verticalScrollBar().value()
         return QRectF(_MARGIN + self._flow.left[index], top, self._flow.width[index], self._chip_height)
 
     @property
     def content_height(self) -> int:
-        """The height that all lines need, pixels."""
+        """Return the height of all lines, in pixels."""
         return round(self._flow.lines * self._line_height + 2 * _MARGIN)
-
-    # --- layout ---------------------------------------------------------------------------------------------------
 
     def _dress(self) -> None:
         self._font = theme.mono_font()
@@ -172,10 +168,8 @@ class ChipView(QAbstractScrollArea):
             return None
         return self._flow.at(place.x() - _MARGIN, int(line))
 
-    # --- painting -------------------------------------------------------------------------------------------------
-
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the chips that are in sight."""
+        """Paint the visible chips."""
         painter = QPainter(self.viewport())
         painter.fillRect(event.rect(), theme.colour(Role.PANEL))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -235,13 +229,13 @@ class ChipView(QAbstractScrollArea):
         painter.setOpacity(1.0)
 
     def _paint_run(self, painter: QPainter, index: int, box: QRectF) -> None:
-        """A band over the tokens of a run that was taken in one go, from one to the next."""
-        goes_on = (
+        """Paint a band over the tokens of a run that was taken at once."""
+        is_continued = (
             index > 0
             and self._chips[index - 1].kind is ChipKind.COALESCED
             and self._flow.line[index - 1] == self._flow.line[index]
         )
-        left = box.left() - _GAP - _RADIUS if goes_on else box.left() + _RADIUS
+        left = box.left() - _GAP - _RADIUS if is_continued else box.left() + _RADIUS
         band = QRectF(left, box.top(), box.right() - _RADIUS - left, 3.0)
         painter.fillRect(band, theme.colour(Role.FORCED))
 
@@ -249,25 +243,23 @@ class ChipView(QAbstractScrollArea):
         width = (box.width() - 2 * _RADIUS) * share
         painter.fillRect(QRectF(box.left() + _RADIUS, box.bottom() - 3.0, max(width, 2.0), 2.0), colour)
 
-    # --- Qt -------------------------------------------------------------------------------------------------------
-
     def sizeHint(self) -> QSize:
-        """Room for three lines."""
+        """Return the size of three lines."""
         return QSize(320, round(3 * self._line_height + 2 * _MARGIN))
 
     def minimumSizeHint(self) -> QSize:
-        """Room for one line."""
+        """Return the size of one line."""
         return QSize(120, round(self._line_height + 2 * _MARGIN))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Wrap anew, and keep the current chip in sight."""
+        """Lay the chips out again, and keep the current one visible."""
         super().resizeEvent(event)
         self._lay_out()
         if self._current is not None and self._current < len(self._chips):
             self._reveal(self._current)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Light the chip under the pointer."""
+        """Highlight the chip under the pointer."""
         index = self._at(event.position())
         if index != self._hovered:
             self._hovered = index
@@ -277,23 +269,23 @@ class ChipView(QAbstractScrollArea):
             self.viewport().update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Light no chip."""
+        """Highlight no chip."""
         super().leaveEvent(event)
         self._hovered = None
         self.viewport().update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take the press, so that the release comes here too."""
+        """Accept the press, so that the release arrives here too."""
         event.accept()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click goes to a step."""
+        """Go to the clicked step."""
         index = self._at(event.position())
         if index is not None and event.button() is Qt.MouseButton.LeftButton:
             self._go(index)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left and Right go along the steps."""
+        """Move along the steps with Left and Right."""
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
         if step is None:
             super().keyPressEvent(event)
@@ -303,7 +295,7 @@ class ChipView(QAbstractScrollArea):
             self._go(index)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Tool tips of chips."""
+        """Show the tool tips of chips."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             index = self._at(QPointF(event.pos()))
             if index is not None:
@@ -319,7 +311,7 @@ class ChipView(QAbstractScrollArea):
 
 
 def _measurer(font: QFont) -> Callable[[str], float]:
-    """The width of a chip with a text, measured once for each text."""
+    """Return a cached function that measures a chip's width."""
     metrics = QFontMetricsF(font)
 
     @lru_cache(maxsize=65_536)

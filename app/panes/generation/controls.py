@@ -1,4 +1,4 @@
-"""Restart, Back, Step, Run, and under them the sampler and the budget: what drives a generation."""
+"""Restart, Back, Step and Run, with the sampler and the budget below them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Controls(QWidget):
 
     Signals:
         step_clicked, back_clicked, restart_clicked: one for each button.
-        run_toggled(wanted): the user wants steps to follow one another, or to stop.
+        run_toggled(wanted): start or stop a run.
     """
 
     step_clicked = Signal()
@@ -62,36 +62,36 @@ class Controls(QWidget):
         self._update()
 
     def add_setting(self, widget: QWidget) -> None:
-        """Put something before the sampler."""
+        """Add a widget before the sampler."""
         self._settings.insertWidget(0, widget)
 
     def set_running(self, is_running: bool) -> None:
-        """Whether Run has become Pause."""
+        """Set whether a run is active, so that Run becomes Pause."""
         self._is_running = is_running
         self._update()
 
     def set_refusal(self, reason: str) -> None:
-        """Why no step is possible; empty where one is."""
+        """Set why no step is possible; empty if one is."""
         if reason != self._refusal:
             self._refusal = reason
             self._update()
 
     def set_can_go_back(self, can_go_back: bool) -> None:
-        """Whether a step was taken."""
+        """Set whether there is a step to undo."""
         self.back.setEnabled(can_go_back)
         self.restart.setEnabled(can_go_back)
 
     def _update(self) -> None:
         self.step.setEnabled(not self._refusal and not self._is_running)
-        self._tell(self.step, "Let the sampler take the next token", "run.step", self._refusal)
+        self._set_tip(self.step, "Let the sampler take the next token", "run.step", self._refusal)
         self.run.setEnabled(self._is_running or not self._refusal)
         self.run.setText("Pause" if self._is_running else "Run")
         run = "Stop after this token" if self._is_running else "Step until the end, or until you pause"
-        self._tell(self.run, run, "run.run", "" if self._is_running else self._refusal)
+        self._set_tip(self.run, run, "run.run", "" if self._is_running else self._refusal)
 
     @staticmethod
-    def _tell(button: QWidget, tip: str, command_id: str, refusal: str) -> None:
-        """Say in a tip what a button does, or why it cannot."""
+    def _set_tip(button: QWidget, tip: str, command_id: str, refusal: str) -> None:
+        """Set a button's tip: what it does, or why it is disabled."""
         if refusal:
             button.setToolTip(plain_text(refusal))
         else:

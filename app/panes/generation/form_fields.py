@@ -1,4 +1,4 @@
-"""What the forms of the processors dialog are made of."""
+"""Parts of the forms in the processors dialog."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from app import theme
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
 
-_GREEDY = 100  # the stretch of a text of many lines, beside that of the empty bottom
+_TEXT_STRETCH = 100  # the stretch of a multi-line text, compared with the empty row at the bottom
 
 
 class Form(QGridLayout):
-    """Names in front of fields, that fill a widget; unlike in a QFormLayout, a name stands in the middle of its row."""
+    """A form of labelled fields; unlike in a QFormLayout, a label is centred vertically in its row."""
 
     def __init__(self, widget: QWidget) -> None:
         super().__init__(widget)
@@ -23,7 +23,7 @@ class Form(QGridLayout):
         self._rows = 0
 
     def add(self, name: str, field: QWidget) -> QLabel:
-        """Add a field; returns the label of its name."""
+        """Add a field; return its label."""
         label = Label(name)
         label.setBuddy(field)
         self.addWidget(label, self._rows, 0)
@@ -32,18 +32,18 @@ class Form(QGridLayout):
         return label
 
     def add_wide(self, field: QWidget) -> None:
-        """Add what has no name and takes a whole row."""
+        """Add a field without a label that takes a whole row."""
         self.addWidget(field, self._rows, 0, 1, 2)
-        self._end_row(_GREEDY if isinstance(field, QPlainTextEdit) else 0)
+        self._end_row(_TEXT_STRETCH if isinstance(field, QPlainTextEdit) else 0)
 
     def _end_row(self, stretch: int) -> None:
         self.setRowStretch(self._rows, stretch)
         self._rows += 1
-        self.setRowStretch(self._rows, 1)  # what is too high stays empty at the bottom
+        self.setRowStretch(self._rows, 1)  # spare height stays empty at the bottom
 
 
 def code_line(placeholder: str, name: str) -> QLineEdit:
-    """A line of code."""
+    """Return a field for a line of code."""
     field = QLineEdit(placeholderText=placeholder)
     field.setAccessibleName(name)
     field.setToolTip(plain_text(name))
@@ -52,7 +52,7 @@ def code_line(placeholder: str, name: str) -> QLineEdit:
 
 
 def code_lines(placeholder: str, name: str) -> QPlainTextEdit:
-    """Some lines of code."""
+    """Return a field for several lines of code."""
     field = QPlainTextEdit(placeholderText=placeholder)
     field.setAccessibleName(name)
     field.setProperty("role", "field")

@@ -1,4 +1,4 @@
-"""The headline of a step: what the grammar allows, what the model gave it, what it wanted."""
+"""The headline of a step: what the grammar allows, its probability under the model, and the model's favourite."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.decoding.values import Candidate, EosState, Finish, Position
 from engine.diagnosis.verdicts.verdict import CompletionBudget, ReplayedTokenState, Verdict
 
 Role = theme.Role
-_FEW_TOKENS = 32  # of the model's context: so many before its end it is told
+_FEW_TOKENS = 32  # the distance to the end of the model's context at which it is reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class HeadlinePart:
     """A piece of a headline.
 
     Attributes:
-        text: what it says.
+        text: the text.
         is_code: whether it is a token.
-        strong: whether it carries the number or the verdict.
-        struck: whether it is a token that is not allowed.
+        strong: whether it contains the number or the verdict.
+        struck: whether it is a forbidden token.
         role: its colour.
     """
 
@@ -40,7 +40,7 @@ class HeadlinePart:
     role: Role = Role.TEXT
 
     def html(self) -> str:
-        """The piece as HTML."""
+        """Return the piece as HTML."""
         if self.is_code:
             return code(self.text, self.role, struck=self.struck)
         return words(self.text, self.role, strong=self.strong)
@@ -50,10 +50,10 @@ Parts = tuple[HeadlinePart, ...]
 
 
 def headline_of(position: Position, *, has_model: bool = True) -> Parts:
-    """The one line that says what a position is about.
+    """Return the headline of a position.
 
     Args:
-        position: what is shown.
+        position: the position.
         has_model: whether the probabilities are a model's; a tokenizer alone has none.
     """
     if position.finish is not None:
@@ -78,9 +78,9 @@ def headline_of(position: Position, *, has_model: bool = True) -> Parts:
 
 
 def second_line_of(position: Position) -> str:
-    """What else matters: whether the output may end here, what must follow, and what to do at a dead end."""
+    """Return the second line: whether the output may end, what must follow, and what to do at a dead end."""
     if position.finish is Finish.DEAD_END:
-        return _way_on(position)
+        return _dead_end_hint(position)
     if position.finish is not None:
         return ""
     facts = []
@@ -102,33 +102,33 @@ def second_line_of(position: Position) -> str:
 
 
 def assessment_of(position: Position, verdict: Verdict) -> tuple[str, bool]:
-    """Why the output ended, or how far its end is; and whether that is a reason to worry."""
+    """Return why the output ended, or how far its end is; and whether that is a warning."""
     if position.finish is Finish.STOP:
         return _why_stopped(verdict), False
     if position.finish is Finish.DEAD_END and verdict.ending is not None and verdict.ending.is_dead_end:
-        return _way_on(position), True
+        return _dead_end_hint(position), True
     if position.finish is not None:
         return " ".join((unmarked(verdict.sentence), *map(unmarked, verdict.notes[:1]))), not verdict.is_complete
     if verdict.failure is not None:
         return unmarked(verdict.sentence), True
-    facts, worries = [second_line_of(position)], False
+    facts, is_warning = [second_line_of(position)], False
     ending = verdict.ending
     if ending is not None and not position.accepting and position.budget is None:
-        how_far, worries = _how_far(ending)
+        how_far, is_warning = _how_far(ending)
         facts.append(how_far)
     circle = next((one for one in verdict.circles if one.at_end), None)
     if circle is not None:
         first, last = circle.range
         what = "white space" if circle.blank else "itself"
         facts.append(f"it goes in circles: the last {last - first:,} bytes repeat {what}")
-        worries = True
+        is_warning = True
     if verdict.divergence is not None:
         facts.append(f"the tokenizer itself would spell it otherwise from token {verdict.divergence.token + 1:,} on")
-    return " · ".join(filter(None, facts)), worries
+    return " · ".join(filter(None, facts)), is_warning
 
 
-def _way_on(position: Position) -> str:
-    """What would have to come at a dead end of the vocabulary, which the first line tells of, and what to do."""
+def _dead_end_hint(position: Position) -> str:
+    """Return what would have to follow at a dead end of the vocabulary, and what to do."""
     needed = f"It must go on with “{shown(position.forced_bytes)}”. " if position.forced_bytes else ""
     back = "Go back, or choose" if position.index else "Choose"
     return f"{needed}{back} another model, or change the grammar"
@@ -146,7 +146,7 @@ def _why_stopped(verdict: Verdict) -> str:
 
 
 def _how_far(ending: CompletionBudget) -> tuple[str, bool]:
-    """How many tokens the shortest ending needs, against those that are left."""
+    """Return the tokens that the shortest ending needs, compared with those that are left."""
     if ending.is_dead_end:
         return "no tokens of this vocabulary complete it", True
     if ending.least_tokens is None:
@@ -220,17 +220,17 @@ def _wanted(wanted: Candidate | None) -> Parts:
 
 
 class Headline(StableWidget):
-    """The headline and the line under it."""
+    """The headline and the line below it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._parts: Parts = ()
-        self._facts = ""
+        self._details = ""
         self._refusal = ""
         self._position: Position | None = None
-        self._worries = False  # whether what the second line says is a reason to
+        self._is_warning = False  # whether the second line is a warning
         self._has_ended = True
-        self._is_emptied = False  # whether a stage of the pipeline left nothing
+        self._is_emptied = False  # whether a stage of the pipeline removed every token
         self._is_tight = False
         self._rendered: tuple[Parts, str, bool] | None = None
         self._first = Label(is_html=True, wraps=True)
@@ -244,9 +244,12 @@ class Headline(StableWidget):
         self._dress()
 
     def show_position(self, position: Position, dead_end: str = "", *, has_model: bool = True) -> None:
-        """Show what a position is about; `dead_end` says which stage left nothing, where it is known.
+        """Show a position.
 
-        What was found out about the very same position stays: a drawing that is late asks for it again.
+        Args:
+            position: the position. The assessment of the same object stays, since a late drawing shows it again.
+            dead_end: which stage removed every token, if known.
+            has_model: whether the probabilities are a model's.
         """
         if position is self._position:
             return
@@ -254,8 +257,8 @@ class Headline(StableWidget):
         self._is_emptied = bool(dead_end) and position.finish is Finish.DEAD_END
         if self._is_emptied:
             self._parts = (*self._parts[:1], HeadlinePart(f": {unmarked(dead_end)}"))
-        self._facts = "" if self._is_emptied else second_line_of(position)
-        self._position, self._worries = position, bool(self._facts) and position.finish is Finish.DEAD_END
+        self._details = "" if self._is_emptied else second_line_of(position)
+        self._position, self._is_warning = position, bool(self._details) and position.finish is Finish.DEAD_END
         self._has_ended = position.finish is not None
         facts = [f"{count(position.index, 'step')} taken", f"mask {duration(position.mask_us / 1e6)}"]
         if has_model and position.kl is not None:
@@ -264,54 +267,54 @@ class Headline(StableWidget):
         self._render()
 
     def show_assessment(self, verdict: Verdict) -> None:
-        """Add how far the end is, or why the output ended: it is found out a moment after the step."""
+        """Add how far the end is, or why the output ended: it is computed shortly after the step."""
         if self._position is None or verdict.data != self._position.output or self._is_emptied:
-            return  # the grammar is not what ended it
-        self._facts, self._worries = assessment_of(self._position, verdict)
+            return  # the dead end is not the grammar's
+        self._details, self._is_warning = assessment_of(self._position, verdict)
         if verdict.notes:
             self.setToolTip(plain_text("\n".join((self.toolTip(), *map(unmarked, verdict.notes)))))
         self._render()
 
     def show_empty_language(self) -> None:
-        """Say that no text matches, which is no fault of a vocabulary."""
-        self._position, self._worries = None, False
+        """Show that no text matches the grammar, which is not the vocabulary's fault."""
+        self._position, self._is_warning = None, False
         self._parts = (
             HeadlinePart("No text matches this grammar", strong=True, role=Role.ERROR),
             HeadlinePart(": change it to go on"),
         )
-        self._facts = ""
+        self._details = ""
         self._has_ended = True
         self.setToolTip("")
         self._render()
 
     def show_text(self, text: str) -> None:
-        """Say why there is no position."""
-        self._position, self._worries = None, False
+        """Show why there is no position."""
+        self._position, self._is_warning = None, False
         self._parts = (HeadlinePart(text, role=Role.MUTED),)
-        self._facts = ""
+        self._details = ""
         self._has_ended = True
         self.setToolTip("")
         self._render()
 
     def set_tight(self, is_tight: bool) -> None:
-        """Write no larger than elsewhere, where there is hardly room for what stands below."""
+        """Use a smaller font if there is hardly any room."""
         self._is_tight = is_tight
         self._dress()
 
     def set_refusal(self, reason: str) -> None:
-        """Say under a step why it cannot be taken; an end, or an empty pane, says so itself."""
+        """Show below a step why it cannot be taken; an end or an empty pane shows its own reason."""
         self._refusal = reason
         self._render()
 
     @property
     def text(self) -> str:
-        """Both lines as plain text."""
+        """Return both lines as plain text."""
         first = "".join(part.text for part in self._parts)
         return f"{first}\n{self._second_line}".strip()
 
     @property
     def _second_line(self) -> str:
-        return f"! {self._refusal}" if self._refusal and not self._has_ended else self._facts
+        return f"! {self._refusal}" if self._refusal and not self._has_ended else self._details
 
     def _dress(self) -> None:
         self._first.setFont(tabular(theme.ui_font(0.0 if self._is_tight else 1.0)))
@@ -319,12 +322,12 @@ class Headline(StableWidget):
         self._render()
 
     def _render(self) -> None:
-        is_refused = self._second_line != self._facts
-        worries = is_refused or self._worries
-        rendered = self._parts, self._second_line, worries
-        if rendered == self._rendered:  # every step tells twice whether it can be taken
+        is_refused = self._second_line != self._details
+        is_warning = is_refused or self._is_warning
+        rendered = self._parts, self._second_line, is_warning
+        if rendered == self._rendered:  # every step reports twice whether it can be taken
             return
         self._rendered = rendered
         self._first.setText("".join(part.html() for part in self._parts))
-        self._second.setText(words(self._second_line, Role.WARNING if worries else Role.MUTED))
+        self._second.setText(words(self._second_line, Role.WARNING if is_warning else Role.MUTED))
         self._first.setAccessibleName("".join(part.text for part in self._parts))

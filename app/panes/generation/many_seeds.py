@@ -1,4 +1,4 @@
-"""Many seeds in one go: how often the output finishes, how often it matches, and what it looks like."""
+"""Outputs of many seeds: how many finish, how many match, and their texts."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from app.widgets.token_paint import tabular
 from app.workers.decode_messages import ManyAnswer
 from engine.decoding.values import SampleOutcome
 
-_USUAL = 100
+_DEFAULT_COUNT = 100
 _MOST = 10_000
 
 
 class ManySeedsPage(QWidget):
-    """Asks for many outputs and shows them as they come.
+    """Requests many outputs and shows them as they arrive.
 
     Signals:
-        wanted(count): generate so many.
-        cancelled: stop; what there is stays.
+        wanted(count): generate this many outputs.
+        cancelled: stop, and keep the outputs so far.
     """
 
     wanted = Signal(int)
@@ -46,11 +46,11 @@ class ManySeedsPage(QWidget):
         self._model = OutcomeModel(self)
         self._refusal = ""
         self._is_busy = False
-        self.count = QSpinBox(minimum=1, maximum=_MOST, value=_USUAL)
+        self.count = QSpinBox(minimum=1, maximum=_MOST, value=_DEFAULT_COUNT)
         self.count.setMinimumWidth(self.fontMetrics().horizontalAdvance("0" * 10))
         self.count.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.count.setAccessibleName("How many outputs")
-        self.sample = push_button(f"Sample {_USUAL}", "")
+        self.sample = push_button(f"Sample {_DEFAULT_COUNT}", "")
         self.cancel = push_button("Cancel", "Stop; what there is stays")
         self.cancel.hide()
         self.bar = QProgressBar(textVisible=False)
@@ -69,7 +69,7 @@ class ManySeedsPage(QWidget):
 
     @property
     def model(self) -> OutcomeModel:
-        """The outcomes that are shown."""
+        """Return the model of the shown outcomes."""
         return self._model
 
     def show_answer(self, answer: ManyAnswer) -> None:
@@ -77,14 +77,14 @@ class ManySeedsPage(QWidget):
         self._model.show_outcomes(answer.outcomes)
         self.bar.setRange(0, max(answer.total, 1))
         self.bar.setValue(len(answer.outcomes))
-        going = "" if answer.done else f" (of {answer.total:,})"
+        progress = "" if answer.done else f" (of {answer.total:,})"
         self.summary.setFont(tabular(theme.ui_font()))
-        self.summary.setText(summary(answer.outcomes) + going)
+        self.summary.setText(summary(answer.outcomes) + progress)
         if answer.done:
             self._set_busy(is_busy=False)
 
     def set_refusal(self, reason: str) -> None:
-        """Why nothing can be generated; empty where something can."""
+        """Set why nothing can be generated; empty if something can."""
         self._refusal = reason
         self.sample.setEnabled(not reason)
         self.sample.setToolTip(plain_text(reason or "Generate this many outputs, each with its own seed"))
@@ -113,7 +113,7 @@ class ManySeedsPage(QWidget):
         self.wanted.emit(self.count.value())
 
     def stop(self, why: str) -> None:
-        """No more outputs will come: the job was cancelled, refused or lost. What there is stays."""
+        """Report that no more outputs will come, and keep those so far: the job was cancelled, refused or lost."""
         if not self._is_busy:
             return
         self._set_busy(is_busy=False)
@@ -133,7 +133,7 @@ class ManySeedsPage(QWidget):
 
 
 class _OutcomeView(QTableView):
-    """A table whose text column takes what room is left."""
+    """A table whose text column takes the remaining width."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -153,7 +153,7 @@ class _OutcomeView(QTableView):
         theme.themes.changed.connect(self.arrange)
 
     def arrange(self) -> None:
-        """Share the width out."""
+        """Distribute the width."""
         self._delegate.refresh_fonts()
         self.verticalHeader().setMinimumSectionSize(self._delegate.row_height)
         self.verticalHeader().setDefaultSectionSize(self._delegate.row_height)

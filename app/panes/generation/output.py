@@ -1,7 +1,7 @@
-"""The output: its chips, its branches, and what earlier prompts and models made of it.
+"""The output: its chips, its branches, and the archived outputs of earlier prompts and models.
 
-An earlier output is read in place of the present one, and says so above it; the
-next thing that happens to the present one brings that back.
+An archived output is shown in place of the present one, under its own title; the next change of the present output
+brings that back.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class OutputBox(QWidget):
     """Shows an output.
 
     Signals:
-        node_clicked(step id): stand right after this step.
-        colours_chosen(what): the user wants chips to be coloured by something else.
+        node_clicked(step id): go to right after this step.
+        colours_chosen(what): colour the chips by this value of `ChipColours`.
     """
 
     node_clicked = Signal(int)
@@ -45,8 +45,8 @@ class OutputBox(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = DecodeView()
-        self._read: ArchivedBranch | None = None
-        self._known: Known = []
+        self._archived: ArchivedBranch | None = None
+        self._chip_cache: Known = []
         self.chips = ChipView(_EMPTY)
         self.chips.setAccessibleName("Output")
         self.branches = BranchStrip()
@@ -74,8 +74,8 @@ class OutputBox(QWidget):
         layout.setSpacing(theme.SPACE_XS)
         layout.addLayout(bar)
         bar.addWidget(self.title)
-        self._tally_place = StableWidget.around(self.tally)
-        bar.addWidget(self._tally_place, 1)
+        self._stable_tally = StableWidget.around(self.tally)
+        bar.addWidget(self._stable_tally, 1)
         bar.addWidget(self.legend)
         bar.addWidget(self.colours)
         bar.addWidget(self.resume)
@@ -89,26 +89,26 @@ class OutputBox(QWidget):
         self.copy.clicked.connect(self._copy)
 
     def show_view(self, view: DecodeView) -> None:
-        """Show where a session stands."""
-        if self._read is not None and _shown(view) != _shown(self._view):
-            self._read = None
+        """Show the state of a session."""
+        if self._archived is not None and _shown(view) != _shown(self._view):
+            self._archived = None
         self._view = view
         self.chips.set_placeholder(_placeholder(view.position))
         self.branches.show_branches(branches_of(view.trace))
         self._refresh()
 
     def set_tight(self, is_tight: bool) -> None:
-        """Have the chips stand beside their title, in the place of the tally and the legend; or below it."""
+        """Place the chips beside their title, instead of the token count and the legend; or below it."""
         if is_tight != self._is_tight:
             self._is_tight = is_tight
             old, new = (self._column, self._bar) if is_tight else (self._bar, self._column)
             old.removeWidget(self.chips)
             new.insertWidget(1, self.chips, 1)
-            self._tally_place.setVisible(not is_tight)
+            self._stable_tally.setVisible(not is_tight)
             self._refresh()
 
     def set_colours(self, what: str) -> None:
-        """Colour the chips by one of `ChipColours`, and say so."""
+        """Colour the chips by one of `ChipColours`, and show its legend."""
         by = ChipColours(what) if what in set(ChipColours) else ChipColours.PROBABILITY
         self.chips.set_colours(by)
         self.legend.show_scale(by)
@@ -119,14 +119,14 @@ class OutputBox(QWidget):
             action.setChecked(action.data() == by.value)
 
     def show_former(self, former: tuple[ArchivedBranch, ...]) -> None:
-        """Offer what earlier prompts and models made."""
+        """Offer the archived outputs of earlier prompts and models."""
         self.branches.show_former(former, self._view.model.name if self._view.model else "")
-        if self._read is not None and self._read not in former:
+        if self._archived is not None and self._archived not in former:
             self.read(None)
 
     def read(self, former: ArchivedBranch | None) -> None:
-        """Show an earlier output in place of the present one; None goes back to that."""
-        self._read = former
+        """Show an archived output in place of the present one; None returns to that."""
+        self._archived = former
         self._refresh()
 
     def _fill_colours(self) -> None:
@@ -144,7 +144,7 @@ class OutputBox(QWidget):
         self.set_colours(ChipColours.PROBABILITY)
 
     def _refresh(self) -> None:
-        read = self._read
+        read = self._archived
         self.title.setText("Output" if read is None else "Earlier output")
         self.resume.setVisible(read is not None)
         if read is not None:
@@ -153,7 +153,7 @@ class OutputBox(QWidget):
             self.title.setToolTip(plain_text(self.tally.text()))
             self.copy.show()
             return
-        chips, current = chips_of(self._view.trace, self._known)
+        chips, current = chips_of(self._view.trace, self._chip_cache)
         self.chips.show_chips(chips, current)
         self.tally.set_text(_tally(0 if current is None else current + 1, self._view) if chips else "")
         self.legend.setVisible(bool(chips) and not self._is_tight)
@@ -162,12 +162,12 @@ class OutputBox(QWidget):
         self.copy.setVisible(bool(chips))
 
     def _on_chip(self, node_id: int) -> None:
-        if self._read is None:
+        if self._archived is None:
             self.node_clicked.emit(node_id)
 
     def _copy(self) -> None:
-        if self._read is not None:
-            output = b"".join(step.token or b"" for step in self._read.steps)
+        if self._archived is not None:
+            output = b"".join(step.token or b"" for step in self._archived.steps)
         elif self._view.position is not None:
             output = self._view.position.output
         else:
@@ -182,7 +182,7 @@ def _tally(taken: int, view: DecodeView) -> str:
 
 
 def _saved(taken: int, view: DecodeView) -> str:
-    """What forced runs saved of the output so far; nothing where nobody wants to know."""
+    """Describe what forced runs have saved so far; empty if they are not taken."""
     if view.pipeline.coalesce is Strategy.NONE:
         return ""
     trace = view.trace

@@ -1,8 +1,7 @@
-"""The generation pane, put together.
+"""The generation pane.
 
-Values go in by `show_…` and `set_…`, what the user wants comes out by signals. It
-knows neither a session nor a worker, so every state of it can be made in a test
-by hand.
+Data goes in by `show_…` and `set_…` methods; what the user requests comes out by signals. The pane knows neither a
+session nor a worker, so a test can construct any of its states.
 """
 
 from __future__ import annotations
@@ -40,25 +39,26 @@ if TYPE_CHECKING:
 
 
 class GenerationPane(QFrame):
-    """Shows a generation and asks for its next step.
+    """Shows a generation and requests its next step.
 
     Signals:
         step_clicked, back_clicked, restart_clicked: the buttons.
         run_toggled(wanted): Run, or Pause.
         token_taken(token id): take this token.
         why_wanted(token id): explain this token.
-        node_clicked(step id): stand right after this step.
-        lookup_wanted(text): find tokens among the whole vocabulary.
-        prompt_drafted(prompt): it was typed, and is not in force yet.
-        prompt_edited(prompt), sampler_edited(SamplerSettings): start anew; draw differently.
-        budget_edited(max tokens): end sooner or later.
-        many_wanted(count), many_cancelled: many seeds in one go.
-        loading_cancelled: the model on its way is not wanted any more.
-        token_forced(token id): take this token, whatever the grammar says.
-        until_wanted(RunUntil): run so far.
-        colours_chosen(what): colour the chips by something else.
-        twin_wanted, twin_cancelled: the unconstrained twin.
-        span_wanted(Span): show this place of the grammar.
+        node_clicked(step id): go to right after this step.
+        lookup_wanted(text): search the whole vocabulary.
+        prompt_drafted(prompt): a prompt is being typed and is not in force yet.
+        prompt_edited(prompt): start again with this prompt.
+        sampler_edited(SamplerSettings): draw with these settings.
+        budget_edited(max tokens): change the budget.
+        many_wanted(count), many_cancelled: generate outputs of many seeds; stop that.
+        loading_cancelled: cancel loading the model.
+        token_forced(token id): take this token regardless of the grammar.
+        until_wanted(RunUntil): run until this goal.
+        colours_chosen(what): colour the chips by this value.
+        twin_wanted, twin_cancelled: generate the unconstrained baseline; stop that.
+        span_wanted(Span): show this span of the grammar.
         banner_dismissed: the user closed the banner.
     """
 
@@ -91,8 +91,8 @@ class GenerationPane(QFrame):
         self._view = DecodeView()
         self._source = ""
         self._refusal = ""
-        self._has_noted = self._is_running = False
-        self._run_end = ""  # why the last run stopped, while the banner says so
+        self._shows_note = self._is_running = False
+        self._run_end = ""  # why the last run stopped, while the banner shows it
         self._drawn: ByteDfa | None = None
         self._live: int | None = None
         self.banner = Banner("error", closable=True)
@@ -112,13 +112,11 @@ class GenerationPane(QFrame):
         self._connect()
         delegate_focus(self, self.controls.step, self.candidates.table)
         self.candidates.show_position(None)
-        self.set_refusal(_why_nothing(self._view))
+        self.set_refusal(_reason_without_position(self._view))
         self.show_view(self._view)
 
-    # --- values in ------------------------------------------------------------------------------------------------
-
     def show_view(self, view: DecodeView) -> None:
-        """Show where a session stands."""
+        """Show the state of a session."""
         moved = view.position != self._view.position
         self._view = view
         self.output.show_view(view)
@@ -127,13 +125,13 @@ class GenerationPane(QFrame):
         self.controls.sampler.show_settings(view.sampler)
         self.controls.budget.show_budget(view.max_tokens)
         self.processors.show_view(view)
-        if not view.error:  # a prompt that was refused stays, to be mended
+        if not view.error:  # a prompt that was refused stays, to be corrected
             self.prompt.show_prompt(view.prompt, view.prompt_tokens)
         self.prompt.set_can_chat(view.model is not None and view.model.has_chat)
         self._show_headline()
         if moved:
             if self._is_running:
-                self.why.mark_past()  # a run does not take away what the user reads
+                self.why.mark_past()  # a run does not remove what the user reads
             else:
                 self.why.hide()
             if self.late_twin.built is not None:
@@ -142,26 +140,26 @@ class GenerationPane(QFrame):
             self.candidates.show_position(view.position)
         if view.error or view.model is None:
             self.stop_many("Stopped")
-        self._note(view)
+        self._show_note(view)
 
     def show_former(self, former: tuple[ArchivedBranch, ...]) -> None:
-        """Offer what earlier prompts and models made, to be read."""
+        """Offer the archived outputs of earlier prompts and models."""
         self.output.show_former(former)
         self._division.fit()
 
     def show_drawn(self, drawn: ByteDfa | None, live: int | None) -> None:
-        """Name the target states of candidates by the automaton that is drawn.
+        """Name the target states of candidates by the drawn automaton.
 
         Args:
-            drawn: the automaton; None where none is drawn.
-            live: the state where the match stands; None where it is not drawn.
+            drawn: the automaton; None if none is drawn.
+            live: the current state; None if it is not drawn.
         """
         self._drawn, self._live = drawn, live
         self._name_states()
         self._show_headline()
 
     def show_why(self, answer: WhyAnswer) -> None:
-        """Open *Why not?* under the candidates."""
+        """Open *Why not?* below the candidates."""
         self.pages.setCurrentIndex(0)
         position = self._view.position
         is_past = answer.index is not None and position is not None and position.index != answer.index
@@ -169,11 +167,11 @@ class GenerationPane(QFrame):
         self.why.show_answer(answer, candidate, self._source, is_past=is_past)
 
     def show_assessment(self, verdict: Verdict) -> None:
-        """Say how far the end is from where the session stands, or why it ended."""
+        """Show how far the end is from the current position, or why the output ended."""
         self.headline.show_assessment(verdict)
 
     def show_lookup(self, answer: LookupAnswer) -> None:
-        """Show what a search found."""
+        """Show the result of a search."""
         self.candidates.show_found(answer.text, answer.candidates, answer.verdicts)
 
     def show_many(self, answer: ManyAnswer) -> None:
@@ -181,7 +179,7 @@ class GenerationPane(QFrame):
         self.many.show_answer(answer)
 
     def stop_many(self, why: str = "Cancelled") -> None:
-        """No more outcomes will come; what there is stays."""
+        """Report that no more outcomes will come, and keep those so far."""
         if self.late_many.built is not None:
             self.late_many.built.stop(why)
 
@@ -205,9 +203,9 @@ class GenerationPane(QFrame):
             self.banner.show_message(why, severity="hint")
 
     def show_run_end(self, why: str) -> None:
-        """Say why a run stopped, until another reason takes its place; an empty `why` takes it back.
+        """Show why a run stopped, until another message replaces it; an empty `why` removes it.
 
-        It outlasts the views that follow: the request that stopped the run answers with one.
+        It stays while further views arrive, since the request that stopped the run answers with one.
         """
         if self.banner.has_action:
             return
@@ -217,15 +215,15 @@ class GenerationPane(QFrame):
         self._run_end = why
 
     def show_loading(self, stage: str, done: int = 0, total: int | None = None) -> None:
-        """Show how far a model is; an empty stage when it is there."""
+        """Show the progress of loading a model; an empty stage when it is loaded."""
         self.loading.show_progress(stage, done, total)
 
     def set_source(self, text: str) -> None:
-        """The text of the grammar in force, for excerpts."""
+        """Set the text of the grammar in force, for excerpts."""
         self._source = text
 
     def set_refusal(self, reason: str) -> None:
-        """Say why no step is possible, and disable what would take one; empty where one is."""
+        """Show why no step is possible, and disable what would take one; empty if one is possible."""
         self._refusal = reason
         self.controls.set_refusal(reason)
         self.headline.set_refusal(reason)
@@ -237,17 +235,15 @@ class GenerationPane(QFrame):
             if late.built is not None:
                 late.built.set_refusal("" if ended else reason)
         if position is None:
-            self.headline.show_text(reason or _why_nothing(self._view))
+            self.headline.show_text(reason or _reason_without_position(self._view))
 
     def set_running(self, is_running: bool) -> None:
-        """Whether steps follow one another by themselves."""
+        """Set whether a run is active."""
         self._is_running = is_running
         self.controls.set_running(is_running)
 
-    # --- what the window may ask ----------------------------------------------------------------------------------
-
     def explain_selected(self) -> None:
-        """Ask about the selected candidate, or about the token that the model wanted."""
+        """Ask about the selected candidate, or about the model's favourite token."""
         chosen = self.candidates.chosen()
         position = self._view.position
         if chosen is None and position is not None:
@@ -256,7 +252,7 @@ class GenerationPane(QFrame):
             self.why_wanted.emit(chosen.token_id)
 
     def force_selected(self) -> None:
-        """Force the selected candidate, where the grammar does not allow it."""
+        """Force the selected candidate, if the grammar does not allow it."""
         chosen = self.candidates.chosen()
         if chosen is None or chosen.allowed:
             self.show_stop("Select a struck-through token first: only what the grammar does not allow can be forced")
@@ -264,28 +260,26 @@ class GenerationPane(QFrame):
             self.token_forced.emit(chosen.token_id)
 
     def commit_prompt(self) -> None:
-        """Report a prompt that is still being typed, before a step is taken from outside of the pane."""
+        """Report a prompt that is still being typed, before a step is taken from outside the pane."""
         self.prompt.commit()
 
     def add_page(self, page: Lazy[Built], title: str) -> None:
-        """Put another page beside the candidates."""
+        """Add a page beside the candidates."""
         self.pages.add_late(page, title)
-
-    # --- what is made with its first showing ----------------------------------------------------------------------
 
     @property
     def many(self) -> ManySeedsPage:
-        """Many seeds in one go."""
+        """Return the page of many seeds."""
         return self.late_many.get()
 
     @property
     def twin(self) -> TwinPage:
-        """What the model would have written without the grammar."""
+        """Return the page of the unconstrained baseline."""
         return self.late_twin.get()
 
     @property
     def run_until(self) -> RunUntilPopover:
-        """The goals of a run."""
+        """Return the popover of run goals."""
         return self.late_run_until.get()
 
     def _make_many(self) -> ManySeedsPage:
@@ -318,18 +312,16 @@ class GenerationPane(QFrame):
         position = self._view.position
         return position is not None and position.finish is not None
 
-    # --- inside ---------------------------------------------------------------------------------------------------
-
     def _build(self) -> None:
         head = QWidget()
-        top = QVBoxLayout(head)
-        top.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_XS)
-        top.setSpacing(theme.SPACE_S)
-        top.addWidget(self.prompt)
-        top.addWidget(self.controls)
+        head_layout = QVBoxLayout(head)
+        head_layout.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_XS)
+        head_layout.setSpacing(theme.SPACE_S)
+        head_layout.addWidget(self.prompt)
+        head_layout.addWidget(self.controls)
         self.controls.add_setting(self.processors.button)
-        top.addWidget(self.processors.chip, 0, Qt.AlignmentFlag.AlignLeft)
-        self._division = OutputSplitter(self.output, self._next())
+        head_layout.addWidget(self.processors.chip, 0, Qt.AlignmentFlag.AlignLeft)
+        self._division = OutputSplitter(self.output, self._build_pages())
         for part in (self.output, self.headline, self.candidates):
             self._division.tightened.connect(part.set_tight)
         layout = QVBoxLayout(self)
@@ -341,7 +333,7 @@ class GenerationPane(QFrame):
         layout.addWidget(head)
         layout.addWidget(self._division, 1)
 
-    def _next(self) -> QWidget:
+    def _build_pages(self) -> QWidget:
         following = QWidget()
         inner = QVBoxLayout(following)
         inner.setContentsMargins(0, theme.SPACE_XS, 0, 0)
@@ -399,7 +391,7 @@ class GenerationPane(QFrame):
     def _show_headline(self) -> None:
         position = self._view.position
         if position is None:
-            self.headline.show_text(self._refusal or _why_nothing(self._view))
+            self.headline.show_text(self._refusal or _reason_without_position(self._view))
         elif position.allowed == 0 and not position.output and self._drawn is not None and not self._drawn.states:
             self.headline.show_empty_language()
         else:
@@ -425,7 +417,7 @@ class GenerationPane(QFrame):
         self.candidates.set_states(name_state)
 
 
-def _why_nothing(view: DecodeView) -> str:
+def _reason_without_position(view: DecodeView) -> str:
     if view.model is None:
         return "No model is loaded yet"
     return "No grammar is in force yet"

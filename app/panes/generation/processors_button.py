@@ -1,4 +1,4 @@
-"""The processors in the pane: a button that opens them, and a chip that says what is on."""
+"""The processors in the pane: a button that opens the dialog, and a chip that shows what is active."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _LONGEST = 56
 
 
 class Processors(QObject):
-    """The button, the chip and the dialog, which is made when it is first opened.
+    """The button, the chip and the dialog, which is created when it is first opened.
 
     Signals:
-        edited(PipelineSettings): put these stages in place.
-        drafted(PipelineSettings): the user entered these; `edited` follows a moment later.
+        edited(PipelineSettings): apply these stages.
+        drafted(PipelineSettings): the user entered these; `edited` follows shortly after.
         sampler_wanted: open the sampler.
-        refused(why): stages that were asked for elsewhere are not in place.
-        problems_changed: other stages than before are not in force as they were typed.
+        refused(why): stages that were requested elsewhere are not applied.
+        problems_changed: the set of invalid stages changed.
 
     Attributes:
         button: opens the dialog.
-        chip: says what is on, and opens the dialog; hidden where all is as usual.
-        notice: says which stages are not in force as they were typed, while the dialog is closed.
+        chip: shows what is active, and opens the dialog; hidden at the defaults.
+        notice: names the invalid stages while the dialog is closed.
     """
 
     edited = Signal(object)
@@ -57,15 +57,15 @@ class Processors(QObject):
     def show_view(self, view: DecodeView) -> None:
         """Show what is in force."""
         self._view = view
-        self._name()
+        self._refresh_chip()
         self.button.setToolTip(
             plain_text(f"What stands between the model and the draw, and in which order. {self.chip.accessibleName()}")
         )
         if self._dialog is not None:
             self._dialog.show_view(view)
 
-    def _name(self) -> None:
-        """Say on the chip what is in force, and what is not."""
+    def _refresh_chip(self) -> None:
+        """Show on the chip what is in force, and what is invalid."""
         view, said = self._view, summary(self._view.pipeline)
         facts = f"Processors: {said or 'the grammar alone'}"
         if self.problems:
@@ -81,24 +81,24 @@ class Processors(QObject):
 
     @property
     def problems(self) -> dict[StageName, str]:
-        """The stages that are not in force as they were typed, and why."""
+        """Return the stages whose input is invalid, with the reasons."""
         return self._dialog.problems if self._dialog is not None else {}
 
     def reset(self) -> None:
-        """The grammar alone, and the usual order; what was typed goes, too."""
+        """Restore the grammar alone and the default order; discard what was typed."""
         if self._dialog is not None:
             self._dialog.restore_defaults()
         elif self._view.pipeline != PipelineSettings():
             self.edited.emit(PipelineSettings())
 
     def forget(self) -> None:
-        """Drop what was typed for another document."""
+        """Discard what was typed for another document."""
         if self._dialog is not None:
             self._dialog.forget(self._view.pipeline)
 
     def _show_problems(self) -> None:
-        """Say in the pane what the closed dialog would say."""
-        self._name()
+        """Show in the pane what the closed dialog would show."""
+        self._refresh_chip()
         if not self.problems or self.dialog.isVisible():
             self.notice.set_text("")
             return
@@ -112,7 +112,7 @@ class Processors(QObject):
         )
 
     def show_refusal(self, refused: PipelineRefused) -> None:
-        """Say why stages that were asked for are not in place."""
+        """Show why stages that were requested are not applied."""
         if self._dialog is not None and self._dialog.isVisible():
             self._dialog.show_refusal(refused)
         else:
@@ -120,7 +120,7 @@ class Processors(QObject):
 
     @property
     def dialog(self) -> ProcessorsDialog:
-        """The dialog, open or not."""
+        """Return the dialog, open or not."""
         from app.panes.generation.processors_dialog import ProcessorsDialog
 
         if self._dialog is None:

@@ -1,11 +1,9 @@
-"""The processors: all stages in their order beside the fields of one of them.
+"""The dialog of the processors: all stages in their order, beside the fields of one of them.
 
-Every change is in force at once, a moment after the last key, so that one can step
-beside the open dialog and watch. A stage that cannot be read, or that does not fit the
-model, is marked and keeps doing what it did before; all others are in force.
+Every change is applied shortly after the last key, so that one can step beside the open dialog and watch. A stage whose
+input is invalid, or does not fit the model, is marked and keeps its previous behaviour; all others are applied.
 
-Rejected: a popover. It closes with the first click beside it, and dragging a row out
-of one ends in the window below.
+Rejected: a popover. It closes with the first click outside of it, and a row dragged out of it ends in the window below.
 """
 
 from __future__ import annotations
@@ -40,23 +38,23 @@ from app.workers.decode_messages import DecodeView, PipelineRefused
 from engine.decoding.pipeline_settings import PipelineSettings, StageName, Strategy
 from engine.decoding.values import SamplerSettings
 
-_DELAY_MS = 250  # a typist's keys follow one another sooner
+_DELAY_MS = 250  # longer than the interval between keys while typing
 _LIST_WIDTH = 248
-_SWITCH = 14  # pixels, as wide as a check box
+_SWITCH = 14  # pixels, the width of a check box
 _ROW_HEIGHT = 23
 _SIZE = QSize(700, 570)
 _INVALID = "not valid"
-_PREFIX = re.compile(r"^(static|pattern|table of|bias) ")  # the name before it says so
+_PREFIX = re.compile(r"^(static|pattern|table of|bias) ")  # the stage's name before it already says so
 
 
 class ProcessorsDialog(QDialog):
     """Shows and edits a pipeline.
 
     Signals:
-        edited(PipelineSettings): put these stages in place.
-        drafted(PipelineSettings): the user entered these; `edited` follows a moment later.
+        edited(PipelineSettings): apply these stages.
+        drafted(PipelineSettings): the user entered these; `edited` follows shortly after.
         sampler_wanted: open the sampler.
-        problems_changed: other stages than before are not in force as they were typed, or for other reasons.
+        problems_changed: the set of invalid stages, or a reason, changed.
         hidden: the dialog was closed.
     """
 
@@ -71,11 +69,13 @@ class ProcessorsDialog(QDialog):
         self.setWindowTitle("Processors")
         self._in_force = PipelineSettings()
         self._sent: list[PipelineSettings] = []
-        self._model = ""  # whose vocabulary the stages were held against
+        self._model = ""  # whose vocabulary the stages were checked against
         self._problems: dict[StageName, str] = {}
-        self._refused: dict[StageName, tuple[tuple[object, ...], str]] = {}  # what was asked of a stage, and why not
-        self._remark = ""  # what concerns no single stage
-        self._has_error = False  # whether that is why the model cannot have the stages at all
+        self._refused: dict[
+            StageName, tuple[tuple[object, ...], str]
+        ] = {}  # the refused settings of a stage, and the reason
+        self._message = ""  # a message that concerns no single stage
+        self._has_error = False  # whether that message is why the model rejects the whole pipeline
         self._sampler = SamplerSettings()
         self._pause = QTimer(self, singleShot=True, interval=_DELAY_MS)
         self._pause.timeout.connect(self._send)
@@ -101,22 +101,20 @@ class ProcessorsDialog(QDialog):
             self.coalesce.addItem(text, strategy.value)
         self.message = Label(wraps=True)
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._trouble = QFrame()
-        self._trouble.setProperty("role", "banner")
-        self._trouble.setProperty("severity", "error")
+        self._error_frame = QFrame()
+        self._error_frame.setProperty("role", "banner")
+        self._error_frame.setProperty("severity", "error")
         self._build()
         self._connect()
         self._fill(self._in_force)
 
-    # --- values in ------------------------------------------------------------------------------------------------
-
     def show_view(self, view: DecodeView) -> None:
-        """Show what is in force; what the user is typing stays."""
+        """Show what is in force; do not overwrite what the user is typing."""
         position = view.position
         self.fields.show_effects(position.stages if position else (), position.budget if position else None)
         if view.sampler != self._sampler:
             self._sampler = view.sampler
-            self._say_stages()
+            self._show_stage_texts()
         model = view.model.vocabulary_fingerprint if view.model is not None else ""
         if model != self._model:
             self._model = model
@@ -132,14 +130,14 @@ class ProcessorsDialog(QDialog):
                 self._fill(view.pipeline, self._problems)
             elif view.pipeline == self._sent[-1] and not self._pause.isActive():
                 self._sent.clear()
-                self._remark = ""
+                self._message = ""
                 self._find_problems()
         if view.pipeline_error or self._has_error:
             self._has_error = bool(view.pipeline_error)
-            self._say(view.pipeline_error)
+            self._show_message(view.pipeline_error)
 
     def show_refusal(self, refused: PipelineRefused) -> None:
-        """Say why stages that were asked for are not in force; an answer to an older request says nothing."""
+        """Show why stages are not applied; ignore an answer to an older request."""
         is_last = bool(self._sent) and refused.settings == self._sent[-1]
         if refused.stages:
             self._sent = [refused.in_force if sent == refused.settings else sent for sent in self._sent]
@@ -148,22 +146,22 @@ class ProcessorsDialog(QDialog):
         for one in refused.stages:
             self._refused[one.stage] = refused.settings.says_of(one.stage), one.why
         if refused.why:
-            self._say(f"{refused.why[:1].upper()}{refused.why[1:]}. The processors stay as they were.")
+            self._show_message(f"{refused.why[:1].upper()}{refused.why[1:]}. The processors stay as they were.")
         self._find_problems()
 
     @property
     def problems(self) -> dict[StageName, str]:
-        """The stages that are not in force as they were typed, and why."""
+        """Return the stages whose input is invalid, with the reasons."""
         return self._problems
 
     def open_at(self, stage: StageName, widget: QWidget) -> None:
-        """Open beside what it is about, at the fields of a stage."""
+        """Open the dialog beside a widget, at the fields of a stage."""
         self.open_under(widget)
         self.select(stage)
         self.fields.focus_stage(stage)
 
     def forget(self, settings: PipelineSettings) -> None:
-        """Show what is in force, and nothing that was typed before: another document was opened."""
+        """Show what is in force and discard what was typed: another document was opened."""
         self._pause.stop()
         self._sent.clear()
         self._refused.clear()
@@ -172,7 +170,7 @@ class ProcessorsDialog(QDialog):
         self._fill(settings)
 
     def open_under(self, widget: QWidget) -> None:
-        """Open beside what it is about, where the screen has room."""
+        """Open the dialog beside a widget, if the screen has room."""
         if not self.isVisible():
             corner = widget.mapToGlobal(QPoint(widget.width() - self.width(), widget.height() + theme.SPACE_XS))
             screen = widget.screen().availableGeometry()
@@ -183,8 +181,6 @@ class ProcessorsDialog(QDialog):
         self.raise_()
         self.activateWindow()
         self.stages.setFocus()
-
-    # --- what the user does ---------------------------------------------------------------------------------------
 
     def move_stage(self, by: int) -> None:
         """Move the selected stage up (-1) or down (1)."""
@@ -198,7 +194,7 @@ class ProcessorsDialog(QDialog):
             self._on_moved()
 
     def restore_defaults(self) -> None:
-        """The grammar alone, and the usual order; what was typed goes, too."""
+        """Restore the grammar alone and the default order; discard what was typed."""
         self._refused.clear()
         self.fields.clear()
         self._fill(PipelineSettings())
@@ -209,22 +205,20 @@ class ProcessorsDialog(QDialog):
         self.stages.setCurrentItem(self._item(stage))
 
     def item_text(self, stage: StageName) -> str:
-        """What the list says of a stage."""
+        """Return the text of a stage in the list."""
         return self._item(stage).text()
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The stages as they are listed."""
+        """Return the stages in the listed order."""
         return tuple(self._stage(self.stages.item(row)) for row in range(self.stages.count()))
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """What was typed last is not lost."""
+        """Send what was typed last before closing."""
         if self._pause.isActive():
             self._send()
         super().hideEvent(event)
         self.hidden.emit()
-
-    # --- inside ---------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
         blank = QPixmap(self.stages.iconSize())
@@ -233,7 +227,7 @@ class ProcessorsDialog(QDialog):
             item = QListWidgetItem(self.stages)
             item.setSizeHint(QSize(0, _ROW_HEIGHT))
             if stage not in SWITCHED:
-                item.setIcon(QIcon(blank))  # so that all names stand under one another
+                item.setIcon(QIcon(blank))  # so that all names are aligned
             item.setData(Qt.ItemDataRole.UserRole, stage.value)
             flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsDragEnabled
             item.setFlags(flags | Qt.ItemFlag.ItemIsUserCheckable if stage in SWITCHED else flags)
@@ -247,7 +241,7 @@ class ProcessorsDialog(QDialog):
         hint.setFixedWidth(_LIST_WIDTH)
         body = QHBoxLayout()
         body.setSpacing(theme.SPACE_L)
-        inner = QHBoxLayout(self._trouble)
+        inner = QHBoxLayout(self._error_frame)
         inner.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
         inner.addWidget(self.message, 1)
         foot = QHBoxLayout()
@@ -266,7 +260,7 @@ class ProcessorsDialog(QDialog):
         moves.addWidget(self.down)
         moves.addStretch(1)
         body.addWidget(self.fields, 1)
-        layout.addWidget(self._trouble)
+        layout.addWidget(self._error_frame)
         layout.addLayout(foot)
         foot.addWidget(forced)
         foot.addWidget(self.coalesce)
@@ -274,7 +268,7 @@ class ProcessorsDialog(QDialog):
         foot.addWidget(self.reset)
         foot.addStretch(1)
         foot.addWidget(self.close_button)
-        self._trouble.hide()
+        self._error_frame.hide()
         self.resize(_SIZE)
 
     def _connect(self) -> None:
@@ -288,12 +282,12 @@ class ProcessorsDialog(QDialog):
         self.coalesce.activated.connect(lambda _index: self._check())
         self.reset.clicked.connect(self.restore_defaults)
         self.close_button.clicked.connect(self.close)
-        theme.themes.changed.connect(self._say_stages)
+        theme.themes.changed.connect(self._show_stage_texts)
         for name, by in (("processors.up", -1), ("processors.down", 1)):
             QShortcut(QKeySequence(LOCAL_KEYS[name]), self).activated.connect(lambda by=by: self.move_stage(by))
 
     def _fill(self, settings: PipelineSettings, keep: Collection[StageName] = ()) -> None:
-        """Show settings; what was typed of the stages in `keep` stays, with their switches on."""
+        """Show settings; the stages in `keep` keep what was typed, with their switches on."""
         blocker = QSignalBlocker(self.stages)
         chosen = self.stages.currentItem()
         items = {self._stage(item): item for item in self._take_items()}
@@ -308,15 +302,15 @@ class ProcessorsDialog(QDialog):
         self.stages.setCurrentItem(chosen or self.stages.item(0))
         blocker.unblock()
         self._on_selected(self.stages.currentItem())
-        self._remark = ""
+        self._message = ""
         self._find_problems()
-        self._say_stages(settings)
+        self._show_stage_texts(settings)
 
     def _take_items(self) -> list[QListWidgetItem]:
         return [self.stages.takeItem(0) for _ in range(self.stages.count())]
 
     def _read(self) -> tuple[PipelineSettings, dict[StageName, str]]:
-        """What is typed, and the stages that cannot be read, with the reasons: they stay as they are."""
+        """Return what is typed, and the unreadable stages with the reasons; these keep their settings."""
         checked = (self._item(stage).checkState() is Qt.CheckState.Checked for stage in SWITCHED)
         on = frozenset(stage for stage, is_on in zip(SWITCHED, checked, strict=True) if is_on)
         strategy = Strategy(self.coalesce.currentData())
@@ -327,7 +321,7 @@ class ProcessorsDialog(QDialog):
         stage = StageName(name)
         if stage in SWITCHED:
             blocker = QSignalBlocker(self.stages)
-            self._item(stage).setCheckState(Qt.CheckState.Checked)  # whoever types into it wants it
+            self._item(stage).setCheckState(Qt.CheckState.Checked)  # typing into a stage switches it on
             blocker.unblock()
         self._check()
 
@@ -350,11 +344,11 @@ class ProcessorsDialog(QDialog):
         self.down.setEnabled(0 <= row < self.stages.count() - 1)
 
     def _check(self) -> None:
-        """Say at once what cannot be read; send the rest a moment later."""
-        self._remark = ""
+        """Show at once what is invalid; send the rest shortly after."""
+        self._message = ""
         self._find_problems()
         settings, _ = self._read()
-        self._say_stages(settings)
+        self._show_stage_texts(settings)
         self._pause.start()
         self.drafted.emit(settings)
 
@@ -366,26 +360,26 @@ class ProcessorsDialog(QDialog):
             self.edited.emit(settings)
 
     def _find_problems(self) -> None:
-        """Mark the stages that are not in force as they are typed, and say why."""
+        """Mark the stages whose input is invalid, and show why."""
         settings, problems = self._read()
-        for stage, (asked, why) in self._refused.items():
-            if stage not in problems and settings.says_of(stage) == asked:
+        for stage, (requested, why) in self._refused.items():
+            if stage not in problems and settings.says_of(stage) == requested:
                 problems[stage] = why
-        is_other = problems != self._problems
+        has_changed = problems != self._problems
         self._problems = problems
-        self._say(self._remark)
-        if is_other:
-            self._say_stages(settings)
+        self._show_message(self._message)
+        if has_changed:
+            self._show_stage_texts(settings)
             self.problems_changed.emit()
 
-    def _say(self, remark: str) -> None:
-        """Say what is wrong with single stages, and what concerns no single one."""
-        self._remark = remark
-        self.message.setText("\n".join(filter(None, (unmarked(remark), *self.problem_lines()))))
-        self._trouble.setVisible(bool(self.message.text()))
+    def _show_message(self, message: str) -> None:
+        """Show what is wrong with single stages, and the message that concerns no single one."""
+        self._message = message
+        self.message.setText("\n".join(filter(None, (unmarked(message), *self.problem_lines()))))
+        self._error_frame.setVisible(bool(self.message.text()))
 
     def problem_lines(self) -> list[str]:
-        """Say of each stage that is not in force as it was typed why, and what it does instead."""
+        """Return, for each invalid stage, the reason and what the stage does instead."""
         lines = []
         for stage, why in self._problems.items():
             is_off = self._in_force.says_of(stage) == PipelineSettings().says_of(stage)
@@ -393,8 +387,8 @@ class ProcessorsDialog(QDialog):
             lines.append(unmarked(f"{STAGE_TEXTS[stage]}: {why.rstrip('.')}. {instead}."))
         return lines
 
-    def _say_stages(self, settings: PipelineSettings | None = None) -> None:
-        """Put behind each name what the stage was told."""
+    def _show_stage_texts(self, settings: PipelineSettings | None = None) -> None:
+        """Show each stage's settings behind its name."""
         facts = {**_sampler_facts(self._sampler), **stage_facts(settings or self._in_force)}
         blocker = QSignalBlocker(self.stages)
         for row in range(self.stages.count()):

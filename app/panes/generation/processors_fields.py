@@ -1,4 +1,4 @@
-"""The fields of the processors: a page for each stage, and what they say together."""
+"""The fields of the processors: a page for each stage, and the settings read from all of them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SWITCHED = (
     StageName.SUPPRESS,
     StageName.BIAS,
 )
-"""The stages that have a switch; the grammar's is on where there is a grammar, the others are the sampler's."""
+"""The stages with a switch; the grammar is always on if there is one, the others belong to the sampler."""
 
 _ABOUT = {
     StageName.GRAMMAR: "What the grammar does not allow is removed. It can rule the whole output, or a part of it: "
@@ -75,7 +75,7 @@ class Fields(QStackedWidget):
     """A page for each stage.
 
     Signals:
-        edited(stage): the user changed a field of a stage, by its name.
+        edited(stage): the user changed a field of this stage.
         sampler_wanted: open the sampler.
     """
 
@@ -107,7 +107,7 @@ class Fields(QStackedWidget):
         self.setCurrentWidget(self._pages[stage])
 
     def focus_stage(self, stage: StageName) -> None:
-        """Bring the keys to the first field of a stage."""
+        """Move the focus to the first field of a stage."""
         fields = {
             StageName.GRAMMAR: self.zone_fields.is_partial,
             StageName.STATIC: self.static,
@@ -120,10 +120,10 @@ class Fields(QStackedWidget):
             fields[stage].setFocus()
 
     def show_settings(self, settings: PipelineSettings, keep: Collection[StageName] = ()) -> None:
-        """Fill the fields, silently; a stage that is off keeps what was typed, to be switched on again.
+        """Fill the fields without signals; a stage that is off keeps what was typed, to be switched on again.
 
         Args:
-            settings: what is in force.
+            settings: the settings in force.
             keep: stages whose fields stay as they were typed.
         """
         blockers = [QSignalBlocker(field) for field in self._inputs()]
@@ -144,7 +144,7 @@ class Fields(QStackedWidget):
             blocker.unblock()
 
     def clear(self) -> None:
-        """Forget what was typed."""
+        """Clear what was typed."""
         blockers = [QSignalBlocker(field) for field in self._inputs()]
         self.zone_fields.clear()
         for field in (self.static, self.pattern):
@@ -156,7 +156,7 @@ class Fields(QStackedWidget):
             blocker.unblock()
 
     def show_effects(self, effects: tuple[StageEffect, ...], budget: BudgetState | None) -> None:
-        """Tell what each stage does at this step."""
+        """Show the effect of each stage at this step."""
         by_name = {effect.name: effect for effect in effects}
         for stage, label in self._effects.items():
             label.setText(_effect(by_name.get(stage)) if effects else "")
@@ -165,10 +165,10 @@ class Fields(QStackedWidget):
         )
 
     def table_settings(self) -> TableSettings:
-        """The transitions.
+        """Return the transitions.
 
         Raises:
-            UnreadableError, InvariantError: what is wrong with what was typed.
+            UnreadableError, InvariantError: the input is invalid.
         """
         return read_table(_filled(self.table.toPlainText(), "transitions"), self.initial.value())
 
@@ -180,10 +180,10 @@ class Fields(QStackedWidget):
         Args:
             order: the stages, first to last.
             on: those whose switch is on.
-            before: what a stage does whose fields cannot be read.
+            before: the settings that an unreadable stage keeps.
 
         Returns:
-            What the fields say, and the stages whose fields cannot be read, with the reasons.
+            the settings, and the unreadable stages with the reasons.
         """
         readers: tuple[tuple[StageName, Callable[[PipelineSettings], PipelineSettings]], ...] = (
             (StageName.GRAMMAR, lambda so_far: replace(so_far, zones=self.zone_fields.zones())),
@@ -210,8 +210,6 @@ class Fields(QStackedWidget):
     def _with_suppressed(self, settings: PipelineSettings) -> PipelineSettings:
         texts, ids = read_suppressed(_filled(self.suppress.toPlainText(), "texts"))
         return replace(settings, suppress=texts, suppress_ids=ids)
-
-    # --- inside ---------------------------------------------------------------------------------------------------
 
     def _inputs(self) -> tuple[QWidget, ...]:
         return self.static, self.pattern, self.table, self.initial, self.suppress, self.bias
@@ -284,6 +282,6 @@ def _effect(effect: StageEffect | None) -> str:
     if effect is None:
         return "It is off at this step."
     if effect.removed:
-        gone = f"{count(effect.removed, 'token')} with {percent(effect.mass)}"
-        return f"At this step it removes {gone}; {effect.left:,} are left."
+        removed = f"{count(effect.removed, 'token')} with {percent(effect.mass)}"
+        return f"At this step it removes {removed}; {effect.left:,} are left."
     return "At this step it removes nothing" + (f" and moves {percent(effect.moved)}." if effect.moved else ".")

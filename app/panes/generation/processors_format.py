@@ -1,8 +1,7 @@
-r"""How the processors are written in fields, and told in a few words.
+r"""The text format of the processors' fields, and short descriptions of stages.
 
-Texts of a zone, of what is suppressed and of what is biased may hold blanks at their
-ends and line breaks, which a line of a field cannot: so `\n`, `\t`, `\r`, `\s` (a
-blank), `\#` and `\\` stand for them. `#123` is the token of that number.
+Texts of a zone, suppressed texts and biased texts may contain spaces at their ends and line breaks, which a line of a
+field cannot. They are written as `\n`, `\t`, `\r`, `\s` (a space), `\#` and `\\`. `#123` is the token of that number.
 """
 
 from __future__ import annotations
@@ -50,11 +49,11 @@ _MOST_NAMED = 3
 
 
 class UnreadableError(ValueError):
-    """What was typed means nothing; the text says what and where."""
+    """An input that cannot be read; the message says what and where."""
 
 
 def written(text: str) -> str:
-    """A text as a field shows it."""
+    """Return a text in the notation of a field."""
     marked = "".join(_MARKS.get(char, char) for char in text)
     inner = marked.strip(" ")
     start = len(marked) - len(marked.lstrip(" "))
@@ -63,10 +62,10 @@ def written(text: str) -> str:
 
 
 def read(typed: str) -> str:
-    """The text that was typed; blanks around it do not count.
+    """Return the text that was typed; spaces around it are ignored.
 
     Raises:
-        UnreadableError: a backslash stands before a letter that it does not escape.
+        UnreadableError: a backslash is followed by a character that it does not escape.
     """
 
     def replace(found: re.Match[str]) -> str:
@@ -78,12 +77,12 @@ def read(typed: str) -> str:
 
 
 def written_suppressed(settings: PipelineSettings) -> str:
-    """Texts and tokens, one in a line."""
+    """Return texts and tokens, one per line."""
     return "\n".join((*map(written, settings.suppress), *(f"#{number}" for number in settings.suppress_ids)))
 
 
 def read_suppressed(typed: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The texts and the tokens of some lines.
+    """Return the texts and the tokens of some lines.
 
     Raises:
         UnreadableError: a line cannot be read.
@@ -98,14 +97,14 @@ def read_suppressed(typed: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
 
 
 def written_bias(settings: PipelineSettings) -> str:
-    """Texts or tokens and what is added, one in a line."""
+    """Return texts or tokens and their biases, one per line."""
     return "\n".join(
         f"{text if _NUMBER.fullmatch(text) else written(text)} = {value:+g}" for text, value in settings.bias
     )
 
 
 def read_bias(typed: str) -> tuple[tuple[str, float], ...]:
-    """Pairs of a text, or a token's number, and what is added.
+    """Return pairs of a text, or a token's number, and its bias.
 
     Raises:
         UnreadableError: a line cannot be read.
@@ -129,15 +128,15 @@ def read_bias(typed: str) -> tuple[tuple[str, float], ...]:
 
 
 def written_table(table: TableSettings) -> str:
-    """Transitions, one in a line."""
+    """Return transitions, one per line."""
     return "\n".join(" ".join(map(str, transition)) for transition in table.transitions)
 
 
 def read_table(typed: str, initial: int) -> TableSettings:
-    """Transitions that were typed.
+    """Return the transitions that were typed.
 
     Raises:
-        UnreadableError: a line is none.
+        UnreadableError: a line is not a transition.
     """
     transitions = []
     for number, line in _lines(typed):
@@ -149,7 +148,7 @@ def read_table(typed: str, initial: int) -> TableSettings:
 
 
 def stage_facts(settings: PipelineSettings) -> dict[StageName, str]:
-    """What each stage that is on was told, in a few words; the sampler's are left out."""
+    """Return the settings of each active stage in a few words, without those of the sampler."""
     facts = {
         StageName.GRAMMAR: "" if settings.zones is None else _zone_fact(settings.zones),
         StageName.BUDGET: "within budget" if settings.budget else "",
@@ -163,18 +162,18 @@ def stage_facts(settings: PipelineSettings) -> dict[StageName, str]:
 
 
 def summary(settings: PipelineSettings) -> str:
-    """What is on, in the order of the stages; empty where all is as usual."""
+    """Return what is active, in the order of the stages; empty at the defaults."""
     facts = stage_facts(settings)
-    said = [facts[name] for name in settings.stages if name in facts]
+    parts = [facts[name] for name in settings.stages if name in facts]
     if settings.stages != DEFAULT_ORDER:
-        said.append("own order")
+        parts.append("own order")
     if settings.coalesce is not Strategy.NONE:
-        said.append(f"forced runs {COALESCE_TEXTS[settings.coalesce]}")
-    return " · ".join(said)
+        parts.append(f"forced runs {COALESCE_TEXTS[settings.coalesce]}")
+    return " · ".join(parts)
 
 
 def budget_line(budget: BudgetState) -> str:
-    """How much is left, how much an ending takes, and whether that is exact or a bound."""
+    """Return the tokens left, those that an ending takes, and whether that is exact or a bound."""
     left = f"{'exact' if budget.is_exact else 'a safe bound'}: {budget.left:,} left"
     if budget.at_least is None:
         return f"{left}, and no tokens of this vocabulary are an ending"
@@ -187,17 +186,17 @@ def budget_line(budget: BudgetState) -> str:
 
 
 def trigger_fact(after: str, after_token: str) -> str:
-    """What begins a zone, in a few words; the texts are as they are written in fields."""
+    """Return how a zone begins, in a few words; the texts are in the notation of fields."""
     triggers = [text for text in (after, after_token) if text]
     return f"after {_short(' or '.join(triggers))}" if triggers else "at once"
 
 
 def _zone_fact(zones: ZoneSettings) -> str:
-    said = [trigger_fact(written(zones.after), zones.after_token)]
-    said += [f"until {_short(written(zones.until))}"] if zones.until else []
-    said += {Afterwards.STOP: [], Afterwards.FREE: ["then free"], Afterwards.AGAIN: ["again"]}[zones.then]
-    said += [f"{len(zones.others) + 1} zones"] if zones.others else []
-    return ", ".join(said)
+    parts = [trigger_fact(written(zones.after), zones.after_token)]
+    parts += [f"until {_short(written(zones.until))}"] if zones.until else []
+    parts += {Afterwards.STOP: [], Afterwards.FREE: ["then free"], Afterwards.AGAIN: ["again"]}[zones.then]
+    parts += [f"{len(zones.others) + 1} zones"] if zones.others else []
+    return ", ".join(parts)
 
 
 def _suppress_fact(settings: PipelineSettings) -> str:

@@ -1,7 +1,7 @@
-"""The prompt: plain text, or a chat where the model has a template for one.
+"""The prompt: plain text, or a chat if the model has a template for one.
 
-Folded, it is one line. A change is reported a moment after the last keystroke,
-and at once where a step must not run ahead of it (`commit`).
+Folded, it is one line. A change is reported shortly after the last keystroke, and at once if a step must not be taken
+before it (`commit`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class PromptBox(QWidget):
 
     Signals:
         edited(prompt): the user changed it; a `str` or a `Chat`.
-        drafted(prompt): the user typed; `edited` follows a moment after the last key.
+        drafted(prompt): the user is typing; `edited` follows shortly after the last key.
     """
 
     edited = Signal(object)
@@ -82,14 +82,14 @@ class PromptBox(QWidget):
         self.set_can_chat(False)
 
     def prompt(self) -> str | Chat:
-        """What the fields say."""
+        """Return the prompt in the fields."""
         if self.modes.checkedId() == _TEXT:
             return self.text.toPlainText()
         messages = [("system", self.system.toPlainText()), ("user", self.user.toPlainText())]
         return Chat(tuple(message for message in messages if message[1]), self.assistant.text())
 
     def show_prompt(self, prompt: str | Chat, tokens: tuple[tuple[int, str], ...]) -> None:
-        """Show the prompt in force; what the user is typing stays."""
+        """Show the prompt in force; do not overwrite what the user is typing."""
         self.tokens.show_chips(prompt_chips(tokens), None)
         self._token_count = len(tokens)
         self._unfold_tokens()
@@ -100,7 +100,7 @@ class PromptBox(QWidget):
         self._summarise()
 
     def set_can_chat(self, can_chat: bool) -> None:
-        """Whether the model has a template; a chat that is in force stays visible."""
+        """Set whether the model has a chat template; a chat that is in force stays visible."""
         is_chat = self.modes.checkedId() == _CHAT
         for button in (self.as_text, self.as_chat):
             button.setVisible(can_chat or is_chat)
@@ -175,7 +175,7 @@ class PromptBox(QWidget):
         self._fit_tokens()
 
     def _fit_tokens(self) -> None:
-        """As high as the tokens need, up to a few lines."""
+        """Fit the height to the tokens, up to a few lines."""
         most = self.tokens.sizeHint().height()
         self.tokens.setFixedHeight(min(max(self.tokens.content_height, self.tokens.minimumSizeHint().height()), most))
 
@@ -191,7 +191,7 @@ class PromptBox(QWidget):
 
     def _fit_page(self) -> None:
         if (page := self._pages.currentWidget()) is not None:
-            # What a field hints at does not know of the height that was fixed for it.
+            # A field's size hint ignores its fixed height.
             self._pages.setFixedHeight(page.sizeHint().boundedTo(page.maximumSize()).height())
 
     def _fill(self, prompt: str | Chat) -> None:
@@ -199,9 +199,9 @@ class PromptBox(QWidget):
         blockers = [QSignalBlocker(field) for field in fields]
         if isinstance(prompt, Chat):
             self.as_chat.setChecked(True)
-            said = dict(prompt.messages)
-            self.system.setPlainText(said.get("system", ""))
-            self.user.setPlainText(said.get("user", ""))
+            texts = dict(prompt.messages)
+            self.system.setPlainText(texts.get("system", ""))
+            self.user.setPlainText(texts.get("user", ""))
             self.assistant.setText(prompt.assistant_prefix)
         else:
             self.as_text.setChecked(True)
@@ -215,12 +215,12 @@ class PromptBox(QWidget):
         self.summary.set_text(prompt_text(self.prompt()) or _NO_PROMPT)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The tokens wrap anew, once they know their width."""
+        """Wrap the tokens again, once the width is final."""
         super().resizeEvent(event)
         QTimer.singleShot(0, self, self._fit_tokens)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A click on the folded prompt opens it; leaving a field reports it."""
+        """Open the folded prompt on a click; report a change when a field loses the focus."""
         if event.type() == QEvent.Type.FocusOut and watched is not self.summary:
             self.commit()
         elif watched is self.summary and event.type() == QEvent.Type.MouseButtonRelease:

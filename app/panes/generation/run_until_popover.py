@@ -1,4 +1,4 @@
-"""*Run until…*: the goals of a run, in a popover; what was chosen last is chosen again."""
+"""*Run until…*: the goals of a run, in a popover that remembers the last choice."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _CHOICES = {
 
 
 class RunUntilPopover(QFrame):
-    """Asks how far to run.
+    """Asks for the goal of a run.
 
     Signals:
-        wanted(RunUntil): run so far.
+        wanted(RunUntil): run until this goal.
     """
 
     wanted = Signal(object)
@@ -77,7 +77,7 @@ class RunUntilPopover(QFrame):
         self.choices[Goal.END].setChecked(True)
 
     def show_rules(self, names: tuple[str, ...], refusal: str = "") -> None:
-        """Offer these rules, or the parts of a schema; `refusal` says why there can be none."""
+        """Offer these rules, or the parts of a schema; `refusal` says why there are none."""
         choice = self.choices[Goal.RULE_EXIT]
         for widget in (choice, self.rule):
             widget.setEnabled(not refusal)
@@ -93,13 +93,13 @@ class RunUntilPopover(QFrame):
         self.rule.setCurrentText(typed if typed or not names else names[0])
 
     def show_state(self, state: StateName | None, label: str = "") -> None:
-        """Offer the selected state; None where none is selected."""
+        """Offer the selected state; None if none is selected."""
         self._state, self._state_label = state, label
         self.state.setText(label or _NO_STATE)
         self._enable()
 
     def until(self) -> RunUntil | None:
-        """What is chosen; None where something is missing."""
+        """Return the chosen goal with its parameters; None if a parameter is missing."""
         goal = self.goal
         match goal:
             case Goal.RULE_EXIT:
@@ -119,23 +119,23 @@ class RunUntilPopover(QFrame):
 
     @property
     def goal(self) -> Goal:
-        """The goal that is chosen."""
+        """Return the chosen goal."""
         return next(goal for goal, button in self.choices.items() if button.isChecked())
 
     def open_under(self, widget: QWidget) -> None:
-        """Open under a button."""
+        """Open below a button."""
         self._enable()
         self.adjustSize()
         self.move(widget.mapToGlobal(QPoint(0, widget.height() + theme.SPACE_XS)))
         self.show()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The keyboard starts at what is chosen."""
+        """Focus the chosen goal."""
         super().showEvent(event)
         self.choices[self.goal].setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Return runs."""
+        """Run on Return."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._run()
         else:
@@ -165,8 +165,8 @@ class RunUntilPopover(QFrame):
         self.z.valueChanged.connect(lambda _value: self.choices[Goal.Z_BELOW].setChecked(True))
         self.count.valueChanged.connect(lambda _value: self.choices[Goal.TOKENS].setChecked(True))
         self.token.returnPressed.connect(self._run)
-        told = QFontMetrics(theme.ui_font()).horizontalAdvance(_NO_STATE)
-        width = max(_LEAST_FIELD, told + theme.SPACE_M)
+        text_width = QFontMetrics(theme.ui_font()).horizontalAdvance(_NO_STATE)
+        width = max(_LEAST_FIELD, text_width + theme.SPACE_M)
         foot = QHBoxLayout()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)

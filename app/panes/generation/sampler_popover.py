@@ -1,4 +1,4 @@
-"""How tokens are drawn, in a popover under its button."""
+"""The sampler settings, in a popover below their button."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class SamplerPopover(QFrame):
         self.setProperty("role", "card")
         self.greedy = QCheckBox("Greedy: always the most probable token")
         self.temperature = _real(0.01, 5.0, 0.05, "Divides the logits: below 1 surer, above 1 more varied")
-        self.top_k = _whole(0, 1_000_000, "Draws from the k most probable tokens only", off="off")
+        self.top_k = _integer(0, 1_000_000, "Draws from the k most probable tokens only", off="off")
         self.top_p = _real(
             0.01, 1.0, 0.05, "Draws from the smallest set whose probabilities add up to p", off_at_most=True
         )
         self.min_p = _real(0.0, 1.0, 0.01, "Leaves out tokens below this share of the best one's probability")
         self.penalty = _real(0.1, 3.0, 0.05, "Above 1, makes tokens that occurred before less probable")
-        self.seed = _whole(0, _MOST_SEED, "The same seed gives the same text")
+        self.seed = _integer(0, _MOST_SEED, "The same seed gives the same text")
         self.new_seed = push_button("New", "Draw another seed")
         self.reset = push_button("Reset to defaults", "Plain sampling: temperature 1, no filter, seed 0", role="link")
         self._build()
@@ -58,7 +58,7 @@ class SamplerPopover(QFrame):
         self.show_settings(_DEFAULTS)
 
     def settings(self) -> SamplerSettings:
-        """What the fields say."""
+        """Return the settings in the fields."""
         return SamplerSettings(
             repetition_penalty=round(self.penalty.value(), 4),
             temperature=0.0 if self.greedy.isChecked() else round(self.temperature.value(), 4),
@@ -69,7 +69,7 @@ class SamplerPopover(QFrame):
         )
 
     def show_settings(self, settings: SamplerSettings) -> None:
-        """Fill the fields, silently."""
+        """Fill the fields without signals."""
         if settings == self.settings():
             return
         with self._silently():
@@ -92,12 +92,12 @@ class SamplerPopover(QFrame):
         self.show()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The keyboard starts at the top."""
+        """Focus the first field."""
         super().showEvent(event)
         self.greedy.setFocus()
 
     def _build(self) -> None:
-        form = QGridLayout()  # in which, unlike in a QFormLayout, labels stand in the middle of their rows
+        form = QGridLayout()  # unlike in a QFormLayout, labels are centred vertically in their rows
         form.setHorizontalSpacing(theme.SPACE_L)
         form.setVerticalSpacing(theme.SPACE_S)
         form.setColumnStretch(1, 1)
@@ -149,7 +149,7 @@ class SamplerPopover(QFrame):
 
 
 class SamplerButton(QToolButton):
-    """Says how tokens are drawn, and opens the popover.
+    """Shows the sampler settings, and opens the popover.
 
     Signals:
         edited(SamplerSettings): the user changed something.
@@ -163,11 +163,11 @@ class SamplerButton(QToolButton):
         self._settings = _DEFAULTS
         self._popover: SamplerPopover | None = None
         self.clicked.connect(lambda: self.popover.open_under(self))
-        self._say(_DEFAULTS)
+        self._show_summary(_DEFAULTS)
 
     @property
     def popover(self) -> SamplerPopover:
-        """The fields, made with their first opening."""
+        """Return the popover, created when it is first opened."""
         if self._popover is None:
             self._popover = SamplerPopover(self)
             self._popover.show_settings(self._settings)
@@ -175,24 +175,24 @@ class SamplerButton(QToolButton):
         return self._popover
 
     def show_settings(self, settings: SamplerSettings) -> None:
-        """Show what is in force."""
+        """Show the settings in force."""
         if settings != self._settings:
-            self._say(settings)
+            self._show_summary(settings)
         if self._popover is not None:
             self._popover.show_settings(settings)
 
     def _on_edited(self, settings: SamplerSettings) -> None:
-        self._say(settings)
+        self._show_summary(settings)
         self.edited.emit(settings)
 
-    def _say(self, settings: SamplerSettings) -> None:
+    def _show_summary(self, settings: SamplerSettings) -> None:
         self._settings = settings
         self.setText(f"{summary(settings)} ▾")
         self.setToolTip(plain_text("How tokens are drawn: " + details(settings)))
 
 
 def summary(settings: SamplerSettings) -> str:
-    """Settings in a few letters: "t 0.8 · seed 7"; a plus for filters that the tool tip names."""
+    """Summarise settings: "temp 0.8 · seed 7"; a plus stands for filters that the tool tip names."""
     if settings.temperature == 0:
         return "Greedy"
     filters = settings.top_k or settings.top_p < 1 or settings.min_p or settings.repetition_penalty != 1
@@ -200,7 +200,7 @@ def summary(settings: SamplerSettings) -> str:
 
 
 def details(settings: SamplerSettings) -> str:
-    """All settings that are in force."""
+    """Describe all settings that are in force."""
     facts = ["greedy" if settings.temperature == 0 else f"temperature {settings.temperature:g}"]
     if settings.temperature:
         facts += [f"top-k {settings.top_k}"] if settings.top_k else []
@@ -214,15 +214,15 @@ def details(settings: SamplerSettings) -> str:
 def _real(least: float, most: float, step: float, tip: str, *, off_at_most: bool = False) -> QDoubleSpinBox:
     field = QDoubleSpinBox(minimum=least, maximum=most, singleStep=step, decimals=2)
     field.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
-    field.setKeyboardTracking(False)  # a number is reported when it is finished
+    field.setKeyboardTracking(False)  # a number is reported when it is complete
     field.setToolTip(plain_text(tip + (" (1.00 is off)" if off_at_most else "")))
     return field
 
 
-def _whole(least: int, most: int, tip: str, *, off: str = "") -> QSpinBox:
+def _integer(least: int, most: int, tip: str, *, off: str = "") -> QSpinBox:
     field = QSpinBox(minimum=least, maximum=most)
     field.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
-    field.setKeyboardTracking(False)  # a number is reported when it is finished
+    field.setKeyboardTracking(False)  # a number is reported when it is complete
     field.setSpecialValueText(off)
     field.setToolTip(plain_text(tip))
     return field

@@ -1,10 +1,9 @@
-"""How the output and what follows it share the height.
+"""Distributes the height between the output and the pages below it.
 
-The output takes what its chips need and no more: in a low window every line that it
-does not need is a candidate that can be read. In a high one three lines are kept from
-the start, so that the table does not move with the first steps. Once the user has
-drawn the line, it stays there. Where the height is but a few lines of text, what can
-be written closer is, as `tightened` tells.
+The output gets the height of its chips and no more, since in a low window every spare line can show a candidate. In a
+high window three lines are reserved from the beginning, so that the table does not move with the first steps. Once the
+user has moved the splitter, it stays. If the height is only a few lines of text, `tightened` tells the parts to use a
+compact layout.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from PySide6.QtWidgets import QSplitter, QWidget
 from app.panes.generation.output import OutputBox
 
 _HIGH_FROM = 600  # pixels
-_SHARE = 0.25  # of the height, which the output takes at most
-_TIGHT_BELOW = 22  # lines of text: what stands around the candidates takes some twelve, and cannot be made lower
+_SHARE = 0.25  # the largest share of the height that the output takes
+_TIGHT_BELOW = 22  # lines of text: everything around the candidates needs about twelve and cannot be made lower
 
 
 class OutputSplitter(QSplitter):
-    """The output over what follows.
+    """The output above the pages.
 
     Signals:
         tightened(is tight): there is hardly room for the candidates, or there is again.
@@ -36,7 +35,7 @@ class OutputSplitter(QSplitter):
     def __init__(self, output: OutputBox, following: QWidget) -> None:
         super().__init__(Qt.Orientation.Vertical)
         self._output = output
-        self._is_drawn = False  # by the user
+        self._was_moved = False  # by the user
         self._is_tight = False
         self.setChildrenCollapsible(False)
         self.addWidget(output)
@@ -46,7 +45,7 @@ class OutputSplitter(QSplitter):
 
     def fit(self) -> None:
         """Give the output the height of its chips."""
-        if self._is_drawn or not self.height():
+        if self._was_moved or not self.height():
             return
         chips = self._output.chips
         least = self._output.minimumSizeHint().height()
@@ -58,7 +57,7 @@ class OutputSplitter(QSplitter):
             self.setSizes([wanted, self.height() - wanted])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share another height, or wrap at another width."""
+        """Distribute the new height, or wrap at the new width."""
         super().resizeEvent(event)
         is_tight = self.height() < _TIGHT_BELOW * self.fontMetrics().lineSpacing()
         if is_tight != self._is_tight:
@@ -66,5 +65,5 @@ class OutputSplitter(QSplitter):
             self.tightened.emit(is_tight)
         self.fit()
 
-    def _keep(self, _place: int, _index: int) -> None:
-        self._is_drawn = True
+    def _keep(self, _position: int, _index: int) -> None:
+        self._was_moved = True

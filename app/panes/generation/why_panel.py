@@ -1,7 +1,7 @@
 """*Why not?*: what happened to a token, byte by byte, and where in the grammar.
 
-A match may stand on several stacks of rules at once. Each is told by itself: how
-much of the token it read, what it wanted there, and by which rule.
+A match may have several stacks of rules at once. Each has its own row: how much of the token it read, what it expected
+then, and in which rule.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ _MOST_SPANS = 3
 _MOST_STACKS = 5
 _MOST_PROPERTIES = 4
 _EXCERPT = 28
-_LEAST_LINES = 6  # in sight, where the window is low
+_LEAST_LINES = 6  # visible, if the window is low
 _EMPHASIS = "text-decoration: underline; font-weight: 600;"
 
 
 class WhyPanel(QFrame):
-    """Opens under the candidates with an answer; closed by its cross or with Escape.
+    """An answer below the candidates; closed by its button or Escape.
 
     Signals:
-        span_wanted(Span): show this place of the grammar.
+        span_wanted(Span): show this span of the grammar.
         closed: the panel was closed.
     """
 
@@ -89,9 +89,9 @@ class WhyPanel(QFrame):
 
         Args:
             answer: the verdict on a token.
-            candidate: the token's row in the table; None where it is not shown.
-            source: the text of the grammar that the answer is about, for excerpts; may be empty.
-            is_past: whether the answer is about another step than the one that is shown.
+            candidate: the token's row in the table; None if it is not shown.
+            source: the text of the grammar that the answer refers to, for excerpts; may be empty.
+            is_past: whether the answer refers to another step than the shown one.
         """
         self._answer, self._candidate, self._source, self._is_past = answer, candidate, source, is_past
         self._render()
@@ -99,21 +99,21 @@ class WhyPanel(QFrame):
         name = candidate.name if candidate else ""
         verdict = "may come next" if answer.explanation.allowed and not answer.removed_by else "may not come next"
         token = token_text(answer.explanation.token, name, answer.token_id)
-        announce(self, f"{token} {verdict}. {unmarked(self._said)}")
+        announce(self, f"{token} {verdict}. {unmarked(self._sentence)}")
 
     def mark_past(self) -> None:
-        """Say which step the answer is about: another one is shown now."""
+        """Add which step the answer refers to: another one is shown now."""
         if not self._is_past:
             self._is_past = True
             self._render()
 
     def close_panel(self) -> None:
-        """Close."""
+        """Close the panel."""
         self.hide()
         self.closed.emit()
 
     def _scrolled(self) -> QWidget:
-        """The facts and the sentence: where there is no room for all of them, they scroll rather than overlap."""
+        """Return the facts and the sentence in a scroll area, for when there is not enough room."""
         body = QWidget()
         column = QVBoxLayout(body)
         column.setContentsMargins(0, 0, 0, 0)
@@ -138,11 +138,11 @@ class WhyPanel(QFrame):
         read = explanation.stacks if self._removed_by is None else ()
         if len(read) > 1 or any(stack.rules for stack in read):
             self._show_stacks(explanation)
-        self._prose.setText(prose(self._said))
-        self._prose.setVisible(bool(self._said))
+        self._prose.setText(prose(self._sentence))
+        self._prose.setVisible(bool(self._sentence))
 
     @property
-    def _said(self) -> str:
+    def _sentence(self) -> str:
         if self._removed_by is not None:
             stage, why = self._removed_by
             return f"The grammar allows it; the stage {stage} removes it: {why}."
@@ -188,7 +188,7 @@ class WhyPanel(QFrame):
         return text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
 
     def _show_stacks(self, explanation: Explanation) -> None:
-        """A row for each stack of the match, those that went farthest first."""
+        """Show a row for each stack of the match, those that went farthest first."""
         token = explanation.token or b""
         for index, stack in enumerate(explanation.stacks[:_MOST_STACKS]):
             caption = "By stack" if len(explanation.stacks) > 1 else "By rule"
@@ -204,15 +204,15 @@ class WhyPanel(QFrame):
         layout.setSpacing(theme.SPACE_XS)
         if stack.rules:
             name = stack.rules[0] or "/"
-            # An innermost rule says little by itself: the others stand in the tool tip.
+            # The innermost rule says little on its own: the others are in the tool tip.
             tip = "Show this place in the grammar" + (f"\n{' in '.join(stack.rules)}" if len(stack.rules) > 1 else "")
-            layout.addWidget(self._place_button(name, tip, stack.spans))
+            layout.addWidget(self._span_button(name, tip, stack.spans))
         elif stack.spans:
-            layout.addWidget(self._place_button(self._excerpt(stack.spans[0]), "Show this place", stack.spans))
+            layout.addWidget(self._span_button(self._excerpt(stack.spans[0]), "Show this place", stack.spans))
         layout.addWidget(_label(_stack_html(stack, token)), 1)
         return row
 
-    def _place_button(self, text: str, tip: str, spans: tuple[Span, ...]) -> QWidget:
+    def _span_button(self, text: str, tip: str, spans: tuple[Span, ...]) -> QWidget:
         button = tool_button(text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…", tip, role="chip")
         button.setFont(theme.mono_font())
         button.setEnabled(bool(spans))
@@ -237,14 +237,14 @@ class WhyPanel(QFrame):
 
 
 class _Scrolled(QScrollArea):
-    """As high as what is in it, but less high where the window is low."""
+    """As high as its content, but less high in a low window."""
 
     def __init__(self, body: QWidget) -> None:
         super().__init__()
         self._body = body
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its buttons come into sight as they get the focus
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its buttons scroll into view when they get the focus
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.setWidget(body)
@@ -253,36 +253,36 @@ class _Scrolled(QScrollArea):
         body.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Ask for another height as soon as there is something else to show."""
+        """Update the size hint when the content changes."""
         if watched is self._body and event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
         return super().eventFilter(watched, event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width breaks the sentence at other places."""
+        """Update the size hint, since another width changes the line breaks."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        """All of it, at the present width."""
+        """Return the size of the content at the present width."""
         width = self.viewport().width()
         height = self._body.heightForWidth(width) if self._body.hasHeightForWidth() else self._body.sizeHint().height()
         return QSize(self._body.sizeHint().width(), height)
 
     def minimumSizeHint(self) -> QSize:
-        """Some lines of it."""
+        """Return the height of a few lines."""
         return QSize(0, min(self.sizeHint().height(), _LEAST_LINES * self.fontMetrics().lineSpacing()))
 
 
 def _label(text: str) -> QLabel:
-    made = Label(text, is_html=True)
-    made.setWordWrap(True)
-    return made
+    label = Label(text, is_html=True)
+    label.setWordWrap(True)
+    return label
 
 
 def _stack_html(stack: StackVerdict, token: bytes) -> str:
-    """What a stack read of a token, and what it wanted then."""
+    """Describe what a stack read of a token, and what it expected then."""
     read = ""
     if token and stack.offset:
         read = code(shown(token[: stack.offset]), Role.ALLOWED) + words(" fits, then ", Role.MUTED)
@@ -301,7 +301,7 @@ def _stack_html(stack: StackVerdict, token: bytes) -> str:
 
 
 def _dead_html(token: bytes, offset: int) -> str:
-    """A token with the byte at which it died marked: what came before it was fine, the rest never mattered."""
+    """Return a token with the byte marked that was refused; the rest was never read."""
     before, dead, after = token[:offset], token[offset : offset + 1], token[offset + 1 :]
     theme_now = theme.current()
     family = ", ".join(f"'{name}'" for name in theme.mono_font().families())
@@ -313,8 +313,8 @@ def _dead_html(token: bytes, offset: int) -> str:
         ),
         (after, f"color: {theme_now.hex(Role.MUTED)};"),
     )
-    spelled = "".join(
+    marked = "".join(
         f'<span style="font-family: {family}; {style}">{html.escape(shown(piece))}</span>' for piece, style in pieces
     )
     place = f"byte {offset + 1} of {len(token)}" if len(token) > 1 else "its only byte"
-    return f"{spelled} {words(place, Role.MUTED)}"
+    return f"{marked} {words(place, Role.MUTED)}"

@@ -1,7 +1,7 @@
-"""The zones of an output, as fields: the grammar's own, and others with grammars of their own.
+"""The fields of an output's zones: that of the grammar, and others with grammars of their own.
 
-One zone is shown at a time, chosen from a list above the fields. What follows a zone, and
-whether one must come, is one thing for all of them.
+One zone is shown at a time, chosen from a list above the fields. What follows a zone, and whether one is required,
+applies to all of them.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class ZoneFields(QWidget):
         self._refresh()
 
     def show_zones(self, zones: ZoneSettings | None) -> None:
-        """Fill the fields, silently; where there are no zones, what was typed stays, to be switched on again."""
+        """Fill the fields without signals; without zones, what was typed stays, to be switched on again."""
         blockers = [QSignalBlocker(field) for field in self.inputs()]
         self.is_partial.setChecked(zones is not None)
         if zones is not None:
@@ -97,7 +97,7 @@ class ZoneFields(QWidget):
         self._refresh()
 
     def clear(self) -> None:
-        """Forget what was typed."""
+        """Clear what was typed."""
         self.show_zones(ZoneSettings())
         blocker = QSignalBlocker(self.is_partial)
         self.is_partial.setChecked(False)
@@ -105,10 +105,10 @@ class ZoneFields(QWidget):
         self._refresh()
 
     def zones(self) -> ZoneSettings | None:
-        """What was typed.
+        """Return the zones that were typed.
 
         Raises:
-            UnreadableError, InvariantError: what is wrong with it, and in which zone.
+            UnreadableError, InvariantError: what is wrong, and in which zone.
         """
         if not self.is_partial.isChecked():
             return None
@@ -122,7 +122,7 @@ class ZoneFields(QWidget):
         )
 
     def inputs(self) -> tuple[QWidget, ...]:
-        """All fields that are always there."""
+        """Return all fields that always exist."""
         own = self.after, self.after_token, self.until
         return self.is_partial, self.chosen, *own, self.then, self.required, *self.others
 
@@ -132,8 +132,6 @@ class ZoneFields(QWidget):
             return fields.zone()
         except (UnreadableError, InvariantError) as error:
             raise UnreadableError(f"zone {number}: {error}") from None
-
-    # --- inside ---------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
         own = Form(self._own)
@@ -187,10 +185,10 @@ class ZoneFields(QWidget):
         self.edited.emit()
 
     def _on_remove(self) -> None:
-        place = self.chosen.currentIndex()
-        self._drop(place - 1)
+        index = self.chosen.currentIndex()
+        self._drop(index - 1)
         self._name_zones()
-        self._show(place - 1)
+        self._show(index - 1)
         self.edited.emit()
 
     def _append(self) -> None:
@@ -199,8 +197,8 @@ class ZoneFields(QWidget):
         self.others.append(fields)
         self._pages.addWidget(fields)
 
-    def _drop(self, place: int) -> None:
-        fields = self.others.pop(place)
+    def _drop(self, index: int) -> None:
+        fields = self.others.pop(index)
         self._pages.removeWidget(fields)
         fields.deleteLater()
 
@@ -208,13 +206,13 @@ class ZoneFields(QWidget):
         self._name_zones()
         self._show(min(max(0, self.chosen.currentIndex()), len(self.others)))
 
-    def _show(self, place: int) -> None:
-        self.chosen.setCurrentIndex(place)
-        self._pages.setCurrentIndex(place)
+    def _show(self, index: int) -> None:
+        self.chosen.setCurrentIndex(index)
+        self._pages.setCurrentIndex(index)
         self._enable()
 
     def _name_zones(self) -> None:
-        """Say in the list what begins each zone."""
+        """Show in the list what begins each zone."""
         shown = self.chosen.currentIndex()
         blocker = QSignalBlocker(self.chosen)
         self.chosen.clear()
@@ -231,16 +229,16 @@ class ZoneFields(QWidget):
             field.setEnabled(is_on)
         self.add.setEnabled(is_on and len(self.others) + 1 < _MOST)
         self.remove.setEnabled(is_on and self.chosen.currentIndex() > 0)
-        # The page that is not shown shall not keep its room: a grammar takes more than three lines do.
+        # A hidden page must not keep its height: a grammar takes more than three lines.
         shown = self._pages.currentIndex()
-        for place, page in enumerate((self._own, *self.others)):
-            policy = QSizePolicy.Policy.Preferred if place == shown else QSizePolicy.Policy.Ignored
+        for index, page in enumerate((self._own, *self.others)):
+            policy = QSizePolicy.Policy.Preferred if index == shown else QSizePolicy.Policy.Ignored
             page.setSizePolicy(QSizePolicy.Policy.Preferred, policy)
         self._pages.updateGeometry()
 
 
 class OtherZoneFields(QWidget):
-    """One zone with a grammar of its own, or of free text.
+    """The fields of a zone with a grammar of its own, or of free text.
 
     Signals:
         edited(): the user changed something.
@@ -272,12 +270,12 @@ class OtherZoneFields(QWidget):
 
     @property
     def title(self) -> str:
-        """What the list calls it."""
+        """Return the zone's name in the list."""
         trigger = trigger_fact(self.after.text().strip(), self.after_token.text().strip())
         return f"{_NOTATIONS[self.notation.currentData()]}, {trigger}"
 
     def show_zone(self, zone: OtherZone) -> None:
-        """Fill the fields, silently."""
+        """Fill the fields without signals."""
         blockers = [QSignalBlocker(field) for field in (self.text, self.notation)]
         for line, text in (
             (self.after, written(zone.after)),
@@ -294,7 +292,7 @@ class OtherZoneFields(QWidget):
         self.text.setVisible(bool(zone.notation))
 
     def zone(self) -> OtherZone:
-        """What was typed.
+        """Return the zone that was typed.
 
         Raises:
             UnreadableError, InvariantError: what is wrong with it.

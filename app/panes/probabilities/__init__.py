@@ -1,4 +1,4 @@
-"""The redistribution pane: bars before and after the mask, and the sampler's waterfall."""
+"""The redistribution pane: probabilities before and after the mask, and the effect of each sampler stage."""
 
 from app.panes.probabilities.pane import ProbabilitiesPane
 from app.panes.probabilities.plot import MOST_BARS, axis_label, weightiest

@@ -1,9 +1,8 @@
-"""What the mask and the sampler did to the model's distribution.
+"""The effect of the mask and the sampler on the model's distribution.
 
-Pairs of bars show the tokens that matter most, and the numbers above them what bars
-cannot: how much mass went away, what was left (Z), how far the two distributions are
-apart (KL), and how undecided the model was before and is now. Under them the waterfall:
-what every stage of the sampler removed.
+Pairs of bars show the most important tokens; numbers above them show the mass that was removed, the mass left (Z), the
+divergence of the two distributions (KL), and the entropy before and after. The waterfall below shows what each stage of
+the sampler removed.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class ProbabilitiesPane(QFrame):
         self._library = DeferredImport(PLOTS, self)
         self._library.ready.connect(self._draw)
         self._library.failed.connect(self._show_failure)
-        self._drawing = Throttle(self._draw, self)
+        self._draw_throttle = Throttle(self._draw, self)
         self.facts = _Facts()
         self.waterfall = Waterfall()
         self._empty = Label(_EMPTY)
@@ -56,8 +55,8 @@ class ProbabilitiesPane(QFrame):
         self._empty.setWordWrap(True)
         self._pages = QStackedWidget()
         self._pages.addWidget(self._empty)
-        self._drawn = QWidget()
-        self._column = QVBoxLayout(self._drawn)
+        self._content = QWidget()
+        self._column = QVBoxLayout(self._content)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(theme.SPACE_M)
         self._column.addWidget(self.waterfall)
@@ -67,9 +66,9 @@ class ProbabilitiesPane(QFrame):
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(self._drawn)
-        for ground in (scroll.viewport(), self._drawn):
-            ground.setAutoFillBackground(False)
+        scroll.setWidget(self._content)
+        for background in (scroll.viewport(), self._content):
+            background.setAutoFillBackground(False)
         self._pages.addWidget(scroll)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
@@ -91,23 +90,23 @@ class ProbabilitiesPane(QFrame):
 
     @property
     def plot(self) -> RedistributionPlot | None:
-        """The drawing, once there was something to draw."""
+        """Return the plot, once there was something to draw."""
         return self._plot
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draw what came while the pane was hidden."""
+        """Draw what arrived while the pane was hidden."""
         super().showEvent(event)
         self._draw_soon()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Draw anew in another font."""
+        """Draw again in another font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._draw_soon()
 
     def _draw_soon(self) -> None:
         if self.isVisible() and self._position is not None:
-            self._drawing.ask()
+            self._draw_throttle.ask()
 
     def _draw(self) -> None:
         if self._position is None or not self.isVisible():
@@ -128,7 +127,7 @@ class ProbabilitiesPane(QFrame):
 
 
 class _Facts(QWidget):
-    """Mass removed, Z, KL and entropy, as numbers with their names."""
+    """Removed mass, Z, KL and entropy, as labelled numbers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -144,7 +143,7 @@ class _Facts(QWidget):
         ):
             column = QVBoxLayout()
             row.addLayout(column)
-            self._values[name] = _fill(column, name, tip)
+            self._values[name] = _add_fact(column, name, tip)
         row.addStretch(1)
 
     def show_position(self, position: Position | None) -> None:
@@ -166,11 +165,11 @@ class _Facts(QWidget):
 
     @property
     def text(self) -> str:
-        """All numbers with their names."""
+        """Return all numbers with their names."""
         return " · ".join(f"{name} {value.text()}" for name, value in self._values.items())
 
 
-def _fill(column: QVBoxLayout, name: str, tip: str) -> QLabel:
+def _add_fact(column: QVBoxLayout, name: str, tip: str) -> QLabel:
     caption, value = Label(name), Label()
     caption.setProperty("role", "muted")
     value.setFont(tabular(theme.ui_font(1.0)))

@@ -1,8 +1,7 @@
-"""The waterfall: what every stage of the sampler removed, tokens and mass, in the order in which they stand.
+"""The waterfall: the tokens and the mass that each stage of the sampler removed, in order.
 
-A bar is what is left of the model's own mass, and the pale end of it what the stage took.
-A stage that removes nothing may still move much: how much probability changed hands is a
-column of its own.
+A bar shows what is left of the model's own mass, and its pale end what the stage removed. A stage that removes nothing
+may still move probability, so that has a column of its own.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ _MOST_ROWS = 8
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """One row: a stage, and how much of the model's mass there was before it and is after it."""
+    """One row: a stage, and the model's mass left before and after it."""
 
     name: str
     effect: StageEffect
@@ -59,7 +58,7 @@ class Fall:
 
 
 def falls_of(position: Position) -> tuple[Fall, ...]:
-    """The rows of a position's stages."""
+    """Return the rows of a position's stages."""
     rows, left = [], 1.0
     for effect in position.stages:
         after = left * max(0.0, 1.0 - effect.mass)
@@ -69,14 +68,14 @@ def falls_of(position: Position) -> tuple[Fall, ...]:
 
 
 class WaterfallModel(RowsModel):
-    """A `Fall` for each stage."""
+    """The rows of the table."""
 
     titles = _TITLES
     tips = _TIPS
     numbers = frozenset((LEFT, REMOVED, MOVED))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Texts, and the row itself for whoever draws its bar."""
+        """Return the texts, and the row itself for the delegate that draws its bar."""
         if not index.isValid():
             return None
         row = self.rows[index.row()]
@@ -124,7 +123,7 @@ class Waterfall(QWidget):
         theme.themes.changed.connect(self.table.viewport().update)
 
     def show_position(self, position: Position | None) -> None:
-        """Show what the stages do at a position."""
+        """Show the effects of the stages at a position."""
         rows = () if position is None else falls_of(position)
         self.model.show_rows(rows)
         self.setVisible(bool(rows))
@@ -133,10 +132,10 @@ class Waterfall(QWidget):
 
 
 class _Delegate(QStyledItemDelegate):
-    """Draws the bar beside what is left; the rest is text."""
+    """Draws the bar of the mass that is left; the rest is text."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Room for the text."""
+        """Return the size of the text."""
         text = str(index.data(Qt.ItemDataRole.DisplayRole))
         return QSize(QFontMetrics(tabular(theme.ui_font())).horizontalAdvance(text) + 2 * theme.SPACE_S, _ROW_HEIGHT)
 
@@ -157,7 +156,7 @@ class _Delegate(QStyledItemDelegate):
         painter.restore()
 
     def _bar(self, painter: QPainter, box: QRectF, row: Fall) -> None:
-        """What is left is solid; what was taken is an outline, so that the two are told apart without colour."""
+        """Draw the mass left solid and the removed mass outlined, so that they differ without colour."""
         top = box.center().y() - _BAR / 2
         left = box.width() * row.after
         taken = box.width() * (row.before - row.after)

@@ -1,4 +1,4 @@
-"""The tests pane: texts that the grammar should accept or refuse, judged while one types."""
+"""The tests pane: texts that the grammar should accept or reject, checked while the user types."""
 
 from app.panes.test_strings.pane import StringTestsPane
 

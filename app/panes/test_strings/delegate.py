@@ -1,4 +1,4 @@
-"""Painting test strings: what is legal plain, the character that is not marked, what follows pale."""
+"""Painting of test strings: legal text plain, the first illegal character marked, the rest pale."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.diagnosis.verdicts.verdict import Verdict
 
 Role = theme.Role
 _PADDING = 6.0
-_KEPT_BEHIND = 6  # characters that should be seen behind the mark
+_VISIBLE_AFTER = 6  # characters that stay visible after the mark
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -41,11 +41,11 @@ class TextDelegate(QStyledItemDelegate):
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """One height for all rows."""
+        """Return the common height of all rows."""
         return QSize(240, row_height())
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        """A line to type in; line ends stand as `↵` there."""
+        """Return an editor in which line ends are shown as `↵`."""
         line = QLineEdit(parent)
         line.setFont(theme.mono_font())
         line.setAccessibleName("Text of the test")
@@ -54,18 +54,18 @@ class TextDelegate(QStyledItemDelegate):
         return line
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:
-        """Show the text as it is."""
+        """Show the text of the row."""
         assert isinstance(editor, QLineEdit)
         editor.setText(as_marks(str(index.data(TEXT_ROLE))))
 
     def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
-        """Hand the text over; the pane's own model takes it."""
+        """Pass the text to the model."""
         assert isinstance(editor, QLineEdit)
         model.setData(index, from_marks(editor.text()), Qt.ItemDataRole.EditRole)
 
 
 def row_height() -> int:
-    """The height of a row, pixels."""
+    """Return the height of a row, in pixels."""
     return round(QFontMetricsF(theme.mono_font()).height()) + 8
 
 
@@ -78,7 +78,7 @@ class Mark(Enum):
 
 
 def pieces_of(text: str, verdict: Verdict | None) -> tuple[tuple[str, Mark], ...]:
-    """A text in pieces, made visible: what is legal, what cannot stand, what follows."""
+    """Split a text into visible pieces: what is legal, what is illegal, what follows."""
     data = text.encode("utf-8", "surrogatepass")
     if verdict is None:
         return ((in_line(data), Mark.LEGAL),)
@@ -108,23 +108,23 @@ def _draw(painter: QPainter, box: QRectF, text: str, verdict: Verdict | None) ->
     for index, (piece, mark) in enumerate(pieces):
         shown_piece = piece
         if mark is Mark.LEGAL and index + 1 < len(pieces):
-            # What cannot stand is what one came to see: what comes before it gives way.
-            behind = "".join(text for text, _ in pieces[index + 1 :])[:_KEPT_BEHIND]
+            # The illegal character must be visible: the text before it is elided.
+            behind = "".join(text for text, _ in pieces[index + 1 :])[:_VISIBLE_AFTER]
             room = max(60.0, box.right() - left - metrics.horizontalAdvance(behind))
             shown_piece = metrics.elidedText(piece, Qt.TextElideMode.ElideLeft, room)
         if mark is Mark.DEAD:
             width = min(metrics.horizontalAdvance(piece), box.right() - left)
-            ground = QRectF(left, box.top() + 3, width, box.height() - 6)
-            painter.fillRect(ground, theme.colour(Role.ERROR_FILL))
-            painter.fillRect(QRectF(left, ground.bottom() - 1, width, 2), theme.colour(Role.ERROR))
-        left = _word(painter, QPointF(left, baseline), shown_piece, theme.colour(mark.value), box.right())
+            background = QRectF(left, box.top() + 3, width, box.height() - 6)
+            painter.fillRect(background, theme.colour(Role.ERROR_FILL))
+            painter.fillRect(QRectF(left, background.bottom() - 1, width, 2), theme.colour(Role.ERROR))
+        left = _draw_piece(painter, QPointF(left, baseline), shown_piece, theme.colour(mark.value), box.right())
     if verdict is not None and verdict.is_prefix and not verdict.is_complete and left < box.right() - 4:
-        # Something is still to come: an open end.
+        # More text must follow: an open end.
         painter.setPen(QPen(theme.colour(Role.WARNING), 1.5, Qt.PenStyle.DotLine))
         painter.drawRect(QRectF(left + 2, box.top() + 4, metrics.horizontalAdvance("0"), box.height() - 8))
 
 
-def _word(painter: QPainter, at: QPointF, text: str, colour: QColor, right: float) -> float:
+def _draw_piece(painter: QPainter, at: QPointF, text: str, colour: QColor, right: float) -> float:
     metrics = QFontMetricsF(painter.font())
     text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(0.0, right - at.x()))
     painter.setPen(colour)

@@ -1,4 +1,4 @@
-"""Edits of a list of test strings: as steps that can be undone, and from what somebody pastes."""
+"""Edits of a list of test strings: undo steps, and parsing of pasted text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.diagnosis.test_strings.values import ExpectedText
 
 
 class TextsChange(QUndoCommand):
-    """From one list of test strings to another."""
+    """A change from one list of test strings to another."""
 
     def __init__(
         self,
@@ -21,19 +21,19 @@ class TextsChange(QUndoCommand):
         put: Callable[[tuple[ExpectedText, ...]], None],
     ) -> None:
         super().__init__(name)
-        self._before, self._after, self._put = before, after, put
+        self._before, self._after, self._apply = before, after, put
 
     def undo(self) -> None:
-        """Go back."""
-        self._put(self._before)
+        """Restore the previous list."""
+        self._apply(self._before)
 
     def redo(self) -> None:
-        """Go on; Qt calls this for the first time, too."""
-        self._put(self._after)
+        """Apply the new list; Qt also calls this for the first time."""
+        self._apply(self._after)
 
 
 def lines_of(text: str) -> tuple[str, ...]:
-    """The test strings in a text: each line that is not blank, or each string of a JSON array."""
+    """Return the test strings in a text: each line that is not blank, or each string of a JSON array."""
     try:
         listed = json.loads(text)
     except ValueError:

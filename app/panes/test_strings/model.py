@@ -1,4 +1,4 @@
-"""Test strings as a table: what is expected of each, and what became of it."""
+"""A table model of test strings: the expectation of each, and its verdict."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST_ENDING = 24
 
 
 class TextsColumn(IntEnum):
-    """What stands in a column."""
+    """The columns."""
 
     RESULT = 0
     EXPECT = 1
@@ -37,9 +37,9 @@ _TITLES = ("", "Should be", "Text", "Verdict")
 
 
 class TextsModel(QAbstractTableModel):
-    """One row for each test string. A double click changes a text, and a click what is expected.
+    """A model with one row for each test string. A double click edits a text, and a click changes the expectation.
 
-    What is typed is not taken over here: the pane does that, so that it can be undone.
+    The model does not store an edit itself: the pane does, so that it can be undone.
 
     Signals:
         typed(row, text): a text was edited.
@@ -54,11 +54,11 @@ class TextsModel(QAbstractTableModel):
 
     @property
     def expected(self) -> tuple[ExpectedText, ...]:
-        """The test strings."""
+        """Return the test strings."""
         return self._expected
 
     def show_texts(self, expected: tuple[ExpectedText, ...]) -> None:
-        """List these."""
+        """Replace the test strings."""
         if len(expected) == len(self._expected):
             self._expected = expected
             self._all_changed()
@@ -68,46 +68,46 @@ class TextsModel(QAbstractTableModel):
         self.endResetModel()
 
     def show_verdicts(self, verdicts: Mapping[str, Verdict]) -> None:
-        """Say what became of each text; a text without a verdict waits for it."""
+        """Show the verdicts; a text without one is still being checked."""
         self._verdicts = verdicts
         self._all_changed()
 
     def verdict(self, row: int) -> Verdict | None:
-        """What became of a row; None while that is not known."""
+        """Return the verdict of a row; None until it is known."""
         return self._verdicts.get(self._expected[row].text)
 
     def passes(self, row: int) -> bool | None:
-        """Whether a row is as it should be; None while that is not known."""
+        """Return whether a row matches its expectation; None until it is known."""
         found = self.verdict(row)
         return None if found is None else found.is_complete is self._expected[row].accepts
 
     def rowCount(self, parent: Index = _ROOT) -> int:
-        """How many test strings there are."""
+        """Return the number of test strings."""
         return 0 if parent.isValid() else len(self._expected)
 
     def columnCount(self, parent: Index = _ROOT) -> int:
-        """Always the same columns."""
+        """Return the number of columns."""
         return 0 if parent.isValid() else len(TextsColumn)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Texts can be edited."""
+        """Return the flags: texts can be edited."""
         flags = super().flags(index)
         return flags | Qt.ItemFlag.ItemIsEditable if index.column() == TextsColumn.TEXT else flags
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Tell of an edit."""
+        """Emit `typed` for an edit."""
         if role != Qt.ItemDataRole.EditRole or not index.isValid() or index.column() != TextsColumn.TEXT:
             return False
         self.typed.emit(index.row(), str(value))
         return True
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Column titles."""
+        """Return the titles."""
         is_title = orientation is Qt.Orientation.Horizontal and 0 <= section < len(TextsColumn)
         return _TITLES[section] if is_title and role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """The text of a cell; the verdict itself for the view."""
+        """Return the text of a cell; the verdict itself for the view."""
         if not index.isValid() or index.row() >= len(self._expected):
             return None
         row, column = index.row(), TextsColumn(index.column())
@@ -170,7 +170,7 @@ class TextsModel(QAbstractTableModel):
 
 
 def told(found: Verdict) -> str:
-    """A verdict in the few words that a row has room for."""
+    """Return a verdict in a few words that fit in a row."""
     match found.outcome:
         case VerdictOutcome.COMPLETE:
             return "Accepted"
@@ -179,11 +179,11 @@ def told(found: Verdict) -> str:
         case VerdictOutcome.EMPTY_LANGUAGE:
             return "Refused: no text matches this grammar"
         case VerdictOutcome.ILLEGAL if found.failure is not None:
-            return f"Refused at byte {found.legal:,}: {_lacking(found.failure)}"
+            return f"Refused at byte {found.legal:,}: {_expectation(found.failure)}"
     return f"Refused. {unmarked(found.sentence)}"
 
 
-def _lacking(failure: Failure) -> str:
+def _expectation(failure: Failure) -> str:
     if failure.missing:
         names = ", ".join(f"“{name}”" for name in failure.missing)
         return f"{'the property' if len(failure.missing) == 1 else 'properties'} {names} still missing"
@@ -202,12 +202,12 @@ def _ending(found: Verdict) -> str:
 
 
 def as_marks(text: str) -> str:
-    """A text in one line: line ends and tabs as the marks that stand for them."""
+    """Return a text in one line, with marks instead of line ends and tabs."""
     return "".join(_MARKS.get(char, char) for char in text)
 
 
 def from_marks(text: str) -> str:
-    """The text that was typed with marks for line ends and tabs."""
+    """Return the text that was typed with marks for line ends and tabs."""
     for char, mark in _MARKS.items():
         text = text.replace(mark, char)
     return text

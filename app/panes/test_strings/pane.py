@@ -1,7 +1,7 @@
-"""The tests pane, put together.
+"""The tests pane.
 
-Values go in by `show_…`, what the user wants comes out by signals. The list of test
-strings is edited here, with an undo of its own; whoever listens keeps it.
+Data goes in by `show_…` methods; what the user requests comes out by signals. The list of test strings is edited here,
+with its own undo stack; a listener stores it.
 """
 
 from __future__ import annotations
@@ -56,12 +56,13 @@ class StringTestsPane(QWidget):
     """Lists test strings.
 
     Signals:
-        edited(tuple of ExpectedText): the list was changed by the user.
-        span_wanted(Span): show this place of the grammar.
-        suggestions_wanted(SuggestionKind): suggest some.
-        summary_changed(title): what the pane's tab should say.
-        generated_chosen(generated): whether the list counts what generated outputs use, instead of the test strings.
-        watched(is seen): whether the pane can be seen.
+        edited(tuple of ExpectedText): the user changed the list.
+        span_wanted(Span): show this span of the grammar.
+        suggestions_wanted(SuggestionKind): suggest texts of this kind.
+        summary_changed(title): the title of the pane's tab changed.
+        generated_chosen(generated): whether the list shows the coverage of generated outputs instead of the test
+        strings.
+        watched(is seen): whether the pane is visible.
     """
 
     edited = Signal(object)
@@ -95,10 +96,8 @@ class StringTestsPane(QWidget):
         self._dress()
         self._show_summary()
 
-    # --- values in ----------------------------------------------------------------------------------------------------
-
     def show_texts(self, expected: tuple[ExpectedText, ...]) -> None:
-        """Show a document's test strings; what was done to others cannot be undone any more."""
+        """Show a document's test strings; edits of others can no longer be undone."""
         self.table.end_typing(takes=False)
         self.undo_stack.clear()
         self.model.show_verdicts({})
@@ -107,7 +106,7 @@ class StringTestsPane(QWidget):
         self._show(expected)
 
     def show_answer(self, answer: JudgeAnswer, source: SourceText) -> None:
-        """Show verdicts, and what of the grammar is used."""
+        """Show the verdicts and the coverage of the grammar."""
         self._source, self._error = source, answer.error
         if not answer.error:
             self.model.show_verdicts(dict(zip(answer.texts, answer.verdicts, strict=True)))
@@ -116,31 +115,29 @@ class StringTestsPane(QWidget):
         self._show_summary()
 
     def show_generated(self, found: Coverage) -> None:
-        """Show what generated outputs use of the grammar."""
+        """Show the coverage of generated outputs."""
         self._generated = found
         self._show_coverage()
         self._show_summary()
 
     def count_generated(self, *, generated: bool) -> None:
-        """List what generated outputs do not use, or what the test strings do not use."""
+        """List what generated outputs do not cover, or what the test strings do not cover."""
         self._lists_generated = generated
         self._show_coverage()
 
     def show_suggestions(self, answer: SuggestAnswer) -> None:
-        """Offer texts."""
+        """Offer suggested texts."""
         self.suggestions.offer(answer.suggestions, answer.error)
-        self._stack.setCurrentWidget(self._full)
+        self._stack.setCurrentWidget(self._content)
         self.side.setCurrentWidget(self.suggestions)
 
     def set_stale(self, reason: str) -> None:
-        """Say that the verdicts are of an older grammar; empty where they are of the present one."""
+        """Mark the verdicts as those of an older grammar; empty if they are of the present one."""
         self._stale = reason
         self._show_summary()
 
-    # --- what the user does -------------------------------------------------------------------------------------------
-
     def add(self) -> None:
-        """Add a test string, and let it be typed."""
+        """Add a test string, and open its editor."""
         self.table.end_typing(takes=True)
         at = len(self.model.expected)
         self._change("Add a test", (*self.model.expected, ExpectedText("")))
@@ -150,19 +147,19 @@ class StringTestsPane(QWidget):
         self.table.edit(index)
 
     def add_text(self, text: str, *, accepts: bool = True) -> None:
-        """Add a test string that is known."""
+        """Add a given test string."""
         self.table.end_typing(takes=True)
         self._change("Add a test", (*self.model.expected, ExpectedText(text, accepts)))
 
     def paste(self) -> None:
-        """Add each line of the clipboard; what is in JSON strings may hold line ends."""
+        """Add each line of the clipboard; JSON strings may contain line ends."""
         self.table.end_typing(takes=True)
         lines = lines_of(QGuiApplication.clipboard().text())
         if lines:
             self._change(f"Paste {count(len(lines), 'test')}", (*self.model.expected, *map(ExpectedText, lines)))
 
     def duplicate(self) -> None:
-        """Add the selected ones once more, each behind itself."""
+        """Duplicate the selected test strings, each after itself."""
         self.table.end_typing(takes=True)
         rows = self.table.selected_rows()
         if rows:
@@ -171,7 +168,7 @@ class StringTestsPane(QWidget):
             self.table.selectRow(rows[-1] + len(rows))
 
     def remove(self) -> None:
-        """Remove the selected ones."""
+        """Remove the selected test strings."""
         self.table.end_typing(takes=True)
         rows = self.table.selected_rows()
         if rows:
@@ -180,7 +177,7 @@ class StringTestsPane(QWidget):
                 self.table.selectRow(min(rows[0], len(self.model.expected) - 1))
 
     def toggle(self) -> None:
-        """Expect the opposite of the selected ones."""
+        """Expect the opposite of the selected test strings."""
         self.table.end_typing(takes=True)
         rows = self.table.selected_rows()
         if rows:
@@ -196,12 +193,12 @@ class StringTestsPane(QWidget):
         self.undo_stack.undo()
 
     def redo(self) -> None:
-        """Redo what was undone."""
+        """Redo the edit that was undone."""
         self.table.end_typing(takes=True)
         self.undo_stack.redo()
 
     def go_to_failure(self) -> None:
-        """Select the next one that fails, and show its place in the grammar."""
+        """Select the next failing test string, and show the failure in the grammar."""
         total = self.model.rowCount()
         start = self.table.currentIndex().row() + 1
         rows = [(start + offset) % total for offset in range(total)]
@@ -211,15 +208,13 @@ class StringTestsPane(QWidget):
             self._go_to(row)
 
     def suggest(self, kind: SuggestionKind) -> None:
-        """Ask for texts of a kind."""
+        """Request texts of a kind."""
         self.suggestions_wanted.emit(kind)
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no test string."""
+        """Return whether there is no test string."""
         return not self.model.expected
-
-    # --- inside -------------------------------------------------------------------------------------------------------
 
     def _show_coverage(self) -> None:
         found = self._generated if self._lists_generated else self._tested
@@ -269,14 +264,14 @@ class StringTestsPane(QWidget):
         inner.setStretchFactor(0, 3)
         inner.setStretchFactor(1, 1)
         inner.setSizes([720, 260])
-        self._full = QWidget()
-        column = QVBoxLayout(self._full)
+        self._content = QWidget()
+        column = QVBoxLayout(self._content)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(bar)
         column.addWidget(inner, 1)
         self._stack.addWidget(self._empty_page())
-        self._stack.addWidget(self._full)
+        self._stack.addWidget(self._content)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._stack)
@@ -379,9 +374,9 @@ class StringTestsPane(QWidget):
 
     def _change(self, name: str, expected: tuple[ExpectedText, ...]) -> None:
         if expected != self.model.expected:
-            self.undo_stack.push(TextsChange(name, self.model.expected, expected, self._put))
+            self.undo_stack.push(TextsChange(name, self.model.expected, expected, self._apply))
 
-    def _put(self, expected: tuple[ExpectedText, ...]) -> None:
+    def _apply(self, expected: tuple[ExpectedText, ...]) -> None:
         self._show(expected)
         self.edited.emit(expected)
 
@@ -408,7 +403,7 @@ class StringTestsPane(QWidget):
         if found is not None and found.failure is not None and found.failure.spans:
             self.span_wanted.emit(found.failure.spans[0])
 
-    def _open_menu(self, place: QPoint) -> None:
+    def _open_menu(self, position: QPoint) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for text, slot in (
@@ -421,16 +416,14 @@ class StringTestsPane(QWidget):
             action = menu.addAction(text)
             action.triggered.connect(lambda _checked=False, slot=slot: slot())
             action.setEnabled(bool(self.table.selected_rows()))
-        menu.popup(self.table.viewport().mapToGlobal(place))
-
-    # --- Qt -----------------------------------------------------------------------------------------------------------
+        menu.popup(self.table.viewport().mapToGlobal(position))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Somebody looks."""
+        """Report that the pane became visible."""
         super().showEvent(event)
         self.watched.emit(True)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks."""
+        """Report that the pane was hidden."""
         super().hideEvent(event)
         self.watched.emit(False)

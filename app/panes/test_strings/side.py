@@ -1,4 +1,4 @@
-"""Beside the test strings: what of the grammar none of them uses, and texts to add."""
+"""The lists beside the test strings: parts of the grammar that are not covered, and suggested texts."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _VALUE = Qt.ItemDataRole.UserRole
 
 
 class EntryList(QListWidget):
-    """A list whose entries are chosen by a click, or with Return.
+    """A list whose entries are chosen by a click or Return.
 
     Signals:
-        chosen(value): what an entry stands for.
+        chosen(value): the value of an entry.
     """
 
     chosen = Signal(object)
@@ -38,7 +38,14 @@ class EntryList(QListWidget):
         self.itemClicked.connect(self._choose)
 
     def add(self, text: str, tip: str, value: object, *, is_code: bool = False) -> None:
-        """Add an entry."""
+        """Add an entry.
+
+        Args:
+            text: its text.
+            tip: its tool tip.
+            value: what `chosen` reports.
+            is_code: whether its font is monospaced.
+        """
         item = QListWidgetItem(text)
         item.setToolTip(plain_text(tip))
         item.setData(_VALUE, value)
@@ -47,7 +54,7 @@ class EntryList(QListWidget):
         self.addItem(item)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Return chooses."""
+        """Choose the current entry on Return."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentItem() is not None:
             self._choose(self.currentItem())
         else:
@@ -58,10 +65,10 @@ class EntryList(QListWidget):
 
 
 class CoverageList(QWidget):
-    """Lists the rules and edges that no test string uses, or that no generated output uses.
+    """Lists the rules and edges that no test string covers, or that no generated output covers.
 
     Signals:
-        span_wanted(Span): show this place of the grammar.
+        span_wanted(Span): show this span of the grammar.
     """
 
     span_wanted = Signal(object)
@@ -72,7 +79,7 @@ class CoverageList(QWidget):
         self.sentence.setProperty("role", "muted")
         self.choice = CoverageChoice()
         self.entries = EntryList("Rules and edges that are not used")
-        self.entries.setMinimumHeight(1)  # a low pane takes height from the list, not from the buttons above it
+        self.entries.setMinimumHeight(1)  # a low pane shrinks the list, not the buttons above it
         self.entries.chosen.connect(self._on_chosen)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, theme.SPACE_XS, 0, 0)
@@ -88,7 +95,13 @@ class CoverageList(QWidget):
         self.setFocusProxy(self.entries)
 
     def show_coverage(self, found: Coverage, source: SourceText, *, generated: bool = False) -> None:
-        """List what is not covered: by the test strings, or by generated outputs."""
+        """List what is not covered by the test strings, or by generated outputs.
+
+        Args:
+            found: the coverage.
+            source: the text of the grammar.
+            generated: whether it is the coverage of generated outputs.
+        """
         self.choice.choose(generated=generated)
         self.entries.clear()
         self.sentence.setText(coverage_text(found) or "Coverage comes with the first verdicts.")
@@ -111,7 +124,7 @@ class CoverageList(QWidget):
 
 
 class SuggestionList(QWidget):
-    """Texts to add.
+    """Suggested texts to add.
 
     Signals:
         taken(suggestions): add these.
@@ -142,20 +155,20 @@ class SuggestionList(QWidget):
 
     @property
     def suggestions(self) -> tuple[Suggestion, ...]:
-        """What is offered."""
+        """Return the offered suggestions."""
         return self._suggestions
 
     def offer(self, suggestions: tuple[Suggestion, ...], error: str = "") -> None:
-        """Offer these; or say why there are none."""
+        """Offer suggestions, or say why there are none."""
         self._suggestions = suggestions
         self.entries.clear()
         self.add_all.setVisible(len(suggestions) > 1)
-        offered = f"{count(len(suggestions), 'suggestion')}: a click adds one."
-        self.sentence.setText(f"{error}." if error else offered if suggestions else "All were added.")
+        sentence = f"{count(len(suggestions), 'suggestion')}: a click adds one."
+        self.sentence.setText(f"{error}." if error else sentence if suggestions else "All were added.")
         for one in suggestions:
             text = in_line(one.text.encode()) or "(empty)"
-            should = "accepted" if one.accepts else "refused"
-            self.entries.add(f"{'✓' if one.accepts else '✗'} {text}", f"{one.why}; it is {should}", one, is_code=True)
+            expected = "accepted" if one.accepts else "refused"
+            self.entries.add(f"{'✓' if one.accepts else '✗'} {text}", f"{one.why}; it is {expected}", one, is_code=True)
 
     def _take(self, suggestions: tuple[Suggestion, ...]) -> None:
         self.taken.emit(suggestions)
@@ -163,7 +176,7 @@ class SuggestionList(QWidget):
 
 
 def coverage_text(found: Coverage) -> str:
-    """How much of the grammar is used, in a line."""
+    """Describe how much of the grammar is covered, in one line."""
     if found.reason:
         return f"Coverage is not told: {found.reason}."
     parts = []
@@ -176,7 +189,7 @@ def coverage_text(found: Coverage) -> str:
 
 
 def share_text(found: Coverage) -> str:
-    """Return how many rules are used, or edges where there are no rules; empty where that is not known."""
+    """Return how many rules are covered, or edges if there are no rules; empty if unknown."""
     if found.rules:
         return f"{found.covered_rules:,} of {count(len(found.rules), 'rule')}"
     return f"{found.covered_edges:,} of {count(found.total_edges, 'edge')}" if found.total_edges else ""

@@ -1,4 +1,4 @@
-"""The table of test strings: what its keys mean, told as signals."""
+"""The table of test strings, which turns keys into signals."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from app.panes.test_strings.model import TextsColumn
 
 
 class TextsTable(QTableView):
-    """Rows are selected whole.
+    """A table in which whole rows are selected.
 
     Signals:
         add_wanted(), paste_wanted(), remove_wanted(), duplicate_wanted(), toggle_wanted(), undo_wanted(),
-        redo_wanted(): a key asked for it.
+        redo_wanted(): the key of this command was pressed.
     """
 
     add_wanted = Signal()
@@ -39,12 +39,12 @@ class TextsTable(QTableView):
         self.verticalHeader().hide()
 
     def selected_rows(self) -> list[int]:
-        """The selected rows, in order."""
+        """Return the selected rows, in order."""
         model = self.selectionModel()
         return sorted(index.row() for index in model.selectedRows()) if model is not None else []
 
     def end_typing(self, *, takes: bool) -> None:
-        """Close the line that is typed in, before the list changes under it; `takes` what was typed, or drop it."""
+        """Close the open editor before the list changes; `takes` decides whether its text is kept."""
         if self.state() != QAbstractItemView.State.EditingState:
             return
         line = self.indexWidget(self.currentIndex())
@@ -52,14 +52,14 @@ class TextsTable(QTableView):
             if takes:
                 self.commitData(line)
             self.closeEditor(line, QAbstractItemDelegate.EndEditHint.NoHint)
-        self.setState(QAbstractItemView.State.NoState)  # else nothing could be typed in any more
+        self.setState(QAbstractItemView.State.NoState)  # otherwise no editor could be opened any more
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Keys for what the buttons do."""
+        """Emit the signals of the commands."""
         row = self.currentIndex().row()
         key = event.key()
         if self.state() == QAbstractItemView.State.EditingState:
-            super().keyPressEvent(event)  # what the line that is typed in does not want, such as Return
+            super().keyPressEvent(event)  # a key that the open editor does not handle, such as Return
         elif event.matches(QKeySequence.StandardKey.Paste):
             self.paste_wanted.emit()
         elif event.matches(QKeySequence.StandardKey.Undo):

@@ -1,4 +1,4 @@
-"""The timeline pane: every step of the shown path, in strips under one another."""
+"""The timeline pane: every step of the shown path, in several strips."""
 
 from app.panes.timeline.pane import TimelinePane
 from app.panes.timeline.rows import ROWS, worst_of

@@ -1,10 +1,9 @@
-"""The timeline: what every step of the shown path was like, from the first to the last.
+"""The timeline: measurements of every step of the shown path.
 
-Four strips stand under one another on one scale of steps: the allowed mass Z, the
-entropy of the model, how many tokens the grammar allowed, and the time of the mask.
-Marks above them tell forced steps, illegal ones, and the worst. What lies ahead of the
-current step is pale. A click goes to a step, and so do the arrow keys; one button goes
-to the step at which the grammar took most from the model.
+Four strips share one scale of steps: the allowed mass Z, the entropy of the model, the number of allowed tokens, and
+the time of the mask. Marks above them show forced steps, illegal ones, and the worst. Steps after the current one are
+pale. A click or an arrow key goes to a step; one button goes to the step at which the grammar removed most of the
+model's mass.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class TimelinePane(QFrame):
     """Draws the steps of a trace.
 
     Signals:
-        node_clicked(step id): stand right after this step.
+        node_clicked(step id): go to right after this step.
     """
 
     node_clicked = Signal(int)
@@ -50,7 +49,7 @@ class TimelinePane(QFrame):
         self._library = DeferredImport(PLOTS, self)
         self._library.ready.connect(self._draw)
         self._library.failed.connect(self._show_failure)
-        self._drawing = Throttle(self._draw, self)
+        self._draw_throttle = Throttle(self._draw, self)
         self.facts = Label()
         self.facts.setProperty("role", "muted")
         self.worst = tool_button(
@@ -88,7 +87,7 @@ class TimelinePane(QFrame):
         self._draw_soon()
 
     def _read(self) -> None:
-        """Take the steps of the path up, and say what there is to say of them."""
+        """Read the steps of the path, and summarise them."""
         if self._is_read:
             return
         self._is_read, self._steps = True, steps_of(self._trace)
@@ -104,17 +103,17 @@ class TimelinePane(QFrame):
 
     @property
     def plot(self) -> TimelinePlot | None:
-        """The drawing, once there was something to draw."""
+        """Return the plot, once there was something to draw."""
         return self._plot
 
     @property
     def current(self) -> int | None:
-        """The index of the step that was taken last; None before the first."""
+        """Return the index of the step that was taken last; None before the first."""
         trace = self._trace
         return trace.path.index(trace.current) if trace.current in trace.path else None
 
     def go_to_worst(self) -> None:
-        """Go to the step at which the grammar took most from the model."""
+        """Go to the step at which the grammar removed most of the model's mass."""
         self._read()
         worst = worst_of(self._steps)
         if worst is not None:
@@ -135,7 +134,7 @@ class TimelinePane(QFrame):
 
     def _draw_soon(self) -> None:
         if self._trace.path and self.isVisible():
-            self._drawing.ask()
+            self._draw_throttle.ask()
 
     def _draw(self) -> None:
         if not self._trace.path or not self.isVisible():
@@ -182,27 +181,27 @@ class TimelinePane(QFrame):
             self.node_clicked.emit(self._trace.path[index])
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draw what came while the pane was hidden."""
+        """Draw what arrived while the pane was hidden."""
         super().showEvent(event)
         self._draw_soon()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """More room takes more strips."""
+        """Fit the number of strips to the height."""
         super().resizeEvent(event)
         self._draw_soon()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows, Home and End go along the steps; W goes to the worst one."""
+        """Move along the steps with the arrows, Home and End; W goes to the worst one."""
         self._read()
-        here, last = -1 if self.current is None else self.current, len(self._steps) - 1
+        current, last = -1 if self.current is None else self.current, len(self._steps) - 1
         to = {
-            Qt.Key.Key_Left: max(here - 1, 0),
-            Qt.Key.Key_Right: min(here + 1, last),
+            Qt.Key.Key_Left: max(current - 1, 0),
+            Qt.Key.Key_Right: min(current + 1, last),
             Qt.Key.Key_Home: 0,
             Qt.Key.Key_End: last,
             Qt.Key.Key_W: worst_of(self._steps),
         }.get(Qt.Key(event.key()), -1)
         if to is None or to < 0:
             super().keyPressEvent(event)
-        elif to != here:
+        elif to != current:
             self._go(to)

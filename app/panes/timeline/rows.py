@@ -1,4 +1,4 @@
-"""What a timeline tells of a step: the strips, each with its value, its words and its scale."""
+"""The strips of a timeline: the value of a step in each, its text, and its scale."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class TimelineRow:
     Attributes:
         name: what it shows.
         tip: the same in a sentence.
-        value: of a step; None where it is not known.
+        value: the value of a step; None if unknown.
         text: a value in words.
         role: its colour.
-        least_top: the least end of its scale.
-        is_logarithmic: whether the scale is.
+        least_top: the smallest end of its scale.
+        is_logarithmic: whether the scale is logarithmic.
     """
 
     name: str
@@ -39,12 +39,12 @@ class TimelineRow:
     is_logarithmic: bool = False
 
     def height(self, value: float) -> float:
-        """How high a value stands."""
+        """Return the height of a value on the scale."""
         return math.log10(1 + value) if self.is_logarithmic else value
 
 
 def _of_the_model(value: Callable[[Step], float | None]) -> Callable[[Step], float | None]:
-    """A value that there is only where a model was asked."""
+    """Restrict a value to steps at which the model was called."""
     return lambda step: value(step) if step.was_asked else None
 
 
@@ -87,30 +87,30 @@ ROWS = (
 
 
 def steps_of(trace: Trace) -> tuple[Step, ...]:
-    """The steps of the shown path."""
+    """Return the steps of the shown path."""
     nodes = {node.id: node.step for node in trace.nodes}
     return tuple(nodes[node_id] for node_id in trace.path)
 
 
 def values_of(row: TimelineRow, steps: tuple[Step, ...], illegal: frozenset[int]) -> list[float | None]:
-    """The values of a strip; None where one is not known.
+    """Return the values of a strip; None for an unknown one.
 
     Args:
         row: the strip.
-        steps: of the shown path.
-        illegal: the indexes of those that the grammar does not allow. Behind one that nobody forced, nothing is known
-            of steps that were not generated.
+        steps: the steps of the shown path.
+        illegal: the indices of the illegal steps. After one that the user did not force, nothing is known of steps that
+            were not generated.
     """
     broken = min((index for index in illegal if steps[index].chosen_by != FORCE), default=len(steps))
     return [None if index > broken and not step.was_asked else row.value(step) for index, step in enumerate(steps)]
 
 
 def worst_of(steps: tuple[Step, ...]) -> int | None:
-    """The index of the step at which the grammar took most from the model, the first of equals; None without any."""
-    told = [(step.z, index) for index, step in enumerate(steps) if step.was_asked]
-    return min(told)[1] if told else None
+    """Return the index of the step at which the grammar removed most of the model's mass; None without any."""
+    masses = [(step.z, index) for index, step in enumerate(steps) if step.was_asked]
+    return min(masses)[1] if masses else None
 
 
 def short(row: TimelineRow, value: float) -> str:
-    """A value in words as short as a side has room for."""
+    """Return a value in words that fit at the side of a strip."""
     return row.text(value).replace(" tokens", "").replace(" token", "")

@@ -96,7 +96,7 @@ def _the_output_is_its_tokens(desk: OwnWindow) -> None:
         spelled = b"".join(steps[node].token or b"" for node in taken if not steps[node].name)
         assert view.position.output == spelled
         assert view.position.index == len(taken)
-    if box._read is not None:
+    if box._archived is not None:
         return  # an earlier output is being read
     shown = box.chips._chips
     assert [chip.id for chip in shown] == list(view.trace.path)
