@@ -58,10 +58,10 @@ class NotationMenu(QObject):
         self._fill(commands)
         commands.connect_to({"edit.convert": self.ask})
         self._document.changed.connect(lambda _revision: self._show())
-        self._document.replaced.connect(self._begin_anew)
-        editor.edit.pasted_over.connect(self._read_pasted)
-        editor.edit.typed_over.connect(self._begin_text)
-        editor.notation_hint.accepted.connect(self._take_other)
+        self._document.replaced.connect(self._on_document_replaced)
+        editor.edit.pasted_over.connect(self._on_pasted)
+        editor.edit.typed_over.connect(self._detach_example)
+        editor.notation_hint.accepted.connect(self._on_hint_accepted)
         editor.notation_hint.dismissed.connect(self._settle)
         self._show()
 
@@ -156,9 +156,9 @@ class NotationMenu(QObject):
             self._undoes_unwrapping = True
             message, button = f"Taken out of {inner[1]}, and read as {reading.name}", "Keep all of it"
         else:
-            said, button = f"Read as {reading.name}, which it looks like", f"Read as {before.name}"
-        said = f"{said}, without the example's tests." if gone else f"{said}."
-        self._editor.notation_hint.show_message(said, button=button)
+            message, button = f"Read as {reading.name}, which it looks like", f"Read as {before.name}"
+        message = f"{message}, without the example's tests." if tests_removed else f"{message}."
+        self._editor.notation_hint.show_message(message, button=button)
 
     def _detach_example(self) -> bool:
         """Separate a new text from the belongings of the example before it; return whether tests were removed."""
@@ -177,8 +177,8 @@ class NotationMenu(QObject):
             self._hide_hint()
             return
         self._other = _first_of(likely)
-        said = f"This looks like {self._other.name}, but is read as {reading_of(grammar).name}."
-        self._editor.notation_hint.show_message(said, button=f"Read as {self._other.name}")
+        message = f"This looks like {self._other.name}, but is read as {reading_of(grammar).name}."
+        self._editor.notation_hint.show_message(message, button=f"Read as {self._other.name}")
 
     def _on_hint_accepted(self) -> None:
         """Run the action of the hint's button; it can be undone."""

@@ -64,9 +64,9 @@ class StatusFields(StableWidget):
         for index, keeps_one in drops:
             if self._width_of(visible) <= self.width():
                 break
-            seen[index] = seen[index][: max(len(seen[index]) - 1, 1)] if keeps_one else ()
-        for label, parts in zip(self._labels, seen, strict=True):
-            label.set_text(_BETWEEN.join(parts))
+            visible[index] = visible[index][: max(len(visible[index]) - 1, 1)] if keeps_one else ()
+        for label, parts in zip(self._labels, visible, strict=True):
+            label.set_text(_SEPARATOR.join(parts))
             label.setVisible(bool(parts))
         # An elided label has its own tool tip; the dropped parts are in the tool tip of the row.
         self.setToolTip(plain_text("" if visible == self._parts else "\n".join(filter(None, self.texts))))

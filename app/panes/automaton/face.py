@@ -61,7 +61,7 @@ class AutomatonView(QWidget):
             self._pages.addWidget(page)
         delegate_focus(self, self.view, self.table, self.tokens_table)
         self._legend = _empty_page(_LEGEND)
-        self._body = self._beside_the_stacks()
+        self._body = self._make_body()
         self._split = QSplitter(Qt.Orientation.Vertical)
         self._split.setChildrenCollapsible(False)
         self._split.addWidget(self._pages)

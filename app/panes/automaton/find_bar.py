@@ -89,7 +89,9 @@ class AutomatonFindBar(QFrame):
     def _go(self, step: int) -> None:
         if not self._hits:
             return
-        self._at = (self._at + step) % len(self._hits) if self._at >= 0 or step > 0 else len(self._hits) - 1
-        hit = self._hits[self._at]
-        self.says.set_text(f"{hit.says} · {self._at + 1:,} of {len(self._hits):,}", hit.says)
+        self._current = (
+            (self._current + step) % len(self._hits) if self._current >= 0 or step > 0 else len(self._hits) - 1
+        )
+        hit = self._hits[self._current]
+        self.says.set_text(f"{hit.says} · {self._current + 1:,} of {len(self._hits):,}", hit.says)
         self.hit_wanted.emit(hit)

@@ -125,7 +125,7 @@ class LevelBar(QFrame):
             return
         in_full = " ".join(f"{note[0].upper()}{note[1:]}." for note in notes)
         if is_lost:
-            self.note.set_text(f"{_LOST} {in_full}", *_LOST_SHORTER)
+            self.note.set_text(f"{_NOT_DRAWN} {in_full}", *_NOT_DRAWN_SHORTER)
         else:
             self.note.set_text(in_full, *_PLAIN)
 

@@ -77,6 +77,6 @@ class Marks:
             self._banner.set_text(why_not)
             return
         self._scene.set_covered(used.states, used.edges)
-        lit = self._scene.lit
-        share = f"{len(lit.used):,} of {count(len(lit.used) + len(lit.unused), 'edge')}"
-        self._banner.set_text(_USED.format("generated output" if self.is_generated else "test", share))
+        highlights = self._scene.lit
+        share = f"{len(highlights.used):,} of {count(len(highlights.used) + len(highlights.unused), 'edge')}"
+        self._banner.set_text(_COVERED.format("generated output" if self.is_generated else "test", share))

@@ -330,7 +330,7 @@ class Navigation(AutomatonView):
         if state is None and self._live and self._is_current():
             state = min(self._live)
         if drawn is None or state is None or state >= len(drawn.automaton.dfa.states):
-            self.details.set_text(_NOTHING_TOLD if self._automaton is not None else "")
+            self.details.set_text(_NO_DETAILS if self._automaton is not None else "")
             return
         self.details.set_text(drawn.details(state, is_live=state in self._live))
 

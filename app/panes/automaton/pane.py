@@ -262,7 +262,7 @@ class AutomatonPane(Navigation):
         self.count_stacks()
         self.model.show_dfa(None, lambda _: "", None)
         self._stale_banner.set_text("")
-        self._say_where()
+        self._update_level_bar()
         self.say_empty("")
         self.find_bar.close_bar()
         self._show_page()
@@ -311,7 +311,7 @@ class AutomatonPane(Navigation):
         self.levels.show_levels(self._levels, self._view, back=history.can_go_back, forward=history.can_go_forward)
         has_map = self._levels is not None and self._levels.level(self._view) is not Level.PART
         self._size_banner.set_text("" if has_map else self._too_large)
-        self._say_note()
+        self._update_note()
 
     def _update_note(self) -> None:
         """Show the current part, or what the drawing omits: there are no live states if it omits the text."""

@@ -193,13 +193,13 @@ class GenerationPane(QFrame):
         action: Callable[[], object] | None = None,
     ) -> None:
         """Say what failed, why, and offer one way on; an empty `what` takes it back."""
-        self._has_noted, self._run_end = False, ""
+        self._shows_note, self._run_end = False, ""
         self.banner.show_message(what, why, severity=severity, button=button, action=action)
 
     def show_stop(self, why: str) -> None:
         """Say why something was not done; the next step takes that back."""
         if not self.banner.has_action:
-            self._has_noted, self._run_end = True, ""
+            self._shows_note, self._run_end = True, ""
             self.banner.show_message(why, severity="hint")
 
     def show_run_end(self, why: str) -> None:
@@ -210,7 +210,7 @@ class GenerationPane(QFrame):
         if self.banner.has_action:
             return
         if why or self._run_end:
-            self._has_noted = False
+            self._shows_note = False
             self.banner.show_message(why, severity="hint")
         self._run_end = why
 
@@ -397,12 +397,12 @@ class GenerationPane(QFrame):
         else:
             self.headline.show_position(position, self._view.dead_end, has_model=self._view.has_model)
 
-    def _note(self, view: DecodeView) -> None:
-        remark = view.error or view.note
-        if self.banner.has_action or not (remark or self._has_noted):
+    def _show_note(self, view: DecodeView) -> None:
+        message = view.error or view.note
+        if self.banner.has_action or not (message or self._shows_note):
             return
-        self._has_noted, self._run_end = bool(remark), ""
-        self.banner.show_message(remark, severity="error" if view.error else "hint")
+        self._shows_note, self._run_end = bool(message), ""
+        self.banner.show_message(message, severity="error" if view.error else "hint")
 
     def _name_states(self) -> None:
         drawn, live = self._drawn, self._live
