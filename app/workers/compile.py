@@ -135,14 +135,13 @@ class CompileHandler:
         return charts_of(automata, notes, folds_texts=grammar.notation == "json_schema"), ""
 
     def _places(self, output: bytes, cancel: CancelToken, *, by_rules: bool) -> RulePositions | None:
-        """Where an output stands in the rules; None where too many ways lead there.
+        """Return the position of an output in the rules; None if there are too many parses.
 
         Args:
             output: the text that is followed.
             cancel: checked regularly.
             by_rules: whether the window draws the rules. This process then computes missing rule automata: it may have
-                been
-                restarted since, or cancelled while it computed them.
+                been restarted since, or cancelled while it computed them.
         """
         if self._tracker is None and by_rules and self._grammar is not None:
             self._rules(self._grammar, cancel)
@@ -153,7 +152,7 @@ class CompileHandler:
 
             output = without_white_space(output)
         try:
-            return self._match.places(output, cancel)
+            return self._tracker.places(output, cancel)
         except LimitExceededError:
             return None
 
