@@ -1,4 +1,4 @@
-"""Banners: one message with its severity, and what to do about it; and the progress of a model that is loading."""
+"""A banner for a message with its severity and an action, and a progress banner for a loading model."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _ICONS = {
     "allowed": ("ph.check-circle-fill", theme.Role.ALLOWED),
 }
 _MARGIN = 6  # pixels above and below
-_BYTES_FROM = 100_000  # a count of this size in a download is one of bytes
+_BYTES_FROM = 100_000  # a larger count in a download is in bytes
 
 
 class Banner(QFrame):
-    """Show one message at a time; hidden while there is none.
+    """A banner with one message; hidden while there is none.
 
     Args:
         severity: the severity of messages that name none.
         closable: whether the user can close it.
-        is_html: whether titles are HTML; then whoever shows one escapes what is not.
+        is_html: whether titles are HTML; the caller escapes plain text in them.
 
     Attributes:
         title_label: what happened.
@@ -92,7 +92,7 @@ class Banner(QFrame):
             severity: how severe it is; None for the banner's own severity.
             button: the text of the button; empty for none.
             action: called when the button is pressed, after the banner is hidden.
-            accessible_text: the title for screen readers, where the title is HTML.
+            accessible_text: the title for screen readers, if the title is HTML.
         """
         severity = severity or self._severity
         self._action = action
@@ -120,20 +120,20 @@ class Banner(QFrame):
         return self.title_label.text()
 
     def add_control(self, control: QWidget) -> None:
-        """Add a control behind the message, before the button."""
+        """Add a control between the message and the button."""
         self._row.insertWidget(self._row.indexOf(self.button), control)
         if control.focusPolicy() & Qt.FocusPolicy.TabFocus:
             self.setTabOrder(control, self.button)
             self.setTabOrder(self.button, self.close_button)
 
     def dismiss(self) -> None:
-        """Close it, as its close button does."""
+        """Close the banner, as its close button does."""
         self.hide()
         self.dismissed.emit()
 
     @property
     def has_action(self) -> bool:
-        """Whether a message with a button is shown, which a hint must not replace."""
+        """Return whether a message with a button is shown, which a hint must not replace."""
         return not self.isHidden() and not self.button.isHidden()
 
     def _lay_out(self, *, closable: bool) -> None:
@@ -168,7 +168,7 @@ class Banner(QFrame):
 
 
 class Loading(QFrame):
-    """Show how far a model is that is loading, with a button that cancels it; the present model stays in use.
+    """The progress of a loading model, with a Cancel button; the present model stays in use.
 
     Signals:
         cancelled: the user pressed *Cancel*.
@@ -197,7 +197,7 @@ class Loading(QFrame):
         self.hide()
 
     def show_progress(self, stage: str, done: int, total: int | None) -> None:
-        """Show how far it is; an empty stage hides it."""
+        """Show the progress; an empty stage hides the banner."""
         self._stage.setText(stage + _amount(done, total) if stage else "")
         self._bar.setRange(0, 1000 if total else 0)
         if total:
@@ -206,7 +206,7 @@ class Loading(QFrame):
 
     @property
     def text(self) -> str:
-        """Return the stage and how far it is."""
+        """Return the stage and the progress."""
         return self._stage.text()
 
 

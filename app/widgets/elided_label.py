@@ -1,6 +1,6 @@
-"""A label of one line that is shortened where its text does not fit.
+"""A label of one line that is shortened if its text does not fit.
 
-The label keeps the whole text, so that screen readers and `text()` have it, and draws as much of it as fits.
+The label keeps the full text for screen readers and `text()`, and draws as much of it as fits.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _FONT_CHANGES = (QEvent.Type.FontChange, QEvent.Type.StyleChange)
 
 
 class ElidedLabel(Label):
-    """Show one line of plain text, or as much of it as fits; the tool tip has the whole text then.
+    """One line of plain text, or as much of it as fits; the tool tip has the full text then.
 
     Args:
         text: the text.
         role: how the style sheet colours it.
-        fills: whether the label takes the width that others leave, and asks for none.
+        fills: whether the label takes the width that others leave, and requests none.
     """
 
     _shorter: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class ElidedLabel(Label):
 
         Args:
             text: the text; line breaks become spaces.
-            shorter: texts to show instead where there is no room, longest first; the last one is cut if it must be.
+            shorter: texts to show instead if the text does not fit, longest first; the last one is cut if necessary.
         """
         self._shorter = shorter
         super().setText(text.replace("\n", " "))
@@ -53,7 +53,7 @@ class ElidedLabel(Label):
 
     @property
     def shown_text(self) -> str:
-        """The text as it is drawn."""
+        """Return the text as it is drawn."""
         return self._shown
 
     def minimumSizeHint(self) -> QSize:

@@ -1,4 +1,4 @@
-"""Notifications over the window, the latest below: what happened, why, and one or two buttons."""
+"""The notifications above the window's content: what happened, why, and one or two buttons."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from app.session import Notification
 from app.theme.buttons import push_button
 from app.widgets.banner import Banner
 
-_MOST = 3  # older ones make room: a wall of banners hides the work
+_MOST = 3  # older ones are closed, so that banners do not hide the content
 
 
 class NotificationBanner(Banner):
-    """Show a notification until the user closes it or presses a button.
+    """A notification that stays until the user closes it or presses a button.
 
     Signals:
-        removed(NotificationBanner): it is closed.
+        removed(NotificationBanner): it was closed.
     """
 
     removed = Signal(object)
@@ -41,7 +41,7 @@ class NotificationBanner(Banner):
         self.show_message(alarm.text, severity=alarm.severity, button=alarm.button, action=alarm.action)
 
     def remove(self) -> None:
-        """Close it."""
+        """Close the banner."""
         self.hide()
         self.removed.emit(self)
         self.deleteLater()

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 MATERIALISE_STATES = 20_000  # beyond, the minimal automaton is not computed at all
 DRAWN_STATES = 4_000  # beyond, the window gets the surroundings of the live state instead
 DRAWN_EDGES = 20_000  # the same: the window reads them all, and that must not take it longer than a frame
-DRAWING_WORK = 1_000_000  # the same beyond so many turns, about a second: findings and steps should not wait for it
+DRAWING_WORK = 1_000_000  # the same beyond this work, about a second: findings and steps should not wait
 RADIUS, NODES = 2, 60  # of those surroundings
 
 

@@ -80,7 +80,7 @@ def convert(request: ConvertRequest, take: Take, cancel: CancelToken) -> Convert
 
 
 def read(request: ReadRequest, cancel: CancelToken) -> ReadAnswer:
-    """Diagnose a text in the notation that it is to be parsed in."""
+    """Diagnose a text in the requested notation."""
     from engine.compile import compile_grammar
 
     compiled = request.compiled

@@ -71,7 +71,7 @@ class _Loop:
             job = self._jobs.get()
             try:
                 request = job.open()
-            except Exception as error:  # noqa: BLE001 - told to the window, like a failure of the job itself
+            except Exception as error:  # noqa: BLE001 - reported to the window, like a failure of the job itself
                 _log.exception("a request cannot be read")
                 self._tokens.pop(job.job_id, None)
                 self._send(Reply(job.job_id, _failure(error), True))
@@ -91,7 +91,7 @@ class _Loop:
             answer = self._handler.handle(request, token, lambda value: self._send(Reply(job_id, value, False)))
         except CancelledError:
             answer = Cancelled()
-        except Exception as error:  # noqa: BLE001 - a bug in one job is told to the window and costs no other job
+        except Exception as error:  # noqa: BLE001 - a bug in one job is reported to the window and affects no other job
             _log.exception("job %d failed", job_id)
             answer = _failure(error)
         finally:

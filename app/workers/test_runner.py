@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 DRAWN_STATES = 4_000
 COVERAGE_WORK = 2_000_000
-"""Beyond so many states, or so many turns of work (about two seconds), there is no coverage."""
+"""Beyond this many states, or units of work (about two seconds), there is no coverage."""
 RANDOM_TEXTS = 5
 MOST_EDGES, MOST_LISTED = 2_000, 400  # beyond MOST_EDGES edges, only MOST_LISTED uncovered ones are sent
 MOST_FOLLOWED = 4_000  # bytes of an output that are followed for the coverage
@@ -269,7 +269,7 @@ def _listed(covered: Coverage) -> Coverage:
 
 
 def _unused(grammar: CompiledGrammar, cancel: CancelToken) -> CompiledGrammar:
-    """Compile a regular grammar anew: the texts judged so far would change how much work its automaton takes."""
+    """Compile a regular grammar again: the texts judged so far would change how much work its automaton takes."""
     from engine.compile import compile_grammar
 
     if not grammar.is_regular:

@@ -1,4 +1,4 @@
-"""A graph without its cycles, and how much work a layout in ranks takes.
+"""The edges of a graph without its cycles, and an estimate of the work of a layout in ranks.
 
 A layout in ranks puts a bend wherever an edge crosses a rank, so its time grows with the sum of the ranks that the
 edges span: 40 nodes with 160 edges take `dot` 0.1 s along a chain and 2 s at random. The sum is known before the
@@ -50,7 +50,7 @@ def acyclic_edges(request: LayoutRequest) -> dict[EdgeKey, EdgeKey]:
             continue
         before = set(seen)
         _search(root, successors, seen, forward)
-        # A part with an edge to an earlier one is connected to it, and one from the start could close a cycle.
+        # A part with an edge to an earlier one is connected to it; an edge from the start could close a cycle.
         if before and not any(target in before for node in seen - before for target in successors[node]):
             forward[request.start, root] = (request.start, root)
     return forward
@@ -59,7 +59,7 @@ def acyclic_edges(request: LayoutRequest) -> dict[EdgeKey, EdgeKey]:
 def _search(
     root: int, successors: defaultdict[int, list[int]], seen: set[int], forward: dict[EdgeKey, EdgeKey]
 ) -> None:
-    """A depth-first search; an edge to a node on its path leads back, and is turned."""
+    """Search depth-first; an edge to a node on the current path closes a cycle, and is reversed."""
     seen.add(root)
     path: list[tuple[int, Iterator[int]]] = [(root, iter(successors[root]))]
     on_path = {root}

@@ -192,12 +192,20 @@ class GenerationPane(QFrame):
         button: str = "",
         action: Callable[[], object] | None = None,
     ) -> None:
-        """Say what failed, why, and offer one way on; an empty `what` takes it back."""
+        """Show a banner.
+
+        Args:
+            what: what failed; an empty text closes the banner.
+            why: the reason.
+            severity: how severe it is.
+            button: the text of a button that offers a remedy; empty for none.
+            action: called when the button is pressed.
+        """
         self._shows_note, self._run_end = False, ""
         self.banner.show_message(what, why, severity=severity, button=button, action=action)
 
     def show_stop(self, why: str) -> None:
-        """Say why something was not done; the next step takes that back."""
+        """Show why something was not done, until the next step."""
         if not self.banner.has_action:
             self._shows_note, self._run_end = True, ""
             self.banner.show_message(why, severity="hint")
