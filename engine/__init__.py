@@ -1,7 +1,7 @@
-"""Turnstile's engine: grammars to automata, automata to token masks. It knows no Qt.
+"""The engine of Turnstile: compiles grammars to automata, and automata to token masks. It does not depend on Qt.
 
-What is exported here stays stable. Everything is loaded with its first use, so
-that `import engine` costs nothing and brings no torch and no numba.
+The names exported here are the stable API. They are imported on first use, so that
+`import engine` is fast and loads neither torch nor numba.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     from engine.vocabulary import Vocabulary
 
-_HOMES = {
+_MODULES = {
     "engine.compile": ("NOTATIONS", "CompileOptions", "CompiledGrammar", "compile_grammar"),
     "engine.analysis": ("dead_ends",),
     "engine.masking": ("clear_caches",),
@@ -47,7 +47,7 @@ _HOMES = {
     ),
     "engine.vocabulary": ("Vocabulary",),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "NOTATIONS",
@@ -74,8 +74,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'engine' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value

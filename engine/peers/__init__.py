@@ -1,7 +1,7 @@
-"""Other engines, for comparison: adapters to those that are installed, and the bench that runs them side by side.
+"""Benchmark of other constrained-decoding engines: adapters, and a runner that compares them with Turnstile.
 
-None of them is needed for anything else. Importing this room loads no engine;
-each is loaded in the child process that measures it.
+The engines are optional and used for nothing else. Importing this package loads none
+of them; each is loaded in the child process that measures it.
 """
 
 from engine.peers.bench import run_bench

@@ -1,11 +1,11 @@
-"""What the bench needs of an engine.
+"""The protocols that the benchmark requires of an engine.
 
-An adapter is made once per vocabulary and compiles grammars; what it compiles
-follows one text at a time. All of them write the same mask layout: bit `i & 31`
-of word `i >> 5`.
+An adapter is created once per vocabulary and compiles grammars to matchers; a
+matcher follows one text at a time. All matchers write the same mask layout: bit
+`i & 31` of word `i >> 5`.
 
-An adapter loads its engine by name when it is made: the engines are optional, and
-types that are there on one machine only would be checked on one machine only.
+An adapter imports its engine by name when it is created: the engines are optional,
+and static imports would be type-checked only on machines that have them.
 """
 
 from __future__ import annotations
@@ -21,57 +21,57 @@ Mask = npt.NDArray[np.int32]
 
 
 class UnsupportedNotationError(Exception):
-    """An engine does not read the notation."""
+    """The engine does not support the notation."""
 
     def __init__(self, notation: str) -> None:
         super().__init__(f"it does not read {notation}")
 
 
 class PeerMatcher(Protocol):
-    """One grammar in one engine.
+    """A matcher of one grammar in one engine.
 
     Attributes:
-        mask: int32[words], what `fill_mask` wrote last.
+        mask: int32[words], the last result of `fill_mask`.
     """
 
     mask: Mask
 
     def reset(self) -> None:
-        """Go back to the start of the text."""
+        """Return to the start of the text."""
 
     def fill_mask(self) -> None:
-        """Write which tokens may come next."""
+        """Write the mask of the next token to `mask`."""
 
     def accept(self, token_id: int) -> bool:
-        """Take a token, right behind `fill_mask`; False where it is not allowed."""
+        """Advance by a token, right after `fill_mask`, and return whether it was allowed."""
 
     def is_accepting(self) -> bool:
-        """Whether the text may end here."""
+        """Return whether the text may end here."""
 
 
 class Adapter(Protocol):
-    """One engine over one vocabulary; making it is the work that is done once per vocabulary."""
+    """One engine over one vocabulary; the constructor does the work that is needed once per vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         """Prepare the vocabulary, which has an EOS id."""
 
     def compile(self, notation: str, source: str) -> PeerMatcher:
-        """Compile a grammar; any exception is a refusal."""
+        """Compile a grammar; any exception means that the engine rejects it."""
 
     def forget(self) -> None:
-        """Drop what earlier grammars left behind, so that a compile is one."""
+        """Clear caches of earlier grammars, so that the next compile does all work."""
 
 
 def empty_mask(vocabulary: Vocabulary) -> Mask:
-    """A mask of the vocabulary's size that allows nothing."""
+    """Return a mask over the vocabulary that allows no token."""
     return np.zeros(-(-vocabulary.size // 32), np.int32)
 
 
 def allows(mask: Mask, token_id: int) -> bool:
-    """Whether a mask allows a token."""
+    """Return whether a mask allows a token."""
     return bool(int(mask[token_id >> 5]) >> (token_id & 31) & 1)
 
 
 def end_of(vocabulary: Vocabulary) -> int:
-    """The one EOS id that peers are told of."""
+    """Return the one EOS id that is passed to other engines."""
     return min(vocabulary.eos_ids)

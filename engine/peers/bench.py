@@ -1,10 +1,10 @@
-"""The bench: one engine after the other, each in a process of its own.
+"""The benchmark runner: measures one engine after the other, each in a process of its own.
 
-A case that takes too long or takes its process down is noted, and another
-process goes on with the next case. Engines never run at the same time.
+A case that takes too long or crashes its process is recorded, and a new process
+continues with the next case. Engines never run at the same time.
 
-Rejected: `signal.setitimer` in the process itself. It is not on every system,
-and native code that ignores it would never end.
+Rejected: `signal.setitimer` in the process itself. Not every system has it, and
+native code that ignores the signal would never end.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from engine.source.processes import spawn_context, start_process
 from engine.vocabulary import Vocabulary
 
 PREPARING_S = 120.0
-"""How long an engine may take to load and to prepare a vocabulary."""
+"""The time limit for an engine to load and to prepare a vocabulary."""
 
-_LISTEN_S = 0.1
+_POLL_S = 0.1
 
 
 def run_bench(
@@ -43,15 +43,15 @@ def run_bench(
 
     Args:
         peers: the engines, in the order in which they run.
-        vocabulary: whose masks are computed; an EOS id is added where it has none.
+        vocabulary: the vocabulary of the masks; an EOS id is added if it has none.
         cases: the grammars and texts.
-        walks: how often each text is followed; the first time everything is cold.
-        limit_s: seconds that an engine has for a case.
-        options: of this engine's compiles; the others have none that are alike.
-        cancel: asked many times a second, and told how far the work is.
+        walks: how often each text is followed; the first time all caches are cold.
+        limit_s: the time limit of an engine for a case, in seconds.
+        options: the options of Turnstile's compiles; the other engines have no comparable ones.
+        cancel: checked many times a second; receives the progress.
 
     Raises:
-        CancelledError: `cancel` was used; no process is left.
+        CancelledError: `cancel` was used; no process is left running.
     """
     cancel = cancel or CancelToken()
     if not vocabulary.eos_ids:
@@ -60,7 +60,7 @@ def run_bench(
 
 
 class _Run:
-    """One engine on all cases."""
+    """The measurement of one engine on all cases."""
 
     def __init__(
         self,
@@ -83,37 +83,43 @@ class _Run:
             return EngineMeasured(self._peer.name, None, f"not installed: {self._peer.hint}")
         result = EngineMeasured(self._peer.name, version)
         while len(self._done) < len(self._cases):
-            trouble = self._measure_on()
-            if trouble is not None:
-                return replace(result, absent=trouble)
+            reason = self._measure_in_new_process()
+            if reason is not None:
+                return replace(result, absent=reason)
         return replace(result, prepare_ms=self._prepare_ms, cases=tuple(self._done))
 
-    def _measure_on(self) -> str | None:
-        """Measure in a new process until all is done or the process is lost; why the engine cannot run, if so."""
+    def _measure_in_new_process(self) -> str | None:
+        """Measure in a new process until all cases are done or the process is lost.
+
+        Returns:
+            The reason why the engine cannot run; None if it can.
+        """
         context = spawn_context()
-        pipe, other = context.Pipe(duplex=False)
-        rest = self._cases[len(self._done) :]
-        arguments = other, self._peer, self._vocabulary, rest, self._walks, self._options
+        pipe, child_end = context.Pipe(duplex=False)
+        remaining = self._cases[len(self._done) :]
+        arguments = child_end, self._peer, self._vocabulary, remaining, self._walks, self._options
         process = context.Process(target=serve, args=arguments, daemon=True)
         start_process(process)
-        other.close()
+        child_end.close()
         try:
-            ready = self._hear(pipe, PREPARING_S)
+            ready = self._receive(pipe, PREPARING_S)
             if isinstance(ready, Unready):
                 return f"it cannot be used: {ready.reason}"
             if not isinstance(ready, Ready):
                 return f"it {ready} while it was loaded"
             if self._prepare_ms is None:
                 self._prepare_ms = ready.prepare_ms
-            for case in rest:
+            for case in remaining:
                 self._cancel.report(self._peer.name, len(self._done), len(self._cases))
-                answer = self._hear(pipe, self._limit_s)
+                answer = self._receive(pipe, self._limit_s)
                 if isinstance(answer, CaseMeasured):
                     self._done.append(answer)
                     continue
                 assert isinstance(answer, CaseOutcome)
-                why = f"no answer within {self._limit_s:g} s" if answer is CaseOutcome.TIMED_OUT else "its process died"
-                self._done.append(CaseMeasured(case.name, answer, why))
+                message = (
+                    f"no answer within {self._limit_s:g} s" if answer is CaseOutcome.TIMED_OUT else "its process died"
+                )
+                self._done.append(CaseMeasured(case.name, answer, message))
                 return None
         finally:
             process.kill()
@@ -122,11 +128,11 @@ class _Run:
             pipe.close()
         return None
 
-    def _hear(self, pipe: Connection, limit_s: float) -> Answer | CaseOutcome:
-        until = time.monotonic() + limit_s
-        while not pipe.poll(_LISTEN_S):
+    def _receive(self, pipe: Connection, limit_s: float) -> Answer | CaseOutcome:
+        deadline = time.monotonic() + limit_s
+        while not pipe.poll(_POLL_S):
             self._cancel.check()
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 return CaseOutcome.TIMED_OUT
         try:
             answer: Answer = pipe.recv()

@@ -1,4 +1,4 @@
-"""What is benched: grammars, each with texts to follow."""
+"""The cases of the benchmark: grammars, each with texts to follow."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from engine.source import EngineError
 
 
 class CasesError(EngineError):
-    """A file of cases is none."""
+    """A file of cases is not valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledText:
-    """A text, and whether it is right: None where nobody said."""
+    """A text, and whether it matches the grammar; None if that is not known."""
 
     text: str
     valid: bool | None = None
@@ -24,7 +24,7 @@ class LabelledText:
 
 @dataclass(frozen=True, slots=True)
 class BenchCase:
-    """A grammar and its texts."""
+    """A grammar and the texts to follow."""
 
     name: str
     notation: str
@@ -35,11 +35,11 @@ class BenchCase:
 def read_cases(lines: str) -> list[BenchCase]:
     """Read JSON lines of one of two forms.
 
-    `{"id", "schema", "tests": [{"valid", "data"}]}` is MaskBench's; `{"id", "kind", "source", "accept", "reject"}`
-    takes any notation.
+    `{"id", "schema", "tests": [{"valid", "data"}]}` is that of MaskBench; `{"id", "kind", "source", "accept",
+    "reject"}` is for any notation.
 
     Raises:
-        CasesError: a line is of neither form; the message tells which.
+        CasesError: a line has neither form; the message names the line.
     """
     found = []
     for number, line in enumerate(lines.split("\n"), 1):
@@ -53,23 +53,23 @@ def read_cases(lines: str) -> list[BenchCase]:
     return found
 
 
-def _case(given: Any) -> BenchCase:
-    if not isinstance(given, dict):
+def _case(entry: Any) -> BenchCase:
+    if not isinstance(entry, dict):
         raise TypeError("it is no object")
-    if "schema" in given:
+    if "schema" in entry:
         texts = tuple(
             LabelledText(json.dumps(test["data"], ensure_ascii=False), bool(test["valid"]))
-            for test in given.get("tests", ())
+            for test in entry.get("tests", ())
         )
-        return BenchCase(str(given["id"]), "json_schema", json.dumps(given["schema"], ensure_ascii=False), texts)
-    if given["kind"] not in NOTATIONS:
-        raise ValueError(f"there is no notation {given['kind']!r}; there is {', '.join(NOTATIONS)}")
-    labelled = ((text, valid) for key, valid in (("accept", True), ("reject", False)) for text in given.get(key, ()))
-    texts = tuple(LabelledText(_text(text), valid) for text, valid in labelled)
-    return BenchCase(str(given["id"]), given["kind"], _text(given["source"]), texts)
+        return BenchCase(str(entry["id"]), "json_schema", json.dumps(entry["schema"], ensure_ascii=False), texts)
+    if entry["kind"] not in NOTATIONS:
+        raise ValueError(f"there is no notation {entry['kind']!r}; there is {', '.join(NOTATIONS)}")
+    labelled = ((text, valid) for key, valid in (("accept", True), ("reject", False)) for text in entry.get(key, ()))
+    texts = tuple(LabelledText(_require_text(text), valid) for text, valid in labelled)
+    return BenchCase(str(entry["id"]), entry["kind"], _require_text(entry["source"]), texts)
 
 
-def _text(value: Any) -> str:
+def _require_text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is no text")
     return value

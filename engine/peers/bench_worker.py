@@ -1,4 +1,4 @@
-"""What runs in the process of one engine: it answers over a pipe, so that the parent knows how far it came."""
+"""The child process that measures one engine and sends the result of each case over a pipe."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from engine.peers.turnstile import OwnAdapter
 from engine.vocabulary import Vocabulary
 
 _COMPILES = 3
-_SLOW_US = 500_000.0  # compiles that took so long together are not repeated
+_MAX_REPEATED_US = 500_000.0  # compiles that took longer in total are not repeated
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Unready:
-    """The engine cannot be loaded, or refuses the vocabulary."""
+    """The engine cannot be loaded, or rejects the vocabulary."""
 
     reason: str
 
@@ -47,25 +47,25 @@ def serve(
     walks: int,
     options: CompileOptions = CompileOptions(),  # noqa: B008 - frozen
 ) -> None:
-    """Prepare, then measure case after case; one answer for each.
+    """Prepare the engine, then measure the cases in order and send one answer for each.
 
     Args:
-        pipe: where answers go.
+        pipe: the pipe for the answers.
         peer: the engine.
-        vocabulary: with an EOS id.
-        cases: what to measure.
+        vocabulary: a vocabulary with an EOS id.
+        cases: the cases to measure.
         walks: how often each text is followed.
-        options: of this engine's compiles.
+        options: the options of Turnstile's compiles.
     """
-    _take_one_core()
-    _be_silent()
+    _use_one_core()
+    _silence_stderr()
     began = time.perf_counter_ns()
     try:
         adapter = peer.adapter()(vocabulary)
         if isinstance(adapter, OwnAdapter):
             adapter.options = options
-    except Exception as error:  # noqa: BLE001 - whatever a peer does is told, never the bench's end
-        pipe.send(Unready(_said(error)))
+    except Exception as error:  # noqa: BLE001 - an engine's error is reported and does not end the benchmark
+        pipe.send(Unready(_error_text(error)))
         return
     pipe.send(Ready((time.perf_counter_ns() - began) / 1e6))
     speller = Speller(vocabulary)
@@ -74,35 +74,41 @@ def serve(
 
 
 def measure(adapter: Adapter, speller: Speller, case: BenchCase, walks: int) -> CaseMeasured:
-    """One engine on one case.
+    """Measure one engine on one case, with cold caches.
 
-    Nothing is known of the grammar before. It is compiled three times, unless that is slow, and the median counts:
-    what a process does but once, such as to load code, is not the grammar's. Each text is followed `walks` times.
+    The grammar is compiled three times, unless that is slow, and the median counts: work that a process does only
+    once, such as loading code, does not belong to the grammar.
+
+    Args:
+        adapter: the engine.
+        speller: the tokenizer of the texts.
+        case: the grammar and its texts.
+        walks: how often each text is followed.
     """
-    spelled = [speller.spell(text.text.encode("utf-8", "surrogatepass")) for text in case.texts]
-    if any(ids is None for ids in spelled):
+    token_ids = [speller.spell(text.text.encode("utf-8", "surrogatepass")) for text in case.texts]
+    if any(ids is None for ids in token_ids):
         return CaseMeasured(case.name, CaseOutcome.REFUSED, "the vocabulary cannot spell a text")
     times: list[tuple[float, float]] = []
     try:
-        while len(times) < _COMPILES and sum(first_mask for _, first_mask in times) < _SLOW_US:
+        while len(times) < _COMPILES and sum(first_mask for _, first_mask in times) < _MAX_REPEATED_US:
             adapter.forget()
             began = time.perf_counter_ns()
             matcher = adapter.compile(case.notation, case.source)
             compiled = time.perf_counter_ns()
             matcher.fill_mask()
             times.append(((compiled - began) / 1e3, (time.perf_counter_ns() - began) / 1e3))
-    except Exception as error:  # noqa: BLE001 - a refusal, whatever a peer raises for it
-        return CaseMeasured(case.name, CaseOutcome.REFUSED, _said(error))
+    except Exception as error:  # noqa: BLE001 - any exception means that the engine rejects the grammar
+        return CaseMeasured(case.name, CaseOutcome.REFUSED, _error_text(error))
     compile_us, first_mask_us = (statistics.median(column) for column in zip(*times, strict=True))
     steps: list[float] = []
     verdicts = []
     try:
-        for ids in spelled:
+        for ids in token_ids:
             for _ in range(walks):
                 verdict = _follow(matcher, ids or [], steps)
             verdicts.append(verdict)
     except Exception as error:  # noqa: BLE001 - as above
-        return CaseMeasured(case.name, CaseOutcome.FAILED, _said(error), compile_us, first_mask_us)
+        return CaseMeasured(case.name, CaseOutcome.FAILED, _error_text(error), compile_us, first_mask_us)
     return CaseMeasured(case.name, CaseOutcome.DONE, "", compile_us, first_mask_us, tuple(steps), tuple(verdicts))
 
 
@@ -112,25 +118,25 @@ def _follow(matcher: PeerMatcher, ids: Sequence[int], steps: list[float]) -> boo
     for token_id in ids:
         began = clock()
         matcher.fill_mask()
-        taken = matcher.accept(token_id)
+        allowed = matcher.accept(token_id)
         steps.append((clock() - began) / 1e3)
-        if not taken:
+        if not allowed:
             return False
     return matcher.is_accepting()
 
 
-def _take_one_core() -> None:
-    """Stay on one core, where the system lets a process choose; threads that a peer starts are held to it too."""
+def _use_one_core() -> None:
+    """Restrict the process, including threads that an engine starts, to one core if the system supports it."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
-def _be_silent() -> None:
-    """Native code of some peers writes warnings to stderr, once for each compile; what counts is told as a reason."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    os.close(nowhere)
+def _silence_stderr() -> None:
+    """Discard stderr, to which native code of some engines writes a warning for each compile."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
+    os.close(null)
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]

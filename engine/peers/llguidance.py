@@ -1,6 +1,6 @@
-"""llguidance (guidance-ai, MIT), as guidance and vLLM use it.
+"""Adapter of llguidance (guidance-ai, MIT), configured as guidance and vLLM use it.
 
-Its own slices, which it asks its callers to choose, are those that it recommends
+Callers choose its token slices; the adapter uses those that llguidance recommends
 for any grammar.
 """
 
@@ -17,7 +17,7 @@ from engine.vocabulary import Vocabulary
 
 
 class _Tokenizer:
-    """What llguidance asks of a tokenizer: it spells forced bytes with it."""
+    """The tokenizer interface that llguidance requires, with which it tokenises forced bytes."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.eos_token_id = end_of(vocabulary)
@@ -31,7 +31,7 @@ class _Tokenizer:
 
 
 class LlguidanceMatcher:
-    """One grammar."""
+    """A `PeerMatcher` of llguidance."""
 
     def __init__(self, start: Any, vocabulary: Vocabulary) -> None:
         self._start = start
@@ -40,15 +40,15 @@ class LlguidanceMatcher:
         self.reset()
 
     def reset(self) -> None:
-        """As `PeerMatcher`."""
+        """See `PeerMatcher`."""
         self._matcher = self._start.deep_copy()
 
     def fill_mask(self) -> None:
-        """As `PeerMatcher`."""
+        """See `PeerMatcher`."""
         self._matcher.unsafe_compute_mask_ptr(self._address, self._bytes)
 
     def accept(self, token_id: int) -> bool:
-        """As `PeerMatcher`. A token that the mask forbids is not offered: it would put the matcher into an error."""
+        """See `PeerMatcher`. A token that the mask excludes is not passed on, since it would cause an error state."""
         if allows(self.mask, token_id):
             return bool(self._matcher.consume_token(token_id))
         if self._matcher.is_error():
@@ -56,12 +56,12 @@ class LlguidanceMatcher:
         return False
 
     def is_accepting(self) -> bool:
-        """As `PeerMatcher`."""
+        """See `PeerMatcher`."""
         return bool(self._matcher.is_accepting())
 
 
 class LlguidanceAdapter:
-    """The engine over a vocabulary."""
+    """The `Adapter` of llguidance."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._library = import_module("llguidance")
@@ -70,14 +70,14 @@ class LlguidanceAdapter:
         self._tokenizer = self._library.LLTokenizer(wrapper, n_vocab=vocabulary.size, eos_token=end_of(vocabulary))
 
     def compile(self, notation: str, source: str) -> LlguidanceMatcher:
-        """As `Adapter`."""
+        """See `Adapter`."""
         matcher = self._library.LLMatcher(self._tokenizer, self._grammar(notation, source))
         if matcher.is_error():
             raise ValueError(matcher.get_error())
         return LlguidanceMatcher(matcher, self._vocabulary)
 
     def forget(self) -> None:
-        """It remembers no grammar."""
+        """Do nothing, since llguidance caches no grammar."""
 
     def _grammar(self, notation: str, source: str) -> str:
         match notation:

@@ -1,4 +1,4 @@
-"""What the bench measures."""
+"""The measurements of the benchmark."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from enum import StrEnum
 
 
 class CaseOutcome(StrEnum):
-    """What became of a case."""
+    """The outcome of a case."""
 
     DONE = "done"
     REFUSED = "refused"
     FAILED = "failed"
-    """It compiled, and then an error came."""
+    """It compiled, but an error occurred later."""
     DIED = "died"
     TIMED_OUT = "timed out"
 
 
 @dataclass(frozen=True, slots=True)
 class CaseMeasured:
-    """One engine on one case.
+    """The measurement of one engine on one case.
 
     Attributes:
-        name: the case's.
-        ending: what became of it.
-        reason: why, where it is not done.
-        compile_us: microseconds from the source to what follows texts.
-        first_mask_us: the same with the first mask.
+        name: the name of the case.
+        ending: its outcome.
+        reason: the reason, unless the outcome is `DONE`.
+        compile_us: microseconds from the source to a matcher.
+        first_mask_us: microseconds from the source to the first mask.
         step_us: microseconds of each mask and accept.
-        verdicts: of each text whether it was accepted to its end, where the case was done.
+        verdicts: for each text whether it was accepted, if the outcome is `DONE`.
     """
 
     name: str
@@ -42,14 +42,14 @@ class CaseMeasured:
 
 @dataclass(frozen=True, slots=True)
 class EngineMeasured:
-    """One engine on all cases.
+    """The measurements of one engine on all cases.
 
     Attributes:
-        name: the engine's.
-        version: its package's.
-        absent: why it did not run, with how to get it; None where it did.
-        prepare_ms: milliseconds for the vocabulary; None where that failed.
-        cases: in the order in which they were given.
+        name: the name of the engine.
+        version: the version of its package.
+        absent: why it did not run, and how to install it; None if it ran.
+        prepare_ms: milliseconds to prepare the vocabulary; None if that failed.
+        cases: the measurements, in the order of the cases.
     """
 
     name: str

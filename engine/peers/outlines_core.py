@@ -1,4 +1,4 @@
-"""outlines-core (dottxt-ai, Apache-2.0): an index of the whole automaton over the vocabulary, made at compile time."""
+"""Adapter of outlines-core (dottxt-ai, Apache-2.0), which indexes the whole automaton at compile time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WORD_BYTES = 4
 
 
 class OutlinesMatcher:
-    """One grammar."""
+    """A `PeerMatcher` of outlines-core."""
 
     def __init__(self, guide: Any, index: Any, vocabulary: Vocabulary) -> None:
         self._guide, self._index = guide, index
@@ -21,27 +21,27 @@ class OutlinesMatcher:
         self.reset()
 
     def reset(self) -> None:
-        """As `PeerMatcher`."""
-        self._at = self._guide(self._index)
+        """See `PeerMatcher`."""
+        self._state = self._guide(self._index)
 
     def fill_mask(self) -> None:
-        """As `PeerMatcher`."""
-        self._at.write_mask_into(self._address, self._words, _WORD_BYTES)
+        """See `PeerMatcher`."""
+        self._state.write_mask_into(self._address, self._words, _WORD_BYTES)
 
     def accept(self, token_id: int) -> bool:
-        """As `PeerMatcher`; a token that the mask forbids would be an error."""
+        """See `PeerMatcher`. A token that the mask excludes is not passed on, since it would raise an error."""
         if not allows(self.mask, token_id):
             return False
-        self._at.advance(token_id, return_tokens=False)
+        self._state.advance(token_id, return_tokens=False)
         return True
 
     def is_accepting(self) -> bool:
-        """As `PeerMatcher`."""
-        return bool(self._at.is_finished())
+        """See `PeerMatcher`."""
+        return bool(self._state.is_finished())
 
 
 class OutlinesAdapter:
-    """The engine over a vocabulary."""
+    """The `Adapter` of outlines-core."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._library = import_module("outlines_core")
@@ -53,7 +53,7 @@ class OutlinesAdapter:
         self._peer_vocabulary = self._library.Vocabulary(end_of(vocabulary), ids)
 
     def compile(self, notation: str, source: str) -> OutlinesMatcher:
-        """As `Adapter`."""
+        """See `Adapter`."""
         if notation == "json_schema":
             source = import_module("outlines_core.json_schema").build_regex_from_schema(source)
         elif notation != "regex":
@@ -62,4 +62,4 @@ class OutlinesAdapter:
         return OutlinesMatcher(self._library.Guide, index, self._vocabulary)
 
     def forget(self) -> None:
-        """It remembers no grammar."""
+        """Do nothing, since outlines-core caches no grammar."""

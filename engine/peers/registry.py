@@ -1,4 +1,4 @@
-"""Which engines there are, and which of them are installed."""
+"""The registry of engines for the benchmark, and which of them are installed."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ OWN = "turnstile"
 
 
 class UnknownPeerError(EngineError):
-    """An engine is named that there is no adapter for."""
+    """There is no adapter for the engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """An engine.
+    """An engine for the benchmark.
 
     Attributes:
-        name: as the command line calls it.
-        distribution: what pip installs.
-        module, attribute: where its adapter is.
+        name: its name on the command line.
+        distribution: the name of its package for pip.
+        module, attribute: the module and the name of its adapter.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Peer:
 
     @property
     def version(self) -> str | None:
-        """The version that is installed; None where none is, but for this engine, which is always there."""
+        """Return the installed version; None if it is not installed (Turnstile itself always is)."""
         try:
             return version(self.distribution)
         except PackageNotFoundError:
@@ -43,11 +43,11 @@ class Peer:
 
     @property
     def hint(self) -> str:
-        """How to get it."""
+        """Return how to install it."""
         return f"pip install {self.distribution}, or all of them: pip install 'token-turnstile[bench]'"
 
     def adapter(self) -> type[Adapter]:
-        """Its adapter's class; the engine itself is loaded when the class is called."""
+        """Return the class of its adapter, whose constructor loads the engine."""
         return cast("type[Adapter]", getattr(importlib.import_module(self.module), self.attribute))
 
 
@@ -58,14 +58,14 @@ PEERS = (
     Peer("xgrammar-open", "xgrammar", "engine.peers.xgrammar", "OpenXgrammarAdapter"),
     Peer("outlines-core", "outlines-core", "engine.peers.outlines_core", "OutlinesAdapter"),
 )
-"""Every engine, this one first: the others are compared with it."""
+"""All engines; Turnstile comes first, and the others are compared with it."""
 
 
 def find_peers(names: Sequence[str] = ()) -> tuple[Peer, ...]:
-    """The engines of these names, all of them by default; this one is always the first.
+    """Return the engines with these names, by default all; Turnstile is always included and first.
 
     Raises:
-        UnknownPeerError: there is no such engine.
+        UnknownPeerError: an engine is unknown.
     """
     known = {peer.name: peer for peer in PEERS}
     for name in names:

@@ -1,7 +1,7 @@
-"""What the measurements of several engines come to.
+"""Summaries and comparisons of the measurements of several engines.
 
-Times are compared over the cases that an engine and this one both did, texts of
-which both followed. A ratio says how many times ours the other's time is.
+Times are compared over the cases that both an engine and Turnstile completed. A ratio
+is the time of the engine divided by the time of Turnstile.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.peers.registry import OWN
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Milliseconds to a first mask, and microseconds of a step. None where there are none."""
+    """Statistics of the times to compile, to the first mask, and of a step; None without measurements."""
 
     compile_p50_ms: float | None
     first_mask_p50_ms: float | None
@@ -31,16 +31,16 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One engine, summed up.
+    """The summary of one engine.
 
     Attributes:
-        engine: what was measured.
-        endings: how many cases ended how.
-        times: over all that it did.
-        ratios: its times by ours, over the cases that both did; None of this engine itself.
-        common: over how many cases.
-        agreed, judged: texts of the common cases on which its verdict is ours, of how many.
-        false_rejects, false_accepts, labelled: of texts that have a label, and how many those are.
+        engine: its measurements.
+        endings: the number of cases with each outcome.
+        times: its times over all cases that it completed.
+        ratios: its times divided by Turnstile's, over the cases that both completed; None for Turnstile itself.
+        common: the number of these cases.
+        agreed, judged: the texts of these cases on which both verdicts agree, and the number of these texts.
+        false_rejects, false_accepts, labelled: the wrong verdicts on texts with a label, and the number of these texts.
     """
 
     engine: EngineMeasured
@@ -56,16 +56,16 @@ class Comparison:
 
 
 def compare(engines: Sequence[EngineMeasured], cases: Sequence[BenchCase]) -> list[Comparison]:
-    """Sum up every engine, in the order given; the measurements of this engine are among them."""
+    """Summarise every engine, in the given order; the measurements must include Turnstile's for the comparison."""
     ours = next((engine for engine in engines if engine.name == OWN), None)
     own_cases = {} if ours is None else _done(ours)
     return [_compare(engine, own_cases, cases) for engine in engines]
 
 
-def _compare(engine: EngineMeasured, own: dict[int, CaseMeasured], cases: Sequence[BenchCase]) -> Comparison:
+def _compare(engine: EngineMeasured, own_cases: dict[int, CaseMeasured], cases: Sequence[BenchCase]) -> Comparison:
     done = _done(engine)
-    common = sorted(own.keys() & done.keys())
-    verdicts = [pair for i in common for pair in zip(done[i].verdicts, own[i].verdicts, strict=True)]
+    common = sorted(own_cases.keys() & done.keys())
+    verdicts = [pair for i in common for pair in zip(done[i].verdicts, own_cases[i].verdicts, strict=True)]
     labelled = [
         (verdict, text.valid)
         for i, case in done.items()
@@ -74,7 +74,7 @@ def _compare(engine: EngineMeasured, own: dict[int, CaseMeasured], cases: Sequen
     ]
     ratios = None
     if engine.name != OWN and common:
-        ratios = _divided(_times([done[i] for i in common]), _times([own[i] for i in common]))
+        ratios = _ratios(_times([done[i] for i in common]), _times([own_cases[i] for i in common]))
     return Comparison(
         engine=engine,
         endings={ending: sum(case.ending is ending for case in engine.cases) for ending in CaseOutcome},
@@ -107,9 +107,9 @@ def _times(cases: Sequence[CaseMeasured]) -> Times:
     )
 
 
-def _divided(theirs: Times, ours: Times) -> Times:
+def _ratios(theirs: Times, ours: Times) -> Times:
     def ratio(name: str) -> float | None:
-        above, below = getattr(theirs, name), getattr(ours, name)
-        return above / below if above is not None and below else None
+        numerator, denominator = getattr(theirs, name), getattr(ours, name)
+        return numerator / denominator if numerator is not None and denominator else None
 
     return Times(*(ratio(name) for name in Times.__dataclass_fields__))

@@ -1,7 +1,7 @@
-"""A text as tokens, the same for every engine: at each place the longest token.
+"""Tokenisation of texts for the benchmark: greedily by the longest token, the same for every engine.
 
-No tokenizer would spell every text so, but every vocabulary can be spelled with,
-and the engines are compared on the same ids.
+It differs from the model's tokenizer, but it works with every vocabulary, and all
+engines are compared on the same ids.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from engine.vocabulary import Vocabulary
 
 
 class Speller:
-    """Spells with the tokens of a vocabulary."""
+    """A greedy tokeniser over the tokens of a vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._ids: dict[bytes, int] = {}
@@ -20,7 +20,7 @@ class Speller:
         self._longest = max(map(len, self._ids), default=0)
 
     def spell(self, data: bytes) -> list[int] | None:
-        """The ids; None where the vocabulary lacks a byte."""
+        """Return the ids of a text; None if the vocabulary has no token for some part."""
         ids, at = [], 0
         while at < len(data):
             for length in range(min(self._longest, len(data) - at), 0, -1):

@@ -1,4 +1,4 @@
-"""Turnstile itself, through the same door as its peers."""
+"""Adapter of Turnstile itself, with the same interface as its peers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.vocabulary import Vocabulary
 
 
 class OwnMatcher:
-    """One grammar."""
+    """A `PeerMatcher` of Turnstile."""
 
     def __init__(self, grammar: CompiledGrammar, vocabulary: Vocabulary) -> None:
         self._grammar, self._vocabulary = grammar, vocabulary
@@ -18,32 +18,32 @@ class OwnMatcher:
         self.reset()
 
     def reset(self) -> None:
-        """As `PeerMatcher`."""
+        """See `PeerMatcher`."""
         self._matcher = Matcher(self._grammar, self._vocabulary)
         self.accept = self._matcher.accept
 
     def fill_mask(self) -> None:
-        """As `PeerMatcher`."""
+        """See `PeerMatcher`."""
         self._matcher.fill_bitmask(self.mask)
 
     def is_accepting(self) -> bool:
-        """As `PeerMatcher`."""
+        """See `PeerMatcher`."""
         return self._matcher.is_accepting
 
 
 class OwnAdapter:
-    """The engine over a vocabulary, with its kernels loaded."""
+    """The `Adapter` of Turnstile, with its kernels loaded."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         warm(wait=True)
         self._vocabulary = vocabulary
         self.options = CompileOptions()
-        _ = vocabulary.trie  # built here, as peers build theirs
+        _ = vocabulary.trie  # built here, as in the constructors of the other adapters
 
     def compile(self, notation: str, source: str) -> OwnMatcher:
-        """As `Adapter`."""
+        """See `Adapter`."""
         return OwnMatcher(compile_grammar(notation, source, self.options), self._vocabulary)
 
     def forget(self) -> None:
-        """As `Adapter`."""
+        """See `Adapter`."""
         clear_caches()

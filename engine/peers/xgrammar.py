@@ -1,7 +1,7 @@
-"""xgrammar (mlc-ai, Apache-2.0), as vLLM and SGLang use it.
+"""Adapters of xgrammar (mlc-ai, Apache-2.0), configured as vLLM and SGLang use it.
 
-Its own default closes objects that a schema leaves open (`strict_mode`). So it
-runs twice: as it comes, and open, as the standard says.
+By default it closes objects that a schema leaves open (`strict_mode`). So it is
+measured twice: with its defaults, and with open objects as in the standard.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from engine.vocabulary import Vocabulary
 
 
 class XgrammarMatcher:
-    """One grammar."""
+    """A `PeerMatcher` of xgrammar."""
 
     def __init__(self, matcher: Any, bitmask: Any) -> None:
         self._matcher, self._bitmask = matcher, bitmask
@@ -22,20 +22,20 @@ class XgrammarMatcher:
         self.accept = matcher.accept_token
 
     def reset(self) -> None:
-        """As `PeerMatcher`."""
+        """See `PeerMatcher`."""
         self._matcher.reset()
 
     def fill_mask(self) -> None:
-        """As `PeerMatcher`."""
+        """See `PeerMatcher`."""
         self._matcher.fill_next_token_bitmask(self._bitmask)
 
     def is_accepting(self) -> bool:
-        """As `PeerMatcher`."""
+        """See `PeerMatcher`."""
         return bool(self._matcher.is_completed())
 
 
 class XgrammarAdapter:
-    """The engine over a vocabulary, as it comes."""
+    """The `Adapter` of xgrammar with its defaults."""
 
     strict = True
 
@@ -49,7 +49,7 @@ class XgrammarAdapter:
         self._bitmask = library.allocate_token_bitmask(1, vocabulary.size)
 
     def compile(self, notation: str, source: str) -> XgrammarMatcher:
-        """As `Adapter`."""
+        """See `Adapter`."""
         match notation:
             case "json_schema":
                 compiled = self._compiler.compile_json_schema(source, strict_mode=self.strict)
@@ -62,11 +62,11 @@ class XgrammarAdapter:
         return XgrammarMatcher(self._library.GrammarMatcher(compiled), self._bitmask)
 
     def forget(self) -> None:
-        """As `Adapter`."""
+        """See `Adapter`."""
         self._compiler.clear_cache()
 
 
 class OpenXgrammarAdapter(XgrammarAdapter):
-    """The engine with objects open, as the standard says."""
+    """The `Adapter` of xgrammar with open objects, as in the standard."""
 
     strict = False
