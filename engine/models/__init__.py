@@ -1,6 +1,6 @@
-"""Where next-token logits come from: bundled models, transformers folders, GGUF files, the Hub, a tokenizer alone.
+"""Sources of next-token logits: bundled models, transformers folders, GGUF files, the Hub, or a tokenizer alone.
 
-Importing this room loads neither torch nor transformers; `load_model` does.
+Importing this package loads neither torch nor transformers; `load_model` does.
 """
 
 from engine.models.catalogue import ModelInfo, known_models

@@ -1,4 +1,4 @@
-"""Where the files lie that Turnstile carries, in a checkout and in an installed wheel alike."""
+"""Locations of the bundled models, in a checkout or an installed wheel."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from engine.models.errors import ModelError
 
 
 def bundled_folder(name: str) -> Path:
-    """The folder of a bundled model.
+    """Return the folder of a bundled model.
 
     Raises:
-        ModelError: the installation lacks it.
+        ModelError: the installation does not include it.
     """
     try:
         folder = Path(str(resources.files("resources"))) / "models" / name

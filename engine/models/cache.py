@@ -1,7 +1,7 @@
-"""The folder for what is fetched once, written so that an interruption leaves nothing half done.
+"""The cache folder of downloaded models, which is written atomically.
 
-Whatever is fetched is made in a folder of its own beside its final place, and takes
-that place by one rename. A reader therefore sees all of it or nothing.
+A download is prepared in a temporary folder beside its final location and then
+renamed. So a reader sees all of it or nothing, even after an interruption.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _STALE_SECONDS = 24 * 3600
 
 
 def cache_folder() -> Path:
-    """Where fetched models live: `TURNSTILE_CACHE`, or the platform's cache folder of the user."""
+    """Return the folder of downloaded models: in `TURNSTILE_CACHE`, or in the user's cache folder of the platform."""
     chosen = os.environ.get(VARIABLE)
     root = Path(chosen).expanduser() if chosen else platformdirs.user_cache_path("turnstile", appauthor=False)
     return root / "models"
@@ -32,18 +32,18 @@ def cache_folder() -> Path:
 
 @contextmanager
 def workplace(needed_bytes: int) -> Iterator[Path]:
-    """A fresh folder on the cache's disk, removed at the end whatever happens.
+    """Create an empty folder on the disk of the cache, which is removed at the end in any case.
 
     Args:
-        needed_bytes: what will be written at most; refused at once where the disk lacks it.
+        needed_bytes: the largest amount that will be written.
 
     Raises:
-        ModelError: the cache cannot be written, or the disk is full, before or during the work.
+        ModelError: the cache is not writable, the disk has less free space than needed, or it is full during the work.
     """
     root = cache_folder()
     with _disk_errors(root, needed_bytes):
         root.mkdir(parents=True, exist_ok=True)
-        _sweep(root)
+        _remove_stale(root)
         free = shutil.disk_usage(root).free
         if free < needed_bytes:
             raise ModelError(
@@ -57,10 +57,10 @@ def workplace(needed_bytes: int) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def install(made: Path, final: Path) -> None:
-    """Give a finished folder its place; where another process was first, its work stays."""
+def install(source: Path, final: Path) -> None:
+    """Move a finished folder to its final location, unless another process was first."""
     try:
-        made.replace(final)
+        source.replace(final)
     except OSError:
         if not final.is_dir():
             raise
@@ -77,8 +77,8 @@ def _disk_errors(root: Path, needed_bytes: int) -> Iterator[None]:
         ) from error
 
 
-def _sweep(root: Path) -> None:
-    """Remove what killed processes left; the age keeps those that are still at work."""
+def _remove_stale(root: Path) -> None:
+    """Remove folders that killed processes left; recent ones stay, since a process may still use them."""
     for leftover in root.glob(_PARTIAL + "*"):
         if time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
             shutil.rmtree(leftover, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The models that the menu offers by name. Light: the window reads it."""
+"""The catalogue of models with a name of their own, for menus. It imports quickly, since the window uses it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from engine.models.errors import ModelError
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """A model that can be asked for by name.
+    """A model in the catalogue.
 
     Attributes:
-        spec: what `load_model` takes.
+        spec: the argument for `load_model`.
         title: its name in a menu.
         description: one sentence.
         available_offline: whether it loads without a network.
-        size_bytes: of its files on disk, or of the download where it is not here yet.
+        size_bytes: the size of its files, or of the download if it is not available yet.
     """
 
     spec: str
@@ -29,8 +29,8 @@ class ModelInfo:
 
 
 def known_models() -> tuple[ModelInfo, ...]:
-    """The models with a name of their own, the bundled ones first."""
-    here = smollm2.is_here()
+    """Return the models of the catalogue, the bundled ones first."""
+    is_available = smollm2.is_here()
     return (
         _bundled("shakespeare", "Shakespeare", "Writes plays, one of 65 characters at a time; has no end of text."),
         _bundled("records", "Records", "Writes JSON records, dates, e-mail addresses and plain English."),
@@ -38,8 +38,8 @@ def known_models() -> tuple[ModelInfo, ...]:
             "smollm2",
             "SmolLM2 135M Instruct",
             "A real chat model with 49,152 tokens, fetched once.",
-            here,
-            smollm2.CONVERTED_BYTES if here else smollm2.DOWNLOAD_BYTES,
+            is_available,
+            smollm2.CONVERTED_BYTES if is_available else smollm2.DOWNLOAD_BYTES,
         ),
     )
 
@@ -47,7 +47,7 @@ def known_models() -> tuple[ModelInfo, ...]:
 def _bundled(spec: str, title: str, description: str) -> ModelInfo:
     try:
         weights = bundled_folder(spec) / "model.safetensors"
-        size, here = weights.stat().st_size, True
+        size, is_available = weights.stat().st_size, True
     except (ModelError, OSError):
-        size, here = 0, False
-    return ModelInfo(spec, title, description, here, size)
+        size, is_available = 0, False
+    return ModelInfo(spec, title, description, is_available, size)

@@ -1,10 +1,10 @@
-"""Render the chat template of a model, which is hostile input, in a child process with limits.
+"""Rendering of a model's chat template, which is untrusted input, in a child process with limits.
 
-One child serves all templates of this process: it starts with the first render (0.2 s), and a render then takes about
-a millisecond more than in this process. It ends with this process, or when a template breaks it.
+One child renders all templates of this process: it starts with the first render (0.2 s), and each render then takes
+about a millisecond more than in this process. It ends with this process, or if a template crashes it.
 
-Rejected: a sandbox in this process. It counts steps as well, but one call into C, such as a format of a width that the
-template computes, can take all memory before anything is counted. A process for each render: it costs 0.2 s each time.
+Rejected: a sandbox in this process. It counts steps too, but one call into C, such as a format with a computed width,
+can exhaust the memory before anything is counted. A process for each render: it costs 0.2 s each time.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from engine.source.cancel import check_cancelled
 from engine.source.processes import start_python
 
 LONGEST_TEMPLATE: Final = 200_000
-"""Characters; the longest in use have some 30,000."""
+"""Characters; the longest known templates have some 30,000."""
 _POLL_SECONDS: Final = 0.05
-_MOST_SECONDS: Final = 30.0  # where a process has no limit of processor time, as on Windows
+_MAX_SECONDS: Final = 30.0  # on platforms without a limit of processor time, such as Windows
 _END_SECONDS: Final = 2.0
 _OTHER_PROMPT: Final = "use a plain prompt, or another model"
 _CORRECT: Final = "correct the template in the model's folder, or use a plain prompt"
@@ -38,7 +38,7 @@ class ChatTemplateError(ModelError):
     """A chat template cannot be rendered.
 
     Attributes:
-        line: the line of the template, from 1; None where it is not known.
+        line: the line of the template, from 1; None if it is not known.
         hint: what to do about it.
     """
 
@@ -51,12 +51,12 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
     """Render a template.
 
     Args:
-        template: its text.
-        variables: what it can name; JSON values.
+        template: the text of the template.
+        variables: the variables of the template; JSON values.
 
     Raises:
-        ChatTemplateError: it fails, refuses the messages, or takes more than it may.
-        ModelError: the process that renders cannot be started.
+        ChatTemplateError: the template fails, rejects the messages, or exceeds a limit.
+        ModelError: the child process cannot be started.
         CancelledError: the work of this thread was cancelled.
     """
     if len(template) > LONGEST_TEMPLATE:
@@ -86,7 +86,7 @@ def _error(kind: str, message: str, line: int | None) -> ChatTemplateError:
 
 
 class _Child:
-    """A process that renders."""
+    """A child process that renders templates."""
 
     def __init__(self) -> None:
         self._owner = os.getpid()
@@ -103,14 +103,14 @@ class _Child:
 
     @property
     def is_usable(self) -> bool:
-        """Return whether the child runs and was started by this process, not by the process that it was forked from."""
+        """Return whether the child is running and was started by this process, not by one it was forked from."""
         return self._owner == os.getpid() and self._process.poll() is None
 
     def ask(self, request: object) -> Any:
-        """Return the answer to a request; where there is none, the process has ended afterwards.
+        """Return the answer to a request; without an answer, the process has ended afterwards.
 
         Raises:
-            ChatTemplateError: the template took too much, and the process was ended.
+            ChatTemplateError: the template exceeded a limit, and the process was ended.
             CancelledError: the work of this thread was cancelled.
         """
         self._answer = None
@@ -121,7 +121,7 @@ class _Child:
             while exchange.is_alive():
                 exchange.join(_POLL_SECONDS)
                 check_cancelled()
-                if not child.HAS_LIMITS and time.monotonic() - started > _MOST_SECONDS:
+                if not child.HAS_LIMITS and time.monotonic() - started > _MAX_SECONDS:
                     break
         finally:
             if exchange.is_alive():
@@ -134,12 +134,12 @@ class _Child:
         return self._answer
 
     def end(self) -> None:
-        """End the process, which does so by itself when its input ends."""
+        """End the process by closing its input."""
         if self._owner != os.getpid():
             return
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                with contextlib.suppress(OSError):  # what was not written can no longer be
+                with contextlib.suppress(OSError):  # buffered data can no longer be written
                     pipe.close()
         try:
             self._process.wait(_END_SECONDS)
@@ -150,7 +150,7 @@ class _Child:
     def _exchange(self, request: object) -> None:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        with contextlib.suppress(OSError, ValueError):  # the process has ended, or its answer is cut off
+        with contextlib.suppress(OSError, ValueError):  # the process has ended, or its answer is incomplete
             child.write_message(self._process.stdin, request)
             self._answer = child.read_message(self._process.stdout)
 
@@ -163,7 +163,7 @@ class _Child:
         return ChatTemplateError(f"broke the process that renders it (status {status})", _OTHER_PROMPT)
 
 
-_children: list[_Child] = []  # one at most
+_children: list[_Child] = []  # at most one
 
 
 def _running_child() -> _Child:
@@ -175,6 +175,6 @@ def _running_child() -> _Child:
 
 @atexit.register
 def end_child() -> None:
-    """End the process that renders; the next render starts another one."""
+    """End the child process; the next render starts a new one."""
     while _children:
         _children.pop().end()

@@ -1,13 +1,13 @@
-"""Render chat templates in a process of its own, within limits; `engine.models.chat_template` starts it.
+"""The child process that renders chat templates within limits; `engine.models.chat_template` starts it.
 
-A template comes with a model, so it is hostile input. Steps of loops, calls and operators are counted, and sizes are
-checked before they are allocated, so that the same template stops at the same step on every machine. What escapes the
-counting (one long call into C) meets the limits of memory and processor time that this process sets for itself.
+A template comes with a model, so it is untrusted input. Iterations, calls and operators are counted, and sizes are
+checked before memory is allocated, so that a template stops at the same step on every machine. The process also limits
+its own memory and processor time, for work that is not counted (one long call into C).
 
-The environment is that of `transformers`, whose templates these are. This file is run as a script, without the package
-around it, and imports nothing else but Jinja, so that it starts in a tenth of a second.
+The environment is that of `transformers`, for which the templates are written. This file runs as a script, outside of
+its package, and imports only Jinja and the standard library, so that it starts in a tenth of a second.
 
-Each request and each answer is its length in eight bytes, and JSON.
+Each request and each answer is its length in eight bytes, followed by JSON.
 """
 
 from __future__ import annotations
@@ -38,43 +38,43 @@ if sys.platform != "win32":
     import resource
 
 HAS_LIMITS: bool = sys.platform != "win32"
-"""True where the platform can limit memory and processor time; elsewhere the parent ends this process after a time."""
+"""Whether the platform can limit memory and processor time; otherwise the parent ends this process after a timeout."""
 MOST_TOKENS: Final = 40_000
-"""Names, operators, texts and blanks of a template; the longest in use have some 10,000."""
+"""Names, operators, texts and white space of a template; the longest known templates have some 10,000 tokens."""
 MOST_STEPS: Final = 500_000
 """Iterations, calls and operators; each takes a few microseconds."""
 LONGEST_OUTPUT: Final = 50_000
-"""Characters, beside four times those of the messages; the window shows each token of a prompt."""
-LONGEST_VALUE: Final = 4_000_000  # characters or items of what one operator makes
+"""Characters, in addition to four times those of the messages; the window shows each token of a prompt."""
+LONGEST_VALUE: Final = 4_000_000  # characters or items of the result of one operator
 MOST_BITS: Final = 100_000  # of a number
 WIDEST: Final = 10_000  # characters to pad to, and digits to round to
 MEMORY_BYTES: Final = 512 << 20
 CPU_SECONDS: Final = 6
 
-_CHARACTERS: Final = 64  # that one step handles
-_ITEMS: Final = 4
+_CHARACTERS_PER_STEP: Final = 64
+_ITEMS_PER_STEP: Final = 4
 _COLLECTIONS: Final = (list, tuple, dict, set, frozenset, range)
-_KEPT: Final = 8  # compiled templates
-_LONGEST_MESSAGE: Final = 300
-_LONGEST_MESSAGE_BYTES: Final = 256 << 20  # on the pipe
+_CACHE_SIZE: Final = 8  # compiled templates
+_MAX_ERROR_LENGTH: Final = 300
+_MAX_MESSAGE_BYTES: Final = 256 << 20  # of a request or an answer
 _PADDING: Final = frozenset({"center", "ljust", "rjust", "zfill", "expandtabs", "to_bytes"})
 _PADDING_FILTERS: Final = frozenset({"center", "indent", "round", "batch", "slice", "tojson", "truncate", "wordwrap"})
 _WIDTH = re.compile(r"\d+")
 
 
 class LimitError(Exception):
-    """A template takes more than it may."""
+    """A template exceeds a limit."""
 
 
 class RefusedError(jinja2.TemplateError):
-    """A template refuses the messages, by `raise_exception`."""
+    """A template rejects the messages with `raise_exception`."""
 
 
 class LimitedEnvironment(ImmutableSandboxedEnvironment):
     """The environment of `transformers`, with counted steps.
 
     Attributes:
-        steps: how many the present render has taken.
+        steps: the number of steps of the current render.
     """
 
     intercepted_binops = frozenset({"*", "**", "%", "+"})
@@ -97,21 +97,21 @@ class LimitedEnvironment(ImmutableSandboxedEnvironment):
         """Count steps.
 
         Raises:
-            LimitError: there are too many.
+            LimitError: the limit of steps is exceeded.
         """
         self.steps += steps
         if self.steps > MOST_STEPS:
             raise LimitError(f"it does not end within {MOST_STEPS:,} steps")
 
     def counted(self, iterable: Any) -> Any:
-        """Count the items of what a loop goes over; the value stays what it is."""
+        """Return the iterable of a loop, with its items counted."""
         if isinstance(iterable, Iterator):
             return self._counted_items(iterable)
         self.charge(1 + (len(iterable) if isinstance(iterable, (str, *_COLLECTIONS)) else 0))
         return iterable
 
     def joined(self, value: Any) -> Any:
-        """Return a value that `~` joins to another one; `call` counts it."""
+        """Return an operand of `~` unchanged; the call makes `call` count it."""
         return value
 
     def _counted_items(self, items: Iterator[Any]) -> Iterator[Any]:
@@ -120,20 +120,20 @@ class LimitedEnvironment(ImmutableSandboxedEnvironment):
             yield item
 
     def call(self, context: Context, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call what a template calls, with its work counted."""
+        """Call a function for a template, with its work counted."""
         owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
-        self.charge(1 + _units(args) + _units((owner,)))
+        self.charge(1 + _steps_of_size(args) + _steps_of_size((owner,)))
         if isinstance(owner, str | bytes | int) and name in _PADDING:
             _check_widths(name, (*args, *kwargs.values()))
         if isinstance(owner, str) and name == "replace" and len(args) >= 2:
-            _check_length("replace", _replaced(owner, args[0], args[1]))
+            _check_length("replace", _length_after_replace(owner, args[0], args[1]))
         result = super().call(context, function, *args, **kwargs)
-        self.charge(_units((result,)))
+        self.charge(_steps_of_size((result,)))
         return result
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """Apply an operator, if its result is not too large."""
-        self.charge(1 + _units((left, right)))
+        self.charge(1 + _steps_of_size((left, right)))
         _check_operands(operator, left, right)
         return super().call_binop(context, operator, left, right)
 
@@ -147,33 +147,33 @@ class LimitedEnvironment(ImmutableSandboxedEnvironment):
     def _limited_filter(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def limited(*args: Any, **kwargs: Any) -> Any:
-            self.charge(1 + _units(args))
+            self.charge(1 + _steps_of_size(args))
             if name in _PADDING_FILTERS:
                 _check_widths(name, (*args[1:], *kwargs.values()))
             if name == "format" and args and isinstance(args[0], str):
                 _check_format(args[0])
             result = function(*args, **kwargs)
-            self.charge(_units((result,)))
+            self.charge(_steps_of_size((result,)))
             return result
 
         return limited
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        return _Count(self).visit(super()._parse(source, name, filename))  # type: ignore[no-any-return]
+        return _CountSteps(self).visit(super()._parse(source, name, filename))  # type: ignore[no-any-return]
 
 
-class _Generator(CodeGenerator):
+class _UnfoldedCodeGenerator(CodeGenerator):
     def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
         if not isinstance(node, nodes.TemplateData):
-            raise nodes.Impossible  # an expression is computed in a render, where its steps are counted
+            raise nodes.Impossible  # no constant folding: expressions are evaluated in a render, which counts steps
         return super()._output_child_to_const(node, frame, finalize)
 
 
-LimitedEnvironment.code_generator_class = _Generator
+LimitedEnvironment.code_generator_class = _UnfoldedCodeGenerator
 
 
-class _Count(NodeTransformer):
-    """Adds calls that count what Jinja has no hook for: loops, and the operator `~`."""
+class _CountSteps(NodeTransformer):
+    """A transformer that adds calls to count loops and the operator `~`, for which Jinja has no hooks."""
 
     def __init__(self, environment: LimitedEnvironment) -> None:
         self._environment = environment
@@ -194,7 +194,7 @@ class _Count(NodeTransformer):
 
 
 class _GenerationTag(ext.Extension):
-    """`{% generation %}`, which marks what the assistant wrote; its content is rendered as it is."""
+    """The tag `{% generation %}`, which marks text of the assistant; its content is rendered unchanged."""
 
     tags = {"generation"}  # noqa: RUF012 - as Jinja declares it
 
@@ -217,9 +217,9 @@ class _Dict:
 
 
 class _Namespace(Namespace):
-    """A namespace without names that begin with an underscore, as `transformers` has it."""
+    """A namespace without names that begin with an underscore, as in `transformers`."""
 
-    def __init__(*args: Any, **kwargs: Any) -> None:  # since `namespace(self=…)` is allowed
+    def __init__(*args: Any, **kwargs: Any) -> None:  # no `self` parameter: `namespace(self=…)` is allowed
         self, *rest = args
         values = dict(*rest, **kwargs)
         for name in values:
@@ -246,9 +246,9 @@ def _raise_exception(message: object) -> None:
     raise RefusedError(str(message))
 
 
-def _strftime_now(written: str) -> str:
-    _check_format(written)
-    return datetime.now().strftime(written)  # noqa: DTZ005 - the local date, as templates mean it
+def _strftime_now(format_text: str) -> str:
+    _check_format(format_text)
+    return datetime.now().strftime(format_text)  # noqa: DTZ005 - templates expect the local date
 
 
 def _range(*args: int) -> range:
@@ -262,14 +262,14 @@ def _range(*args: int) -> range:
     return items
 
 
-def _units(values: Iterable[Any]) -> int:
-    """Return the steps that the size of some values is worth."""
+def _steps_of_size(values: Iterable[Any]) -> int:
+    """Return the number of steps that the size of some values counts as."""
     steps = 0
     for value in values:
         if isinstance(value, str | bytes):
-            steps += len(value) // _CHARACTERS
+            steps += len(value) // _CHARACTERS_PER_STEP
         elif isinstance(value, _COLLECTIONS):
-            steps += len(value) // _ITEMS
+            steps += len(value) // _ITEMS_PER_STEP
     return steps
 
 
@@ -300,39 +300,39 @@ def _check_length(what: str, length: int) -> None:
 def _check_widths(what: str, values: Iterable[Any]) -> None:
     for value in values:
         if isinstance(value, int) and abs(value) > WIDEST:
-            raise LimitError(f"{what} has the width {_shown(value)}, and the limit is {WIDEST:,}")
+            raise LimitError(f"{what} has the width {_format_width(value)}, and the limit is {WIDEST:,}")
 
 
-def _check_format(written: str | bytes) -> None:
-    text = written if isinstance(written, str) else written.decode("latin-1")
+def _check_format(format_text: str | bytes) -> None:
+    text = format_text if isinstance(format_text, str) else format_text.decode("latin-1")
     for number in _WIDTH.findall(text):
         if ("%" in text or "{" in text) and len(number.lstrip("0")) > len(str(WIDEST)):
             raise LimitError(f"a format has a width of {len(number)} digits, and the limit is {WIDEST:,}")
 
 
-def _replaced(text: str, old: Any, new: Any) -> int:
+def _length_after_replace(text: str, old: Any, new: Any) -> int:
     if not isinstance(old, str) or not isinstance(new, str):
         return 0
     return len(text) + text.count(old) * (len(new) - len(old))
 
 
-def _shown(value: int) -> str:
+def _format_width(value: int) -> str:
     return f"{value:,}" if value.bit_length() < MOST_BITS.bit_length() * 4 else "of very many digits"
 
 
 class Renderer:
-    """Renders templates and keeps the last few compiled ones."""
+    """A renderer of templates, which caches the most recent compiled ones."""
 
     def __init__(self) -> None:
         self._environment = LimitedEnvironment()
         self._compiled: OrderedDict[str, jinja2.Template] = OrderedDict()
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the text of a template, or what is wrong: `kind`, `message`, and the `line` or None."""
+        """Return the rendered text, or the error: its `kind`, `message`, and `line` or None."""
         try:
             return {"text": self._render(request["template"], request["variables"])}
-        except Exception as error:  # noqa: BLE001 - whatever a template raises is an answer
-            kind, message, line = _described(error)
+        except Exception as error:  # noqa: BLE001 - a template may raise anything
+            kind, message, line = _describe_error(error)
         return {"kind": kind, "message": message, "line": line}
 
     def _render(self, source: str, variables: Mapping[str, Any]) -> str:
@@ -343,11 +343,11 @@ class Renderer:
             if sum(1 for _ in itertools.islice(tokens, MOST_TOKENS + 1)) > MOST_TOKENS:
                 raise LimitError(f"it has more than {MOST_TOKENS:,} tokens")
             template = self._compiled[source] = self._environment.from_string(source)
-            if len(self._compiled) > _KEPT:
+            if len(self._compiled) > _CACHE_SIZE:
                 self._compiled.popitem(last=False)
         self._compiled.move_to_end(source)
-        parts, length, limit = [], 0, LONGEST_OUTPUT + 4 * _length(variables.get("messages"))
-        # Not by `render`, which rewrites each frame of a traceback.
+        parts, length, limit = [], 0, LONGEST_OUTPUT + 4 * _message_length(variables.get("messages"))
+        # Not `template.render`, which rewrites the traceback that `_template_line` needs.
         for part in template.root_render_func(template.new_context(dict(variables))):
             length += len(part)
             if length > limit:
@@ -356,19 +356,19 @@ class Renderer:
         return "".join(parts)
 
 
-def _length(messages: Any) -> int:
+def _message_length(messages: Any) -> int:
     return sum(len(text) for message in messages or () for text in message.values() if isinstance(text, str))
 
 
-def _described(error: Exception) -> tuple[str, str, int | None]:
+def _describe_error(error: Exception) -> tuple[str, str, int | None]:
     if isinstance(error, jinja2.TemplateSyntaxError):
         return "syntax", _short(error.message or "a syntax error"), error.lineno
-    line = _line(error.__traceback__)
+    line = _template_line(error.__traceback__)
     if isinstance(error, RefusedError):
         return "refused", _short(error.message or ""), line
     if isinstance(error, LimitError):
         return "limit", str(error), line
-    if isinstance(error, RecursionError | SyntaxError):  # Python's, of the code that Jinja makes of the template
+    if isinstance(error, RecursionError | SyntaxError):  # raised by Python for the code that Jinja generates
         return "limit", "it calls itself too often, or is nested too deep", line
     if isinstance(error, MemoryError):
         return "limit", f"it needs more than {MEMORY_BYTES >> 20} MB of memory", line
@@ -377,7 +377,7 @@ def _described(error: Exception) -> tuple[str, str, int | None]:
     return "failed", _short(f"{type(error).__name__}: {error}"), line
 
 
-def _line(traceback: TracebackType | None) -> int | None:
+def _template_line(traceback: TracebackType | None) -> int | None:
     line = None
     while traceback is not None:
         template = traceback.tb_frame.f_globals.get("__jinja_template__")
@@ -388,15 +388,15 @@ def _line(traceback: TracebackType | None) -> int | None:
 
 
 def _short(text: str) -> str:
-    text = " ".join(text[: 2 * _LONGEST_MESSAGE].split())
-    return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "…"
+    text = " ".join(text[: 2 * _MAX_ERROR_LENGTH].split())
+    return text if len(text) <= _MAX_ERROR_LENGTH else text[:_MAX_ERROR_LENGTH] + "…"
 
 
 def read_message(stream: IO[bytes]) -> Any:
     """Read a message; None at the end of the stream."""
-    head = stream.read(8)
-    length = int.from_bytes(head)
-    if len(head) < 8 or length > _LONGEST_MESSAGE_BYTES:
+    header = stream.read(8)
+    length = int.from_bytes(header)
+    if len(header) < 8 or length > _MAX_MESSAGE_BYTES:
         return None
     body = stream.read(length)
     return json.loads(body) if len(body) == length else None
@@ -410,16 +410,16 @@ def write_message(stream: IO[bytes], message: Any) -> None:
 
 
 def _limit(name: str, value: int) -> None:
-    """Lower a limit of this process, where the platform has it."""
+    """Lower a resource limit of this process if the platform has it."""
     if sys.platform != "win32" and hasattr(resource, name):
         kind = getattr(resource, name)
         _, hard = resource.getrlimit(kind)
-        with contextlib.suppress(ValueError, OSError):  # macOS has the name of a limit of memory, and no such limit
+        with contextlib.suppress(ValueError, OSError):  # macOS defines the memory limit but does not support it
             resource.setrlimit(kind, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
 
 
 def _limit_processor_time() -> None:
-    """Limit the processor time from now on, since that of earlier requests counts as well."""
+    """Limit the processor time of the next request; the system counts that of earlier ones too."""
     if sys.platform != "win32":
         used = resource.getrusage(resource.RUSAGE_SELF)
         _limit("RLIMIT_CPU", math.ceil(used.ru_utime + used.ru_stime) + CPU_SECONDS)

@@ -1,7 +1,7 @@
-"""A model and its tokenizer from a local folder or a GGUF file, and every way in which that fails as a sentence.
+"""Loading of a model and its tokenizer from a folder or a GGUF file, with a clear message for every failure.
 
-Only safetensors and GGUF are read: a pickle can run any code as it loads, and so can a
-folder's own Python, which is never trusted.
+Only safetensors and GGUF are supported: loading a pickle can run arbitrary code, and so can
+Python files in a model folder, which are never run.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from engine.source import CancelledError, CancelToken, EngineError
 from engine.vocabulary import VocabularyError
 from engine.vocabulary.readers import check_tokenizer_folder
 
-_FULL_PRECISION_BYTES = 4 << 30  # files up to this size are computed in float32, which every CPU does at full speed
-_HASHED_WHOLE = 16 << 20
-_HASHED_END = 1 << 20
-# What numpy says of tensors that are shorter than the header promises.
-_SIGNS_OF_AN_END = ("cannot reshape array", "must be a divisor of the total size")
+_FULL_PRECISION_BYTES = 4 << 30  # models with files up to this size run in float32, which is fast on every CPU
+_MAX_FULLY_HASHED = 16 << 20
+_HASHED_END_BYTES = 1 << 20
+# numpy's messages about tensors that are shorter than in the header.
+_TRUNCATION_MESSAGES = ("cannot reshape array", "must be a divisor of the total size")
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What was loaded: a transformers model in evaluation mode, its tokenizer, and a hash of its files."""
+    """A loaded transformers model in evaluation mode, its tokenizer, and a hash of its files."""
 
     model: Any
     tokenizer: Any
@@ -42,7 +42,7 @@ def load_checkpoint(path: Path, cancel: CancelToken) -> Checkpoint:
     """Load a transformers folder or a GGUF file.
 
     Raises:
-        ModelError: it is neither, is broken, is not supported, or does not fit into memory.
+        ModelError: it is neither, damaged, not supported, or too large for the memory.
         CancelledError: the work was cancelled.
     """
     files = _gguf_files(path) if path.is_file() else _folder_files(path)
@@ -105,9 +105,9 @@ def _gguf_files(path: Path) -> list[Path]:
 
 
 def _check_memory(path: Path, size: int) -> None:
-    """Refuse before Linux kills the process: it grants memory that it does not have."""
+    """Raise an error if the memory is too small, because Linux overcommits and would kill the process later."""
     available = available_memory()
-    needed = size * _growth(path, size)
+    needed = size * _memory_factor(path, size)
     if available is not None and needed > available:
         raise ModelError(
             f"{path.name} needs about {needed / 1e9:.1f} GB of memory and {available / 1e9:.1f} GB are free; "
@@ -115,15 +115,15 @@ def _check_memory(path: Path, size: int) -> None:
         )
 
 
-def _growth(path: Path, size: int) -> int:
-    """How many times larger the weights are in memory: mostly 16 bits or, in a GGUF, 8, before they become 32."""
+def _memory_factor(path: Path, size: int) -> int:
+    """Return the factor by which weights grow in memory: from mostly 16 bits (8 in a GGUF file) to 32 bits."""
     if size > _FULL_PRECISION_BYTES:
         return 2 if path.is_file() else 1
     return 4 if path.is_file() else 2
 
 
 def available_memory() -> int | None:
-    """The bytes that the system can give; None where it does not tell."""
+    """Return the available memory in bytes; None if it is not known."""
     try:
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
@@ -135,63 +135,63 @@ def available_memory() -> int | None:
 
 @contextmanager
 def library_errors(path: Path) -> Iterator[None]:
-    """Raise whatever a library raises over a file as a `ModelError`; the cause stays attached."""
+    """Convert exceptions of a library about a file to `ModelError`, with the original as their cause."""
     try:
         yield
     except (CancelledError, EngineError):
         raise
     except MemoryError as error:
-        raise _no_memory(path) from error
+        raise _memory_error(path) from error
     except Exception as error:
-        raise _sentence(path, error) from error
+        raise _model_error(path, error) from error
     except BaseException as error:
         if not is_panic(error):
             raise
-        raise _sentence(path, error) from error
+        raise _model_error(path, error) from error
 
 
-def _sentence(path: Path, error: BaseException) -> ModelError:
+def _model_error(path: Path, error: BaseException) -> ModelError:
     kind, text = type(error).__name__, " ".join(str(error).split())
     if "allocate memory" in text or "not enough memory" in text:
-        return _no_memory(path)
+        return _memory_error(path)
     if kind == "SafetensorError" or "safetensors" in kind.lower():
         return ModelError(f"the weights of {path} are damaged or incomplete ({text}); download them again")
     if "trust_remote_code" in text:
         return ModelError(f"{path} needs Python code of its own, which Turnstile does not run; choose another model")
     if "does not recognize this architecture" in text or "Unrecognized configuration class" in text:
         return ModelError(f"transformers does not know the architecture of {path}; update it, or choose another model")
-    if path.is_file() and _is_cut_short(error):
+    if path.is_file() and _is_truncated(error):
         return ModelError(f"{path} is damaged, or cut short; download it again")
     if "GGUF" in text and "not supported" in text:
         return ModelError(f"transformers cannot read this kind of GGUF file ({text}); choose another model")
-    return ModelError(f"{path} cannot be loaded ({_short(text) or kind}); check that it is a complete language model")
+    return ModelError(f"{path} cannot be loaded ({_shorten(text) or kind}); check that it is a complete language model")
 
 
-def _is_cut_short(error: BaseException) -> bool:
-    """Whether a GGUF reader ran into the end of the file, which it maps into memory and never measures."""
+def _is_truncated(error: BaseException) -> bool:
+    """Return whether a GGUF reader reached the end of the file, whose size it does not check."""
     text = str(error)
-    return isinstance(error, struct.error) or any(sign in text for sign in _SIGNS_OF_AN_END)
+    return isinstance(error, struct.error) or any(sign in text for sign in _TRUNCATION_MESSAGES)
 
 
-def _no_memory(path: Path) -> ModelError:
+def _memory_error(path: Path) -> ModelError:
     return ModelError(f"there is not enough memory for {path.name}; close something, or choose a smaller model")
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 240 else text[:240] + "…"
 
 
 def _fingerprint(files: list[Path]) -> str:
-    """A hash of names, sizes and contents; of large files only of both ends, which change with any training."""
+    """Return a hash of suffixes, sizes and contents; of large files only both ends, which change with any training."""
     digest = hashlib.sha256(b"turnstile-model-1\0")
     for path in files:
         size = path.stat().st_size
         digest.update(f"{path.suffix}:{size}\0".encode())
         with path.open("rb") as file:
-            if size <= _HASHED_WHOLE:
+            if size <= _MAX_FULLY_HASHED:
                 digest.update(file.read())
             else:
-                digest.update(file.read(_HASHED_END))
-                file.seek(-_HASHED_END, os.SEEK_END)
+                digest.update(file.read(_HASHED_END_BYTES))
+                file.seek(-_HASHED_END_BYTES, os.SEEK_END)
                 digest.update(file.read())
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""The error of this package."""
+"""The exception of this package."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from engine.source import EngineError
 
 
 class ModelError(EngineError):
-    """A model that cannot be had, or cannot do what was asked of it.
+    """A model cannot be loaded, or cannot do what was requested.
 
     Attributes:
         message: one sentence: what failed, and what to do about it.
@@ -18,5 +18,5 @@ class ModelError(EngineError):
 
 
 def is_panic(error: BaseException) -> bool:
-    """Return whether an exception is a panic of a library in Rust, whose type can be imported from no module."""
+    """Return whether an exception is a panic of a Rust library, whose type cannot be imported."""
     return type(error).__name__ == "PanicException"

@@ -1,6 +1,6 @@
-"""A fetch as a child process: it shows how far it is, and can be stopped at any byte.
+"""Downloads in a child process, with progress, which can be cancelled at any time.
 
-Rejected: fetching in a thread, which nothing can stop once it waits for a server.
+Rejected: downloading in a thread, which cannot be stopped while it waits for a server.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from engine.source import CancelToken
 from engine.source.processes import start_python
 
 _POLL_SECONDS = 0.1
-_POLITE_SECONDS = 2.0
+_TERMINATE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class ChildResult:
-    """How a child process ended: its exit status and what it printed, errors included."""
+    """The result of a child process: its exit status, and its output including stderr."""
 
     status: int
     output: str
 
     def last_line(self, marker: str = "") -> str:
-        """The last line printed that contains `marker`; empty where there is none."""
+        """Return the last line of the output that contains `marker`; empty if there is none."""
         lines = [line.strip() for line in self.output.splitlines() if line.strip() and marker in line]
         return lines[-1] if lines else ""
 
@@ -34,10 +34,16 @@ class ChildResult:
 def run_child(
     arguments: Sequence[str], environment: Mapping[str, str], cancel: CancelToken, report: Callable[[], None]
 ) -> ChildResult:
-    """Run Python with arguments to its end, calling `report` meanwhile.
+    """Run a child process of Python to its end, calling `report` several times a second.
+
+    Args:
+        arguments: the command line after the interpreter.
+        environment: the environment of the child.
+        cancel: checked several times a second.
+        report: reports progress.
 
     Raises:
-        CancelledError: the work was cancelled; the child is gone by then.
+        CancelledError: the work was cancelled, and the child has ended.
     """
     with tempfile.TemporaryFile() as output:
         with start_python(
@@ -58,12 +64,12 @@ def run_child(
 
 
 def bytes_under(folder: Path) -> int:
-    """The size of all files below a folder, while others write there."""
+    """Return the size of all files in a folder, to which other processes may write at the same time."""
     total = 0
     for path in folder.rglob("*"):
         try:
             total += path.lstat().st_size if path.is_file() else 0
-        except OSError:  # it went away while we looked
+        except OSError:  # the file was removed meanwhile
             continue
     return total
 
@@ -72,6 +78,6 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     if child.poll() is None:
         child.terminate()
         try:
-            child.wait(_POLITE_SECONDS)
+            child.wait(_TERMINATE_SECONDS)
         except subprocess.TimeoutExpired:
             child.kill()

@@ -1,8 +1,8 @@
-"""Check the sizes and counts in the headers of model files, before a library relies on them.
+"""Checks of the sizes and counts in the headers of model files, before a library relies on them.
 
 The readers of GGUF and of transformers' configurations trust lengths and counts: one damaged byte of a count makes
-them loop or allocate until the memory is gone. Whatever a file holds takes room in the file, so each number is compared
-with the bytes that are there. That takes one pass over the header.
+them loop or allocate until the memory is exhausted. Everything that a header describes takes space in the file, so each
+number is compared with the size of the file, in one pass over the header.
 
 Source: the GGUF specification (`docs/gguf.md` of ggml) and the safetensors format.
 """
@@ -19,102 +19,102 @@ from typing import Any, Final
 from engine.models.errors import ModelError
 
 _SCALARS: Final = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
-"""The bytes of GGUF's numbers and booleans, by the number of their type."""
+"""The sizes in bytes of GGUF's numbers and booleans, by type number."""
 _INTEGERS: Final = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 10: "Q", 11: "q"}
 _STRING, _ARRAY = 8, 9
-_LONGEST_KEY: Final = 1_000
+_MAX_KEY: Final = 1_000
 _VERSIONS: Final = (2, 3)
-_MOST_DIMENSIONS: Final = 8
-_DEEPEST: Final = 4  # arrays of arrays; files in use have none
+_MAX_DIMENSIONS: Final = 8
+_MAX_DEPTH: Final = 4  # nesting of arrays; known files have none
 _LAYERS: Final = ("num_hidden_layers", "num_layers", "n_layer", "n_layers")
 _WIDTHS: Final = ("hidden_size", "n_embd", "d_model", "dim")
 _FACTORS: Final = (
     *("vocab_size", "intermediate_size", "moe_intermediate_size", "n_inner", "ffn_dim", "d_ff", "n_positions"),
     *("num_attention_heads", "num_key_value_heads", "n_head", "head_dim", "num_experts", "num_local_experts"),
 )
-"""Numbers of a configuration that multiply its width, in some tensor."""
-_MOST_LABELS: Final = 100_000  # transformers makes a name for each, also where a model has none
+"""Numbers of a configuration that are multiplied by its width in the size of some tensor."""
+_MAX_LABELS: Final = 100_000  # transformers creates a name for each, even if the model has no labels
 _GGUF_LAYERS: Final = b".block_count"
 _GGUF_WIDTH: Final = b".embedding_length"
 _GGUF_FACTORS: Final = (b".feed_forward_length", b".vocab_size", b".head_count", b".head_count_kv", b".expert_count")
-_LARGEST_CONFIGURATION: Final = 16 << 20
-_LONGEST_HEADER: Final = 100_000_000  # as the safetensors library has it
+_MAX_CONFIG_SIZE: Final = 16 << 20
+_MAX_HEADER: Final = 100_000_000  # the limit of the safetensors library
 
 
 def check_gguf(path: Path) -> None:
     """Check a GGUF file's header against the size of the file.
 
     Raises:
-        ModelError: it promises more than the file holds, or is no header.
+        ModelError: the header is not valid, or describes more than the file contains.
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
-            _Gguf(data).check()
+            _GgufHeader(data).check()
         except (struct.error, IndexError, _DamagedError) as error:
             what = str(error) if isinstance(error, _DamagedError) else "it ends within its header"
             raise ModelError(f"{path} is damaged, or cut short: {what}; download it again") from error
 
 
-def _named(key: bytes) -> str:
+def _key_text(key: bytes) -> str:
     return key[:80].decode("utf-8", errors="replace")
 
 
 class _DamagedError(Exception):
-    """The header contradicts the file; the message says where."""
+    """The header is inconsistent with the file; the message says where."""
 
 
-class _Gguf:
+class _GgufHeader:
     def __init__(self, data: mmap.mmap) -> None:
-        self._data, self._size, self._at = data, len(data), 4
-        self._order = "<"
+        self._data, self._size, self._offset = data, len(data), 4
+        self._byte_order = "<"
 
     def check(self) -> None:
         version = self._number("I")
-        if version & 0xFFFF == 0:  # written on a machine of the other byte order
-            self._order, self._at = ">", 4
+        if version & 0xFFFF == 0:  # the file is big-endian
+            self._byte_order, self._offset = ">", 4
             version = self._number("I")
         if version not in _VERSIONS:
             raise _DamagedError(f"version {version} of GGUF is none that can be read (byte 4)")
         tensors, pairs = self._number("Q"), self._number("Q")
-        for count, what, least in ((tensors, "tensors", 24), (pairs, "values", 13)):
-            if count * least > self._size:
+        for count, what, minimum in ((tensors, "tensors", 24), (pairs, "values", 13)):
+            if count * minimum > self._size:
                 raise _DamagedError(f"it promises {count:,} {what}, which do not fit into {self._size:,} bytes")
         numbers: dict[bytes, int] = {}
         for _ in range(pairs):
             name, kind = self._string(), self._number("I")
-            if kind in _INTEGERS and self._at + _SCALARS[kind] <= self._size:
-                numbers[name] = struct.unpack_from(self._order + _INTEGERS[kind], self._data, self._at)[0]
-            self._value(kind, _DEEPEST)
+            if kind in _INTEGERS and self._offset + _SCALARS[kind] <= self._size:
+                numbers[name] = struct.unpack_from(self._byte_order + _INTEGERS[kind], self._data, self._offset)[0]
+            self._value(kind, _MAX_DEPTH)
         self._check_shape(numbers, tensors)
         for _ in range(tensors):
             self._tensor()
-        if self._at > self._size:
+        if self._offset > self._size:
             raise _DamagedError("it ends within its header")
 
     def _number(self, kind: str) -> int:
-        (value,) = struct.unpack_from(self._order + kind, self._data, self._at)
-        self._at += struct.calcsize(self._order + kind)
+        (value,) = struct.unpack_from(self._byte_order + kind, self._data, self._offset)
+        self._offset += struct.calcsize(self._byte_order + kind)
         return int(value)
 
     def _skip(self, length: int, what: str) -> None:
-        if length > self._size - self._at:
-            raise _DamagedError(f"{what} of {length:,} bytes does not fit (byte {self._at:,} of {self._size:,})")
-        self._at += length
+        if length > self._size - self._offset:
+            raise _DamagedError(f"{what} of {length:,} bytes does not fit (byte {self._offset:,} of {self._size:,})")
+        self._offset += length
 
     def _check_shape(self, numbers: Mapping[bytes, int], tensors: int) -> None:
-        """Check the numbers of the architecture, after which a library makes layers and tensors."""
+        """Check the numbers of the architecture, from which a library creates layers and tensors."""
         width = max([1, *(value for name, value in numbers.items() if name.endswith(_GGUF_WIDTH))])
         for name, value in numbers.items():
             is_factor = name.endswith(_GGUF_FACTORS)
             if name.endswith(_GGUF_LAYERS) and value > tensors:
-                raise _DamagedError(f"{_named(name)} is {value:,}, and it holds {tensors:,} tensors")
+                raise _DamagedError(f"{_key_text(name)} is {value:,}, and it holds {tensors:,} tensors")
             if (is_factor or name.endswith(_GGUF_WIDTH)) and value * (width if is_factor else 1) > 8 * self._size:
-                raise _DamagedError(f"{_named(name)} is {value:,}, and it holds {self._size:,} bytes")
+                raise _DamagedError(f"{_key_text(name)} is {value:,}, and it holds {self._size:,} bytes")
 
     def _string(self) -> bytes:
         length = self._number("Q")
         self._skip(length, "a text")
-        return self._data[self._at - length : self._at] if length <= _LONGEST_KEY else b""
+        return self._data[self._offset - length : self._offset] if length <= _MAX_KEY else b""
 
     def _value(self, kind: int, depth: int) -> None:
         if kind in _SCALARS:
@@ -126,24 +126,26 @@ class _Gguf:
             if inner in _SCALARS:
                 self._skip(count * _SCALARS[inner], "an array")
                 return
-            if count * 8 > self._size - self._at:
-                raise _DamagedError(f"an array of {count:,} values does not fit (byte {self._at:,} of {self._size:,})")
+            if count * 8 > self._size - self._offset:
+                raise _DamagedError(
+                    f"an array of {count:,} values does not fit (byte {self._offset:,} of {self._size:,})"
+                )
             for _ in range(count):
                 self._value(inner, depth - 1)
         else:
-            raise _DamagedError(f"a value of the unknown type {kind} (byte {self._at:,})")
+            raise _DamagedError(f"a value of the unknown type {kind} (byte {self._offset:,})")
 
     def _tensor(self) -> None:
         self._string()
         dimensions = self._number("I")
-        if dimensions > _MOST_DIMENSIONS:
-            raise _DamagedError(f"a tensor of {dimensions:,} dimensions (byte {self._at:,})")
+        if dimensions > _MAX_DIMENSIONS:
+            raise _DamagedError(f"a tensor of {dimensions:,} dimensions (byte {self._offset:,})")
         elements = 1
         for _ in range(dimensions):
             elements *= self._number("Q")
         self._number("I")
         offset = self._number("Q")
-        if offset > self._size or elements > 8 * self._size:  # no type takes less than a bit
+        if offset > self._size or elements > 8 * self._size:  # every type has at least one bit
             raise _DamagedError(
                 f"a tensor of {elements:,} numbers at {offset:,} does not fit into {self._size:,} bytes"
             )
@@ -153,34 +155,34 @@ def check_folder(folder: Path, files: list[Path]) -> None:
     """Check a transformers folder's configuration against its weights.
 
     Raises:
-        ModelError: the configuration is no JSON object, or describes a model that the weights cannot be of.
+        ModelError: the configuration is not a JSON object, or describes a model that does not fit the weights.
     """
     path = folder / "config.json"
     config = _configuration(path)
     inner = config.get("text_config")
     weights = [file for file in files if file.suffix == ".safetensors"]
-    tensors = sum(_tensors(file) for file in weights)
+    tensors = sum(_count_tensors(file) for file in weights)
     size = sum(file.stat().st_size for file in weights)
     for part, where in ((config, ""), (inner if isinstance(inner, dict) else {}, "/text_config")):
         numbers = {name: value for name, value in part.items() if type(value) is int}
         for name in _LAYERS:
             if numbers.get(name, 0) > tensors:
-                raise _unfit(path, f"{where}/{name}", numbers[name], f"the weights hold {tensors:,} tensors")
-        if numbers.get("num_labels", 0) > _MOST_LABELS:
-            limit = f"a model has at most {_MOST_LABELS:,} labels"
-            raise _unfit(path, f"{where}/num_labels", numbers["num_labels"], limit)
+                raise _mismatch(path, f"{where}/{name}", numbers[name], f"the weights hold {tensors:,} tensors")
+        if numbers.get("num_labels", 0) > _MAX_LABELS:
+            limit = f"a model has at most {_MAX_LABELS:,} labels"
+            raise _mismatch(path, f"{where}/num_labels", numbers["num_labels"], limit)
         width = max([1, *(numbers.get(name, 1) for name in _WIDTHS)])
         for name in (*_WIDTHS, *_FACTORS):
             factor = 1 if name in _WIDTHS else width
-            if numbers.get(name, 0) * factor > 8 * size:  # no type takes less than a bit
-                raise _unfit(path, f"{where}/{name}", numbers[name], f"the weights take {size:,} bytes")
+            if numbers.get(name, 0) * factor > 8 * size:  # every type has at least one bit
+                raise _mismatch(path, f"{where}/{name}", numbers[name], f"the weights take {size:,} bytes")
 
 
 def _configuration(path: Path) -> Mapping[str, Any]:
     try:
         size = path.stat().st_size
-        if size > _LARGEST_CONFIGURATION:
-            raise ModelError(f"{path} has {size:,} bytes, and a configuration at most {_LARGEST_CONFIGURATION:,}")
+        if size > _MAX_CONFIG_SIZE:
+            raise ModelError(f"{path} has {size:,} bytes, and a configuration at most {_MAX_CONFIG_SIZE:,}")
         config = json.loads(path.read_bytes())
     except OSError as error:
         raise ModelError(f"{path} cannot be read ({error.strerror or error}); check its permissions") from error
@@ -193,7 +195,7 @@ def _configuration(path: Path) -> Mapping[str, Any]:
     return config
 
 
-def _unfit(path: Path, where: str, value: int, found: str) -> ModelError:
+def _mismatch(path: Path, where: str, value: int, found: str) -> ModelError:
     shown = f"{value:,}" if value.bit_length() < 100 else "a number of very many digits"
     return ModelError(f"{path} does not belong to the weights beside it: {where} is {shown}, where {found}")
 
@@ -202,12 +204,12 @@ def _damaged_weights(file: Path) -> ModelError:
     return ModelError(f"the weights of {file} are damaged or incomplete (its header); download them again")
 
 
-def _tensors(file: Path) -> int:
-    """Return how many tensors a safetensors file names; the library itself says what is wrong inside the header."""
+def _count_tensors(file: Path) -> int:
+    """Return the number of tensors of a safetensors file; the library itself reports errors inside the header."""
     with file.open("rb") as opened:
         start = opened.read(8)
         length = int.from_bytes(start, "little")
-        if len(start) < 8 or length > min(_LONGEST_HEADER, file.stat().st_size):
+        if len(start) < 8 or length > min(_MAX_HEADER, file.stat().st_size):
             raise _damaged_weights(file)
         try:
             header = json.loads(opened.read(length))

@@ -1,7 +1,7 @@
-"""Models of the Hugging Face Hub: what its cache holds is used, the rest is fetched.
+"""Models of the Hugging Face Hub, from its local cache or downloaded.
 
-A fetch leaves a local folder with configuration, tokenizer and safetensors, and no more:
-no pickle and no Python travels here.
+A download contains only the configuration, the tokenizer and safetensors, but neither
+pickles nor Python files.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from engine.models.errors import ModelError
 from engine.models.fetch_process import ChildResult, bytes_under, run_child
 from engine.source import CancelToken
 
-_WANTED = ["*.json", "*.safetensors", "*.jinja", "*.txt", "*.model", "*.tiktoken"]
-_FETCH = """
+_FILE_PATTERNS = ["*.json", "*.safetensors", "*.jinja", "*.txt", "*.model", "*.tiktoken"]
+_FETCH_SCRIPT = """
 import sys
 from huggingface_hub import snapshot_download
 print(snapshot_download(sys.argv[1], allow_patterns=sys.argv[2:]))
@@ -22,11 +22,11 @@ print(snapshot_download(sys.argv[1], allow_patterns=sys.argv[2:]))
 
 
 def hub_folder(repository: str, cancel: CancelToken) -> Path:
-    """The local folder of a Hub model (`owner/name`), fetched where the Hub's cache does not hold it.
+    """Return the local folder of a Hub model (`owner/name`), downloading it if it is not in the Hub's cache.
 
     Raises:
-        ModelError: the Hub cannot be reached, or does not give the model.
-        CancelledError: the work was cancelled; the Hub's cache goes on from there the next time.
+        ModelError: the Hub cannot be reached, or does not provide the model.
+        CancelledError: the work was cancelled; the next download resumes from the Hub's cache.
     """
     cached = _cached(repository)
     if cached is not None:
@@ -34,17 +34,17 @@ def hub_folder(repository: str, cancel: CancelToken) -> Path:
     from huggingface_hub import constants
 
     folder = Path(constants.HF_HUB_CACHE) / f"models--{repository.replace('/', '--')}"
-    before = bytes_under(folder)
+    initial_bytes = bytes_under(folder)
     stage = f"downloading {repository}"
 
     def report() -> None:
-        cancel.report(stage, max(0, bytes_under(folder) - before))
+        cancel.report(stage, max(0, bytes_under(folder) - initial_bytes))
 
     report()
     quiet = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
-    result = run_child(["-c", _FETCH, repository, *_WANTED], {**os.environ, **quiet}, cancel, report)
+    result = run_child(["-c", _FETCH_SCRIPT, repository, *_FILE_PATTERNS], {**os.environ, **quiet}, cancel, report)
     if result.status != 0:
-        raise _sentence(repository, result)
+        raise _fetch_error(repository, result)
     cached = _cached(repository)
     if cached is None:
         raise ModelError(
@@ -67,7 +67,7 @@ def _cached(repository: str) -> Path | None:
     return folder if complete else None
 
 
-def _sentence(repository: str, result: ChildResult) -> ModelError:
+def _fetch_error(repository: str, result: ChildResult) -> ModelError:
     output = result.output
     if "GatedRepoError" in output:
         return ModelError(f"{repository} is gated: accept its terms on the Hub, run `hf auth login`, and try again")

@@ -1,7 +1,7 @@
-"""torch and transformers, imported with their first use and told to be quiet.
+"""Deferred import of torch and transformers, with their console output turned off.
 
-Their progress bars and log lines would land in a terminal that the user is not
-looking at, or in the JSON of a command; progress is told through `CancelToken`.
+Their progress bars and log lines would appear in a terminal that the user does not
+see, or in the JSON output of a command; `CancelToken` reports progress instead.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from types import ModuleType
 from engine.models.errors import ModelError
 from engine.source import CancelToken
 
-_THREADS = 4  # more gain nothing for one token at a time
-_SMALL = 50_000_000  # parameters; below it a second thread costs more in waiting than it computes
+_MAX_THREADS = 4  # more threads are not faster for one token at a time
+_SMALL_MODEL = 50_000_000  # parameters; for smaller models a second thread costs more than it gains
 
 
 @cache
-def _libraries() -> tuple[ModuleType, ModuleType]:
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # the tokenizer's threads warn at every fork
+def _import_libraries() -> tuple[ModuleType, ModuleType]:
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # otherwise tokenizers warns at every fork
     os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
-    os.environ.setdefault("TQDM_DISABLE", "1")  # the GGUF reader's bar asks nobody else
-    import_module("tqdm").tqdm.monitor_interval = 0  # and would leave a thread behind
+    os.environ.setdefault("TQDM_DISABLE", "1")  # the only switch for the progress bar of the GGUF reader
+    import_module("tqdm").tqdm.monitor_interval = 0  # otherwise the bar would leave a thread running
     try:
         torch, transformers = import_module("torch"), import_module("transformers")
     except ImportError as error:
@@ -37,25 +37,25 @@ def _libraries() -> tuple[ModuleType, ModuleType]:
 
 
 def threads_for(parameters: int) -> int:
-    """How many threads compute a model: half of the cores at most, since the window and the masks need theirs.
+    """Return the number of threads for a model: at most half of the cores, since the window and the masks need some.
 
-    Measured on two busy cores: two threads make a step of a small model seven times slower, of SmolLM2 three times.
+    Measured on two busy cores: with two threads a step of a small model is seven times slower, of SmolLM2 three times.
     """
-    chosen = os.environ.get("OMP_NUM_THREADS", "")
-    if chosen.isdigit() and int(chosen) > 0:
-        return int(chosen)
-    if parameters < _SMALL:
+    configured = os.environ.get("OMP_NUM_THREADS", "")
+    if configured.isdigit() and int(configured) > 0:
+        return int(configured)
+    if parameters < _SMALL_MODEL:
         return 1
-    return max(1, min(_THREADS, (os.cpu_count() or 1) // 2))
+    return max(1, min(_MAX_THREADS, (os.cpu_count() or 1) // 2))
 
 
 def libraries(cancel: CancelToken) -> tuple[ModuleType, ModuleType]:
-    """The modules torch and transformers.
+    """Import torch and transformers.
 
     Raises:
-        ModelError: the installation lacks one.
+        ModelError: one of them is not installed.
     """
     cancel.report("starting torch", 0)
-    found = _libraries()
+    found = _import_libraries()
     cancel.check()
     return found

@@ -1,4 +1,4 @@
-"""From a model's name to its logits: the one door of this room."""
+"""`load_model`: load a logit source by the name or the path of a model."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 def load_model(spec: str, *, cancel: CancelToken | None = None) -> LogitSource:
-    """Load what `spec` names.
+    """Load a model.
 
     Args:
         spec: `shakespeare`, `records` or `smollm2`; `uniform:PATH` for a tokenizer alone; the path of a transformers
             folder or of a GGUF file; or a Hub id (`owner/name`).
-        cancel: hears the stages ("downloading …" with bytes, "reading the weights"), and stops the work between them.
+        cancel: receives the stages ("downloading …" with bytes, "reading the weights"); checked between them.
 
     Raises:
-        ModelError: it cannot be had; the message says why and what to do.
+        ModelError: the model cannot be loaded; the message says why and what to do.
         CancelledError: the work was cancelled.
     """
     cancel = cancel or CancelToken()
@@ -40,21 +40,21 @@ def load_model(spec: str, *, cancel: CancelToken | None = None) -> LogitSource:
     if spec.startswith(_UNIFORM):
         return load_uniform(Path(spec.removeprefix(_UNIFORM)).expanduser())
     if spec in _BUNDLED:
-        return _from_path(spec, bundled_folder(spec), cancel)
+        return _load_path(spec, bundled_folder(spec), cancel)
     if spec == "smollm2":
-        return _from_path("SmolLM2-135M-Instruct", smollm2_folder(cancel), cancel)
+        return _load_path("SmolLM2-135M-Instruct", smollm2_folder(cancel), cancel)
     path = Path(spec).expanduser()
     if spec and path.exists():
-        return _from_path(path.stem if path.is_file() else path.resolve().name, path, cancel)
+        return _load_path(path.stem if path.is_file() else path.resolve().name, path, cancel)
     if _HUB_ID.fullmatch(spec) and not spec.startswith(".") and path.suffix != ".gguf":
-        return _from_path(spec, hub_folder(spec, cancel), cancel)
+        return _load_path(spec, hub_folder(spec, cancel), cancel)
     raise ModelError(
         f"there is no model “{spec}”: give {', '.join(_BUNDLED)} or smollm2, the path of a transformers folder "
         "or .gguf file, a Hub id (owner/name), or uniform:PATH of a tokenizer"
     )
 
 
-def _from_path(name: str, path: Path, cancel: CancelToken) -> LogitSource:
+def _load_path(name: str, path: Path, cancel: CancelToken) -> LogitSource:
     checkpoint = load_checkpoint(path, cancel)
     cancel.report("reading the vocabulary", 0)
     try:

@@ -1,8 +1,8 @@
-"""Prompts to ids, by a transformers tokenizer.
+"""Tokenisation of prompts with a transformers tokenizer.
 
-The beginning-of-text token stands there exactly once, whoever puts it: the tokenizer,
-the chat template, or the user who typed it. Nothing ends a prompt: a tokenizer that
-adds an end of text would have the model start another one.
+A prompt begins with exactly one BOS token, no matter if the tokenizer, the chat template
+or the user adds it. An EOS token that the tokenizer appends is removed, since after it
+the model would begin another text.
 """
 
 from __future__ import annotations
@@ -14,41 +14,54 @@ from engine.models.errors import ModelError, is_panic
 from engine.models.source import Message
 from engine.vocabulary import Vocabulary
 
-_LONGEST_CAUSE = 200  # characters of another library's message
+_MAX_CAUSE = 200  # characters of another library's message
 
 
 def alphabet_of(vocabulary: Vocabulary) -> frozenset[str] | None:
-    """The characters of a vocabulary of single characters, whose tokenizer drops others silently; None for any other.
+    """Return the characters of a vocabulary of single characters, whose tokenizer drops all others; None for others.
 
-    256 single bytes spell everything, so a vocabulary with as many tokens is none of these.
+    A vocabulary of at least 256 tokens does not count, since 256 single bytes encode every text.
     """
     texts = [token.decode("utf-8", errors="replace") for token in vocabulary.tokens if token is not None]
     return frozenset(texts) if len(texts) < 256 and all(len(text) == 1 for text in texts) else None
 
 
 def encode_text(tokenizer: Any, vocabulary: Vocabulary, alphabet: frozenset[str] | None, text: str) -> list[int]:
-    """The ids of a prompt.
+    """Return the ids of a prompt.
 
-    An empty one becomes the beginning of a text: BOS, or an end (what came before is over), or a new line.
+    An empty prompt becomes the BOS token, or an EOS token (which ends an earlier text), or a line feed.
+
+    Args:
+        tokenizer: a transformers tokenizer.
+        vocabulary: its vocabulary.
+        alphabet: the result of `alphabet_of`.
+        text: the prompt.
 
     Raises:
-        ModelError: the vocabulary cannot spell the text.
+        ModelError: the vocabulary cannot encode the text.
     """
     if alphabet is not None:
         _check_alphabet(alphabet, text, vocabulary.special.values())
-    plain = _encoded(tokenizer, text, special=False)
+    plain = _encode(tokenizer, text, special=False)
     unknown = tokenizer.unk_token_id
     if unknown is not None and unknown in plain and tokenizer.unk_token not in text:
-        raise ModelError(f"the vocabulary cannot spell {_culprit(tokenizer, text)}; take it out of the prompt")
-    ids = _encoded(tokenizer, text, special=True)
+        raise ModelError(
+            f"the vocabulary cannot spell {_unknown_character(tokenizer, text)}; take it out of the prompt"
+        )
+    ids = _encode(tokenizer, text, special=True)
     if tokenizer.eos_token_id != tokenizer.bos_token_id:
-        ids = _without_added_end(ids, plain, tokenizer.eos_token_id)
-    ids = _once(ids, tokenizer.bos_token_id)
-    return ids or _beginning(tokenizer, vocabulary)
+        ids = _remove_added_eos(ids, plain, tokenizer.eos_token_id)
+    ids = _single_bos(ids, tokenizer.bos_token_id)
+    return ids or _empty_prompt(tokenizer, vocabulary)
 
 
 def encode_messages(tokenizer: Any, messages: Sequence[Message], assistant_prefix: str) -> list[int]:
-    """Return the ids of a conversation, by the tokenizer's chat template.
+    """Return the ids of a conversation, formatted with the tokenizer's chat template.
+
+    Args:
+        tokenizer: a transformers tokenizer.
+        messages: the role and the content of each message.
+        assistant_prefix: the beginning of the assistant's answer.
 
     Raises:
         ModelError: there is no template, or it fails.
@@ -56,7 +69,7 @@ def encode_messages(tokenizer: Any, messages: Sequence[Message], assistant_prefi
     """
     if not tokenizer.chat_template:
         raise ModelError("this model has no chat template; use a plain prompt")
-    from engine.models import chat_template  # here, since only a model with a template needs Jinja
+    from engine.models import chat_template  # deferred: only a model with a template needs Jinja
 
     variables = {
         **_special_tokens(tokenizer),
@@ -66,8 +79,8 @@ def encode_messages(tokenizer: Any, messages: Sequence[Message], assistant_prefi
         "add_generation_prompt": True,
     }
     text = chat_template.render(_template(tokenizer), variables)
-    ids = _encoded(tokenizer, text + assistant_prefix, special=False)
-    return _once(ids, tokenizer.bos_token_id)
+    ids = _encode(tokenizer, text + assistant_prefix, special=False)
+    return _single_bos(ids, tokenizer.bos_token_id)
 
 
 def _template(tokenizer: Any) -> str:
@@ -87,66 +100,66 @@ def _template(tokenizer: Any) -> str:
 def _special_tokens(tokenizer: Any) -> dict[str, Any]:
     """Return the names of special tokens by their roles, which a template can use."""
     return {
-        role: [str(one) for one in name] if isinstance(name, list | tuple) else str(name)
+        role: [str(token) for token in name] if isinstance(name, list | tuple) else str(name)
         for role, name in tokenizer.special_tokens_map.items()
     }
 
 
-def _encoded(tokenizer: Any, text: str, *, special: bool) -> list[int]:
-    """Return the ids of a text, with the special tokens that the tokenizer adds by itself or without."""
+def _encode(tokenizer: Any, text: str, *, special: bool) -> list[int]:
+    """Return the ids of a text, with or without the special tokens that the tokenizer adds."""
     try:
         return list(tokenizer(text, add_special_tokens=special)["input_ids"])
     except BaseException as error:
         if not isinstance(error, Exception) and not is_panic(error):
             raise
         raise ModelError(
-            f"the model's tokenizer cannot encode the prompt ({type(error).__name__}: {str(error)[:_LONGEST_CAUSE]});"
+            f"the model's tokenizer cannot encode the prompt ({type(error).__name__}: {str(error)[:_MAX_CAUSE]});"
             " its files may be damaged: download the model again"
         ) from error
 
 
 def _check_alphabet(alphabet: frozenset[str], text: str, names: Iterable[str]) -> None:
     filler = min(alphabet)
-    for name in names:  # a special token that was typed is one
+    for name in names:  # special tokens may be typed by name
         text = text.replace(name, filler * len(name))
     for position, character in enumerate(text, start=1):
         if character not in alphabet:
             raise ModelError(
-                f"this model knows {len(alphabet)} characters, and {_named(character)} at position {position} "
+                f"this model knows {len(alphabet)} characters, and {_character_name(character)} at position {position} "
                 "of the prompt is not one of them; take it out, or choose another model"
             )
 
 
-def _named(character: str) -> str:
+def _character_name(character: str) -> str:
     return f"“{character}”" if character.isprintable() else f"U+{ord(character):04X}"
 
 
-def _culprit(tokenizer: Any, text: str) -> str:
+def _unknown_character(tokenizer: Any, text: str) -> str:
     for position, character in enumerate(text, start=1):
-        if tokenizer.unk_token_id in _encoded(tokenizer, character, special=False):
-            return f"{_named(character)} at position {position}"
+        if tokenizer.unk_token_id in _encode(tokenizer, character, special=False):
+            return f"{_character_name(character)} at position {position}"
     return "a part of the prompt"
 
 
-def _without_added_end(ids: list[int], plain: list[int], end: int | None) -> list[int]:
-    added = _run_at_end(ids, end) - _run_at_end(plain, end)
+def _remove_added_eos(ids: list[int], plain: list[int], eos_id: int | None) -> list[int]:
+    added = _trailing_count(ids, eos_id) - _trailing_count(plain, eos_id)
     return ids[: len(ids) - max(0, added)]
 
 
-def _run_at_end(ids: list[int], end: int | None) -> int:
-    """How many times `end` stands at the end of the ids."""
-    return next((count for count, token_id in enumerate(reversed(ids)) if token_id != end), len(ids))
+def _trailing_count(ids: list[int], eos_id: int | None) -> int:
+    """Return the number of consecutive EOS ids at the end of the ids."""
+    return next((count for count, token_id in enumerate(reversed(ids)) if token_id != eos_id), len(ids))
 
 
-def _once(ids: list[int], bos: int | None) -> list[int]:
+def _single_bos(ids: list[int], bos: int | None) -> list[int]:
     while bos is not None and ids[:2] == [bos, bos]:
         ids = ids[1:]
     return ids
 
 
-def _beginning(tokenizer: Any, vocabulary: Vocabulary) -> list[int]:
+def _empty_prompt(tokenizer: Any, vocabulary: Vocabulary) -> list[int]:
     if tokenizer.bos_token_id is not None:
         return [tokenizer.bos_token_id]
     if vocabulary.eos_ids:
         return [min(vocabulary.eos_ids)]
-    return _encoded(tokenizer, "\n", special=False) or [0]
+    return _encode(tokenizer, "\n", special=False) or [0]

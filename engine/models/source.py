@@ -1,4 +1,4 @@
-"""What a decode session needs of a model, and all that it knows of one."""
+"""The protocol of logit sources, which is all that a decode session knows about a model."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ Logits = npt.NDArray[np.float32]
 
 @runtime_checkable
 class CachedSource(Protocol):
-    """A source that keeps answers, and can be told not to: who times it wants them anew."""
+    """A source with a cache of logits that can be cleared, which measurements of time need."""
 
     def forget(self) -> None:
-        """Keep nothing of what was answered."""
+        """Clear the cache."""
 
 
 class LogitSource(Protocol):
-    """Gives next-token logits after any ids; cheap where the ids are close to the last ones.
+    """A source of next-token logits after any ids; a call is fast if the ids are similar to those of the last call.
 
     Attributes:
-        name: what the window shows.
-        vocabulary: what each id means; as wide as the logits.
+        name: the display name.
+        vocabulary: the vocabulary, as wide as the logits.
         width: the length of the logits.
-        context_length: how many ids `logits` takes at most; None where there is no bound.
-        chat_template: whether `encode_chat` works.
-        fingerprint: SHA-256 (hex) of what the model is, so that a document can tell that it meets another one.
+        context_length: the largest number of ids for `logits`; None for no limit.
+        chat_template: whether `encode_chat` is available.
+        fingerprint: SHA-256 (hex) of the model, by which a document recognises it.
     """
 
     @property
-    def name(self) -> str: ...  # noqa: D102 - told above
+    def name(self) -> str: ...  # noqa: D102 - see the attributes above
     @property
     def vocabulary(self) -> Vocabulary: ...  # noqa: D102
     @property
@@ -48,25 +48,25 @@ class LogitSource(Protocol):
     def fingerprint(self) -> str: ...  # noqa: D102
 
     def logits(self, ids: Sequence[int]) -> Logits:
-        """The next-token logits after `ids` (at least one), float32 of shape [width], not to be written to.
+        """Return the next-token logits after `ids` (at least one), float32[width], read-only.
 
         Raises:
-            ModelError: the ids do not fit the context, or the memory is exhausted.
+            ModelError: there are more ids than the context length, or the memory is exhausted.
         """
         ...
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a prompt, never empty, beginning with BOS exactly once where the model has one.
+        """Return the ids of a prompt: at least one, and exactly one BOS at the start if the model has a BOS.
 
         Raises:
-            ModelError: the vocabulary cannot spell the text.
+            ModelError: the vocabulary cannot encode the text.
         """
         ...
 
     def encode_chat(self, messages: Sequence[Message], assistant_prefix: str = "") -> list[int]:
-        """The ids of a conversation up to where the assistant goes on after `assistant_prefix`.
+        """Return the ids of a conversation, up to and including `assistant_prefix`, which the assistant continues.
 
         Raises:
-            ModelError: the model has no chat template, or the template refuses the messages.
+            ModelError: the model has no chat template, or the template rejects the messages.
         """
         ...

@@ -1,4 +1,4 @@
-"""How a tokenizer itself writes a text, where that can be asked."""
+"""Tokenisation of a text by the model's own tokenizer, if it is available."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from engine.source import EngineError
 from engine.vocabulary import Vocabulary
 
 Spell = Callable[[str], Sequence[int]]
-"""How a tokenizer writes a text, as ids; special ones in front do not count."""
+"""A function that tokenises a text; special tokens at the start of its result are ignored."""
 
 _FILE = "tokenizer.json"
 _ANCHOR = "\n"
 
 
 def tokenizer_spelling(data: bytes, vocabulary: Vocabulary, spell: Spell) -> tuple[int, ...] | None:
-    """How a tokenizer writes a whole text; None where it would write another one.
+    """Return the tokens of a text by the tokenizer; None if their bytes differ from the text.
 
-    A tokenizer that puts a blank before every text is asked for the text behind a line end.
+    If the tokenizer adds a space before every text, the text is tokenised after a line feed.
 
     Args:
-        data: the text; UTF-8.
-        vocabulary: whose tokens.
+        data: the text, in UTF-8.
+        vocabulary: the vocabulary of the tokenizer.
         spell: the tokenizer.
     """
     try:
         text = data.decode()
         for anchor in ("", _ANCHOR):
-            ids = _behind(anchor.encode(), tuple(spell(anchor + text)), vocabulary)
+            ids = _ids_after(anchor.encode(), tuple(spell(anchor + text)), vocabulary)
             if ids is not None and b"".join(vocabulary.token_bytes(token_id) or b"" for token_id in ids) == data:
                 return ids
     except (UnicodeDecodeError, EngineError):
@@ -39,16 +39,16 @@ def tokenizer_spelling(data: bytes, vocabulary: Vocabulary, spell: Spell) -> tup
     return None
 
 
-def _behind(anchor: bytes, ids: tuple[int, ...], vocabulary: Vocabulary) -> tuple[int, ...] | None:
-    """What follows an anchor, and special tokens in front; None where no token ends with the anchor."""
-    at = next((i for i, token_id in enumerate(ids) if token_id not in vocabulary.special), len(ids))
+def _ids_after(anchor: bytes, ids: tuple[int, ...], vocabulary: Vocabulary) -> tuple[int, ...] | None:
+    """Return the ids after special tokens at the start and an anchor; None if no token ends with the anchor."""
+    index = next((i for i, token_id in enumerate(ids) if token_id not in vocabulary.special), len(ids))
     if not anchor:
-        return ids[at:]
-    read = b""
-    while at < len(ids) and not read.endswith(anchor):
-        read += vocabulary.token_bytes(ids[at]) or b""
-        at += 1
-    return ids[at:] if read.endswith(anchor) else None
+        return ids[index:]
+    data = b""
+    while index < len(ids) and not data.endswith(anchor):
+        data += vocabulary.token_bytes(ids[index]) or b""
+        index += 1
+    return ids[index:] if data.endswith(anchor) else None
 
 
 def speller_of(source: LogitSource) -> Spell | None:
@@ -60,7 +60,7 @@ def speller_at(path: Path) -> Spell | None:
     """Return the encoding function of a tokenizer's file or folder; None if the `tokenizers` library does not read it.
 
     Raises:
-        ModelError: the library cannot read the file, or the speller cannot write a text.
+        ModelError: the library cannot read the file, or the function cannot encode a text.
     """
     file = path / _FILE if path.is_dir() else path
     if file.name != _FILE or not file.is_file():
@@ -69,7 +69,7 @@ def speller_at(path: Path) -> Spell | None:
 
     with library_errors(file):
         tokenizer = Tokenizer.from_file(str(file))
-        tokenizer.no_padding()  # to a length that the file may choose
+        tokenizer.no_padding()  # the file may enable padding and truncation
         tokenizer.no_truncation()
 
     def spell(text: str) -> Sequence[int]:

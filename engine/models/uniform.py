@@ -1,7 +1,7 @@
-"""A tokenizer alone: every token is as likely as any other.
+"""A logit source of a tokenizer alone: all tokens are equally likely.
 
-It shows what a grammar does to a vocabulary before a model has an opinion. A prompt is
-spelled by the longest token that fits, since nothing depends on how.
+It shows the effect of a grammar on a vocabulary without a model. A prompt is tokenised
+greedily by the longest token, since nothing depends on the tokens.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.vocabulary import Vocabulary, VocabularyError
 
 
 class UniformSource:
-    """Equal logits over a tokenizer's vocabulary; the attributes are `LogitSource`'s."""
+    """Equal logits over a tokenizer's vocabulary; for the attributes see `LogitSource`."""
 
     context_length: int | None = None
     chat_template = False
@@ -51,7 +51,7 @@ class UniformSource:
         return ids or [min(self.vocabulary.eos_ids, default=0)]
 
     def encode_chat(self, messages: Sequence[Message], assistant_prefix: str = "") -> list[int]:
-        """See `LogitSource`: there is no template here."""
+        """See `LogitSource`; always raises, since there is no template."""
         raise ModelError("a tokenizer alone has no chat template; use a plain prompt")
 
 

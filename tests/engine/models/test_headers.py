@@ -141,7 +141,7 @@ def test_a_model_that_cannot_compute_says_so(tiny: Path, monkeypatch: pytest.Mon
     def fail(*_: object) -> None:
         raise RuntimeError("invalid shape")
 
-    monkeypatch.setattr(source, "_reusing", fail)
-    monkeypatch.setattr(source, "_afresh", fail)
+    monkeypatch.setattr(source, "_logits_with_cache", fail)
+    monkeypatch.setattr(source, "_logits_without_cache", fail)
     with pytest.raises(ModelError, match=r"cannot compute an answer \(RuntimeError: invalid shape\)"):
         source.logits([1])

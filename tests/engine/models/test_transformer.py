@@ -50,7 +50,7 @@ def test_a_gguf_file_is_a_model_like_any_other(tmp_path: Path) -> None:
 
 
 def test_a_model_whose_cache_cannot_be_cut_back_starts_afresh(tmp_path: Path) -> None:
-    assert not load_model(str(save_tiny(tmp_path / "mamba", "mamba")))._reuses  # type: ignore[attr-defined]
+    assert not load_model(str(save_tiny(tmp_path / "mamba", "mamba")))._can_reuse_cache  # type: ignore[attr-defined]
 
 
 class Feeds:
