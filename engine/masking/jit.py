@@ -4,8 +4,8 @@ Compiled kernels are kept in the user's cache directory and loaded by `warm`.
 Until then, and if numba cannot run, `reference_mask` computes the same masks.
 Loading takes a fraction of a second, the first compile a few seconds.
 
-A process that forks while another thread compiles would inherit locks that
-nobody releases, so a fork waits until the compile is over.
+A process that forks while another thread compiles would inherit locks that are
+never released, so a fork waits until the compile is over.
 """
 
 from __future__ import annotations

@@ -109,13 +109,26 @@ def address_of(array: npt.NDArray[Any], dtype: type[Any]) -> int:
 
 
 def array_at(address: int, shape: int | tuple[int, int], dtype: type[Any]) -> npt.NDArray[Any]:
-    """Return the array at an address, which the caller keeps alive."""
+    """Return the array at an address, which the caller keeps alive.
+
+    Args:
+        address: the address of the first element.
+        shape: the shape of the array.
+        dtype: the type of its elements.
+    """
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     return np.ndarray(shape, dtype, memoryview((ctypes.c_char * size).from_address(int(address))))
 
 
 def find_action(keys: Longs, values: Longs, frame: int, symbol: int) -> int:
-    """Look up an action of an `ActionTable` in its hash table; `MISS` if it is not there."""
+    """Look up an action of an `ActionTable` in its hash table; `MISS` if it is not there.
+
+    Args:
+        keys: int64[slots], the keys of the table.
+        values: int64[slots], its actions.
+        frame: the frame.
+        symbol: the symbol that ends the lexeme, or the ending of the frame above.
+    """
     key = frame << 32 | symbol
     mixed = frame * FRAME_FACTOR + (symbol & 0xFFFFFF) * SYMBOL_FACTOR + (symbol >> 31)
     slots = len(keys) - 1
@@ -258,7 +271,22 @@ def walk_arrays(  # noqa: PLR0913, PLR0915, PLR0917 - a call for each node would
     progress: Longs,
     words: npt.NDArray[np.uint32],
 ) -> int:
-    """Walk over the arrays of a record: the loop of `walk`, with its arguments and return value."""
+    """Run the loop of `walk` over the arrays of a record.
+
+    Args:
+        trie: byte, depth, skip, token_start and token_ids of the trie.
+        exits: `GROUP_START` and `ROOTS`.
+        table: `ROWS` and `CLASS_OF_BYTE`.
+        actions: the dense rows, keys and values of the `ActionTable`.
+        start: `START`, `INNER`, `BASE` and `INITIAL`.
+        excluded: `EXCLUDED`.
+        scratch: the lexer state and the stack node at each depth, the frame of each stack node and the node below it.
+        progress: int64[8], see `PROGRESS`.
+        words: `MASK`.
+
+    Returns:
+        DONE, or what is missing.
+    """
     byte, depth, skip, token_start, token_ids = trie
     group_start, roots = exits
     rows, class_of_byte = table

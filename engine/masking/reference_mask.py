@@ -15,7 +15,16 @@ from engine.vocabulary import Trie
 
 
 def compute_reference_mask(trie: Trie, automaton: ByteAutomaton, configuration: int) -> npt.NDArray[np.uint32]:
-    """Return the mask of a configuration, uint32[words]: the tokens whose bytes the automaton can read."""
+    """Return the mask of a configuration: the tokens whose bytes the automaton can read.
+
+    Args:
+        trie: the vocabulary.
+        automaton: the grammar.
+        configuration: the configuration before the first byte of a token.
+
+    Returns:
+        uint32[words], the mask, without token elements and EOS ids.
+    """
     words = np.zeros(trie.words, np.uint32)
     _add(trie, automaton, automaton.cursor(configuration), (0, len(trie.byte), 1), words)
     return words

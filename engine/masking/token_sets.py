@@ -1,4 +1,4 @@
-"""The token ids that the token elements of a grammar stand for in a vocabulary.
+"""The token ids of a grammar's token elements in a vocabulary.
 
 A name in an element is that of a special token, or the text of a token with bytes.
 EOS ids are in no set, because acceptance decides whether an EOS is allowed.

@@ -67,7 +67,13 @@ class TokenSlice:
 
     @classmethod
     def of(cls, trie: Trie, mask: npt.NDArray[np.uint32], exits: npt.NDArray[np.int32]) -> TokenSlice:
-        """Build a slice from its exits, which are grouped by byte."""
+        """Build a slice.
+
+        Args:
+            trie: the vocabulary.
+            mask: uint32[words], the tokens that stay in the loop.
+            exits: int32[R], the nodes at which tokens leave it, in any order.
+        """
         labels = trie.byte[exits]
         roots = exits[np.argsort(labels, kind="stable")]
         group_start = np.zeros(257, np.int32)
@@ -115,7 +121,13 @@ class Lengths:
     _masks: dict[int, npt.NDArray[np.uint32]] = field(default_factory=dict)
 
     def cut(self, loop_slice: TokenSlice, minimum: int, maximum: int | None) -> TokenSlice:
-        """Restrict a loop's slice to texts of `minimum` to `maximum` characters in the loop."""
+        """Restrict a loop's slice by the number of characters in the loop.
+
+        Args:
+            loop_slice: the slice of the loop.
+            minimum: the smallest number of characters before the loop is left.
+            maximum: the largest number of characters; None for no limit.
+        """
         largest = int(self.of_token.max(initial=0)) if maximum is None else maximum
         kept = (self.of_exit >= minimum) & (self.of_exit <= largest)
         return loop_slice.part(self._up_to(largest, len(loop_slice.mask)), kept)
@@ -255,7 +267,13 @@ class TokenSlices:
         self.long_tokens(trie)
 
     def without(self, loop_slice: TokenSlice, odd: tuple[int, ...], trie: Trie) -> TokenSlice:
-        """Return a slice without the tokens that begin with some bytes."""
+        """Return a slice without the tokens that begin with some bytes.
+
+        Args:
+            loop_slice: the slice of a loop.
+            odd: the bytes.
+            trie: the vocabulary.
+        """
         return self._without.get_or_compute((loop_slice, odd), lambda: _without_bytes(loop_slice, odd, trie))
 
     def counted_slice(
@@ -363,7 +381,13 @@ def targets_of(automaton: ByteAutomaton, state: int) -> Targets:
 
 
 def entry_of(automaton: ByteAutomaton, state: int, byte_class: int) -> int:
-    """Return an entry of a lexer state's row, computing it if it is missing."""
+    """Return an entry of a lexer state's row, computing it if it is missing.
+
+    Args:
+        automaton: the automaton of the grammar.
+        state: the lexer state.
+        byte_class: the class of the byte.
+    """
     if automaton.rows[state, byte_class] == MISS:
         automaton.fill(state, byte_class)
     return int(automaton.rows[state, byte_class])

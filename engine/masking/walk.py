@@ -103,7 +103,13 @@ class TrieWalk:
         self.lowest_frame = -1
 
     def begin_with_mask(self, at: tuple[int, int, list[int]], words: npt.NDArray[np.uint32], lowest_frame: int) -> None:
-        """Begin a walk with a known mask, and the lowest frame that was read to compute it."""
+        """Begin a walk that adds to a known mask.
+
+        Args:
+            at: the configuration, its lexer state, and the topmost frames of its stack.
+            words: uint32[words], the mask.
+            lowest_frame: the lowest frame that was read to compute it, -1 for none.
+        """
         self.begin(at)
         self.words[:] = words
         self._arguments[CLEAR] = 0

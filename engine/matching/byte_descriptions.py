@@ -36,14 +36,14 @@ def byte_prose(ranges: Ranges) -> str:
         kind = "any character" if everything else "any ASCII character"
         has_controls = len(missing) - len(printable) < 0x20
         exceptions = list(_ascii_items(missing)) if has_controls else [*_ascii_items(printable), "control characters"]
-        all_but = f"{kind} except {_joined(exceptions, 'and')}" if missing else kind
-        return _joined([all_but, *([] if everything else _other_items(members))], "or")
+        all_but = f"{kind} except {_join(exceptions, 'and')}" if missing else kind
+        return _join([all_but, *([] if everything else _other_items(members))], "or")
     hidden = [byte for byte in _VISIBLE if byte not in ascii_part]
     if len(hidden) < _MAX_EXCEPT:
         kind = "any visible ASCII character"
-        visible = f"{kind} except {_joined(_ascii_items(hidden), 'and')}" if hidden else kind
-        return _joined([visible, *_ascii_items(ascii_part - set(_VISIBLE)), *_other_items(members)], "or")
-    return _joined([*_ascii_items(ascii_part), *_other_items(members)], "or")
+        visible = f"{kind} except {_join(_ascii_items(hidden), 'and')}" if hidden else kind
+        return _join([visible, *_ascii_items(ascii_part - set(_VISIBLE)), *_other_items(members)], "or")
+    return _join([*_ascii_items(ascii_part), *_other_items(members)], "or")
 
 
 def byte_name(byte: int) -> str:
@@ -106,7 +106,7 @@ def _runs(values: Iterable[int]) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-def _joined(items: Iterable[str], conjunction: str) -> str:
+def _join(items: Iterable[str], conjunction: str) -> str:
     parts = list(items)
     if len(parts) > MOST_ITEMS:
         parts = [*parts[: MOST_ITEMS - 1], f"{len(parts) - MOST_ITEMS + 1} others"]

@@ -61,7 +61,14 @@ def explain(
 def with_sentence(
     explanation: Explanation, token: int | bytes, source: SourceText | None, vocabulary: Vocabulary
 ) -> Explanation:
-    """Return an explanation of a token with its sentence filled in."""
+    """Return an explanation with its sentence.
+
+    Args:
+        explanation: the verdict as data.
+        token: the id or the bytes that it is about.
+        source: the grammar's text; None if there is no grammar.
+        vocabulary: gives the names of special tokens.
+    """
     token_id = None if isinstance(token, bytes) else token
     return replace(explanation, sentence=explain(explanation, source, vocabulary, token_id=token_id))
 
@@ -121,7 +128,13 @@ def _stack_expectation(expected: Ranges, tokens: Sequence[str], *, accepting: bo
 
 
 def listed(expected: Ranges, tokens: Sequence[str], *, accepting: bool) -> str:
-    """List what may come next; empty if at most the end of the text may."""
+    """List what may come next in words; empty if at most the end of the text may.
+
+    Args:
+        expected: the inclusive byte ranges that are allowed.
+        tokens: the token elements that are allowed, as written in the source.
+        accepting: whether the text may end.
+    """
     expectation = [byte_prose(expected)] if expected else []
     expectation += [f"the token {quoted(token)}" for token in tokens]
     if expectation and accepting:

@@ -20,7 +20,13 @@ MOST_STACKS = 20
 
 
 def stack_verdicts_of(grammar: CompiledGrammar, configuration: int, data: bytes = b"") -> tuple[StackVerdict, ...]:
-    """Return the verdict of every stack of a configuration on some bytes, those that read farthest first."""
+    """Return the verdict of every stack of a configuration on some bytes, those that read farthest first.
+
+    Args:
+        grammar: the grammar.
+        configuration: the configuration before the bytes.
+        data: the bytes; without bytes the verdicts are about what is allowed next.
+    """
     automaton = grammar.automaton
     found: dict[StackVerdict, None] = {}
     stacks = automaton.split_stacks(configuration, MOST_STACKS)
@@ -39,7 +45,16 @@ def stack_verdicts_of(grammar: CompiledGrammar, configuration: int, data: bytes 
 
 
 def elements(automaton: ByteAutomaton, grammar: CompiledGrammar, configuration: int) -> tuple[str, ...]:
-    """Return the token elements that are allowed next, as written in the source."""
+    """Return the token elements that are allowed next.
+
+    Args:
+        automaton: the automaton of the grammar.
+        grammar: the grammar.
+        configuration: the current configuration.
+
+    Returns:
+        The elements as written in the source, in source order.
+    """
     spans = sorted(tokens.span for tokens in automaton.token_sets(configuration))
     return tuple(grammar.source.excerpt(span) for span in spans)
 

@@ -132,7 +132,14 @@ class LimitedEnvironment(ImmutableSandboxedEnvironment):
         return result
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Apply an operator, if its result is not too large."""
+        """Apply an operator, if its result is not too large.
+
+        Args:
+            context: the context of the template.
+            operator: the operator, such as `+`.
+            left: the left operand.
+            right: the right operand.
+        """
         self.charge(1 + _steps_of_size((left, right)))
         _check_operands(operator, left, right)
         return super().call_binop(context, operator, left, right)

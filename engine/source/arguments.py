@@ -20,7 +20,13 @@ def require(name: str, value: object, types: type | tuple[type, ...], expected: 
 
 
 def require_choice(name: str, value: object, choices: Iterable[object]) -> None:
-    """Raise a ValueError that names the argument if a value is not one of the choices."""
+    """Raise a ValueError that names the argument if a value is not one of the choices.
+
+    Args:
+        name: the name of the argument.
+        value: its value.
+        choices: the allowed values.
+    """
     allowed = list(choices)
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}")

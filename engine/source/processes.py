@@ -2,8 +2,8 @@
 
 Python puts the working directory first on the import path of `python -c` and `python -m`, and so of every process that
 `multiprocessing` spawns. A file `json.py` in the folder where Turnstile is started would run there, and a project with
-a package `engine` would hide ours. So this module starts every child, with `-P` (`PYTHONSAFEPATH`), and the entry
-points remove the working directory from their own import path, which spawned processes inherit.
+a package `engine` would hide Turnstile's. So this module starts every child, with `-P` (`PYTHONSAFEPATH`), and the
+entry points remove the working directory from their own import path, which spawned processes inherit.
 
 The working directory itself does not change, since users name files relative to it.
 """
