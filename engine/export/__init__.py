@@ -1,4 +1,4 @@
-"""What leaves Turnstile and needs nothing of it; each target is a file under `targets`.
+"""Exports that run without Turnstile; each target is a file under `targets`.
 
 The folders build on one another: `rules` · `schema` · `text` · `tables` · `graph` · `checks` · `targets` · `writing`.
 """

@@ -1,12 +1,10 @@
-"""A document's grammar in another notation: the text that takes its place, and what is lost on the way.
+"""Conversion of a document's grammar to another notation, with a list of what is lost.
 
-Two things may be lost. Texts: with plain spelling, or where recursion is cut, the
-new grammar has fewer, never others. And words: titles, comments and the names of
-rules have no place in every notation. Both are told, a sentence each.
+Two things may be lost. Texts: with plain spelling, or where recursion is cut, the new grammar has fewer texts, never
+others. And names: titles, comments and rule names do not exist in every notation. Both are reported, one sentence each.
 
-What is written is held against the original on random walks before anybody sees
-it, as every export is. Only a schema of strings cannot be, since its texts have
-quotes around them that the original's have not; its pattern is held instead.
+The result is compared with the original on random walks before it is shown, like every export. Only a schema of strings
+cannot be, since its texts have quotes that the original's lack; its pattern is compared instead.
 """
 
 from __future__ import annotations
@@ -30,19 +28,20 @@ from engine.source import CancelToken
 Notation = Literal["regex", "gbnf", "json_schema"]
 
 _ABOUT: Final = ("title", "description", "$comment", "examples", "default")
-"""Keywords of a schema that say something to people."""
+"""Keywords of a schema that are for people."""
 _MAPS: Final = ("properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions")
 _VALUES: Final = ("const", "enum", "examples", "default")
 
 
 @dataclass(frozen=True, slots=True)
 class ConvertOptions:
-    """What a conversion can be told; a notation ignores those of another.
+    """The options of a conversion; a notation ignores those of another.
 
     Attributes:
-        spelling: of a JSON Schema's strings and numbers.
-        depth: at how many levels recursion is cut, for a regex or a schema of strings; None where it may not be.
-        dialect: of the regex that is written.
+        spelling: the spelling of a JSON Schema's strings and numbers.
+        depth: the number of levels at which recursion is cut, for a regex or a schema of strings; None if it may not
+            be.
+        dialect: the dialect of a regex to write.
     """
 
     spelling: NumberSpelling = NumberSpelling.PLAIN
@@ -55,9 +54,9 @@ class Converted:
     """A grammar in another notation.
 
     Attributes:
-        text: what was written.
-        losses: what it does not have of the original, a sentence each, without full stop.
-        check: how it was held against the original.
+        text: the new text.
+        losses: what it lacks of the original, a sentence each, without full stop.
+        check: the comparison with the original.
     """
 
     text: str
@@ -68,13 +67,19 @@ class Converted:
 def convert(
     compiled: CompiledGrammar, notation: Notation, options: ConvertOptions, cancel: CancelToken | None = None
 ) -> Converted:
-    """Write a grammar in another notation, and hold it against the original.
+    """Convert a grammar to another notation, and compare it with the original.
+
+    Args:
+        compiled: the grammar.
+        notation: the new notation.
+        options: the options of the conversion.
+        cancel: cancels the conversion.
 
     Raises:
         NotConvertibleError: it is in that notation already.
-        GrammarError: the notation cannot carry what stands at a place of the source, or only if recursion is cut.
-        LimitExceededError: what is written would be too large.
-        MismatchError: what was written is not what was compiled.
+        GrammarError: the notation cannot express a part of the source, or only if recursion is cut.
+        LimitExceededError: the result would be too large.
+        MismatchError: the result is not equivalent.
         CancelledError: `cancel` was used.
     """
     job = ExportJob(compiled, cancel=cancel or CancelToken())
@@ -100,7 +105,7 @@ def _written(compiled: CompiledGrammar, notation: Notation, options: ConvertOpti
 
 
 def _words_lost(compiled: CompiledGrammar, notation: Notation) -> Iterator[str]:
-    """What was there for people alone."""
+    """Yield the lost parts that are for people."""
     text = compiled.source.text
     match compiled.notation:
         case "json_schema":
@@ -121,7 +126,7 @@ def _words_lost(compiled: CompiledGrammar, notation: Notation) -> Iterator[str]:
 
 
 def _keywords(schema: Json) -> set[str]:
-    """The keywords of a schema and those within it; a property's name and what stands in a value are none."""
+    """Return the keywords of a schema and its subschemas; names of properties and data are not keywords."""
     found: set[str] = set()
     schemas = [schema]
     maps: list[Json] = []

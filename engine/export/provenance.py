@@ -1,4 +1,4 @@
-"""Where an export comes from: source, options, vocabulary and version, to be carried in the file itself."""
+"""Provenance of an export: source, options, vocabulary and version, stored in the file itself."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _OPTIONS_OF: Final = {
     "gbnf": (),
     "json_schema": ("whitespace", "escapes", "property_order", "additional", "unenforced", "draft"),
 }
-"""The options of a compile that mean something to a notation."""
+"""The compile options that affect each notation."""
 
 
 def generator() -> str:
-    """This program with its version."""
+    """Return this program's name and version."""
     try:
         return f"Turnstile {version('token-turnstile')}"
     except PackageNotFoundError:
@@ -25,11 +25,11 @@ def generator() -> str:
 
 
 def provenance(job: ExportJob, *options: str) -> dict[str, Any]:
-    """All of it as JSON data, in a fixed order.
+    """Return the provenance as JSON data, in a fixed order.
 
     Args:
-        job: what is exported.
-        options: the names of the export options that the target heeded.
+        job: the export job.
+        options: the names of the export options that the target used.
     """
     compiled, told = job.compiled, job.options
     found: dict[str, Any] = {
@@ -50,12 +50,12 @@ def provenance(job: ExportJob, *options: str) -> dict[str, Any]:
 
 
 def provenance_lines(job: ExportJob, *options: str) -> tuple[str, ...]:
-    """All of it as lines of text for a comment, the source last, indented; no line holds a control character."""
+    """Return the provenance as lines for a comment, the source last and indented; no line has a control character."""
     return (*_head_lines(job, *options), *_source_lines(job))
 
 
 def _head_lines(job: ExportJob, *options: str) -> tuple[str, ...]:
-    """Who wrote it, from what, told what, over which vocabulary: a line or two for a comment."""
+    """Return the generator, notation, options and vocabulary as a line or two for a comment."""
     found = provenance(job, *options)
     told = shown(", ".join(f"{name} {value}" for name, value in found["options"].items()))
     lines = [f"Written by {found['generator']} from {_NOTATIONS[found['notation']]}{told and f' ({told})'}"]
@@ -66,29 +66,29 @@ def _head_lines(job: ExportJob, *options: str) -> tuple[str, ...]:
 
 
 def _source_lines(job: ExportJob) -> tuple[str, ...]:
-    """The source as lines for a comment, indented."""
+    """Return the source as lines for a comment, indented."""
     return ("Source:", *(f"  {shown(line)}".rstrip() for line in job.compiled.source.text.split("\n")))
 
 
 def indented_provenance(job: ExportJob, *options: str) -> str:
-    """All of it as a block of text in Markdown."""
+    """Return the provenance as a block of text in Markdown."""
     return "\n".join(f"    {line}".rstrip() for line in provenance_lines(job, *options))
 
 
 def comment(lines: tuple[str, ...], mark: str = "#") -> str:
-    """Lines as comments, each with its line end."""
+    """Return lines as comments, each with its line end."""
     return "".join(f"{mark} {line}".rstrip() + "\n" for line in lines)
 
 
 def commented(job: ExportJob, text: str, mark: str, notes: tuple[str, ...] = (), *options: str) -> str:
-    """A text with comments: who wrote it and what it leaves out in front, where a reader begins, the source behind.
+    """Return a text with comments: the generator and omissions before it, the source after it.
 
     Args:
-        job: what is exported.
-        text: what is written, with a last line end.
-        mark: what begins a line that is a comment.
+        job: the export job.
+        text: the text, with a final line end.
+        mark: the start of a comment line.
         notes: what it leaves out.
-        options: the names of the export options that the target heeded.
+        options: the names of the export options that the target used.
     """
     return f"{comment((*_head_lines(job, *options), *notes), mark)}{text}{comment(_source_lines(job), mark)}"
 
@@ -97,5 +97,5 @@ _NOTATIONS: Final = {"regex": "a regex", "gbnf": "GBNF", "json_schema": "a JSON 
 
 
 def shown(line: str) -> str:
-    """Text in one line whose every character can be printed; what cannot is escaped as in Python."""
+    """Return a text in one line of printable characters; others are escaped as in Python."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in line)

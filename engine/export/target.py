@@ -1,13 +1,11 @@
-"""The contract of an export target: what each file under `engine/export/targets` gives.
+"""The interface of an export target, which each file under `engine/export/targets` implements.
 
-A target makes an artifact, one file or a folder of files, in memory. It is
-written to a place of its own, read back, and only if the target's own check
-then finds that it does what the engine does is it put where it was asked for
-(`engine.export.writing`). So a target knows nothing of paths, and a check sees
-what is on the disk.
+A target makes an artifact, one file or a folder of files, in memory. The artifact is written under a temporary name,
+read back, and moved to its destination only if the target's own check finds it equivalent to the engine
+(`engine.export.writing`). So a target does not handle paths, and a check sees what is on the disk.
 
-Rejected: one base class for all. What targets of a kind share (what they heed,
-what they refuse) is a small base in `targets.common`; the rest are functions.
+Rejected: one base class for all. What similar targets share (their options, their refusals) is a small base in
+`targets.common`; the rest are functions.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from engine.source import CancelToken, EngineError, InvariantError
 from engine.vocabulary import Vocabulary
 
 OptionName = Literal["spelling", "depth", "name", "model"]
-"""What a target may be told, by the names of `ExportOptions`."""
+"""The options of a target, by the names of `ExportOptions`."""
 
 
 NO_VOCABULARY: Final = "it needs a model or a tokenizer: whose tokens it is over"
@@ -34,15 +32,15 @@ class ExportError(EngineError):
 
 
 class NotExportableError(ExportError):
-    """The target cannot carry this grammar; the message says why."""
+    """The target cannot express this grammar; the message says why."""
 
 
 class MismatchError(ExportError):
-    """What was written does something else than the engine; the message says where."""
+    """What was written differs from the engine; the message says where."""
 
 
 class TargetGroup(StrEnum):
-    """What a target is for, as a heading."""
+    """The heading of a target in lists."""
 
     ELSEWHERE = "Runs elsewhere"
     TEXT = "Text"
@@ -51,11 +49,11 @@ class TargetGroup(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """What a target makes.
+    """The result of a target.
 
     Attributes:
         files: relative path, with `/`, and content; one entry for a single file, whose path does not matter.
-        notes: what it leaves out or asks of the reader, a sentence each.
+        notes: what it leaves out or requires of the reader, a sentence each.
     """
 
     files: tuple[tuple[str, bytes], ...]
@@ -70,7 +68,7 @@ class Artifact:
 
     @property
     def size(self) -> int:
-        """Bytes of all files together."""
+        """The total size of all files in bytes."""
         return sum(len(content) for _, content in self.files)
 
     @property
@@ -85,10 +83,10 @@ class Artifact:
         return self.files[0][1]
 
     def file(self, path: str) -> bytes:
-        """The content of a file of the folder.
+        """Return the content of a file of the folder.
 
         Raises:
-            MismatchError: there is no such file, so what was written is not what was made.
+            MismatchError: there is no such file, so the folder is not what was made.
         """
         for name, content in self.files:
             if name == path:
@@ -97,17 +95,17 @@ class Artifact:
 
 
 LARGE: Final = 10_000_000
-"""The user confirms an export of more bytes before it is made."""
+"""The size in bytes above which the user confirms an export before it is made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """How large an export will be, estimated before it is made.
+    """The estimated size of an export, before it is made.
 
     Attributes:
-        count: transitions of a token index.
-        limit: how many there may be.
-        size: bytes of the file.
+        count: the transitions of a token index.
+        limit: the largest permitted number.
+        size: the size of the file in bytes.
     """
 
     count: int
@@ -116,12 +114,12 @@ class Forecast:
 
     @property
     def is_large(self) -> bool:
-        """Return whether the user should confirm before the file is made."""
+        """True if the user should confirm before the file is made."""
         return self.size > LARGE
 
     @property
     def sentence(self) -> str:
-        """Return the forecast as a sentence without a full stop."""
+        """The forecast as a sentence without a full stop."""
         found = f"about {self.size / 1e6:,.0f} MB are expected ({self.count:,} transitions)"
         if self.count <= self.limit:
             return found
@@ -132,13 +130,13 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """What an export can be told; a target's `takes` names those that it heeds.
+    """The options of an export; a target's `takes` names those that it supports.
 
     Attributes:
-        spelling: how strings and numbers are spelled, where a JSON Schema is written as rules.
-        depth: at how many levels recursion is cut, where the target has none; None where it may not be.
-        name: what the grammar is called, for packages, rules and titles.
-        model: what a request names as its model; empty for a word to replace.
+        spelling: the encodings of strings and numbers, if a JSON Schema is written as rules.
+        depth: the number of levels at which recursion is cut, for targets without recursion; None if it may not be.
+        name: the name of the grammar, for packages, rules and titles.
+        model: the model name in requests; empty for a placeholder.
     """
 
     spelling: NumberSpelling = NumberSpelling.PLAIN
@@ -153,9 +151,9 @@ class ExportJob:
 
     Attributes:
         compiled: the grammar with its source and options.
-        vocabulary: whose tokens; None where none was given.
-        options: what the target may be told.
-        cancel: long work asks it now and then.
+        vocabulary: the vocabulary; None if none was given.
+        options: the export options.
+        cancel: cancels long work.
         on_forecast: called with the expected size before a large table is made; it may raise to stop the export.
         on_made: called with the exact size in bytes before anything is written; it may raise to stop the export.
     """
@@ -168,7 +166,7 @@ class ExportJob:
     on_made: Callable[[int], None] | None = None
 
     def need_vocabulary(self) -> Vocabulary:
-        """The vocabulary, for a target that has `needs_vocabulary`.
+        """Return the vocabulary, for a target that has `needs_vocabulary`.
 
         Raises:
             NotExportableError: none was given.
@@ -180,13 +178,13 @@ class ExportJob:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """How what was written was held against the engine.
+    """The comparison of an export with the engine.
 
     Attributes:
         compared: what was compared with what, as the middle of a sentence: "masks of the table read back and of the
             engine's own matcher".
-        walks: how many random texts or token sequences were followed.
-        steps: how many bytes or tokens they had together; after each, both sides agreed.
+        walks: the number of random texts or token sequences.
+        steps: their total number of bytes or tokens; after each, both sides agreed.
         scope: what the check could not see, a sentence; empty for nothing.
     """
 
@@ -197,23 +195,23 @@ class Check:
 
     @property
     def sentence(self) -> str:
-        """What a user is told."""
+        """The message for the user."""
         number = f"{self.walks:,} random walk{'s' if self.walks != 1 else ''} of {self.steps:,} steps"
         return f"Read back and checked: {self.compared} agree on {number}." + (f" {self.scope}" if self.scope else "")
 
 
 class Target(Protocol):
-    """One way to leave Turnstile. A module under `targets` has one such object, named `TARGET`.
+    """An export target. A module under `targets` has one such object, named `TARGET`.
 
     Attributes:
-        name: as the command line calls it.
-        title: as the window calls it.
+        name: the name on the command line.
+        title: the name in the window.
         about: one or two sentences: what it is, and who reads it.
-        group: under which heading it stands.
-        suffix: of the file, with its dot; empty for a folder.
+        group: its heading in lists.
+        suffix: the suffix of the file, with its dot; empty for a folder.
         is_folder: whether it writes a folder.
-        needs_vocabulary: whether `make` needs the job's vocabulary. One that does not may still use it.
-        takes: the options that it heeds, for a grammar of this notation.
+        needs_vocabulary: whether `make` needs the job's vocabulary. A target without this may still use it.
+        takes: the options that it supports, for a grammar of this notation.
     """
 
     @property
@@ -232,29 +230,34 @@ class Target(Protocol):
     def needs_vocabulary(self) -> bool: ...  # noqa: D102
 
     def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
-        """The options that it heeds for this grammar; another one given is the user's mistake."""
+        """Return the options that it supports for this grammar; another one is a user error."""
 
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
-        """Why this grammar does not fit, as a sentence that ends without a full stop; empty where it does.
+        """Return why this grammar does not fit, as a sentence without a full stop; empty if it does.
 
-        It is asked for each target whenever a list is shown, so it takes milliseconds: what only `make` finds out
-        is an error there. A missing vocabulary is not its business, the registry tells of that.
+        It is called for each target whenever a list is shown, so it takes milliseconds: what only `make` finds out is
+        an error there. The registry reports a missing vocabulary.
+
+        Args:
+            compiled: the grammar.
+            vocabulary: the vocabulary, if given.
+            options: the export options.
         """
 
     def make(self, job: ExportJob) -> Artifact:
-        """Make it.
+        """Make the artifact.
 
         Raises:
             ExportError: it cannot be made.
-            GrammarError: the target cannot carry what stands at a place of the source.
+            GrammarError: the target cannot express a part of the source.
             LimitExceededError: it is too large.
             CancelledError: the job was cancelled.
         """
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
-        """Load what was read back from the disk, and hold it against the engine on random walks.
+        """Load what was read back from the disk, and compare it with the engine on random walks.
 
         Raises:
-            MismatchError: they differ; it names the walk and both verdicts.
+            MismatchError: they differ; it names the walk and both results.
             CancelledError: the job was cancelled.
         """

@@ -1,11 +1,10 @@
-"""From a target's name to a file that was checked: make, write beside, read back, check, put in place.
+"""Writing of exports: make, write to a temporary name, read back, check, move into place.
 
-What is written stands under another name in the same folder until the check is
-over, so neither a full disk nor a failed check leaves half a file, or a wrong
-one, where a good one was.
+The export has a temporary name in the same folder until the check is over, so neither a full disk nor a failed check
+replaces a good file by a partial or wrong one.
 
-Rejected: checking what is in memory. It is the file that somebody deploys, and
-an encoding or a line end that changed on the way to the disk is a real fault.
+Rejected: checking the artifact in memory. Users deploy the file, and an encoding or a line end that changed on the way
+to the disk is a real fault.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ from engine.source import CancelledError, EngineError, GrammarError
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written.
+    """The result of an export.
 
     Attributes:
         path: the file or folder.
         files: the relative path and size of each file.
-        notes: what it leaves out or asks of the reader.
-        check: how it was held against the engine.
+        notes: what it leaves out or requires of the reader.
+        check: the comparison with the engine.
     """
 
     path: Path
@@ -52,7 +51,7 @@ class Exported:
 
     @property
     def size(self) -> int:
-        """Bytes of all files together."""
+        """The total size of all files in bytes."""
         return sum(size for _, size in self.files)
 
 
@@ -61,7 +60,7 @@ class Fit:
     """Whether a target fits a grammar.
 
     Attributes:
-        refusal: why it does not; empty where it does.
+        refusal: why it does not; empty if it does.
     """
 
     target: Target
@@ -69,13 +68,13 @@ class Fit:
 
 
 def fits(job: ExportJob) -> tuple[Fit, ...]:
-    """All targets in the order of the lists that users see, each with the reason why it does not fit."""
+    """Return all targets in the order of the lists that users see, each with the reason why it does not fit."""
     with job.cancel.at_work():
         return tuple(Fit(found, refusal(found, job)) for found in map(target, TARGETS))
 
 
 def refusal(chosen: Target, job: ExportJob) -> str:
-    """Why a target cannot be made of a job; empty where nothing speaks against it."""
+    """Return why a target cannot be made of a job; empty if it can."""
     why_not = chosen.refusal(job.compiled, job.vocabulary, job.options)
     if not why_not and chosen.needs_vocabulary and job.vocabulary is None:
         return NO_VOCABULARY
@@ -83,11 +82,11 @@ def refusal(chosen: Target, job: ExportJob) -> str:
 
 
 def make(name: str, job: ExportJob) -> Artifact:
-    """Make an export in memory: for a preview, or for the terminal.
+    """Make an export in memory, for a preview or for the terminal.
 
     Raises:
-        NotExportableError: the target cannot carry the grammar.
-        EngineError: as the target's `make` says.
+        NotExportableError: the target cannot express the grammar.
+        EngineError: as the target's `make`.
     """
     chosen = target(name)
     with job.cancel.at_work():
@@ -100,7 +99,7 @@ def make(name: str, job: ExportJob) -> Artifact:
 
 
 def _tell_with_a_place(chosen: Target, job: ExportJob) -> None:
-    """Where something in the source is the reason of a refusal, `make` raises an error that points at it."""
+    """Raise the error of `make` if it points at the part of the source that causes the refusal."""
     try:
         chosen.make(job)
     except (GrammarError, CancelledError):
@@ -110,11 +109,11 @@ def _tell_with_a_place(chosen: Target, job: ExportJob) -> None:
 
 
 def preview_picture(name: str, job: ExportJob) -> tuple[bytes, tuple[str, ...]]:
-    """A drawing as a PNG of a bounded size, and what it leaves out.
+    """Return a drawing as a PNG of a limited size, and what it leaves out.
 
     Raises:
-        NotExportableError: the target cannot carry the grammar.
-        EngineError: as `drawing.picture` says.
+        NotExportableError: the target cannot express the grammar.
+        EngineError: as `drawing.picture`.
     """
     with job.cancel.at_work():
         if why_not := refusal(target(name), job):
@@ -126,7 +125,12 @@ def preview_picture(name: str, job: ExportJob) -> tuple[bytes, tuple[str, ...]]:
 
 
 def check(name: str, artifact: Artifact, job: ExportJob) -> Check:
-    """Hold an export against the engine.
+    """Compare an export with the engine.
+
+    Args:
+        name: the name of the target.
+        artifact: the export.
+        job: the export job.
 
     Raises:
         MismatchError: they differ.
@@ -136,18 +140,18 @@ def check(name: str, artifact: Artifact, job: ExportJob) -> Check:
 
 
 def export(name: str, job: ExportJob, path: Path) -> Exported:
-    """Make, write, read back, check; only then does it stand at `path`.
+    """Make, write, read back and check an export; only then move it to `path`.
 
     Args:
-        name: the target's.
-        job: what is exported.
-        path: a file, which is replaced, or a folder that does not exist, is empty, or holds an earlier export.
+        name: the name of the target.
+        job: the export job.
+        path: a file, which is replaced, or a folder that does not exist, is empty, or has an earlier export.
 
     Raises:
-        NotExportableError: the target cannot carry the grammar.
+        NotExportableError: the target cannot express the grammar.
         ExportError: it cannot be written there.
-        MismatchError: what was read back does something else than the engine; nothing was put at `path`.
-        EngineError: as the target's `make` says.
+        MismatchError: what was read back differs from the engine; nothing was moved to `path`.
+        EngineError: as the target's `make`.
     """
     chosen = target(name)
     artifact = make(name, job)
@@ -155,7 +159,7 @@ def export(name: str, job: ExportJob, path: Path) -> Exported:
         job.on_made(artifact.size)
     with _told(path):
         if path.is_symlink():
-            path = path.resolve()  # what it points to is replaced, and not the link
+            path = path.resolve()  # replace the link's target, not the link
         _refuse_place(chosen, artifact, path)
         beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
         try:
@@ -182,7 +186,7 @@ def _refuse_place(chosen: Target, artifact: Artifact, path: Path) -> None:
     if not chosen.is_folder:
         if path.is_dir():
             raise ExportError(f"cannot write {path}: it is a folder, and {chosen.name} is one file")
-        if path.exists() and not path.is_file():  # putting a file in the place of /dev/null would be the end of it
+        if path.exists() and not path.is_file():  # replacing /dev/null by a file would break the system
             raise ExportError(f"cannot write {path}: it is a device or a pipe; - is the terminal")
         return
     if path.exists() and not path.is_dir():

@@ -1,4 +1,4 @@
-"""How an export is held against the engine: what was read back is walked side by side with it, at random.
+"""Checks of exports: what was read back is compared with the engine on random walks.
 
-Over bytes where it is a text or an automaton, over tokens and whole masks where it has a vocabulary.
+Walks are over bytes for a text or an automaton, and over tokens and masks for an export with a vocabulary.
 """

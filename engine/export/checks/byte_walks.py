@@ -1,12 +1,11 @@
-"""Random walks: what was read back from an export, side by side with the engine.
+"""Random byte walks: an export that was read back is compared with the engine.
 
-Neither side ever stands at a dead end, so what both allow next can be compared
-byte by byte at every place of a walk; a walk tells far more than a text that
-both happen to accept. Where an export holds fewer texts than the grammar, by
-what its notes say, only what it allows must be allowed by the engine too.
+Neither side has dead ends, so the sets of next bytes are compared at every step of a walk; a walk shows far more than a
+text that both accept. If an export has fewer texts than the grammar, as its notes say, the engine must allow what the
+export allows, but not the reverse.
 
-A walk draws a range of bytes first and a byte of it then: a closing quote is as
-likely as all letters together, so walks come to an end.
+A walk draws a range of bytes first and then a byte in it: a closing quote is as likely as all letters together, so
+walks end.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from engine.export.target import ExportJob, MismatchError
 
 WALKS: Final = 40
 STEPS: Final = 120
-"""So long is a walk at most that does not end before."""
+"""The largest number of bytes of a walk."""
 
 _BEHIND_TOKENS: Final = "What stands behind a token taken whole was not walked."
 
@@ -34,41 +33,41 @@ class Recogniser(Protocol):
 
     @property
     def start(self) -> Any | None:
-        """The place before the first byte; None where nothing matches."""
+        """The state before the first byte; None if nothing matches."""
 
     def step(self, place: Any, byte: int) -> Any | None:
-        """The place after a byte; None where no text goes on so."""
+        """Return the state after a byte; None if no text continues so."""
 
     def expected(self, place: Any) -> ByteRanges:
-        """The bytes that some text goes on with, as inclusive ranges in order that do not touch."""
+        """Return the bytes that continue some text, as inclusive, ascending ranges with gaps between them."""
 
     def accepts(self, place: Any) -> bool:
-        """Whether a text may end here."""
+        """Return whether a text may end here."""
 
 
 class CompiledRecogniser:
-    """A compiled grammar."""
+    """A compiled grammar as a `Recogniser`."""
 
     def __init__(self, compiled: CompiledGrammar) -> None:
         self._automaton = compiled.automaton
         self.start: int | None = None if compiled.is_empty else compiled.automaton.start
 
     def step(self, place: int, byte: int) -> int | None:
-        """As `Recogniser`."""
+        """Return the state after a byte; see `Recogniser`."""
         following = self._automaton.run(place, bytes((byte,)))
         return None if following == DEAD else following
 
     def expected(self, place: int) -> ByteRanges:
-        """As `Recogniser`."""
+        """Return the next bytes; see `Recogniser`."""
         return join_ranges((self._automaton.expected(place),))
 
     def accepts(self, place: int) -> bool:
-        """As `Recogniser`."""
+        """Return whether a text may end here."""
         return self._automaton.accepts(place)
 
 
 class DfaRecogniser:
-    """A whole minimal automaton, all of whose states are live."""
+    """A complete minimal automaton as a `Recogniser`; all its states are live."""
 
     def __init__(self, dfa: ByteDfa) -> None:
         self._dfa = dfa
@@ -79,20 +78,20 @@ class DfaRecogniser:
         self._expected = [join_ranges(row) for row in ranges]
 
     def step(self, place: int, byte: int) -> int | None:
-        """As `Recogniser`."""
+        """Return the state after a byte; see `Recogniser`."""
         return self._dfa.step(place, byte)
 
     def expected(self, place: int) -> ByteRanges:
-        """As `Recogniser`."""
+        """Return the next bytes; see `Recogniser`."""
         return self._expected[place]
 
     def accepts(self, place: int) -> bool:
-        """As `Recogniser`."""
+        """Return whether a text may end here."""
         return self._dfa.states[place].accepting
 
 
 def scope_of(compiled: CompiledGrammar) -> str:
-    """What a walk over bytes cannot see of a grammar, a sentence; empty for nothing."""
+    """Return what a walk over bytes cannot check of a grammar, a sentence; empty for nothing."""
     return _BEHIND_TOKENS if compiled.automaton.token_elements else ""
 
 
@@ -105,18 +104,18 @@ def walk_side_by_side(
     walks: int = WALKS,
     steps: int = STEPS,
 ) -> tuple[int, int]:
-    """Hold an export against the engine.
+    """Compare an export with the engine on random walks.
 
     Args:
-        job: asked for its cancel.
-        engine: what should be.
+        job: its `cancel` is checked.
+        engine: the expected behaviour.
         export: what was read back.
         holds_fewer: whether the export may lack texts that the engine has.
-        walks: how many walks.
-        steps: how long one is at most.
+        walks: the number of walks.
+        steps: the largest number of bytes of a walk.
 
     Returns:
-        How many walks were made, and how many bytes they had together.
+        The number of walks, and of all their bytes.
 
     Raises:
         MismatchError: they differ; it names the text before, and what each allows.

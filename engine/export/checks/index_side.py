@@ -1,4 +1,4 @@
-"""A token index that was read back, as a walk over tokens follows it."""
+"""A token index that was read back, for walks over tokens."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from engine.vocabulary import Vocabulary
 
 
 class IndexRecogniser:
-    """An index that was read back, as a walk follows it.
+    """A token index that was read back, as a `TokenRecogniser`.
 
     Args:
-        start: the first state; None where nothing matches.
+        start: the first state; None if nothing matches.
         accepting: the states where the text may end.
         indptr: int64[S + 1], where the transitions of each state begin.
         tokens: int32[T], ascending within a state.
         targets: int32[T].
-        vocabulary: whose tokens.
+        vocabulary: the vocabulary of the tokens.
 
     Raises:
         MismatchError: the arrays are no index over the vocabulary.
@@ -57,7 +57,7 @@ class IndexRecogniser:
             raise MismatchError("what was read back is no index over this vocabulary")
 
     def mask(self, state: int) -> bytes:
-        """As `TokenSide`."""
+        """Return the mask of a state; see `TokenRecogniser`."""
         flags = np.zeros(32 * ((self._vocabulary.size + 31) // 32), np.bool_)
         flags[self._tokens[self._row(state)]] = True
         if state in self._accepting:
@@ -65,7 +65,7 @@ class IndexRecogniser:
         return np.packbits(flags, bitorder="little").tobytes()
 
     def advance(self, state: int, token_id: int) -> int | None:
-        """As `TokenSide`."""
+        """Return the state after a token; see `TokenRecogniser`."""
         if token_id in self._vocabulary.eos_ids:
             return self.ENDED if state in self._accepting else None
         row = self._row(state)

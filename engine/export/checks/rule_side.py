@@ -1,8 +1,7 @@
-"""The automata of rules as a side of a walk: Earley's algorithm (CACM 13(2), 1970), as plainly as it can be told.
+"""A recogniser for rule automata: Earley's algorithm (CACM 13(2), 1970), in its simplest form.
 
-A place is all that may be so far: a set of items (rule, state, where the rule
-was called). It is the check's own reader of what an export says, so it shares
-nothing with the runtime that it is held against.
+A state is the set of all live items (rule, state, origin of the call). The check has its own reader of what an export
+says, so it shares nothing with the runtime that it is compared with.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from engine.export.checks.byte_walks import DfaRecogniser, Recogniser
 
 
 def recogniser_of(automata: ByteDfa | RuleAutomata) -> Recogniser:
-    """Automata as a side of a walk."""
+    """Return automata as a `Recogniser`."""
     return DfaRecogniser(automata) if isinstance(automata, ByteDfa) else RuleRecogniser(automata)
 
 
 class _Position:
-    """A place between two bytes: what may be so here, and where each rule that is called here goes on."""
+    """A position between two bytes: its items, and where each rule that is called here continues."""
 
     __slots__ = ("at", "items", "returns")
 
@@ -32,11 +31,11 @@ class _Position:
 
 
 _Item: TypeAlias = tuple[int, int, _Position]
-"""A rule, a state of it, and where it was called."""
+"""A rule, one of its states, and the position of its call."""
 
 
 class RuleRecogniser:
-    """A grammar's rule automata; tokens taken whole are no bytes and are not followed."""
+    """A grammar's rule automata as a `Recogniser`; tokens matched by id are no bytes and are not followed."""
 
     def __init__(self, automata: RuleAutomata) -> None:
         self._rules = automata.rules
@@ -54,31 +53,31 @@ class RuleRecogniser:
 
     @property
     def start(self) -> _Position | None:
-        """As `Recogniser`."""
+        """The state before the first byte; see `Recogniser`."""
         if not self._rules:
             return None
         here = _Position(0)
         return self._close(here, [(0, 0, here)])
 
     def step(self, place: _Position, byte: int) -> _Position | None:
-        """As `Recogniser`."""
+        """Return the state after a byte; see `Recogniser`."""
         read = [(rule, self._rules[rule].dfa.step(state, byte), origin) for rule, state, origin in place.items]
         kernel = [(rule, state, origin) for rule, state, origin in read if state is not None]
         return self._close(_Position(place.at + 1), kernel) if kernel else None
 
     def expected(self, place: _Position) -> ByteRanges:
-        """As `Recogniser`."""
+        """Return the next bytes; see `Recogniser`."""
         return join_ranges(ranges for rule, state, _ in place.items for ranges in self._ranges[rule][state])
 
     def accepts(self, place: _Position) -> bool:
-        """As `Recogniser`."""
+        """Return whether a text may end here."""
         return any(rule == 0 == origin.at and self._is_over(rule, state) for rule, state, origin in place.items)
 
     def _is_over(self, rule: int, state: int) -> bool:
         return self._rules[rule].dfa.states[state].accepting
 
     def _close(self, here: _Position, todo: list[_Item]) -> _Position:
-        """Call, return, and pass over what may be empty, until nothing is new."""
+        """Predict, complete, and skip nullable rules, until nothing is new."""
         while todo:
             item = rule, state, origin = todo.pop()
             if item in here.items:
@@ -95,7 +94,7 @@ class RuleRecogniser:
         return here
 
     def _find_nullable(self) -> set[int]:
-        """The rules that may be empty, found over and over until no more are."""
+        """Return the nullable rules, as a fixpoint."""
         found: set[int] = set()
         while True:
             more = {

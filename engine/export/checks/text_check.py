@@ -1,4 +1,4 @@
-"""A text that was written, compiled anew and walked side by side with the grammar that it was written from."""
+"""The check of a text export: it is compiled again and compared with the original grammar on random walks."""
 
 from __future__ import annotations
 
@@ -25,14 +25,24 @@ def check_text(
     walks: int = WALKS,
     dialect: Dialect = "python",
 ) -> Check:
-    """Compile a text, a regex in this dialect, and walk it side by side with the job's grammar.
+    """Compile a text and compare it with the job's grammar on random walks.
+
+    Args:
+        job: the export job.
+        notation: the notation of the text.
+        text: the text.
+        compared: the description for `Check`.
+        fewer: whether the text may lack texts of the grammar.
+        scope: what the check cannot see.
+        walks: the number of walks.
+        dialect: the dialect of a regex.
 
     Raises:
         MismatchError: it does not compile, or they differ.
         CancelledError: the job was cancelled.
     """
     assert notation in NOTATIONS
-    # What is read back was written here, so no limit that guards against foreign input applies to its size.
+    # The text was written by Turnstile, so limits that guard against foreign input do not apply to its size.
     limits = job.compiled.options.limits
     limits = replace(limits, source_length=max(limits.source_length, len(text)))
     with refused_as_mismatch():
@@ -44,7 +54,7 @@ def check_text(
 
 @contextmanager
 def refused_as_mismatch() -> Iterator[None]:
-    """What cannot be read back is no export."""
+    """Turn errors of reading an export back into a `MismatchError`."""
     try:
         yield
     except (GrammarError, LimitExceededError) as error:

@@ -1,9 +1,8 @@
-"""Random walks over tokens: what was read back from an export, side by side with the engine's matcher.
+"""Random token walks: an export that was read back is compared with the engine's matcher.
 
-At every place of a walk the two masks are compared over the whole vocabulary,
-some tokens that are not allowed are tried, and one that is allowed is taken. A
-walk draws a first byte, then one of the tokens that begin with it: a closing
-quote is as likely as all words together, so walks come to an end.
+At every step of a walk the two masks are compared over the complete vocabulary, some masked tokens are tried, and an
+allowed one is taken. A walk draws a first byte, then one of the tokens that start with it: a closing quote is as likely
+as all words together, so walks end.
 """
 
 from __future__ import annotations
@@ -21,24 +20,24 @@ from engine.vocabulary import Vocabulary
 
 WALKS: Final = 24
 STEPS: Final = 40
-"""So many tokens has a walk at most."""
+"""The largest number of tokens of a walk."""
 
 _ILLEGAL: Final = 3
 _NAMED: Final = 5
 
 
 class TokenRecogniser(Protocol):
-    """Something that says which tokens may come next."""
+    """An automaton over tokens that a walk can follow."""
 
     @property
     def start(self) -> int:
         """The state before the first token."""
 
     def mask(self, state: int) -> bytes:
-        """What may come next: bit `i & 7` of byte `i >> 3`, in whole words of four bytes."""
+        """Return the allowed tokens: bit `i & 7` of byte `i >> 3`, in whole words of four bytes."""
 
     def advance(self, state: int, token_id: int) -> int | None:
-        """The state behind a token; None where it may not come next."""
+        """Return the state after a token; None if it is not allowed."""
 
 
 def walk_tokens(
@@ -49,14 +48,14 @@ def walk_tokens(
     walks: int = WALKS,
     steps: int = STEPS,
 ) -> tuple[int, int]:
-    """Hold an export against the matcher of the job's grammar and vocabulary; else as `walk_side_by_side`, in tokens.
+    """Compare an export with the matcher of the job's grammar and vocabulary; see `walk_side_by_side`.
 
     Args:
-        job: what was exported, over a vocabulary.
+        job: the export job, with a vocabulary.
         side: what was read back.
-        holds_fewer: as there.
-        walks: as there.
-        steps: as there.
+        holds_fewer: whether the export may lack texts that the engine has.
+        walks: the number of walks.
+        steps: the largest number of tokens of a walk.
     """
     walker = _Walker(job, side, random.Random(SEED), holds_fewer=holds_fewer)
     return followed(job, walks, lambda: walker.walk(steps))
@@ -69,7 +68,7 @@ class _Walker:
         self._first = np.array([token[0] if token else -1 for token in self._vocabulary.tokens], np.int16)
 
     def walk(self, steps: int) -> int:
-        """Follow both; how many tokens were taken."""
+        """Walk both sides; return the number of tokens taken."""
         matcher = Matcher(self._job.compiled, self._vocabulary)
         state: int | None = self._side.start
         taken: list[int] = []
@@ -113,7 +112,7 @@ class _Walker:
         ids = np.flatnonzero(others)
         if final and (not ids.shape[0] or self._chance.random() < END_CHANCE):
             return self._chance.choice(final)
-        first = self._first[ids]  # a token taken whole has no first byte
+        first = self._first[ids]  # a token without text has no first byte
         group = ids[first == self._chance.choice(np.flatnonzero(np.bincount(first + 1)).tolist()) - 1]
         return int(group[self._chance.randrange(group.shape[0])])
 
@@ -122,7 +121,7 @@ class _Walker:
 
 
 def _bits(mask: bytes, vocabulary: Vocabulary) -> NDArray[np.bool_]:
-    """bool[V]."""
+    """Return a mask as bool[V]."""
     if len(mask) != 4 * ((vocabulary.size + 31) // 32):
         raise MismatchError(f"a mask of the export has {len(mask)} bytes, for {vocabulary.size:,} ids")
     flags = np.unpackbits(np.frombuffer(mask, np.uint8), bitorder="little")

@@ -1,4 +1,4 @@
-"""What walks over bytes and over tokens share: how they end, how they are counted, how a place is told."""
+"""Common parts of walks over bytes and over tokens: how they end and are counted, and how a position is shown."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ from typing import Final
 from engine.export.target import ExportJob
 
 END_CHANCE: Final = 0.25
-"""So often a walk stops where it may."""
+"""The probability that a walk stops where it may."""
 
 SEED: Final = 0
-"""Every check makes the same walks, so that what failed once fails again."""
+"""Every check makes the same walks, so that a failure is reproducible."""
 
 _SHOWN: Final = 60
 
 
 def followed(job: ExportJob, walks: int, walk: Callable[[], int]) -> tuple[int, int]:
-    """Make so many walks, each of which says how many steps it had; how many, and all their steps.
+    """Run walks, each of which returns its number of steps; return their number and the sum of their steps.
+
+    Args:
+        job: the export job; receives progress.
+        walks: the number of walks.
+        walk: runs one walk.
 
     Raises:
         CancelledError: the job was cancelled.
@@ -30,5 +35,5 @@ def followed(job: ExportJob, walks: int, walk: Callable[[], int]) -> tuple[int, 
 
 
 def shown(text: bytes) -> str:
-    """The end of what was walked, for a message."""
+    """Return the end of the walked text for a message."""
     return repr(text) if len(text) <= _SHOWN else f"…{text[-_SHOWN:]!r}"

@@ -1,4 +1,4 @@
-"""What an edge says, as text for an attribute, and that text read back."""
+"""Edge attributes: the label of an edge as text, and back."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from engine.grammar import TokenSet
 
 
 def bytes_text(ranges: ByteRanges) -> str:
-    """Ranges of bytes in hexadecimal digits: `61-7a 5f`."""
+    """Return byte ranges in hexadecimal digits: `61-7a 5f`."""
     return " ".join(f"{first:02x}" if first == last else f"{first:02x}-{last:02x}" for first, last in ranges)
 
 
 def read_bytes_text(text: str) -> ByteRanges:
-    """What `bytes_text` wrote.
+    """Parse the result of `bytes_text`.
 
     Raises:
         MismatchError: it is something else.
@@ -28,12 +28,12 @@ def read_bytes_text(text: str) -> ByteRanges:
 
 
 def token_text(tokens: TokenSet) -> str:
-    """A set of tokens as JSON."""
+    """Return a set of tokens as JSON."""
     return json.dumps({"names": tokens.names, "ids": tokens.ids, "negated": tokens.negated})
 
 
 def read_token_text(text: str) -> TokenSet:
-    """What `token_text` wrote.
+    """Parse the result of `token_text`.
 
     Raises:
         MismatchError: it is something else.

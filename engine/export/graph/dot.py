@@ -1,8 +1,8 @@
-r"""The automaton, or that of each rule, as Graphviz text.
+r"""Graphviz text of an automaton, or of each rule's automaton.
 
 In a quoted string of the DOT language only `\"` is an escape of the language
-itself; in a label, `\n`, `\l`, `\N` and others mean something to Graphviz. So a
-backslash that is meant is doubled (graphviz.org/doc/info/lang.html, escString).
+itself; in a label, `\n`, `\l`, `\N` and others have a meaning for Graphviz. So a literal backslash is doubled
+(graphviz.org/doc/info/lang.html, escString).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ LONGEST_TITLE = 200
 
 
 def to_dot(dfa: ByteDfa, source: SourceText, *, exact: bool = False) -> str:
-    """A digraph: double circles accept, an arrow from nowhere marks the start, dashed states go on elsewhere.
+    """Return a digraph: double circles accept, an arrow without source marks the start, dashed states are cut off.
 
     Args:
         dfa: the automaton.
-        source: of the heading.
-        exact: whether each edge says its bytes in an attribute of its own too, which a label may cut short.
+        source: the grammar's text, for the heading.
+        exact: whether each edge also has its bytes in an attribute, since a label may be abbreviated.
     """
     lines = _head(_title(source))
     if dfa.start is not None:
@@ -44,10 +44,16 @@ def to_dot(dfa: ByteDfa, source: SourceText, *, exact: bool = False) -> str:
 def rules_to_dot(
     automata: RuleAutomata, source: SourceText, notes: tuple[str, ...] = (), *, exact: bool = False
 ) -> str:
-    """A digraph with a cluster for each rule, under the grammar's text and the notes.
+    """Return a digraph with a cluster for each rule, under the grammar's text and the notes.
 
-    Double circles: the rule may be over; dashed edges: a call, in angle quotes; bold ones: a token taken whole. With
-    `exact`, an edge says in an attribute of its own which bytes it reads, which rule it calls, or which tokens.
+    Double circles are where a rule may end; dashed edges are calls, with the rule in angle quotes; bold ones are tokens
+    matched by id.
+
+    Args:
+        automata: the rules' automata.
+        source: the grammar's text, for the heading.
+        notes: what the automata leave out.
+        exact: whether each edge also has its bytes, called rule or tokens in an attribute.
     """
     lines = _head(_title(source), *notes)
     for number, rule in enumerate(automata.rules):
@@ -90,7 +96,7 @@ def _head(*lines: str) -> list[str]:
 
 
 def _exactly(ranges: ByteRanges) -> str:
-    """The attribute of an edge that says its bytes."""
+    """Return the attribute of an edge with its bytes."""
     return f', bytes="{bytes_text(ranges)}"'
 
 
@@ -99,13 +105,13 @@ def _name(state: int) -> str:
 
 
 def _title(source: SourceText) -> str:
-    """A grammar's text as the heading of its graph."""
+    """Return a grammar's text as the heading of its graph."""
     text = source.text
     return text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 1] + "…"
 
 
 def _quoted(text: str) -> str:
-    """A label that shows exactly this text; its lines are set left, what cannot be shown is U+FFFD."""
+    """Return a label that shows exactly this text; lines are left-aligned, unprintable characters become U+FFFD."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     lines = ["".join(char if char.isprintable() else "\ufffd" for char in line) for line in escaped.split("\n")]
     return f'"{lines[0]}"' if len(lines) == 1 else '"' + "".join(f"{line}\\l" for line in lines) + '"'

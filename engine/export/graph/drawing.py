@@ -1,8 +1,7 @@
-"""Drawings by Graphviz, in a process of their own: Graphviz cannot be asked to stop, and can only be ended.
+"""Drawings by Graphviz, in a separate process: Graphviz cannot be interrupted, only killed.
 
-The text is that of the DOT export with a style that reads on paper: dark on
-white, a font that every system has a kin of. A picture of more than a few
-hundred states shows nothing and takes minutes, so it is refused.
+The text is that of the DOT export with a style for paper: dark on white, a font that every system has an equivalent of.
+A picture of more than a few hundred states is unreadable and takes minutes, so it is refused.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from engine.source.processes import start_python
 Picture = Literal["svg", "png"]
 
 MOST_DRAWN: Final = 400
-"""A picture has at most so many states."""
+"""The largest number of states in a picture."""
 MOST_EDGES: Final = 1_500
 MOST_SECONDS: Final = 120.0
 
@@ -43,7 +42,7 @@ _CHILD: Final = "from engine.export.graph.drawing import main; main()"
 
 
 def drawn_grammar(compiled: CompiledGrammar, cancel: CancelToken | None = None) -> CompiledGrammar:
-    """The grammar whose automata a drawing shows: of a JSON Schema, the one without white space."""
+    """Return the grammar whose automata a drawing shows: for a JSON Schema, the one without white space."""
     if compiled.notation != "json_schema":
         return compiled
     options = replace(compiled.options, whitespace="compact")
@@ -51,15 +50,15 @@ def drawn_grammar(compiled: CompiledGrammar, cancel: CancelToken | None = None) 
 
 
 def drawing_refusal(compiled: CompiledGrammar) -> str:
-    """Why a grammar cannot be drawn: it is a JSON Schema that rules cannot say."""
+    """Return why a grammar cannot be drawn: it is a JSON Schema that rules cannot express."""
     return schema_refusal(compiled, ExportOptions())
 
 
 def drawing(job: ExportJob, most_states: int = MOST_STATES) -> tuple[str, ByteDfa | RuleAutomata, tuple[str, ...]]:
-    """The DOT text of a job, the automata that it draws, and what they leave out.
+    """Return the DOT text of a job, the automata that it draws, and what they leave out.
 
     Raises:
-        GrammarError: it is a schema that rules cannot say.
+        GrammarError: it is a schema that rules cannot express.
         LimitExceededError: it has more than `most_states` states.
         CancelledError: the job was cancelled.
     """
@@ -84,17 +83,17 @@ def drawing(job: ExportJob, most_states: int = MOST_STATES) -> tuple[str, ByteDf
 def picture(
     job: ExportJob, form: Picture, *, is_small: bool = False
 ) -> tuple[bytes, ByteDfa | RuleAutomata, tuple[str, ...]]:
-    """The same, drawn.
+    """Return the same as `drawing`, with a picture instead of text.
 
     Args:
-        job: what is drawn.
+        job: the export job.
         form: the format.
-        is_small: whether it is scaled down to what fits a window.
+        is_small: whether to scale it down to a window.
 
     Raises:
-        LimitExceededError: it is too large to be seen.
+        LimitExceededError: it is too large to be readable.
         ExportError: Graphviz failed, or took too long.
-        GrammarError, CancelledError: as `drawing` says.
+        GrammarError, CancelledError: as `drawing`.
     """
     text, automata, notes = drawing(job, MOST_DRAWN)
     edges = text.count(" -> ")
@@ -106,13 +105,18 @@ def picture(
 
 
 def draw(text: str, form: Picture, cancel: CancelToken) -> bytes:
-    """A DOT text as a picture, laid out by `dot`.
+    """Draw a DOT text with `dot`.
+
+    Args:
+        text: the DOT text.
+        form: the format.
+        cancel: cancels the drawing and kills the process.
 
     Raises:
         ExportError: Graphviz failed, or took too long.
-        CancelledError: it was cancelled; the process is gone by then.
+        CancelledError: it was cancelled; the process has ended.
     """
-    if getattr(sys, "frozen", False):  # an application of one file has no interpreter to start
+    if getattr(sys, "frozen", False):  # a single-file application has no interpreter to start
         return _draw_here(text.encode(), form)
     began = time.monotonic()
     pipe = subprocess.PIPE
@@ -124,7 +128,7 @@ def draw(text: str, form: Picture, cancel: CancelToken) -> bytes:
                     drawn, said = child.communicate(data, _POLL_SECONDS)
                     break
                 except subprocess.TimeoutExpired:
-                    data = None  # it was handed over by the first call
+                    data = None  # the first call has passed it
                     cancel.report("Drawing", int(time.monotonic() - began))
                     if time.monotonic() - began > MOST_SECONDS:
                         raise ExportError(f"Graphviz takes longer than {MOST_SECONDS:.0f} seconds") from None
@@ -137,7 +141,7 @@ def draw(text: str, form: Picture, cancel: CancelToken) -> bytes:
 
 
 def main() -> None:
-    """What the other process does: a DOT text from its input to a picture on its output."""
+    """Run the other process: read a DOT text from stdin and write a picture to stdout."""
     sys.stdout.buffer.write(_draw_here(sys.stdin.buffer.read(), sys.argv[1]))
 
 

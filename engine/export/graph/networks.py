@@ -1,8 +1,8 @@
-"""An automaton as a networkx graph, and a graph read back as an automaton.
+"""Automata as networkx graphs, and graphs read back as automata.
 
-Nodes are states, `rule:number` where a grammar has an automaton for each rule,
-else the number alone. Edges are bytes, calls of rules, or tokens taken whole;
-attributes are text, numbers and truth values only, which every graph format has:
+Nodes are states, `rule:number` if a grammar has an automaton for each rule, else only the number. Edges are bytes,
+calls of rules, or tokens matched by id; attributes are only text, numbers and booleans, which every graph format
+supports:
 
     graph     kind ("dfa" or "rules"), start rule first in `rules`, a JSON list
     nodes     rule, state, start, accepting
@@ -36,15 +36,15 @@ _NOWHERE: Final = Span(0, 0)
 def to_networkx(
     compiled: CompiledGrammar, spelling: NumberSpelling = NumberSpelling.PLAIN, *, cancel: CancelToken | None = None
 ) -> Any:
-    """What a grammar compiles to, as a `networkx.MultiDiGraph`.
+    """Return a grammar's automata as a `networkx.MultiDiGraph`.
 
     Args:
         compiled: the grammar; a JSON Schema and recursive rules become an automaton for each rule.
-        spelling: of a schema: how strings and numbers are spelled.
-        cancel: stops the work.
+        spelling: for a schema, the spelling of strings and numbers.
+        cancel: cancels the work.
 
     Raises:
-        GrammarError: it is a schema that rules cannot say.
+        GrammarError: it is a schema that rules cannot express.
         LimitExceededError: it is too large.
         CancelledError: it was cancelled.
     """
@@ -54,10 +54,15 @@ def to_networkx(
 def automata_of(
     compiled: CompiledGrammar, spelling: NumberSpelling = NumberSpelling.PLAIN, cancel: CancelToken | None = None
 ) -> tuple[ByteDfa | RuleAutomata, tuple[str, ...]]:
-    """The automaton of a grammar, or those of its rules, and what they leave out.
+    """Return the automaton of a grammar, or those of its rules, and what they leave out.
+
+    Args:
+        compiled: the grammar.
+        spelling: for a schema, the spelling of strings and numbers.
+        cancel: cancels the work.
 
     Raises:
-        GrammarError: it is a schema that rules cannot say.
+        GrammarError: it is a schema that rules cannot express.
         LimitExceededError: they are too large.
         CancelledError: it was cancelled.
     """
@@ -67,14 +72,14 @@ def automata_of(
     if compiled.has_rules and not compiled.is_regular:
         return compiled.rule_automata(cancel=cancel), ()
     if compiled.automaton.token_elements:
-        # Put into one another, rules that do not nest would have no edges for tokens.
+        # If non-recursive rules were inlined, they would have no edges for tokens.
         assert compiled.grammar is not None
         return automata_of_rules(compiled.grammar, DRAWABLE_STATES, compiled.options.limits, cancel), ()
     return compiled.materialise(cancel=cancel), ()
 
 
 def graph_of_automata(automata: ByteDfa | RuleAutomata) -> Any:
-    """Automata as a `networkx.MultiDiGraph`."""
+    """Return automata as a `networkx.MultiDiGraph`."""
     import networkx as nx
 
     graph = nx.MultiDiGraph()
@@ -112,7 +117,7 @@ def _node(rule: str, state: int) -> str:
 
 
 def read_graph(graph: Any) -> ByteDfa | RuleAutomata:
-    """The automata of a graph that `graph_of_automata` made, whatever format it went through.
+    """Read the automata of a graph from `graph_of_automata`, whatever format it was stored in.
 
     Raises:
         MismatchError: it is another graph.
@@ -131,11 +136,11 @@ def read_graph(graph: Any) -> ByteDfa | RuleAutomata:
 def read_automata(
     nodes: list[dict[str, Any]], edges: list[dict[str, Any]], rules: list[str] | None
 ) -> ByteDfa | RuleAutomata:
-    """Automata from the attributes of nodes, and of edges with the attributes of their two ends.
+    """Build automata from the attributes of nodes, and of edges with the attributes of their two ends.
 
     Args:
-        nodes: with `state`, `accepting`, `start`, and `rule` where there are rules.
-        edges: with `source`, `target`, `kind` and what belongs to the kind.
+        nodes: with `state`, `accepting`, `start`, and `rule` if there are rules.
+        edges: with `source`, `target`, `kind` and the attributes of the kind.
         rules: the rules' names, the start rule first; None for one automaton.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Graphviz text read back by Graphviz's own parser: the automata that `graph.dot` wrote."""
+"""Reading of Graphviz text with Graphviz's own parser: the automata that `graph.dot` wrote."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.export.target import MismatchError
 
 
 def read_dot(text: str) -> ByteDfa | RuleAutomata:
-    """The automata of a text that the DOT export wrote, as Graphviz's own parser reads it.
+    """Read the automata of a text from the DOT export, with Graphviz's own parser.
 
     Raises:
         MismatchError: it is another text.
@@ -52,7 +52,7 @@ def _edges(graph: Any) -> list[tuple[str, str, dict[str, str]]]:
     kinds = {"bytes": "bytes", "rule": "call", "tokens": "token"}
     found = []
     for edge in graph.edges():
-        # A backslash that is meant is doubled in the text, and Graphviz hands it on as it stands there.
+        # A literal backslash is doubled in the text, and Graphviz returns it unchanged.
         said = {key: edge.attr[key].replace("\\\\", "\\") for key in kinds if edge.attr[key]}
         kind = {"kind": kinds[next(iter(said))]} if said else {}
         found.append((str(edge[0]), str(edge[1]), said | kind))

@@ -1,4 +1,4 @@
-"""Rules and the expressions in them, whatever they were written from.
+"""Rules and their expressions, whatever notation they come from.
 
-Put together in their simplest form, solved from automata, named, and rewritten for engines that take less.
+They are built in simplest form, derived from automata, named, and rewritten for engines with restrictions.
 """

@@ -1,8 +1,7 @@
-"""A byte automaton read character by character: its edges become classes of code points.
+"""Conversion of a byte automaton to characters: its edges become classes of code points.
 
-UTF-8 is put back together from the last byte to the first, as numbers in base
-64 behind a lead byte (The Unicode Standard 16.0, section 3.9, table 3-7), so a
-state is looked at once and not once for each character.
+UTF-8 is decoded from the last byte to the first, as numbers in base 64 after a lead byte (The Unicode Standard 16.0,
+section 3.9, table 3-7), so a state is visited once and not once per character.
 """
 
 from __future__ import annotations
@@ -30,10 +29,16 @@ _LEADS: Final = ((0x00, 0x7F, 0), (0xC0, 0xDF, 1), (0xE0, 0xEF, 2), (0xF0, 0xF7,
 def character_system(
     node: Node, limits: Limits, most_states: int = MOST_STATES, cancel: CancelToken | None = None
 ) -> System | None:
-    """The minimal automaton of a node over characters, its start at 0; None where nothing matches.
+    """Return the minimal automaton of a node over characters, its start at 0; None if nothing matches.
+
+    Args:
+        node: the node.
+        limits: the limits of the automaton.
+        most_states: the largest number of byte states before minimisation.
+        cancel: cancels the construction.
 
     Raises:
-        LimitExceededError: before it is minimal, it has more than `most_states` states.
+        LimitExceededError: before minimisation it has more than `most_states` states.
         CancelledError: `cancel` was used.
     """
     dfa = minimal_dfa(LazyAutomaton(assemble(simplify(node), limits), limits, cancel), most_states, cancel)
@@ -41,7 +46,7 @@ def character_system(
 
 
 def read_characters(dfa: ByteDfa) -> System:
-    """A byte automaton that is not empty, character by character; its start is 0."""
+    """Convert a non-empty byte automaton to characters; its start is 0."""
     assert dfa.start is not None
     return _Reader(dfa).read(dfa.start)
 
@@ -55,7 +60,7 @@ class _Reader:
         self._known: dict[tuple[int, int], _Ranges] = {}
 
     def read(self, start: int) -> System:
-        """The states between characters, as a system."""
+        """Return the states between characters as a system."""
         system = System()
         number = {start: system.add(accepting=self._dfa.states[start].accepting)}
         todo = [start]
@@ -81,7 +86,7 @@ class _Reader:
         return found
 
     def _numbers(self, digits: _Ranges, behind: int) -> _Ranges:
-        """The numbers that begin with a digit and go on with so many digits in base 64."""
+        """Return the numbers that begin with a digit followed by `behind` digits in base 64."""
         if behind == 0:
             return digits
         found: _Ranges = []

@@ -1,8 +1,7 @@
-"""Rules that every engine for texts takes: nothing impossible, nothing unused, no surrogates, names that it knows.
+"""Cleanup of rules for all text-based engines: no dead parts, no unused rules, no surrogates, valid names.
 
-Engines differ in what they do with a part that matches nothing: one refuses it,
-another allows what can never be completed. So such parts are taken out first.
-A class is kept to what UTF-8 can spell.
+Engines differ in their treatment of a part that matches nothing: one refuses it, another allows a prefix that can never
+be completed. So such parts are removed first. Classes are restricted to what UTF-8 can encode.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from engine.grammar.simplify import simplify_grammar
 
 
 def trimmed(grammar: Grammar) -> Grammar:
-    """The same language without parts that match nothing, rules that nothing leads to, and surrogates in classes."""
+    """Return the same language without dead parts, unreachable rules, and surrogates in classes."""
 
     def leaf(node: Node) -> Node:
         return Chars(node.set & EVERY_SCALAR, node.span) if isinstance(node, Chars) else node
@@ -28,14 +27,14 @@ def trimmed(grammar: Grammar) -> Grammar:
 
 
 def without_dead_parts(grammar: Grammar) -> Grammar:
-    """The same language without parts that match nothing and rules that nothing leads to."""
+    """Return the same language without parts that match nothing and unreachable rules."""
     simple = simplify_grammar(grammar)
     kept = reachable_rules(simple)
     return Grammar(tuple(rule for rule in simple.rules if rule.name in kept), simple.start)
 
 
 def has_dead_parts(grammar: Grammar) -> bool:
-    """Whether a part of a rule that is used matches nothing, so that who enters it is stuck."""
+    """Return whether a part of a reachable rule matches nothing, so that entering it is a dead end."""
     kept, live = reachable_rules(grammar), productive_rules(grammar)
     return any(
         (isinstance(part, RuleReference) and part.name not in live)
@@ -48,11 +47,11 @@ def has_dead_parts(grammar: Grammar) -> bool:
 
 
 def renamed(grammar: Grammar, rename: Callable[[str], str]) -> Grammar:
-    """The same rules under other names; where two would be the same, the later gets a number.
+    """Return the same rules under other names; of equal new names, the later one gets a number.
 
     Args:
         grammar: the rules.
-        rename: a good name for a name.
+        rename: maps a name to its new name.
     """
     names: dict[str, str] = {}
     taken: set[str] = set()

@@ -1,8 +1,7 @@
-"""Nodes put together in their simplest form.
+"""Construction of nodes in simplest form.
 
-What has no string drops out, what is empty leaves no trace, neighbours that
-repeat one thing become one repetition. A text is read by people; these are the
-rewrites that they would make.
+Parts without strings are dropped, empty parts disappear, and equal neighbours become one repetition. People read the
+text; these are the simplifications that they would make.
 """
 
 from __future__ import annotations
@@ -15,21 +14,21 @@ from engine.grammar import EMPTY, NEVER, Chars, CharSet, Choice, Empty, Lookarou
 from engine.source import checkpoint
 
 _MOST_COPIES: Final = 4
-"""A character that stands so many times in a row is literal text."""
+"""The largest count of a single character that is written as literal text."""
 
 
 def one_of(text: str) -> Chars:
-    """Any one of these characters."""
+    """Return a class of characters."""
     return Chars(CharSet.chars(text))
 
 
 def literal(text: str) -> Node:
-    """This text."""
+    """Return a literal text."""
     return sequence(*(one_of(character) for character in text))
 
 
 def sequence(*items: Node) -> Node:
-    """One after the other."""
+    """Return a concatenation."""
     checkpoint()
     flat: list[Node] = []
     for item in items:
@@ -49,14 +48,14 @@ def sequence(*items: Node) -> Node:
 
 
 def _joined(before: Node, after: Node) -> Node | None:
-    """Two neighbours as one repetition without end, such as `x x*`; None where they are none."""
+    """Join two neighbours to one unbounded repetition, such as `x x*`; return None if they are none."""
     if isinstance(after, Repeat) and after.maximum is None and after.node == before:
         return Repeat(before, after.minimum + 1, None)
     return None
 
 
 def choice(*alternatives: Node) -> Node:
-    """Any one of them."""
+    """Return a choice."""
     checkpoint()
     chars: CharSet | None = None
     place = 0
@@ -83,7 +82,7 @@ def choice(*alternatives: Node) -> Node:
 
 
 def optional(node: Node) -> Node:
-    """It, or nothing."""
+    """Return a node or nothing."""
     match node:
         case Never() | Empty():
             return EMPTY
@@ -96,7 +95,7 @@ def optional(node: Node) -> Node:
 
 
 def repeat(node: Node, minimum: int, maximum: int | None) -> Node:
-    """It so many times."""
+    """Return a repetition."""
     if maximum == 0 or isinstance(node, Empty):
         return EMPTY
     if isinstance(node, Never):
@@ -113,7 +112,7 @@ def repeat(node: Node, minimum: int, maximum: int | None) -> Node:
 
 
 def size(node: Node) -> int:
-    """How much there is to read: atoms, and one for each group."""
+    """Return the length of a node for a reader: its atoms, plus one for each group."""
     total, todo = 0, [node]
     while todo:
         checkpoint()
@@ -135,7 +134,7 @@ def size(node: Node) -> int:
 
 
 def depth(node: Node) -> int:
-    """How deep its groups are nested."""
+    """Return the nesting depth of a node's groups."""
     deepest, todo = 0, [(node, 0)]
     while todo:
         part, level = todo.pop()
@@ -154,7 +153,7 @@ def depth(node: Node) -> int:
 
 
 def mapped(node: Node, leaf: Callable[[Node], Node]) -> Node:
-    """Return the node with each of its leaves replaced; itself where no leaf changes."""
+    """Return the node with each of its leaves replaced; the node itself if no leaf changes."""
     match node:
         case Sequence():
             items = [mapped(item, leaf) for item in node.items]

@@ -1,7 +1,7 @@
-"""A grammar without rules: each written where it is used.
+"""Inlining of rules: a grammar as one expression.
 
-Recursion has no end that way. Cut at a depth, a rule stands within itself so
-many times at most, and what would go deeper is left out.
+Recursive rules would never end. Cut at a depth, a rule is nested in itself at most that many times, and deeper texts
+are left out.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from engine.grammar.analysis import references
 from engine.source import EngineError, LimitExceededError, Span
 
 LONGEST: Final = 100_000
-"""So many parts an expression may have."""
+"""The largest number of parts of an expression."""
 
 
 class RecursiveError(EngineError):
-    """A grammar without recursion was asked for of one that has it.
+    """A grammar without recursion was requested for one that has it.
 
     Attributes:
         span: the rule.
@@ -31,14 +31,14 @@ class RecursiveError(EngineError):
 
 
 def flatten(grammar: Grammar, depth: int | None = None) -> Node:
-    """The start rule with all others written out.
+    """Return the start rule with all others inlined.
 
     Args:
         grammar: the rules.
-        depth: how often a rule may stand within itself, itself included; None where it may not refer to itself.
+        depth: how often a rule may be nested in itself, itself included; None to refuse recursion.
 
     Raises:
-        RecursiveError: a rule does, and there is no `depth`.
+        RecursiveError: a rule is recursive, and there is no `depth`.
         LimitExceededError: the expression is too long.
     """
     cycles = _cycles(grammar)
@@ -49,12 +49,12 @@ def flatten(grammar: Grammar, depth: int | None = None) -> Node:
 
 
 def is_recursive(grammar: Grammar) -> bool:
-    """Whether a rule that can be reached leads back to itself."""
+    """Return whether a reachable rule is recursive."""
     return bool(_cycles(grammar))
 
 
 def _cycles(grammar: Grammar) -> dict[str, int]:
-    """The rules that lead back to themselves, with the number of their cycle."""
+    """Return the recursive rules, with the number of their cycle."""
     names = [rule.name for rule in grammar.rules]
     index = {name: i for i, name in enumerate(names)}
     edges: list[list[Edge]] = [[(r, index[r.name]) for r in references(rule.node)] for rule in grammar.rules]
@@ -74,7 +74,7 @@ class _Writer:
         self._known: dict[tuple[str, frozenset[tuple[str, int]]], tuple[Node, int]] = {}
 
     def expand(self, name: str, open_rules: dict[str, int]) -> Node:
-        """A rule written out, where so many of each rule of its cycle are open."""
+        """Return a rule inlined, given how often each rule of its cycle is open."""
         cycle = self._cycles.get(name)
         inside = {other: n for other, n in open_rules.items() if self._cycles[other] == cycle}
         if inside.get(name, 0) >= self._depth:

@@ -1,13 +1,11 @@
-"""Left recursion taken out of rules, for engines that refuse it or get it wrong.
+"""Removal of left recursion, for engines that refuse it or mishandle it.
 
-A rule that begins with itself, `a ::= a x | y`, matches what `a ::= y x*` does
-(Aho, Lam, Sethi and Ullman, *Compilers*, 2nd edition, section 4.3.3, with a loop
-in the place of the new rule). Where rules lead to each other, or something that
-may be empty stands before, no such line is a rewrite that its author would
-recognise: those stay as they are, and the target refuses them.
+A rule that begins with itself, `a ::= a x | y`, matches the same as `a ::= y x*` (Aho, Lam, Sethi and Ullman,
+*Compilers*, 2nd edition, section 4.3.3, with a loop instead of the new rule). With indirect recursion, or after
+something that may be empty, no rewriting is short enough for its author to recognise: such rules stay as they are, and
+the target refuses them.
 
-Rejected: the general algorithm of that section. It puts rules into one another,
-and what it makes of ten lines fills pages.
+Rejected: the general algorithm of that section. It inlines rules, and turns ten lines into pages.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from engine.grammar import Choice, Grammar, Node, Rule, RuleReference, Sequence
 
 
 def without_direct_left_recursion(grammar: Grammar) -> Grammar:
-    """The same language, where no rule has an alternative that begins with the rule itself."""
+    """Return the same language, where no rule has an alternative that begins with the rule itself."""
     return Grammar(tuple(Rule(rule.name, _rewritten(rule), rule.span) for rule in grammar.rules), grammar.start)
 
 

@@ -1,12 +1,10 @@
-"""A grammar within what llama.cpp takes of repetitions.
+"""Rewriting of a grammar to fit llama.cpp's limits on repetitions.
 
-llama.cpp writes a repetition out and refuses one that comes to 2,000 symbols or
-more (`handle_repetitions` in `src/llama-grammar.cpp`). So what is repeated is
-given a rule of its own where it is long, and a large count is told in blocks:
-`x{0,5000}` is `x-block{0,4} x{0,1000}` with `x-block ::= x{1000}`.
+llama.cpp expands a repetition and refuses one of 2,000 symbols or more (`handle_repetitions` in
+`src/llama-grammar.cpp`). So a long operand gets its own rule, and a large count is written in blocks: `x{0,5000}` is
+`x-block{0,4} x{0,1000}` with `x-block ::= x{1000}`.
 
-It also refuses to repeat without end what has an empty alternative: `("a" | "")+` is
-written as `"a"*`.
+It also refuses unbounded repetition of an operand with an empty alternative: `("a" | "")+` is written as `"a"*`.
 """
 
 from __future__ import annotations
@@ -20,11 +18,11 @@ from engine.grammar.print_gbnf import prints_as_empty
 _LIMIT: Final = 2_000
 _BLOCK: Final = 1_000
 _FEW: Final = 6
-"""A rule of so many symbols is repeated in the place of its name, where it must lose its empty alternative."""
+"""The largest number of symbols of a rule that is inlined where it must lose its empty alternative."""
 
 
 def within_llama_limits(grammar: Grammar) -> Grammar:
-    """The same language, where every repetition is one that llama.cpp takes."""
+    """Return the same language, with only repetitions that llama.cpp accepts."""
     writer = _Writer({rule.name: rule.node for rule in grammar.rules})
     rules: list[Rule] = []
     for rule in grammar.rules:
@@ -59,7 +57,7 @@ class _Writer:
                 return node
 
     def _without_empty_alternative(self, node: Node, rule: Rule) -> Node:
-        """What a repetition without end repeats, without its empty alternatives; the node itself if it has none."""
+        """Return the operand of an unbounded repetition without empty alternatives; the node itself if it has none."""
         if isinstance(node, RuleReference):
             target = self._nodes[node.name]
             filled = self._without_empty_alternative(target, rule) if not isinstance(target, RuleReference) else target
@@ -97,7 +95,7 @@ class _Writer:
         if count < _LIMIT:
             return repeat(inner, 0, count)
         blocks, rest = divmod(count, _BLOCK)
-        # The last block is told one by one, so that each count can be met.
+        # The last block is counted one by one, so that each count is possible.
         return sequence(self._up_to(self._block(inner, rule), blocks - 1, rule), repeat(inner, 0, _BLOCK + rest))
 
     def _block(self, inner: Node, rule: Rule) -> Node:
@@ -116,7 +114,7 @@ class _Writer:
 
 
 def _symbols(node: Node) -> int:
-    """At least as many symbols as llama.cpp makes of a node."""
+    """Return an upper bound of the symbols that llama.cpp makes of a node."""
     match node:
         case Sequence():
             return 1 + sum(_symbols(item) for item in node.items)

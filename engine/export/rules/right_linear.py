@@ -1,15 +1,13 @@
-"""From an automaton whose edges carry nodes to an expression, and to rules where it is long.
+"""Conversion of an automaton whose edges carry nodes to an expression, and to rules where it is long.
 
-The automaton is a system of equations, one for each state: X = label X' | … .
-Loops are solved by Arden's rule (*Delayed-logic and finite-state machines*,
-1961), and what is left refers only forward: a state that is needed once, or is
-short, is written where it is needed, any other becomes a rule. So the text is
-about as long as the automaton, where the usual elimination of states may blow
-it up. Three shapes are looked for, since people write them so: an edge that may
-be skipped is `x?`, edges that repeat are `x{m,n}`, a loop is `x*`.
+The automaton is a system of equations, one for each state: X = label X' | … . Loops are solved by Arden's rule
+(*Delayed-logic and finite-state machines*, 1961), and the rest refers only forward: a state that is needed once, or is
+short, is inlined, any other becomes a rule. So the text is about as long as the automaton, while the usual elimination
+of states may be exponential. Three shapes are recognised, since people write them so: an edge that may be skipped is
+`x?`, edges that repeat are `x{m,n}`, a loop is `x*`.
 
-Rejected: one rule for each state. It is exact and short, and nobody can read
-that `a1 ::= "x" a2 | "y" a2` is a list of options.
+Rejected: one rule for each state. It is exact and short, but nobody recognises that `a1 ::= "x" a2 | "y" a2` is a list
+of options.
 """
 
 from __future__ import annotations
@@ -23,17 +21,17 @@ from engine.grammar import EMPTY, Node
 from engine.source import Limits
 
 _SHORT: Final = 6
-"""What is no longer than this is written out wherever it is needed."""
+"""The largest size of an expression that is inlined wherever it is needed."""
 _LONGEST_LOOP: Final = 4
-"""A cycle through more states stays a cycle of rules, where it may."""
+"""The largest number of states of a cycle that is solved; a longer one stays a cycle of rules if permitted."""
 _LONG: Final = 300
-"""What is longer than this becomes a rule."""
+"""The largest size of an expression; a longer one becomes a rule."""
 _DEEPEST: Final = 4
-"""Groups nested deeper become a rule."""
+"""The largest nesting depth of groups; a deeper one becomes a rule."""
 
 Edge: TypeAlias = tuple[Node, int]
 Namer: TypeAlias = Callable[[int, Node | None], Node]
-"""Makes a rule of a state, and gives what refers to it; first without its node where the rule leads back to itself."""
+"""Makes a rule of a state and returns a reference to it; called first without a node if the rule is recursive."""
 
 
 @dataclass(slots=True)
@@ -41,21 +39,21 @@ class System:
     """An automaton whose edges carry nodes.
 
     Attributes:
-        accepting: of each state, whether the text may end there.
-        edges: of each state, what it reads and where that leads.
+        accepting: for each state, whether the text may end there.
+        edges: for each state, what it reads and the next state.
     """
 
     accepting: list[bool] = field(default_factory=list)
     edges: list[list[Edge]] = field(default_factory=list)
 
     def add(self, *, accepting: bool) -> int:
-        """A new state."""
+        """Add a state and return its number."""
         self.accepting.append(accepting)
         self.edges.append([])
         return len(self.edges) - 1
 
     def connect(self, source: int, label: Node, target: int) -> None:
-        """A new edge."""
+        """Add an edge."""
         self.edges[source].append((label, target))
 
 
@@ -64,7 +62,7 @@ class _Row:
     """An equation: one of `loops`, any number of times, then an edge; or the end, or a constant.
 
     Attributes:
-        bound: it is part of a cycle that stays one.
+        bound: whether it is part of a cycle that stays one.
     """
 
     accepting: bool
@@ -86,17 +84,17 @@ class _Row:
 
 
 def solve(system: System, start: int, namer: Namer, limits: Limits, *, loops_as_rules: bool) -> Node:
-    """The language of a state.
+    """Return the language of a state.
 
     Args:
         system: the automaton. Every state should lead to its end.
         start: the state.
         namer: makes rules of states.
-        limits: how large it may become.
-        loops_as_rules: whether a long cycle may stay one, as rules that refer to each other.
+        limits: the limits of the result.
+        loops_as_rules: whether a long cycle may stay one, as mutually recursive rules.
 
     Raises:
-        LimitExceededError: a loop takes too long to write.
+        LimitExceededError: a loop is too long to write.
     """
     return _Solver(system, namer, limits, loops_as_rules=loops_as_rules).solve(start)
 
@@ -120,7 +118,7 @@ class _Solver:
     # ------------------------------------------------------------------ equations
 
     def _enter(self, component: list[int]) -> None:
-        """Add the equations of a component; what it leads to has some already."""
+        """Add the equations of a component; the components that it leads to are already solved."""
         system = self._system
         if len(component) > 1:
             self._enter_cycle(sorted(component))
@@ -134,7 +132,7 @@ class _Solver:
             else:
                 others[label, self._class_of[target]] = None
         accepting = system.accepting[state]
-        # A state is the same as another if it says the same, and also if it is that other's loop, entered.
+        # A state equals another if their equations are equal, and also if it equals that other's loop, entered.
         key = accepting, frozenset(others), frozenset(loops)
         known = self._known.get(key)
         if known is None:
@@ -158,7 +156,7 @@ class _Solver:
         self._order += reversed(self._eliminate(component))
 
     def _eliminate(self, component: list[int]) -> list[int]:
-        """Solve the states of a cycle, one after the other; each then refers to later ones only."""
+        """Solve the states of a cycle in turn; each then refers only to later ones."""
         left, done = set(component), []
         written = 0
         while left:
@@ -181,7 +179,7 @@ class _Solver:
 
 
 def _grouped(row: _Row, state: int) -> _Row:
-    """The same with one edge for each target, and its loop apart."""
+    """Return the row with one edge for each target, and its loop separated."""
     by_target: dict[int, list[Node]] = {}
     for label, target in row.edges:
         by_target.setdefault(target, []).append(label)
@@ -191,7 +189,7 @@ def _grouped(row: _Row, state: int) -> _Row:
 
 
 def _substituted(row: _Row, gone: int, solved: _Row) -> _Row:
-    """An equation with another put into it."""
+    """Substitute a solved equation into another."""
     ways = choice(*(label for label, target in row.edges if target == gone))
     before = sequence(ways, solved.loop)
     edges: dict[Edge, None] = {edge: None for edge in row.edges if edge[1] != gone}
@@ -208,7 +206,7 @@ def _substituted(row: _Row, gone: int, solved: _Row) -> _Row:
 
 
 class _Writer:
-    """Writes equations that refer only to what is written already, but for the rules of a cycle."""
+    """Writes equations that refer only to what is already written, except for the rules of a cycle."""
 
     def __init__(self, rows: dict[int, _Row], order: list[int], namer: Namer) -> None:
         self._rows = rows
@@ -244,7 +242,7 @@ class _Writer:
         return self._uses[state] == 1 and length <= _LONG and depth(node) <= _DEEPEST
 
     def _find_shapes(self, start: int) -> None:
-        """How each state is written, and how often it is then needed."""
+        """Find how each state is written, and how often it is then needed."""
         todo = [start]
         self._uses[start] = 1
         while todo:
@@ -259,11 +257,11 @@ class _Writer:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """How a state is written: what may come first, any number of times, then one of some ways.
+    """The form in which a state is written: a prefix, then one of some alternatives.
 
     Attributes:
         prefix: what is read first.
-        ways: what each way reads, and the state that it leads to; None is the end.
+        ways: what each alternative reads, and the next state; None is the end.
     """
 
     prefix: Node
@@ -297,7 +295,7 @@ def _shape(rows: dict[int, _Row], state: int) -> _Shape:
 
 
 def _skippable(rows: dict[int, _Row], state: int) -> Iterable[int]:
-    """The states that differ from this one only in that an edge to them has been taken, or left out."""
+    """Yield the states that differ from this one only in edges to them, which were taken or skipped."""
     row = rows[state]
     targets = sorted({target for _, target in row.edges}, key=lambda t: -len(rows[t].edges))
     for target in targets[:3]:
@@ -312,7 +310,7 @@ def _skippable(rows: dict[int, _Row], state: int) -> Iterable[int]:
 
 
 def _run(rows: dict[int, _Row], start: int) -> _Shape | None:
-    """A way of equal edges without a choice, as a count."""
+    """Return a chain of equal edges without a choice as a count."""
     row = rows[start]
     if len(row.edges) != 1:
         return None
@@ -335,7 +333,7 @@ def _run(rows: dict[int, _Row], start: int) -> _Shape | None:
 
 
 def components(edges: list[list[Edge]], start: int) -> list[list[int]]:
-    """The strongly connected components that can be reached, those that others lead to first.
+    """Return the reachable strongly connected components, in reverse topological order.
 
     Tarjan, *Depth-first search and linear graph algorithms*, 1972; without recursion.
     """

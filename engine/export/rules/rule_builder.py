@@ -1,9 +1,7 @@
-"""The rules of a grammar that is being written: their names, and which of them are worth a line.
+"""Construction of a grammar's rules: their names, and which of them are worth a line.
 
-Names are those of the schema in kebab case, since llama.cpp takes letters,
-digits and dashes only. A rule may be tentative: it is written where it is used,
-if that is one place. Whatever becomes of a rule, the places that it stands for in
-the source go where its text goes.
+Names are those of the schema in kebab case, since llama.cpp accepts only letters, digits and dashes. A tentative rule
+is inlined if it is used once. Whatever becomes of a rule, its source positions move with its text.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ COMMON: Final = (
     "value-escape",
     "ws",
 )
-"""Names that every grammar over JSON may use; a schema's own take another."""
+"""Names for rules that every JSON grammar may share; a schema's own rules get other names."""
 
 _CHARACTERS: Final = "char"
 _LONGEST: Final = 40
@@ -49,13 +47,13 @@ _Places: TypeAlias = dict[str, dict[Span, None]]
 
 
 def kebab(text: str) -> str:
-    """A name for a rule, such as `home-address` for `homeAddress`; empty where nothing of it can stand in a name."""
+    """Return a name for a rule, such as `home-address` for `homeAddress`; empty if no character can be in a name."""
     name = _NO_NAME.sub("-", _HUMP.sub("-", text).lower()).strip("-")[:_LONGEST].strip("-")
     return f"{name}-value" if name == START else name
 
 
 def _rank(name: str) -> int:
-    """What every grammar has comes last, and classes of characters with it."""
+    """Return the sort key of a rule's name: common rules come last, and character classes with them."""
     if name in COMMON:
         return COMMON.index(name)
     return COMMON.index(_CHARACTERS) if name.startswith(f"{_CHARACTERS}-") else -1
@@ -85,8 +83,8 @@ class RuleBuilder:
     """Collects rules.
 
     Attributes:
-        places: of each rule of the grammar that was made last, what it stands for in the source: its own place first,
-            then those of the rules that are written in it, or that say the same; none for what no source asks for.
+        places: for each rule of the last grammar, its source positions: its own first, then those of rules that were
+            inlined into it or are equal; empty for rules that no source position requires.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -102,7 +100,7 @@ class RuleBuilder:
         return name in self._entries
 
     def name(self, *parts: str) -> str:
-        """A name that no other rule has, made of these parts."""
+        """Return a new unique name made of some parts."""
         plain = "-".join(part for part in parts if part)[: 2 * _LONGEST].strip("-") or "rule"
         candidate = plain
         while candidate in self._taken:
@@ -114,16 +112,23 @@ class RuleBuilder:
         return candidate
 
     def define(self, name: str, node: Node, span: Span, *, tentative: bool = False) -> RuleReference:
-        """Give a name its meaning, and get what refers to it."""
+        """Define a rule and return a reference to it.
+
+        Args:
+            name: the name of the rule.
+            node: its body.
+            span: its source position.
+            tentative: whether to inline it if it is used once.
+        """
         self._entries[name] = _Entry(node, span, tentative)
         return RuleReference(name)
 
     def note(self, name: str, places: Iterable[Span]) -> None:
-        """A rule, defined by now or later, stands for these places of the source, too."""
+        """Record further source positions of a rule, which may be defined later."""
         self._noted.setdefault(name, {}).update(dict.fromkeys(place for place in places if place.end))
 
     def namer(self, span: Span, *parts: str) -> Namer:
-        """What makes rules of an automaton's states (`right_linear.solve`), with names made of these parts."""
+        """Return a `Namer` for `right_linear.solve`, with names made of some parts."""
         names: dict[int, str] = {}
 
         def rule(state: int, node: Node | None) -> Node:
@@ -136,21 +141,21 @@ class RuleBuilder:
         return rule
 
     def common(self, name: str, make: Callable[[], Node]) -> RuleReference:
-        """A rule that is the same in every grammar."""
+        """Return a reference to a rule that is the same in every grammar; define it if needed."""
         if name not in self._entries:
-            self.define(name, RuleReference(name), Span(0, 0))  # what it is made of may refer to it
+            self.define(name, RuleReference(name), Span(0, 0))  # its body may refer to it
             self.define(name, make(), Span(0, 0))
         return RuleReference(name)
 
     def grammar(self) -> Grammar:
-        """The grammar: what is tentative and used once is written where it is used, equal rules are one."""
+        """Build the grammar: tentative rules that are used once are inlined, equal rules are merged."""
         places = {
             name: dict.fromkeys([*([entry.span] if entry.span.end else ()), *self._noted.get(name, ())])
             for name, entry in self._entries.items()
         }
         return self._sorted(self._without_copies(self._written_out(places), places), places)
 
-    # ------------------------------------------------------------------ tidying
+    # ------------------------------------------------------------------ cleanup
 
     def _written_out(self, places: _Places) -> dict[str, _Entry]:
         entries = self._entries
@@ -178,7 +183,7 @@ class RuleBuilder:
         return {name: kept[name] for name in self._reached(kept)}
 
     def _without_copies(self, entries: dict[str, _Entry], places: _Places) -> dict[str, _Entry]:
-        """One rule for all that say the same; what refers to them may then say the same in turn."""
+        """Merge equal rules; rules that refer to them may become equal in turn."""
         kept = dict(entries)
         first: dict[Node, str] = {}
         users: dict[str, set[str]] = {}
@@ -208,7 +213,7 @@ class RuleBuilder:
         return kept
 
     def _sorted(self, entries: dict[str, _Entry], places: _Places) -> Grammar:
-        """The rules in the order in which a reader meets them, numbers in names without gaps."""
+        """Sort the rules in reading order, and number names without gaps."""
         names = [START, *(name for name in entries if name != START)]
         names.sort(key=_rank)
         final = {name: name for name in (START, *COMMON)}
@@ -229,7 +234,7 @@ class RuleBuilder:
 
     @staticmethod
     def _reached(entries: dict[str, _Entry]) -> Iterable[str]:
-        """The rules that the start leads to, in the order in which a reader meets them."""
+        """Return the rules reachable from the start, in reading order."""
         reached: dict[str, None] = {}
         todo = [START]
         while todo:

@@ -1,4 +1,4 @@
-"""A JSON Schema as rules: its normal form over typed cases, a rule for each goal, named after the schema.
+"""JSON Schema as rules: its normal form over typed cases, a rule for each goal, named after the schema.
 
-`rules` writes values, arrays and objects; `strings`, `numbers` and `places` what stands in them.
+`rules` writes values, arrays and objects; `strings`, `numbers` and `sequence_automata` write their contents.
 """

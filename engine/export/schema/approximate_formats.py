@@ -1,8 +1,8 @@
-"""Formats whose exact form is no text that anybody reads, in a form that holds what is met every day.
+"""Readable approximations of formats whose exact form is too large.
 
-A leap second depends on the offset behind it, and a host name bounds itself and
-each of its labels: as automata, both take ten thousand states and more. Plain
-spelling writes these instead. Each is a part of its format, never more.
+A leap second depends on the offset after it, and a host name limits its length and that of each label: as automata,
+both take ten thousand states and more. Plain spelling writes these approximations instead. Each is a subset of its
+format.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ NAMES: Final = frozenset(_FORMATS)
 
 @cache
 def approximate_format(name: str) -> Node:
-    """The strings of a format in its everyday form."""
+    """Return the strings of a format in its approximate form."""
     return matching(_FORMATS[name].pattern)
 
 
 def lacks(name: str) -> str:
-    """What that form holds less, as words that go on "a … has"."""
+    """Return what that form lacks, as words that continue "a … has"."""
     return _FORMATS[name].lacks

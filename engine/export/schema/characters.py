@@ -1,9 +1,8 @@
-r"""Characters as a JSON text spells them, for grammars over the text.
+r"""Encodings of characters in JSON strings, for grammars over the text.
 
-With `Escapes.ANY` that is each spelling that JSON has: `n` is also `\u006e`. With
-`Escapes.SHORTEST` it is one: the character itself, or else a letter behind a backslash,
-or else four digits in lower case, as Python's `json.dumps(…, ensure_ascii=False)` writes
-it. Then a name in the schema stands in the grammar as it is.
+With `Escapes.ANY` these are all encodings that JSON has: `n` is also `\u006e`. With `Escapes.SHORTEST` it is one: the
+character itself, or else a backslash and a letter, or else four lower-case digits, as Python's `json.dumps(…,
+ensure_ascii=False)` writes it. Then a name in the schema appears unchanged in the grammar.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ _BACKSLASH: Final = "\\"
 
 
 def raw(characters: CharSet) -> Node:
-    """Those of these characters that may stand as they are within a JSON string."""
+    """Return the characters of a set that may be unescaped in a JSON string."""
     these = characters & RAW
     before, behind = _SURROGATES.ranges[0]
     if before - 1 in these and behind + 1 in these:
-        these |= _SURROGATES  # no text holds one: without the gap the class is easier to read
+        these |= _SURROGATES  # no text contains a surrogate: without the gap the class is easier to read
     return Chars(these) if these else NEVER
 
 
 def escaped(characters: CharSet, escapes: Escapes, limits: Limits) -> Node:
-    """These characters where they are spelled behind a backslash."""
+    """Return the escaped encodings of a set of characters."""
     characters &= EVERY_SCALAR
     if escapes is Escapes.SHORTEST:
         return _shortest(characters - RAW)
@@ -41,7 +40,7 @@ def escaped(characters: CharSet, escapes: Escapes, limits: Limits) -> Node:
 
 
 def _shortest(characters: CharSet) -> Node:
-    """Characters that cannot stand as they are."""
+    """Return the shortest escapes of characters that must be escaped."""
     letters = "".join(chr(SHORT[code][0]) for code in characters if code in SHORT)
     digits: dict[str, list[str]] = {}
     for code in characters:
@@ -54,7 +53,7 @@ def _shortest(characters: CharSet) -> Node:
 
 
 def _every_way(characters: CharSet, escapes: Escapes, limits: Limits) -> Node:
-    """Characters behind a backslash, in all their forms; the automaton of JSON's spellings, from there on."""
+    """Return all escapes of a set of characters: the automaton of JSON's encodings after the backslash."""
     automaton = json_automaton(characters, escapes)
     system = System()
     number: dict[int, int] = {}
@@ -73,7 +72,7 @@ def _every_way(characters: CharSet, escapes: Escapes, limits: Limits) -> Node:
     behind = automaton.step(0, ord(_BACKSLASH))
     if behind is None:
         return NEVER
-    # No spelling is long, so nothing becomes a rule.
+    # All encodings are short, so nothing becomes a rule.
     return sequence(literal(_BACKSLASH), solve(system, state(behind), _no_rules, limits, loops_as_rules=False))
 
 

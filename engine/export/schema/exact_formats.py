@@ -1,14 +1,12 @@
-"""Formats whose automata are too large to be written, whole, as rules that count.
+"""Exact forms of formats whose automata are too large, as rules that count.
 
-As automata, a leap second takes ten thousand states, since it fits one offset
-and that comes last; as rules it is a line for each hour of the offset. A host
-name bounds each of its labels and their sum: where so many characters are left,
-a label of k of them is followed by what may follow where k less are left. So
-there is a rule for each number of characters, and not for each pair of numbers.
+As automata, a leap second takes ten thousand states, since it depends on the offset, which comes last; as rules it is
+one line for each hour of the offset. A host name limits each of its labels and their sum: if n characters are left, a
+label of k of them is followed by what may follow if n - k are left. So there is a rule for each number of characters,
+and not for each pair of numbers.
 
-That is too long to be read, but for machines it is exact, where plain spelling
-writes the everyday form (`everyday_formats`). Where everything becomes one
-expression, no rule can be shared, and neither is.
+This is too long for people, but exact for machines; plain spelling writes the approximate form (`approximate_formats`).
+Where everything becomes one expression, no rule can be shared, and neither form is used.
 """
 
 from __future__ import annotations
@@ -32,21 +30,21 @@ _MINUTES: Final = range(60)
 
 
 class ExactFormats:
-    """Writes them into one grammar."""
+    """Writes exact formats into one grammar."""
 
     def __init__(self, book: RuleBuilder, spelled: Callable[[Node], Node]) -> None:
-        """Begin.
+        """Create a writer.
 
         Args:
             book: the grammar's rules.
-            spelled: a node over characters in the spelling of JSON.
+            spelled: encodes a node over characters as in a JSON string.
         """
         self._book = book
         self._spelled = spelled
         self._known: dict[str, Node] = {}
 
     def node(self, name: str) -> Node:
-        """What stands between the quotes of a string of a format of `NAMES`."""
+        """Return the content of a string of a format in `NAMES`, without its quotes."""
         return self._rule(name, {"date-time": self._date_time, "time": self._time}.get(name) or self._counted(name))
 
     def _counted(self, name: str) -> Callable[[], Node]:
@@ -55,7 +53,7 @@ class ExactFormats:
     # ------------------------------------------------------------------ pieces
 
     def _rule(self, name: str, make: Callable[[], Node]) -> Node:
-        """A rule of these formats, the same wherever it is needed."""
+        """Return a shared rule of these formats; define it if needed."""
         known = self._known.get(name)
         if known is None:
             known = self._known[name] = self._defined(name, make())
@@ -90,7 +88,7 @@ class ExactFormats:
         return self._rule("ordinary-time", lambda: self._pattern(ORDINARY_TIME))
 
     def _leap_on_the_day(self) -> Node:
-        """Greenwich and west of it: 23:59 less the offset."""
+        """Return leap seconds at Greenwich and west of it: 23:59 less the offset."""
         greenwich = sequence(self._text("23:59"), self._second(), choice(self._pattern("[Zz]"), self._text("+00:00")))
 
         def west() -> Node:
@@ -102,7 +100,7 @@ class ExactFormats:
         return self._rule("leap-on-the-day", west)
 
     def _leap_on_the_next(self) -> Node:
-        """East of Greenwich: the offset less a minute, on the day after."""
+        """Return leap seconds east of Greenwich: the offset less a minute, on the next day."""
 
         def east() -> Node:
             within = [
@@ -114,7 +112,14 @@ class ExactFormats:
         return self._rule("leap-on-the-next-day", east)
 
     def _leaps(self, sign: str, local: int, hour: int, minutes: list[tuple[int, int]]) -> Node:
-        """Local times of an hour with a leap second, and the offsets of an hour, by their minutes."""
+        """Return the local times of an hour with a leap second, and the offsets of an hour, by their minutes.
+
+        Args:
+            sign: the sign of the offset.
+            local: the local hour.
+            hour: the hour of the offset.
+            minutes: pairs of a local minute and a minute of the offset.
+        """
 
         def between() -> Node:
             return sequence(self._second(), self._text(sign), self._two(hour), self._text(":"))
@@ -133,7 +138,7 @@ class ExactFormats:
 
     def _host(self) -> Node:
         edge, within = self._pattern(EDGE), self._pattern(ANY)
-        # The third and the fourth character are not both hyphens.
+        # The third and fourth characters are not both hyphens.
         four = choice(sequence(edge, within, within, edge), sequence(edge, within, edge, self._text("-")))
 
         def label(length: int) -> Node:
@@ -151,7 +156,7 @@ class ExactFormats:
 
         sign, literal = self._text("@"), self._defined("mail-literal", self._pattern(LITERAL))
         lefts = range(MOST_IN_ADDRESS - MOST_LOCAL - 1, MOST_IN_ADDRESS - 1)
-        # What follows a local part of 64 characters, of 63 and so on. No literal is too long.
+        # What follows a local part of 64 characters, of 63 and so on. Every address literal is short enough.
         domains = [sequence(sign, choice(name, literal)) for name in self._dotted("mail", label, lefts)]
         quote, atom = self._text('"'), self._pattern(f"[{ATOM}]")
         item, escaped = self._pattern(f"[{QUOTED}]"), self._pattern(ESCAPED)
@@ -179,7 +184,7 @@ class ExactFormats:
         """Return labels with dots between them, of at most so many characters, for each of some lengths."""
         labels = [self._defined(f"{name}-label-{length}", label(length)) for length in range(1, MOST_IN_LABEL + 1)]
         dot = self._text(".")
-        after: list[Node] = [EMPTY, EMPTY]  # by the characters that are left
+        after: list[Node] = [EMPTY, EMPTY]  # by the number of characters left
         names: list[Node] = []
         for left in range(1, lengths[-1] + 1):
             within = range(1, min(left, MOST_IN_LABEL) + 1)

@@ -1,4 +1,4 @@
-"""What the rules of a schema are called, and where they stand in its text."""
+"""Names and source positions of a schema's rules."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _DEFINITIONS = ("$defs", "definitions")
 
 
 class SchemaNames:
-    """Finds the definition behind a formula, its name and its place."""
+    """Finds the definition of a formula, its name and its source position."""
 
     def __init__(self, arena: Arena, source: SourceText) -> None:
         self._arena = arena
         self._schemas: dict[Span, Json] = {}
         self._keys: dict[Span, Span] = {}
-        self._of_type: dict[Span, Span] = {}  # a schema that names a type and no more has no definition
+        self._of_type: dict[Span, Span] = {}  # a schema with only a type has no definition
         todo = [read_json(source.text)]
         while todo:
             node = todo.pop()
@@ -29,7 +29,7 @@ class SchemaNames:
             todo += [*node.members.values(), *node.items]
 
     def resolved(self, formula: Formula) -> Formula:
-        """The same, where a definition only refers to another: that one."""
+        """Follow definitions that only refer to another definition."""
         while isinstance(formula, Ref):
             definition = self._arena.definitions[formula.number]
             if not isinstance(definition, Ref):
@@ -38,7 +38,7 @@ class SchemaNames:
         return formula
 
     def name(self, formula: Formula, context: str) -> str:
-        """What a rule for a formula may be called: as its definition is, or else by where it is used."""
+        """Return a name for a formula's rule: that of its definition, or else one by its use."""
         node = self._node(formula)
         steps = node.pointer.split("/") if node is not None else []
         if len(steps) > 2 and steps[-2] in _DEFINITIONS:
@@ -46,13 +46,13 @@ class SchemaNames:
         return context
 
     def title(self, formula: Formula) -> str:
-        """The title of a schema, as a name; empty where it has none."""
+        """Return the title of a schema as a name; empty if it has none."""
         node = self._node(formula)
         title = node.members.get("title") if node is not None else None
         return kebab(title.value) if title is not None and isinstance(title.value, str) else ""
 
     def span(self, formula: Formula) -> Span:
-        """Where a formula stands: its definition, or the first of its parts that has a place."""
+        """Return the position of a formula: its definition, or the first of its parts that has one."""
         todo = [formula]
         while todo:
             part = todo.pop()
@@ -65,7 +65,7 @@ class SchemaNames:
         return Span(0, 0)
 
     def places(self, formula: Formula, *, follows: bool = True) -> tuple[Span, ...]:
-        """Where the schemas stand that a formula is made of, each with its key; and the definitions that they name."""
+        """Return the positions of a formula's schemas, each with its key, and of the definitions that they name."""
         found: dict[Span, None] = {}
         todo = [formula]
         while todo:
@@ -82,11 +82,11 @@ class SchemaNames:
         return tuple(found)
 
     def with_key(self, span: Span) -> Span:
-        """A place, from the key on that it has within its object."""
+        """Extend the span of a member's value to its key."""
         return Span(self._keys.get(span, span).start, span.end)
 
     def pointer(self, span: Span) -> str:
-        """The JSON Pointer of what stands at a place."""
+        """Return the JSON Pointer of the value at a span."""
         node = self._schemas.get(span)
         return node.pointer if node is not None else ""
 

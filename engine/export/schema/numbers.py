@@ -1,15 +1,13 @@
 """Numbers of a schema as grammar text.
 
-Without bounds and multiples it is the grammar of RFC 8259, section 6. With
-them it is the minimal form of the digit automaton, whose states tell exactly
-what may follow; where exponents are allowed and both bounds are there, that is
-thousands of them, and `plain` spelling is what one can read.
+Without bounds and multiples it is the grammar of RFC 8259, section 6. With them it is the minimal form of the digit
+automaton, whose states determine exactly what may follow; with exponents and both bounds, these are thousands, and
+`plain` spelling is the readable form.
 
-Where multiples are asked for and a fraction may stand, every digit counts, so
-`plain` writes those with `MOST_WHOLE` digits before the point, and as many
-behind it as the divisors have. With exponents they are not written: whether
-0.07e2 is a multiple of 7 depends on how many zeros there are, and what the
-exponent says of them, which is more states than any text has rules.
+If multiples are constrained and a fraction is permitted, every digit counts, so `plain` writes those with `MOST_WHOLE`
+digits before the point, and as many after it as the divisors have. With exponents they are not written: whether 0.07e2
+is a multiple of 7 depends on the number of zeros and on the exponent, which takes more states than a readable text has
+rules.
 """
 
 from __future__ import annotations
@@ -31,10 +29,10 @@ from engine.source import Limits
 
 MOST_EXPLORED: Final = 20_000
 MOST_STATES: Final = 2_000
-"""A number's minimal automaton with more states is no text that anybody reads."""
+"""The largest number of states of a number's minimal automaton; a larger one is unreadable as text."""
 
 MOST_WHOLE: Final = 15
-"""So many digits stand before the point of a multiple that may have a fraction, in plain spelling."""
+"""The largest number of digits before the point of a multiple with a fraction, in plain spelling."""
 
 _DIGITS: Final = "0123456789"
 _PLAIN: Final = b"-0123456789."
@@ -42,7 +40,7 @@ _ALL: Final = b"-0123456789.eE+"
 
 
 def any_number(spelling: NumberSpelling) -> Node:
-    """A number in any form that JSON has, or in any without exponent."""
+    """Return a number in any form that JSON has, or in any form without exponent."""
     some = repeat(one_of(_DIGITS), 1, None)
     whole = sequence(any_integer(), optional(sequence(literal("."), some)))
     if spelling is NumberSpelling.PLAIN:
@@ -51,13 +49,13 @@ def any_number(spelling: NumberSpelling) -> Node:
 
 
 def any_integer() -> Node:
-    """A number without fraction and exponent."""
+    """Return a number without fraction and exponent."""
     digits = sequence(one_of("123456789"), repeat(one_of(_DIGITS), 0, None))
     return sequence(optional(literal("-")), choice(literal("0"), digits))
 
 
 def is_any(language: NumberLanguage) -> bool:
-    """Whether a language has no bounds and no multiples but those of an integer."""
+    """Return whether a language has no bounds, and no multiples except that of an integer."""
     bounds = (language.minimum, language.exclusive_minimum, language.maximum, language.exclusive_maximum)
     divisors = [Fraction(divisor) for divisor in language.multiple_of]
     plain = all(language.integer and divisor == 1 for divisor in divisors)
@@ -65,14 +63,21 @@ def is_any(language: NumberLanguage) -> bool:
 
 
 def counts_digits(language: NumberLanguage) -> bool:
-    """Whether it tells multiples apart, and they may have a fraction."""
+    """Return whether a language constrains multiples that may have a fraction."""
     return not language.integer and bool(language.multiple_of or language.not_multiple_of)
 
 
 def bounded_number(
     language: NumberLanguage, spelling: NumberSpelling, namer: Namer, limits: Limits, *, loops_as_rules: bool
 ) -> Node:
-    """The numbers of a language; `Never` where each of them needs an exponent, and none may stand.
+    """Return the numbers of a language; `Never` if each needs an exponent and exponents are not permitted.
+
+    Args:
+        language: the numbers.
+        spelling: whether exponents are permitted.
+        namer: makes rules of states.
+        limits: the limits of the result.
+        loops_as_rules: whether a long cycle may stay one.
 
     Raises:
         LimitExceededError: its automaton is too large to be written.
@@ -103,7 +108,7 @@ def bounded_number(
 
 
 def _explored(language: NumberLanguage, symbols: bytes, limits: Limits) -> tuple[list[list[int]], list[bool]]:
-    """The states that can be reached, the start first, and their rows (-1: refused)."""
+    """Return the rows of the reachable states, the start first (-1: refused), and which states accept."""
     start = language.start
     assert start is not None
     index: dict[NumberState, int] = {start: 0}
@@ -132,7 +137,7 @@ def _explored(language: NumberLanguage, symbols: bytes, limits: Limits) -> tuple
 
 
 def _is_long(state: NumberState, behind: int) -> bool:
-    """Whether there are more digits than are written where each counts, `behind` of them behind the point."""
+    """Return whether there are more digits than are written if each counts, `behind` of them after the point."""
     assert isinstance(state, Mantissa)
     if state.place in (MantissaState.POINT, MantissaState.FRACTION):
         return state.prefix.length - state.point > behind
@@ -140,7 +145,7 @@ def _is_long(state: NumberState, behind: int) -> bool:
 
 
 def _useful(rows: list[list[int]], accepting: list[bool]) -> list[bool]:
-    """Which states lead to an end; without exponents, some do not."""
+    """Return which states lead to an end; without exponents, some do not."""
     sources: list[list[int]] = [[] for _ in rows]
     for state, row in enumerate(rows):
         for target in row:

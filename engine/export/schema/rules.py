@@ -1,15 +1,14 @@
 """A JSON Schema as a grammar: its normal form over typed cases, a rule for each.
 
-What a value must come to satisfy is a goal; `SchemaSolver` gives its alternatives kind
-by kind, and whatever a case of arrays or objects asks of its members is again a
-goal. So a goal is a rule, recursion is a rule that refers to itself, and an
-array or object is the expression of its automaton of places (`place_systems`).
+A goal is the formula that a value must satisfy; `SchemaSolver` returns its alternatives by type, and what an array or
+object case requires of its members is again a goal. So a goal is a rule, recursion is a recursive rule, and an array or
+object is the expression of its automaton (`sequence_automata`).
 
-After Attouche et al., *Witness Generation for JSON Schema* (VLDB 2022), where
-such a normal form serves emptiness.
+After Attouche et al., *Witness Generation for JSON Schema* (VLDB 2022), where such a normal form is used to decide
+emptiness.
 
-Rejected: a translation keyword by keyword, as llama.cpp's converter has it. It
-is short and knows no `not`, no `oneOf` that excludes, no two keywords at once.
+Rejected: a translation keyword by keyword, like llama.cpp's converter. It is short, but has no `not`, no exclusive
+`oneOf`, and no combination of keywords.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from engine.source import Span
 
 _MOST_INDENT: Final = 32
 _FEW: Final = 3
-"""So many members of an object stand in its own line; more of them have a line each."""
+"""The largest number of members of an object that share one line; of more, each gets its own line."""
 
 _Case = ArrayMachine | ObjectMachine
 
@@ -46,8 +45,8 @@ class SchemaRules:
     """Writes the rules of one schema.
 
     Attributes:
-        at: the place in the schema that is being written.
-        counted: whether there are multiples that were written with so many digits only.
+        at: the position in the schema that is being written.
+        counted: whether multiples were written with a limited number of digits.
     """
 
     def __init__(self, goals: SchemaSolver, names: SchemaNames, settings: SchemaRuleSettings) -> None:
@@ -66,10 +65,10 @@ class SchemaRules:
         self._keys: dict[tuple[Formula, tuple[str, ...]], Node] = {}
 
     def write(self, goal: Formula) -> Grammar:
-        """The grammar of a goal.
+        """Return the grammar of a goal.
 
         Raises:
-            NotContextFreeError: no grammar can say it.
+            NotContextFreeError: no grammar can express it.
             LimitExceededError: it is too large.
             CancelledError: it was cancelled.
         """
@@ -88,19 +87,19 @@ class SchemaRules:
 
     @property
     def places(self) -> dict[str, tuple[Span, ...]]:
-        """Of each rule, the schemas that it stands for, each from its key on; its own first."""
+        """For each rule, the schemas that it represents, each with its key; its own first."""
         with_key = self._names.with_key
         return {name: tuple(dict.fromkeys(map(with_key, places))) for name, places in self._book.places.items()}
 
     @property
     def everyday(self) -> tuple[str, ...]:
-        """The formats that were written in their everyday form."""
+        """The formats that were written in their approximate form."""
         return tuple(sorted(self._strings.everyday))
 
     # ------------------------------------------------------------------ values
 
     def _value(self, goal: Formula, context: str) -> Node:
-        """The text of the values that satisfy a goal, as a reference or something short."""
+        """Return the text of the values that satisfy a goal, as a reference or a short expression."""
         places = self._names.places(goal)
         goal = self._names.resolved(goal)
         node = self._values.get(goal)
@@ -143,7 +142,7 @@ class SchemaRules:
         return choice(*ways, self._boolean(), self._word(JsonType.NULL))
 
     def _short_union(self, goal: Formula, parts: list[tuple[JsonType, object]]) -> Node | None:
-        """Several kinds without a rule of their own, where each of them is one that every grammar has."""
+        """Return several types without a separate rule, if each of them is a common rule."""
         ways = [self._common(goal, kind, part) for kind, part in parts]
         if None in ways:
             return None
@@ -151,7 +150,7 @@ class SchemaRules:
         return whole if isinstance(whole, RuleReference) else None
 
     def _parts(self, goal: Formula, kind: JsonType) -> list[object]:
-        """The alternatives of a kind: the word, a formula over strings, languages of numbers, cases."""
+        """Return the alternatives of a type: a literal, a formula over strings, number languages, cases."""
         starts = self._goals.entry_states(goal, kind)
         if not starts:
             return []
@@ -167,7 +166,7 @@ class SchemaRules:
         return list(found)
 
     def _common(self, goal: Formula, kind: JsonType, part: object) -> Node | None:
-        """The rule that every grammar has for all values of a kind, if that is what a part is."""
+        """Return the common rule for all values of a type, if a part is that."""
         true = self._goals.arena.true
         match part:
             case JsonType():
@@ -218,7 +217,7 @@ class SchemaRules:
         return self._book.common("boolean", lambda: words)
 
     def _with_boolean(self, ways: list[Node]) -> Node:
-        """The alternatives, with `true` and `false` as one where both are there."""
+        """Return the alternatives, with `true` and `false` merged if both are there."""
         words = [self._word(JsonType.FALSE), self._word(JsonType.TRUE)]
         if not all(word in ways for word in words):
             return choice(*ways)
@@ -241,7 +240,7 @@ class SchemaRules:
         return RuleReference(known)
 
     def _name_cases(self, goal: Formula) -> None:
-        """Give the cases of a choice between definitions the names and the places of those."""
+        """Name the cases of a choice between definitions after the definitions."""
         todo = [goal]
         seen: set[Formula] = set()
         while todo:
@@ -299,7 +298,7 @@ class SchemaRules:
         return self._bracketed("{", system, self._book.namer(span, name, "rest"), "}")
 
     def _key(self, case: ObjectMachine, cell: int, own: str) -> Node:
-        """The keys of a cell, which are none of the names."""
+        """Return the keys of a key class that are not declared names."""
         goals, keys = self._goals, case.cells[cell].keys
         names = tuple(name for name in case.cells[cell].names if goals.holds_string(keys, name))
         node = self._keys.get((keys, names))
@@ -325,14 +324,14 @@ class SchemaRules:
 
     @property
     def _blank(self) -> Node:
-        """White space where it may stand."""
+        """White space where it is permitted."""
         if self._settings.whitespace in (Whitespace.COMPACT, Whitespace.ONE_SPACE):
             return EMPTY
         return self._book.common("ws", lambda: _blanks(self._settings.whitespace))
 
     @property
     def _behind(self) -> Node:
-        """White space behind a comma or a colon."""
+        """White space after a comma or a colon."""
         return literal(" ") if self._settings.whitespace is Whitespace.ONE_SPACE else self._blank
 
 
@@ -344,5 +343,5 @@ def _blanks(whitespace: Whitespace) -> Node:
 
 
 def _is_literal(node: Node) -> bool:
-    """Whether a node is one text."""
+    """Return whether a node is one text."""
     return isinstance(node, Sequence) and all(isinstance(item, Chars) and len(item.set) == 1 for item in node.items)

@@ -1,8 +1,7 @@
-"""Arrays and objects as automata: which items and members may follow one another, and where commas stand.
+"""Arrays and objects as automata: which items and members may follow one another, and where commas are.
 
-The cases of `engine.schema_automaton` say what may come from each place on. The
-places that can be reached are finitely many, unless what came before must be
-remembered: then no grammar without counters can say it, and it is refused.
+The machines of `engine.schema_automaton` define what may come at each state. There are finitely many reachable states,
+unless earlier items or keys must be remembered: then no grammar without counters can express it, and it is refused.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from engine.source import EngineError, Span, checkpoint
 
 MOST_PLACES: Final = 5_000
 _MOST_VALUES: Final = 12
-"""So many different items are told apart where no two may be equal: each subset of them is a place."""
+"""The largest number of distinct items if no two may be equal: each subset of them is a state."""
 
 
 class NotContextFreeError(EngineError):
-    """A grammar cannot say what a schema asks for, or not within bounds.
+    """A grammar cannot express what a schema requires, or not within bounds.
 
     Attributes:
         span: the keyword.
@@ -39,7 +38,7 @@ class NotContextFreeError(EngineError):
 
 @dataclass(slots=True)
 class _Graph:
-    """Places, the start first, and what leads from one to another: an item or a member."""
+    """States, the start first, and the items or members that lead from one to another."""
 
     closable: list[bool] = field(default_factory=list)
     edges: list[list[tuple[Node, int]]] = field(default_factory=list)
@@ -48,17 +47,23 @@ class _Graph:
 _Place = TypeVar("_Place", ArrayState, ObjectState)
 
 ItemWriter: TypeAlias = Callable[[Formula], Node]
-"""The text of an item that satisfies a goal, with the white space behind it."""
+"""Returns the text of an item that satisfies a goal, with the white space after it."""
 
 MemberWriter: TypeAlias = Callable[[int, int, Formula], Node]
-"""The text of a member, likewise: of a name (or -1), of a cell (or -1), with a goal for its value."""
+"""Returns the text of a member, likewise: of a name (or -1), of a key class (or -1), with a goal for its value."""
 
 
 def array_system(case: ArrayMachine, goals: SchemaSolver, item: ItemWriter, comma: Node) -> System:
-    """What may stand between the brackets of an array; the start is state 0.
+    """Return what may be between the brackets of an array; the start is state 0.
+
+    Args:
+        case: the machine of the array.
+        goals: the solver.
+        item: writes an item.
+        comma: the comma with its white space.
 
     Raises:
-        NotContextFreeError: the items that came would have to be remembered.
+        NotContextFreeError: earlier items would have to be remembered.
     """
 
     def edges(place: ArrayState) -> Iterator[tuple[Node, ArrayState]]:
@@ -74,7 +79,7 @@ def _array_moves(case: ArrayMachine, goals: SchemaSolver, place: ArrayState) -> 
             found.append((move.goal, move.place))
             continue
         if case.most is not None and move.place.at >= case.most:
-            following = move.place._replace(seen=frozenset())  # nothing comes behind it
+            following = move.place._replace(seen=frozenset())  # it is the last item
             if case.can_close(following):
                 found.append((move.goal, following))
             continue
@@ -91,10 +96,16 @@ def _array_moves(case: ArrayMachine, goals: SchemaSolver, place: ArrayState) -> 
 
 
 def object_system(case: ObjectMachine, goals: SchemaSolver, member: MemberWriter, comma: Node) -> System:
-    """What may stand between the braces of an object; the start is state 0.
+    """Return what may be between the braces of an object; the start is state 0.
+
+    Args:
+        case: the machine of the object.
+        goals: the solver.
+        member: writes a member.
+        comma: the comma with its white space.
 
     Raises:
-        NotContextFreeError: the keys that came would have to be remembered.
+        NotContextFreeError: earlier keys would have to be remembered.
     """
 
     def edges(place: ObjectState) -> Iterator[tuple[Node, ObjectState]]:
@@ -111,14 +122,14 @@ def object_system(case: ObjectMachine, goals: SchemaSolver, member: MemberWriter
 
 
 def _any_key(case: ObjectMachine, goals: SchemaSolver, place: ObjectState, cell: int) -> str:
-    """A key that stands for all of its cell; the empty one where keys are not remembered."""
+    """Return a key that represents its class; empty if keys are not remembered."""
     if not case.remembers:
         return ""
     if place.extras:
         message = "members are counted, or looked for among all, so the keys that came must be remembered"
         raise NotContextFreeError(message, _first(case.spans))
     witness = case.cells[cell].witness(goals, place.extras)
-    assert witness is not None  # the cell is allowed here
+    assert witness is not None  # the key class is allowed here
     return witness
 
 
@@ -128,7 +139,7 @@ def _reached(
     edges: Callable[[_Place], Iterable[tuple[Node, _Place]]],
     spans: tuple[Span, ...],
 ) -> _Graph:
-    """All places that can be reached, `spans` being where they are asked for."""
+    """Return all reachable states; `spans` are the keywords that require them."""
     graph = _Graph()
     index: dict[_Place, int] = {}
     todo: list[_Place] = []
@@ -158,7 +169,7 @@ def _first(spans: tuple[Span, ...]) -> Span:
 
 
 def _with_commas(graph: _Graph, comma: Node) -> System:
-    """The same with a comma between any two: behind an item that needs another, before one that may come."""
+    """Add commas between items: after an item that needs another, before one that is optional."""
     system = System()
     states: dict[tuple[int, bool], int] = {}
     todo: list[tuple[int, bool]] = []

@@ -1,4 +1,4 @@
-"""What the writers of a schema's rules are told."""
+"""Settings for writing a schema's rules."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from engine.source import CancelToken, Limits
 
 
 class NumberSpelling(StrEnum):
-    """How a grammar's text spells what a JSON text may spell in several ways.
+    """Which encodings a grammar's text has for values that JSON can write in several ways.
 
-    `any`: every way that the compiled schema takes, so that the grammar holds the same texts; which escapes strings may
-    have is an option of the compile. `plain`: one way, for characters the shortest, for numbers the one without
-    exponent, and a few formats in an everyday form; the grammar then holds fewer texts.
+    `any`: every encoding that the compiled schema accepts, so that the grammar has the same texts; the escapes of
+    strings are a compile option. `plain`: one encoding, for characters the shortest, for numbers the one without
+    exponent, and approximations of a few formats; the grammar then has fewer texts.
     """
 
     ANY = "any"
@@ -24,14 +24,14 @@ class NumberSpelling(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SchemaRuleSettings:
-    """How a schema is written.
+    """The settings for writing a schema.
 
     Attributes:
-        spelling: of strings and numbers.
-        whitespace, compiled_escapes: what the schema was compiled with.
-        loops_as_rules: whether a loop may be rules that refer to each other; otherwise only recursion of the schema is.
-        limits: how large it may become.
-        cancel: asked now and then.
+        spelling: the encodings of strings and numbers.
+        whitespace, compiled_escapes: the options that the schema was compiled with.
+        loops_as_rules: whether a loop may become mutually recursive rules; otherwise only the schema's recursion does.
+        limits: the limits of the result.
+        cancel: cancels the work.
     """
 
     spelling: NumberSpelling
@@ -48,5 +48,5 @@ class SchemaRuleSettings:
 
     @property
     def free_escapes(self) -> Escapes:
-        """The escapes of string values that no keyword is about."""
+        """The escapes of string values without constraints."""
         return Escapes.SHORTEST if self.spelling is NumberSpelling.PLAIN else self.compiled_escapes.of_free_values

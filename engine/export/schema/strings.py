@@ -1,8 +1,7 @@
-"""Strings of a schema as grammar text: patterns, formats, lengths, names and what is none of them.
+"""Strings of a schema as grammar text: patterns, formats, lengths, names and strings that are none of them.
 
-A language that was written as an expression stays one, its classes in the
-spelling of JSON. Where it has conditions (a conjunction, a complement, look
-around), its minimal automaton over characters is written instead.
+A language that was written as an expression stays one, with its classes encoded for JSON. If it has conditions (a
+conjunction, a complement, lookaround), its minimal automaton over characters is written instead.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from engine.schema_automaton.string_languages.nodes import to_node
 from engine.source import Span
 
 MOST_STATES: Final = 2_000
-"""A string's automaton with more states is no text that anybody reads."""
+"""The largest number of states of a string's automaton; a larger one is unreadable as text."""
 
 _QUOTE: Final = literal('"')
 _MOST_RANGES: Final = 3
@@ -40,7 +39,7 @@ class StringRules:
     """Writes the strings of one grammar.
 
     Attributes:
-        everyday: the formats that were written in their everyday form.
+        everyday: the formats that were written in their approximate form.
     """
 
     def __init__(self, goals: SchemaSolver, book: RuleBuilder, settings: SchemaRuleSettings) -> None:
@@ -49,21 +48,28 @@ class StringRules:
         self._settings = settings
         self._classes: dict[tuple[CharSet, Escapes], Node] = {}
         self._literals: dict[str, Node] = {}
-        self._systems: dict[Node, System | None] = {}  # the same condition is often met at many places
+        self._systems: dict[Node, System | None] = {}  # the same condition often occurs several times
         self._formats = ExactFormats(book, self._spelled)
         self.everyday: set[str] = set()
 
     # ------------------------------------------------------------------ strings with their quotes
 
     def text(self, value: str) -> Node:
-        """One string, with its quotes."""
+        """Return one string, with its quotes."""
         known = self._literals.get(value)
         if known is None:
             known = self._literals[value] = sequence(_QUOTE, self._spelled(literal(value)), _QUOTE)
         return known
 
     def strings(self, formula: Formula, name: str, span: Span, *, is_key: bool = False) -> Node:
-        """The strings that satisfy a formula of `SchemaSolver.string_formula`, with their quotes."""
+        """Return the strings that satisfy a formula of `SchemaSolver.string_formula`, with their quotes.
+
+        Args:
+            formula: the formula.
+            name: a name for its rules.
+            span: its source position.
+            is_key: whether they are keys.
+        """
         if formula is self._goals.arena.true:
             return self._any_key() if is_key else self._book.common("string", self._any_string)
         listed, rest = self._listed(formula)
@@ -85,7 +91,7 @@ class StringRules:
         )
 
     def _listed(self, formula: Formula) -> tuple[list[str], list[Formula]]:
-        """The strings that a formula lists, and the alternatives that list none."""
+        """Return the strings that a formula enumerates, and the alternatives that enumerate none."""
         listed: dict[str, None] = {}
         rest: list[Formula] = []
         for alternative in formula.items if isinstance(formula, Or) else (formula,):
@@ -100,7 +106,13 @@ class StringRules:
         return list(listed), rest
 
     def others(self, names: tuple[str, ...], name: str, span: Span) -> Node:
-        """Every string but some, with its quotes: off the names anything may follow."""
+        """Return every string except some names, with its quotes: after a mismatch anything may follow.
+
+        Args:
+            names: the names.
+            name: a name for the rules.
+            span: their source position.
+        """
         trie = NameTrie(names, self._settings.escapes)
         system = System()
         for end in trie.ends:
@@ -113,7 +125,7 @@ class StringRules:
             system.connect(node, Chars(EVERY_SCALAR - CharSet.of((code, code) for code in edges)), anything)
         return sequence(_QUOTE, self._written(system, name, span), _QUOTE)
 
-    # ------------------------------------------------------------------ what stands between them
+    # ------------------------------------------------------------------ contents of strings
 
     def _decoded(self, formula: Formula, name: str, span: Span) -> Node:
         if self._settings.spelling is NumberSpelling.PLAIN:
@@ -134,7 +146,7 @@ class StringRules:
         return self._written(system, name, span)
 
     def _whole(self, formula: Formula, name: str, span: Span) -> Node | None:
-        """A format that is counted by rules, or a choice of which one is such; otherwise None."""
+        """Return a format that is counted by rules, or a choice that contains one; else None."""
         match formula:
             case Text(key=("format", str() as format_name)) if format_name in exact_formats.NAMES:
                 return self._formats.node(format_name)
@@ -144,7 +156,7 @@ class StringRules:
                 return None
 
     def _written(self, system: System, name: str, span: Span) -> Node:
-        """The expression of an automaton over characters, its longer parts in rules of their own."""
+        """Return the expression of an automaton over characters, its longer parts in separate rules."""
         names: dict[int, str] = {}
 
         def rule(state: int, node: Node | None) -> Node:
@@ -159,7 +171,7 @@ class StringRules:
         )
 
     def _everyday(self, formula: Formula) -> Formula:
-        """The same or less: formats in their everyday form, but for those that must not hold."""
+        """Return the same or a smaller language, with approximate formats except where negated."""
         arena = self._goals.arena
         match formula:
             case Text(key=("format", str() as name)) if name in approximate_formats.NAMES:
@@ -176,7 +188,7 @@ class StringRules:
         return mapped(node, lambda leaf: self._class(leaf.set) if isinstance(leaf, Chars) else leaf)
 
     def _class(self, characters: CharSet, escapes: Escapes | None = None) -> Node:
-        """The spellings of a set of characters; with the escapes of names and strings with conditions by default."""
+        """Return the encodings of a set of characters; by default with the escapes of names and constrained strings."""
         escapes = escapes or self._settings.escapes
         characters &= EVERY_SCALAR
         known = self._classes.get((characters, escapes))
@@ -186,7 +198,7 @@ class StringRules:
 
     def _write_class(self, characters: CharSet, escapes: Escapes) -> Node:
         behind = escaped(characters, escapes, self._settings.limits)
-        # Beside those of names, the rules of values without conditions have names of their own.
+        # Rules of unconstrained values have other names than those of names.
         prefix = "" if escapes is self._settings.escapes else "value-"
         if behind == escaped(EVERY_SCALAR, escapes, self._settings.limits):
             whole = behind
@@ -200,7 +212,7 @@ class StringRules:
 
 
 def _described(characters: CharSet) -> str:
-    """Words for a class that can stand in a rule's name."""
+    """Return words for a class that can be part of a rule's name."""
     for prefix, ranges in (("", characters.ranges), ("not", (EVERY_SCALAR - characters).ranges)):
         if len(ranges) <= _MOST_RANGES and all(_is_plain(first, last) for first, last in ranges):
             edges = [chr(first) if first == last else f"{chr(first)}-{chr(last)}" for first, last in ranges]

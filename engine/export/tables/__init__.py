@@ -1,4 +1,4 @@
-"""A grammar as tables that need nothing of the engine to be run.
+"""Grammars as tables that run without the engine.
 
-Without a stack: state → token → next state. Where rules nest: an automaton for each rule.
+Without a stack: state → token → next state. If rules nest: an automaton for each rule.
 """

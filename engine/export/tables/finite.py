@@ -1,7 +1,7 @@
-"""One byte automaton for a grammar that needs no stack, a JSON Schema that does not nest included.
+"""The byte automaton of a grammar that needs no stack, including a JSON Schema that does not nest.
 
-A schema runs as a product over one JSON parse, whatever it asks for. Written as
-rules it shows whether they nest: where they do not, they are one automaton.
+A schema always runs as a product over one JSON parse. Written as rules it shows whether they nest: if not, they are one
+automaton.
 """
 
 from __future__ import annotations
@@ -31,13 +31,20 @@ SCHEMA_NESTS: Final = f"{NESTS}: an object or array in it may hold any value, or
 
 _Known = dict[NumberSpelling, tuple[Program | None, bool]]
 _PROGRAMS: Final[WeakKeyDictionary[CompiledGrammar, _Known]] = WeakKeyDictionary()
-"""A schema's rules as instructions, and whether they nest: three targets of a list ask, and then one is made."""
+"""A schema's rules as instructions, and whether they nest: shared by three targets of a list and the export itself."""
 
 
 def index_refusal(compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
-    """Why a grammar has no token index; empty where it has one, unless that is too large, which only `make` can tell.
+    """Return why a grammar has no token index; empty if it has one.
 
-    Of a JSON Schema it is found by writing its rules, once for all targets of a list.
+    An index that is too large is found only by `make`.
+
+    For a JSON Schema this writes its rules, once for all targets of a list.
+
+    Args:
+        compiled: the grammar.
+        vocabulary: the vocabulary, if given.
+        options: the export options.
     """
     if compiled.notation == "json_schema":
         if refusal := schema_refusal(compiled, options):
@@ -53,7 +60,7 @@ def index_refusal(compiled: CompiledGrammar, vocabulary: Vocabulary | None, opti
 
 
 def _why_nested(compiled: CompiledGrammar, cancel: CancelToken | None = None) -> str:
-    """Say why a schema has no finite automaton, and what to do where that is known."""
+    """Return why a schema has no finite automaton, and what to do if known."""
     return CLOSE_OBJECTS if needs_closing(compiled, cancel) else SCHEMA_NESTS
 
 
@@ -67,15 +74,15 @@ def _program(compiled: CompiledGrammar, spelling: NumberSpelling, cancel: Cancel
 
 
 def token_index(job: ExportJob, row_size: RowSize) -> tuple[TokenIndex, tuple[str, ...]]:
-    """The token index of a job, and which texts of a schema it does not hold.
+    """Return the token index of a job, and which texts of a schema it lacks.
 
     Args:
-        job: what is exported; it is told how large the index will be before that is made.
-        row_size: how many bytes the target needs for a row.
+        job: the export job; it receives a forecast of the size before the index is made.
+        row_size: returns the bytes that the target needs for a row.
 
     Raises:
         NotExportableError: the grammar needs a stack, or a token that the vocabulary lacks.
-        GrammarError: it is a schema that rules cannot say.
+        GrammarError: it is a schema that rules cannot express.
         LimitExceededError: it is too large.
         CancelledError: the job was cancelled.
     """
@@ -95,12 +102,12 @@ def token_index(job: ExportJob, row_size: RowSize) -> tuple[TokenIndex, tuple[st
 
 
 def finite_automaton(job: ExportJob, most_states: int) -> tuple[ByteDfa, tuple[str, ...]]:
-    """The minimal automaton, and which texts of a schema it does not hold.
+    """Return the minimal automaton, and which texts of a schema it lacks.
 
     Raises:
         NotExportableError: the grammar needs a stack.
-        GrammarError: it is a schema that rules cannot say.
-        LimitExceededError: more than `most_states` configurations can be reached.
+        GrammarError: it is a schema that rules cannot express.
+        LimitExceededError: more than `most_states` configurations are reachable.
         CancelledError: the job was cancelled.
     """
     compiled = job.compiled

@@ -1,4 +1,4 @@
-"""The name of the limit that an export may have raised, put into the error of whoever met it."""
+"""The name of the limit that a user can raise, added to the error that reports it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.source import LimitExceededError
 
 @contextmanager
 def named_limit(name: str, limit: int) -> Iterator[None]:
-    """Let an error about this limit say by which field of `Limits` it is raised."""
+    """Add the field of `Limits` that raises this limit to its error."""
     try:
         yield
     except LimitExceededError as error:

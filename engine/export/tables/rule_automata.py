@@ -1,8 +1,7 @@
 """The automata of a grammar's rules, each under the name of its rule.
 
-The assembler takes a grammar of one rule for a node and keeps no name for it, and
-puts rules that do not nest into the one that needs them. A second rule that
-refers to the start and that nothing refers to makes the start a rule among rules.
+The assembler treats a grammar of one rule as a node without a name, and inlines rules that do not nest. A second,
+unused rule that refers to the start keeps the start a named rule.
 """
 
 from __future__ import annotations
@@ -18,10 +17,16 @@ from engine.source.collection import no_collection
 def automata_of_rules(
     grammar: Grammar, most_states: int, limits: Limits, cancel: CancelToken | None = None
 ) -> RuleAutomata:
-    """An automaton for each rule, the start first; none where no text matches.
+    """Return an automaton for each rule, the start first; none if no text matches.
+
+    Args:
+        grammar: the rules.
+        most_states: the largest number of states in total.
+        limits: the limits of the assembly.
+        cancel: cancels the work.
 
     Raises:
-        LimitExceededError: they have more than `most_states` states together.
+        LimitExceededError: they have more than `most_states` states in total.
         CancelledError: `cancel` was used.
     """
     name = "unused"

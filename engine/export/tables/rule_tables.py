@@ -1,11 +1,10 @@
-"""The tables of a grammar's byte automata, one for each rule: what the guide runs.
+"""The tables of a grammar's byte automata, one for each rule, which the guide runs.
 
-Every notation ends here: GBNF has rules, a regex is one, and a JSON Schema is
-written as rules in every spelling, which hold exactly its texts. The file,
-version 2:
+Every notation is supported: GBNF has rules, a regex is one rule, and a JSON Schema is written as rules in every
+spelling, which have exactly its texts. The file, version 2:
 
     format, version   "turnstile-rule-automata", 2
-    generator, notation, source, options, vocabulary    where it comes from
+    generator, notation, source, options, vocabulary    the provenance
     notes             which of its texts the rules do not hold, a sentence each; of a JSON Schema only
     rules             the start rule first; none where no text matches; of each
         name          its name, by which others call it
@@ -19,8 +18,8 @@ version 2:
 
 A text matches where a run through the first rule reads it to the end.
 
-Rejected: the engine's own machine for schemas in the file. It is a product of
-conditions with a memory, and would take the engine along to be run.
+Rejected: the engine's own automaton for schemas in the file. It is a product of conditions with a memory, and could not
+run without the engine.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class Tables:
 
     Attributes:
         automata: the rules, the start first.
-        notes: which texts of the grammar they do not hold, a sentence each; none where they hold all.
+        notes: which texts of the grammar they lack, a sentence each; empty if none.
     """
 
     automata: RuleAutomata
@@ -69,15 +68,15 @@ _exact: WeakKeyDictionary[CompiledGrammar, Tables] = WeakKeyDictionary()
 def tables_of(
     compiled: CompiledGrammar, spelling: NumberSpelling | None = None, cancel: CancelToken | None = None
 ) -> Tables:
-    """The automata of any grammar.
+    """Return the automata of any grammar.
 
     Args:
         compiled: the grammar.
-        spelling: of a JSON Schema; None for every spelling, or the plain one where that is too large to be written.
-        cancel: asked now and then.
+        spelling: for a JSON Schema; None for every spelling, or the plain one if that is too large.
+        cancel: cancels the work.
 
     Raises:
-        GrammarError: it is a schema that rules cannot say.
+        GrammarError: it is a schema that rules cannot express.
         LimitExceededError: the automata are too large.
         CancelledError: `cancel` was used.
     """
@@ -121,12 +120,12 @@ def _of_gbnf(compiled: CompiledGrammar, cancel: CancelToken | None) -> Tables:
 
 
 def tables_document(job: ExportJob, tables: Tables, *options: str) -> dict[str, Any]:
-    """The file as data.
+    """Return the file as data.
 
     Args:
-        job: what is exported; with its vocabulary, where it has one.
+        job: the export job, with or without a vocabulary.
         tables: the automata.
-        options: the names of the export options that were heeded.
+        options: the names of the export options that were used.
 
     Raises:
         NotExportableError: the vocabulary lacks a token that the grammar names.
@@ -147,12 +146,12 @@ def tables_document(job: ExportJob, tables: Tables, *options: str) -> dict[str, 
 
 
 def as_text(document: object) -> bytes:
-    """JSON on one line, the same for the same data."""
+    """Return data as JSON on one line, the same for the same data."""
     return (json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
 
 
 class _Listed:
-    """The ids that token elements list."""
+    """The ids of token elements."""
 
     def __init__(self, vocabulary: Vocabulary, elements: Iterable[TokenSet]) -> None:
         sets = {TokenSet(one.names, one.ids, negated=False) for one in elements}
@@ -162,7 +161,7 @@ class _Listed:
             raise NotExportableError(str(error)) from error
 
     def ids(self, tokens: TokenSet) -> list[int]:
-        """Those of an element, in order."""
+        """Return the ids of an element, sorted."""
         return sorted(self._sets.ids((TokenSet(tokens.names, tokens.ids, negated=False),)))
 
 

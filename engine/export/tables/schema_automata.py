@@ -1,13 +1,11 @@
-"""A JSON Schema as an automaton for each rule, by way of its GBNF form.
+"""A JSON Schema as an automaton for each rule, from its GBNF form.
 
-A schema runs as a product of conditions over one JSON parse, which has far too
-many configurations to be drawn. Its GBNF form has rules with the schema's own
-names, so that is what a reader is shown.
+A schema runs as a product of conditions over one JSON parse, which has far too many configurations to draw. Its GBNF
+form has rules with the schema's own names, so a reader is shown that.
 
-Between any two tokens of a JSON text there may be white space. Drawn, that is
-a state and an edge more at every comma and colon, and says nothing: a drawing
-leaves it out, and follows a text without it. Rejected: taking the rule for
-white space out of the GBNF form. Where spaces are fixed, they are written out.
+White space is permitted between any two tokens of a JSON text. In a drawing it would add a state and an edge at every
+comma and colon without information: a drawing omits it, and follows a text without it. Rejected: removing the rule for
+white space from the GBNF form. Where spaces are fixed, they are literals there.
 """
 
 from __future__ import annotations
@@ -30,12 +28,12 @@ _STRING_OR_BLANK: Final = re.compile(rb'("(?:[^"\\]|\\.)*"?)|[ \t\n\r]+', re.DOT
 
 @dataclass(frozen=True, slots=True)
 class SchemaAutomata:
-    """A schema by its rules.
+    """The automata of a schema's rules.
 
     Attributes:
-        automata: those of the rules; each state and edge has the place of its rule in the schema, a call that of the
-            rule it calls.
-        notes: which texts of the schema they do not hold, a sentence each; none where they hold all.
+        automata: the rules; each state and edge has the source position of its rule in the schema, a call that of the
+            called rule.
+        notes: which texts of the schema they lack, a sentence each; empty if none.
     """
 
     automata: RuleAutomata
@@ -49,10 +47,16 @@ def schema_automata(
     *,
     cancel: CancelToken | None = None,
 ) -> SchemaAutomata:
-    """The automata of a schema's rules, white space as it was compiled with.
+    """Return the automata of a schema's rules, with white space as compiled.
+
+    Args:
+        compiled: the schema.
+        limit: the largest number of states.
+        spelling: the encodings of strings and numbers.
+        cancel: cancels the work.
 
     Raises:
-        GrammarError: no grammar without a memory can say what it asks for, or only one that is too large.
+        GrammarError: no grammar without a memory can express the schema, or only one that is too large.
         LimitExceededError: the rules take more than `limit` states.
         CancelledError: `cancel` was used.
     """
@@ -64,10 +68,10 @@ def schema_automata(
 
 
 def drawable_automata(compiled: CompiledGrammar, limit: int, *, cancel: CancelToken | None = None) -> SchemaAutomata:
-    """The same to be drawn: in the plain spelling, and without white space; `without_white_space` is for its texts.
+    """Return the automata for drawing: plain spelling, no white space; see `without_white_space` for their texts.
 
     Raises:
-        GrammarError: as `schema_automata` does.
+        GrammarError: as `schema_automata`.
         LimitExceededError: the rules take more than `limit` states.
         CancelledError: `cancel` was used.
     """
@@ -78,12 +82,12 @@ def drawable_automata(compiled: CompiledGrammar, limit: int, *, cancel: CancelTo
 
 
 def without_white_space(text: bytes) -> bytes:
-    """The beginning of a JSON text without the white space around its tokens."""
+    """Remove the white space around the tokens of a JSON text, which may be incomplete."""
     return _STRING_OR_BLANK.sub(lambda found: found[1] or b"", text)
 
 
 def _placed(automata: RuleAutomata) -> RuleAutomata:
-    """All with its place: what a rule is made of was written by nobody, so it has that of the rule."""
+    """Add source positions: the parts of a rule have no source of their own, so they get the rule's."""
     spans: dict[str, tuple[Span, ...]] = {rule.name: (rule.span,) if rule.span.end else () for rule in automata.rules}
     return RuleAutomata(tuple(_placed_rule(rule, spans) for rule in automata.rules))
 

@@ -1,9 +1,7 @@
-"""The token index of a regular grammar that takes tokens whole, such as `<think>`.
+"""The token index of a regular grammar with tokens matched by id, such as `<think>`.
 
-A token element is no string of bytes, so no byte automaton tells where it
-leads. But the configurations are finite all the same: they are what bytes and
-tokens reach, and a token leads where its bytes do, where it is taken whole, or
-to both at once.
+A token element is no string of bytes, so a byte automaton has no edge for it. But the configurations are finite: they
+are what bytes and tokens reach, and a token leads where its bytes do, where its element does, or to both at once.
 """
 
 from __future__ import annotations
@@ -32,7 +30,14 @@ def whole_token_index(
     most_transitions: int = MOST_TRANSITIONS,
     cancel: CancelToken,
 ) -> TokenIndex:
-    """The index, over the automaton's own configurations: they may be more than the fewest.
+    """Build the index over the automaton's own configurations, which may be more than the minimum.
+
+    Args:
+        grammar: the grammar.
+        vocabulary: the vocabulary.
+        most_states: the largest number of configurations.
+        most_transitions: the largest number of transitions.
+        cancel: cancels the work.
 
     Raises:
         NotExportableError: the vocabulary lacks a token that the grammar names.
@@ -65,10 +70,10 @@ def whole_token_index(
 
 
 class _Configurations:
-    """What bytes and tokens reach.
+    """The configurations that bytes and tokens reach.
 
     Attributes:
-        taken: of each, by its number, where the tokens lead that are taken whole.
+        taken: for each, by its number, the targets of the tokens matched by id.
     """
 
     def __init__(
@@ -98,7 +103,10 @@ class _Configurations:
         return self._numbers[configuration]
 
     def _taken(self, configuration: int) -> dict[int, int]:
-        """Where tokens lead that are taken whole; tokens in the same sets and with the same bytes' end go together."""
+        """Return the targets of tokens matched by id.
+
+        Tokens in the same sets and with the same target by bytes are grouped.
+        """
         elements = self._automaton.token_sets(configuration)
         known: dict[tuple[tuple[bool, ...], int], int] = {}
         found: dict[int, int] = {}
@@ -112,11 +120,11 @@ class _Configurations:
         return found
 
     def table(self) -> NDArray[np.int32]:
-        """int32[states, 256], -1 where a byte is refused."""
+        """Return int32[states, 256], -1 where a byte is refused."""
         return np.array(self._rows, np.int32).reshape(-1, 256)
 
     def dfa(self) -> ByteDfa:
-        """The part of it that reads bytes."""
+        """Return the part of it that reads bytes."""
         states = tuple(
             DfaState(number, self._automaton.accepts(configuration)) for number, configuration in enumerate(self._order)
         )

@@ -1,8 +1,8 @@
-"""The token index: state → token → next state, as JSON that any engine can read.
+"""The token index: state → token → next state, as JSON for any engine.
 
 The method is Outlines' (Willard and Louf 2023): run every token from every state
-of the byte automaton. All tokens are run at once, one byte position after another,
-as array look-ups; tokens that died are dropped on the way, and most die at once.
+of the byte automaton. All tokens run at once, one byte position after another, as array look-ups; dead tokens are
+dropped on the way, and most die at the first byte.
 
 The file, version 2:
 
@@ -18,8 +18,7 @@ The file, version 2:
 As arrays it is a sparse matrix by rows (CSR): the tokens of state s and where they
 lead are `tokens[indptr[s] : indptr[s + 1]]` and the same of `targets`.
 
-A token that the grammar takes whole stands among the transitions like any other; the
-automaton of bytes has no edge for it.
+A token that the grammar matches by id is a transition like any other; the byte automaton has no edge for it.
 
 Rejected: EOS as an ordinary transition. Its ids are a choice of the tokenizer's
 configuration; the accepting states are a fact of the grammar.
@@ -46,22 +45,22 @@ VERSION = 2
 MOST_STATES = Limits().table_states
 MOST_TRANSITIONS = Limits().table_transitions
 _SAMPLED = 48
-"""So many states are looked at for a forecast: a fraction of a second, whatever the vocabulary."""
+"""The number of states that a forecast samples: a fraction of a second for any vocabulary."""
 _GOLDEN = (5**0.5 - 1) / 2
-"""Its multiples, without their whole parts, are spread evenly."""
+"""The fractional parts of its multiples are evenly distributed."""
 
 RowSize = Callable[[NDArray[np.int32], NDArray[np.int32]], int]
-"""The bytes that a state's row takes in a file: of its token ids and of the states that they lead to."""
+"""Returns the bytes of a state's row in a file: of its token ids and of their target states."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenIndex:
-    """Which token leads where.
+    """The transitions of a token automaton.
 
     Attributes:
-        dfa: the minimal byte automaton whose states these are.
+        dfa: the minimal byte automaton with these states.
         tokens: for each state, the allowed ids, int32, ascending; EOS is not among them.
-        targets: for each state, where those lead, int32.
+        targets: for each state, the next states of those, int32.
     """
 
     dfa: ByteDfa
@@ -70,11 +69,11 @@ class TokenIndex:
 
     @property
     def indptr(self) -> NDArray[np.int64]:
-        """int64[S + 1]: where the transitions of each state begin, were they all in one list."""
+        """The start of each state's transitions in a list of all, int64[S + 1]."""
         return np.concatenate(([0], np.cumsum([row.shape[0] for row in self.tokens], dtype=np.int64))).astype(np.int64)
 
     def step(self, state: int, token_id: int) -> int | None:
-        """The state after a token; None where it is not allowed."""
+        """Return the state after a token; None if it is not allowed."""
         at = int(np.searchsorted(self.tokens[state], token_id))
         if at < self.tokens[state].shape[0] and self.tokens[state][at] == token_id:
             return int(self.targets[state][at])
@@ -91,6 +90,13 @@ def build_token_index(
 ) -> TokenIndex:
     """Run every token from every state.
 
+    Args:
+        grammar: the grammar.
+        vocabulary: the vocabulary.
+        most_states: the largest number of states.
+        most_transitions: the largest number of transitions.
+        cancel: cancels the work.
+
     Raises:
         LimitExceededError: the automaton has more than `most_states` states, or the index more transitions.
         CancelledError: it was cancelled.
@@ -106,7 +112,13 @@ def index_of(
     most_transitions: int = MOST_TRANSITIONS,
     cancel: CancelToken | None = None,
 ) -> TokenIndex:
-    """The same of an automaton that is at hand.
+    """Build the index of a given automaton.
+
+    Args:
+        dfa: the automaton.
+        vocabulary: the vocabulary.
+        most_transitions: the largest number of transitions.
+        cancel: cancels the work.
 
     Raises:
         LimitExceededError: the index has more transitions.
@@ -115,7 +127,7 @@ def index_of(
     table, spelling = _table(dfa), SpelledTokens(vocabulary)
     nothing = np.zeros(0, np.int32)
     tokens, targets, total = [nothing] * len(dfa.states), [nothing] * len(dfa.states), 0
-    # The states with the most tokens first: where there are too many, that is found out soon.
+    # The states with the most tokens first: if there are too many, the error comes early.
     for done, state in enumerate(_heaviest_first(table, spelling).tolist()):
         if cancel is not None:
             cancel.report("token index", done, len(dfa.states))
@@ -137,13 +149,19 @@ def too_many(transitions: int, limit: int) -> LimitExceededError:
 def forecast_of(dfa: ByteDfa, vocabulary: Vocabulary, limit: int, row_size: RowSize) -> Forecast:
     """Estimate how many transitions an index will have, and how many bytes they take in a file.
 
-    States are ordered by how many tokens may begin there, which is cheap to know, and every n-th is run in full. The
-    order is fixed, so the same grammar and vocabulary have the same forecast.
+    States are ordered by how many tokens may begin there, which is cheap to compute, and every n-th is run completely.
+    The order is fixed, so the same grammar and vocabulary have the same forecast.
+
+    Args:
+        dfa: the automaton.
+        vocabulary: the vocabulary.
+        limit: the largest number of transitions, for the forecast.
+        row_size: returns the bytes of a row.
     """
     table, spelling = _table(dfa), SpelledTokens(vocabulary)
     order = _heaviest_first(table, spelling)
-    # One state of each part of the order, at another position in each: a part's first state is its heaviest, and states
-    # at one distance from each other may be alike.
+    # One state of each part of the order, at a different position in each: the first state of a part is its heaviest,
+    # and states at equal distances may be alike.
     bounds = np.linspace(0, len(order), min(_SAMPLED, len(order)) + 1).astype(np.int64)
     shift = np.arange(len(bounds) - 1) * _GOLDEN % 1
     chosen = order[bounds[:-1] + (shift * np.diff(bounds)).astype(np.int64)]
@@ -157,20 +175,20 @@ def forecast_of(dfa: ByteDfa, vocabulary: Vocabulary, limit: int, row_size: RowS
 
 
 def _heaviest_first(table: NDArray[np.int32], spelling: SpelledTokens) -> NDArray[np.int64]:
-    """The states by how many tokens begin with a byte that they read, the most first."""
+    """Return the states by the number of tokens that begin with a byte that they read, the largest first."""
     return np.argsort(-((table >= 0) @ spelling.by_first_byte), kind="stable")
 
 
 def index_document(
     index: TokenIndex, job: ExportJob, notes: tuple[str, ...] = (), options: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """The file as data.
+    """Return the file as data.
 
     Args:
-        index: what it holds.
-        job: what is exported.
-        notes: which texts of the grammar it does not hold.
-        options: the names of the export options that were heeded.
+        index: the index.
+        job: the export job.
+        notes: which texts of the grammar it lacks.
+        options: the names of the export options that were used.
     """
     return {
         "format": FORMAT,
@@ -191,7 +209,7 @@ def index_document(
 
 
 def _table(dfa: ByteDfa) -> NDArray[np.int32]:
-    """int32[states, 256], -1 where a byte is refused."""
+    """Return int32[states, 256], -1 where a byte is refused."""
     table = np.full((len(dfa.states), 256), -1, dtype=np.int32)
     for edge in dfa.edges:
         for first, last in edge.ranges:
@@ -200,7 +218,7 @@ def _table(dfa: ByteDfa) -> NDArray[np.int32]:
 
 
 class SpelledTokens:
-    """The bytes of all tokens that have some, laid end to end."""
+    """The concatenated bytes of all tokens that have some."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         spelled = [(i, token) for i, token in enumerate(vocabulary.tokens) if token]
@@ -211,7 +229,7 @@ class SpelledTokens:
         self.by_first_byte = np.bincount(self._bytes[self._starts], minlength=256).astype(np.int64)
 
     def run(self, table: NDArray[np.int32], state: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The ids that survive from a state, ascending, and where they end."""
+        """Return the ids that survive from a state, ascending, and their final states."""
         reached = np.full(self._ids.shape[0], state, dtype=np.int32)
         alive = np.arange(self._ids.shape[0])
         done = [alive[:0]]

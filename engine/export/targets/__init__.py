@@ -1,4 +1,4 @@
-"""The targets by name, each in the module of its name, imported with its first use.
+"""The targets by name, each in the module of its name, imported at its first use.
 
 The order is that of the lists that users see.
 """
@@ -35,7 +35,7 @@ TARGETS: Final = (
 
 
 def target(name: str) -> Target:
-    """The target of a name.
+    """Return the target of a name.
 
     Raises:
         ExportError: there is none of that name.

@@ -43,10 +43,10 @@ from engine.vocabulary import Vocabulary
 _MOST_CELLS: Final = 1 << 31
 _NO_END: Final = "its processor stops at an end token, and this vocabulary has none"
 _SCOPE: Final = "Elixir itself was not run."
-_RUN: Final = 3  # ids in a row are written as a range from so many on
+_RUN: Final = 3  # at least this many consecutive ids are written as a range
 
 _Rows: TypeAlias = list[dict[int, list[int]]]
-"""Of each state, from 1: the ids that lead to each next state, ascending. Row 0 is empty."""
+"""For each state, from 1: the ids that lead to each next state, ascending. Row 0 is empty."""
 
 _MODULE: Final = '''\
 defmodule {module} do
@@ -97,7 +97,7 @@ end
 
 
 class BumblebeeTarget:
-    """As `Target`."""
+    """The Bumblebee target; see `Target`."""
 
     name = "bumblebee"
     title = "Bumblebee (Elixir)"
@@ -108,16 +108,16 @@ class BumblebeeTarget:
     needs_vocabulary = True
 
     def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
-        """As `Target`."""
+        """Return the supported options; see `Target`."""
         return spelled(compiled) | {"name"}
 
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
-        """As `Target`."""
+        """Return why a grammar does not fit; see `Target`."""
         no_end = _NO_END if vocabulary is not None and not vocabulary.eos_ids else ""
         return empty_refusal(compiled) or index_refusal(compiled, vocabulary, options) or no_end
 
     def make(self, job: ExportJob) -> Artifact:
-        """As `Target`."""
+        """Make the artifact; see `Target`."""
         vocabulary = job.need_vocabulary()
         index, notes = token_index(job, _row_size)
         rows, dead_ends = _rows(index, vocabulary)
@@ -139,7 +139,7 @@ class BumblebeeTarget:
         return Artifact((("grammar.ex", f"{head}\n{module}".encode()),), notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
-        """As `Target`."""
+        """Check the artifact; see `Target`."""
         side = ElixirRecogniser(artifact.content.decode(), job.need_vocabulary())
         fewer = job.compiled.notation == "json_schema" and bool(artifact.notes)
         compared = "the masks of the transition list and of the engine, over the whole vocabulary,"
@@ -147,7 +147,7 @@ class BumblebeeTarget:
 
 
 def _row_size(ids: NDArray[np.int32], targets: NDArray[np.int32]) -> int:
-    """The bytes of a state's lines: one for each state that it leads to."""
+    """Return the bytes of a state's lines: one for each next state."""
     lines: dict[int, list[int]] = {}
     for token, target in zip(ids.tolist(), targets.tolist(), strict=True):
         lines.setdefault(target, []).append(token)
@@ -155,7 +155,7 @@ def _row_size(ids: NDArray[np.int32], targets: NDArray[np.int32]) -> int:
 
 
 def _rows(index: TokenIndex, vocabulary: Vocabulary) -> tuple[_Rows, int]:
-    """The states that tokens lead to, and how many of them none leads from."""
+    """Return the reachable states, and how many of them have no transition."""
     assert index.dfa.start is not None
     numbers = {index.dfa.start: 1}
     order = [index.dfa.start]
@@ -185,7 +185,7 @@ def _lines(rows: _Rows) -> Iterator[str]:
 
 
 def _ids(ids: list[int]) -> Iterator[str]:
-    """Ids and ranges of them, as Elixir writes both."""
+    """Yield ids and ranges of ids in Elixir's syntax."""
     first = 0
     for at in range(1, len(ids) + 1):
         if at == len(ids) or ids[at] != ids[at - 1] + 1:
@@ -201,10 +201,10 @@ def _camel(name: str) -> str:
 
 
 class ElixirRecogniser:
-    """A module that was read back, as a walk follows it.
+    """A module that was read back, as a `TokenRecogniser`.
 
     Raises:
-        MismatchError: its states or ids are not what the processor's table takes.
+        MismatchError: its states or ids are not valid for the processor's table.
     """
 
     def __init__(self, text: str, vocabulary: Vocabulary) -> None:
@@ -230,14 +230,14 @@ class ElixirRecogniser:
         }
 
     def mask(self, state: int) -> bytes:
-        """As `TokenSide`: behind an end the table still has the end, and a text has nothing."""
+        """Return the mask of a state; after an EOS the table still has the EOS, but a text has nothing."""
         flags = np.zeros(32 * ((self._vocabulary.size + 31) // 32), np.bool_)
         if state not in self._last:
             flags[list(self._table.get(state, ()))] = True
         return np.packbits(flags, bitorder="little").tobytes()
 
     def advance(self, state: int, token_id: int) -> int | None:
-        """As `TokenSide`."""
+        """Return the state after a token; see `TokenRecogniser`."""
         return None if state in self._last else self._table.get(state, {}).get(token_id)
 
 

@@ -1,4 +1,4 @@
-"""Graphviz text, to draw or to put into a document; each edge also says its bytes exactly, in `bytes`."""
+"""Graphviz text, for drawing or documents; each edge also has its exact bytes, in `bytes`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from engine.export.targets.common.drawings import DrawingTarget, check_drawn
 
 
 class DotTarget(DrawingTarget):
-    """As `Target`."""
+    """The DOT target; see `Target`."""
 
     name = "dot"
     title = "Graphviz DOT"
@@ -16,12 +16,12 @@ class DotTarget(DrawingTarget):
     suffix = ".dot"
 
     def make(self, job: ExportJob) -> Artifact:
-        """As `Target`."""
+        """Make the artifact; see `Target`."""
         text, _, notes = drawing(job)
         return Artifact((("automaton.dot", text.encode()),), notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
-        """As `Target`."""
+        """Check the artifact; see `Target`."""
         return check_drawn(job, artifact.content.decode(), "the grammar and the automata, read back by Graphviz,")
 
 

@@ -1,10 +1,10 @@
-r"""EBNF as xgrammar reads it, which vLLM and SGLang pass their grammars to.
+r"""EBNF for xgrammar, to which vLLM and SGLang pass their grammars.
 
 The text is in the subset that xgrammar, llguidance's GBNF reader and llama.cpp share
-(`engine.grammar.print_gbnf`), since vLLM hands the same field to either of the first two. It
-has further bounds, as tried out with xgrammar 0.2.8 and llguidance 1.9.1:
+(`engine.grammar.print_gbnf`), since vLLM hands the same field to either of the first two. Further restrictions,
+measured with xgrammar 0.2.8 and llguidance 1.9.1:
 
-- xgrammar has no class that is empty, so what matches nothing is left out.
+- xgrammar has no empty class, so parts that match nothing are left out.
 - `[^a]` allows the bytes of surrogates in xgrammar, and `[^\uD800-\uDFFF]` loses tokens of several characters, so no
   class is negated.
 - xgrammar reads left recursion, but masks of such a grammar may lack tokens, and a rule that repeats itself to its
@@ -34,7 +34,7 @@ _WHOLE: Final = "text"
 
 
 class EbnfTarget(RulesTarget):
-    """As `Target`."""
+    """The EBNF target; see `Target`."""
 
     name = "ebnf"
     title = "EBNF for xgrammar"
@@ -42,20 +42,20 @@ class EbnfTarget(RulesTarget):
     suffix = ".ebnf"
 
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
-        """As `Target`."""
+        """Return why a grammar does not fit; see `Target`."""
         if why_not := super().refusal(compiled, vocabulary, options):
             return why_not
         name = left_recursive_rule(compiled)
         return f"xgrammar gets left recursion wrong, and the rule `{name}` begins with itself" if name else ""
 
     def make(self, job: ExportJob) -> Artifact:
-        """As `Target`."""
+        """Make the artifact; see `Target`."""
         plain = plain_grammar(job)
         text = commented(job, ebnf(plain.grammar), "#", plain.notes, *self.takes(job.compiled))
         return Artifact((("grammar.ebnf", text.encode()),), plain.notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
-        """As `Target`."""
+        """Check the artifact; see `Target`."""
         compared = "the grammar and the EBNF, read as the GBNF that it is too,"
         return check_text(job, "gbnf", artifact.content.decode(), compared, fewer=holds_fewer(job))
 
@@ -66,7 +66,7 @@ def ebnf(grammar: Grammar) -> str:
 
 
 def _below_root(grammar: Grammar) -> Grammar:
-    """Put the whole grammar into one rule below the start rule, unless it is so already."""
+    """Move the grammar into one rule below the start rule, unless it is one already."""
     start = next(rule for rule in grammar.rules if rule.name == grammar.start)
     if isinstance(start.node, RuleReference):
         return grammar

@@ -1,17 +1,14 @@
-"""GBNF as llama.cpp reads it.
+"""GBNF for llama.cpp.
 
-A schema or a regex becomes rules; GBNF itself is written anew, since llama.cpp
-refuses some of what is read here: names with an underscore, repetitions
-that it would write out to 2,000 symbols, and repetitions without end of what has an
-empty alternative. Names, literals and classes are in the subset that xgrammar and
-llguidance read as well (`engine.grammar.print_gbnf`). Left recursion it refuses too: it is rewritten
-where that is a line that its author would recognise, or where there is no need
-of recursion at all, and else refused here with the rule's name. Parts that match
-nothing are left out: it would allow what leads into them.
+A schema or a regex becomes rules; GBNF itself is rewritten, since llama.cpp refuses some of what Turnstile accepts:
+names with an underscore, repetitions that it would expand to 2,000 symbols, and unbounded repetition of an operand with
+an empty alternative. Names, literals and classes are in the subset that xgrammar and llguidance read as well
+(`engine.grammar.print_gbnf`). It refuses left recursion too: this is rewritten if the author would recognise the
+result, or if recursion is not needed at all, and otherwise refused here with the rule's name. Parts that match nothing
+are left out, since llama.cpp would allow what leads into them.
 
-What is written was held against llama.cpp itself (`python -m tests.llama_cpp`). It
-differs in one thing, which no grammar can mend: behind a token that ends within a
-character it allows an end, where the rules allow one at that place.
+The output was compared with llama.cpp itself (`python -m tests.llama_cpp`). One difference remains that no grammar can
+fix: after a token that ends inside a character it allows an end where the rules allow one at that position.
 """
 
 from __future__ import annotations
@@ -45,7 +42,7 @@ from engine.vocabulary import Vocabulary
 
 
 class GbnfTarget(RulesTarget):
-    """As `Target`."""
+    """The GBNF target; see `Target`."""
 
     name = "gbnf"
     title = "GBNF for llama.cpp"
@@ -53,7 +50,7 @@ class GbnfTarget(RulesTarget):
     suffix = ".gbnf"
 
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
-        """As `Target`."""
+        """Return why a grammar does not fit; see `Target`."""
         if compiled.is_empty:
             return EMPTY_REFUSAL
         if name := left_recursive_rule(compiled):
@@ -61,11 +58,11 @@ class GbnfTarget(RulesTarget):
         return schema_refusal(compiled, options)
 
     def make(self, job: ExportJob) -> Artifact:
-        """As `Target`."""
+        """Make the artifact; see `Target`."""
         compiled = job.compiled
         if compiled.notation == "gbnf":
             plain = gbnf_grammar(job)
-            # llama.cpp would allow what leads into a part that nothing completes, and be stuck there.
+            # llama.cpp would allow what leads into a part that cannot be completed, and reach a dead end.
             live = without_dead_parts(plain.grammar) if has_dead_parts(plain.grammar) else plain.grammar
             grammar, notes = within_llama_limits(live), plain.notes
         else:
@@ -75,7 +72,7 @@ class GbnfTarget(RulesTarget):
         return Artifact((("grammar.gbnf", text.encode()),), notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
-        """As `Target`."""
+        """Check the artifact; see `Target`."""
         text = artifact.content.decode()
         names = [line.partition("::=")[0] for line in text.split("\n") if "::=" in line and not line.startswith("#")]
         if any("_" in name for name in names):

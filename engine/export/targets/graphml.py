@@ -1,4 +1,4 @@
-"""GraphML, as networkx, Gephi, yEd and Cytoscape read it: states and edges with all that an automaton needs."""
+"""GraphML for networkx, Gephi, yEd and Cytoscape: states and edges with all that an automaton needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.vocabulary import Vocabulary
 
 
 class GraphmlTarget(RulesTarget):
-    """As `Target`."""
+    """The GraphML target; see `Target`."""
 
     name = "graphml"
     title = "GraphML"
@@ -27,11 +27,11 @@ class GraphmlTarget(RulesTarget):
     suffix = ".graphml"
 
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
-        """As `Target`."""
+        """Return why a grammar does not fit; see `Target`."""
         return schema_refusal(compiled, options)
 
     def make(self, job: ExportJob) -> Artifact:
-        """As `Target`."""
+        """Make the artifact; see `Target`."""
         import networkx as nx
 
         automata, notes = automata_of(job.compiled, job.options.spelling, job.cancel)
@@ -42,7 +42,7 @@ class GraphmlTarget(RulesTarget):
         return Artifact((("automaton.graphml", f"<?xml version='1.0' encoding='utf-8'?>\n{text}\n".encode()),), notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
-        """As `Target`."""
+        """Check the artifact; see `Target`."""
         automata = read_graph(_read(artifact.content))
         engine, export = CompiledRecogniser(job.compiled), recogniser_of(automata)
         walks, steps = walk_side_by_side(job, engine, export, holds_fewer=holds_fewer(job))

@@ -1,10 +1,9 @@
 r"""JFLAP 7's file of a finite automaton (`.jff`), for teaching: over characters, one transition for each.
 
-JFLAP's simulators read `[a-z]` in a transition as any character from the one to
-the other, and nothing else as special, so `[` itself is written `[[-[]`. It
-holds texts in UTF-16 units and its file is XML 1.0: characters beyond U+FFFF
-and control characters but tab and line ends cannot be written, and are left out
-with a note. What is read back here is run as JFLAP would run it.
+JFLAP's simulators read `[a-z]` in a transition as any character from the first to the last, and nothing else as
+special, so `[` itself is written `[[-[]`. JFLAP stores texts in UTF-16 units and its file is XML 1.0: characters beyond
+U+FFFF and control characters except tab and line ends cannot be written, and are left out with a note. What is read
+back here is run as JFLAP would run it.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _APART: Final = 120
 
 
 class JflapTarget(RulesTarget):
-    """As `Target`."""
+    """The JFLAP target; see `Target`."""
 
     name = "jflap"
     title = "JFLAP automaton"
@@ -46,15 +45,15 @@ class JflapTarget(RulesTarget):
     suffix = ".jff"
 
     def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
-        """As `Target`."""
+        """Return the supported options; see `Target`."""
         return super().takes(compiled) | (frozenset() if compiled.is_regular else {"depth"})
 
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
-        """As `Target`."""
+        """Return why a grammar does not fit; see `Target`."""
         return super().refusal(compiled, vocabulary, options) or nesting_refusal(compiled, options)
 
     def make(self, job: ExportJob) -> Artifact:
-        """As `Target`."""
+        """Make the artifact; see `Target`."""
         regular, notes = regular_form(job)
         system = read_characters(regular.materialise(cancel=job.cancel))
         if len(system.edges) > MOST_STATES:
@@ -63,7 +62,7 @@ class JflapTarget(RulesTarget):
         return Artifact((("automaton.jff", text),), (*notes, _LEFT_OUT) if leaves_out else notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
-        """As `Target`."""
+        """Check the artifact; see `Target`."""
         try:
             rules = print_gbnf(read_jff(artifact.content))
         except (ET.ParseError, KeyError, ValueError, AttributeError) as error:
@@ -100,7 +99,7 @@ def _written(system: System, comment: str) -> tuple[bytes, bool]:
     if count > MOST_TRANSITIONS:
         raise LimitExceededError("transitions of a JFLAP automaton", given=count, limit=MOST_TRANSITIONS)
     ET.indent(root)
-    text = ET.tostring(root, encoding="unicode").replace("\r", "&#13;")  # a reader would make a line feed of it
+    text = ET.tostring(root, encoding="unicode").replace("\r", "&#13;")  # an XML parser would turn it into a line feed
     return f'<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n{text}\n'.encode(), leaves_out
 
 
@@ -115,7 +114,7 @@ def _labels(characters: CharSet) -> list[str]:
 
 
 def _places(system: System) -> list[tuple[float, float]]:
-    """Columns by the distance from the start: JFLAP lays out anew where somebody asks it to."""
+    """Return coordinates in columns by the distance from the start; JFLAP can lay out the graph again."""
     column, todo = {0: 0}, deque([0])
     while todo:
         state = todo.popleft()
@@ -133,7 +132,7 @@ def _places(system: System) -> list[tuple[float, float]]:
 
 
 def read_jff(content: bytes) -> Grammar:
-    """The automaton of a file as rules, one for each state, with its labels read as JFLAP's simulator reads them.
+    """Read the automaton of a file as rules, one for each state, with labels interpreted as by JFLAP's simulator.
 
     Raises:
         ParseError, KeyError, ValueError, AttributeError: it is another file.

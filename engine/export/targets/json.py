@@ -1,9 +1,8 @@
-"""JSON that any engine can read: the token index, or the tables of the rules.
+"""JSON for any engine: the token index, or the tables of the rules.
 
-What needs no stack becomes `state → token → next state` (`engine.export.tables.token_index`).
-Of a grammar whose rules nest there is no such table, so it becomes an automaton for
-each rule (`engine.export.tables.rule_tables`), with the vocabulary's tokens where one was given:
-the guide of the `python` target runs that file. So does a JSON Schema without a
+A grammar without a stack becomes `state → token → next state` (`engine.export.tables.token_index`). A grammar whose
+rules nest has no such table, so it becomes an automaton for each rule (`engine.export.tables.rule_tables`), with the
+vocabulary's tokens if given: the guide of the `python` target runs that file. So does a JSON Schema without a
 vocabulary, or one whose index is too large.
 """
 
@@ -41,12 +40,12 @@ from engine.vocabulary import Vocabulary
 
 
 def _row_size(ids: NDArray[np.int32], targets: NDArray[np.int32]) -> int:
-    """The bytes of a row: each transition is `"id":target,`."""
+    """Return the bytes of a row: each transition is `"id":target,`."""
     return sum(len(f'"{token}":{target},') for token, target in zip(ids.tolist(), targets.tolist(), strict=True))
 
 
 class JsonTarget:
-    """As `Target`."""
+    """The JSON target; see `Target`."""
 
     name = "json"
     title = "Compiled, as JSON"
@@ -57,23 +56,23 @@ class JsonTarget:
     needs_vocabulary = False
 
     def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
-        """As `Target`."""
+        """Return the supported options; see `Target`."""
         return spelled(compiled)
 
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
-        """As `Target`."""
+        """Return why a grammar does not fit; see `Target`."""
         return index_refusal(compiled, vocabulary, options) if compiled.is_regular else ""
 
     def make(self, job: ExportJob) -> Artifact:
-        """As `Target`."""
+        """Make the artifact; see `Target`."""
         heeded = self.takes(job.compiled)
-        if job.compiled.is_regular:  # as it is written: an index is what is asked for
+        if job.compiled.is_regular:  # a regular grammar always becomes an index
             return self._index(job)
         if heeded and job.vocabulary is not None:
             try:
                 return self._index(job)
             except (NotExportableError, LimitExceededError):
-                pass  # it has no index, or none of a bearable size
+                pass  # it has no index, or one that is too large
         tables = tables_of(job.compiled, job.options.spelling if heeded else None, job.cancel)
         return Artifact((("grammar.json", as_text(tables_document(job, tables, *heeded))),), tables.notes)
 
@@ -83,7 +82,7 @@ class JsonTarget:
         return Artifact((("grammar.json", as_text(document)),), notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
-        """As `Target`."""
+        """Check the artifact; see `Target`."""
         document = json.loads(artifact.content)
         fewer = bool(document["notes"])
         if document["format"] == FORMAT:
@@ -99,7 +98,7 @@ class JsonTarget:
 
 
 def index_side(document: dict[str, Any], vocabulary: Vocabulary) -> IndexRecogniser:
-    """The index of a file that was read back.
+    """Return the index of a file that was read back.
 
     Raises:
         MismatchError: it belongs to another vocabulary, or is no index.
@@ -118,23 +117,23 @@ def index_side(document: dict[str, Any], vocabulary: Vocabulary) -> IndexRecogni
 
 
 class TablesRecogniser:
-    """The tables of a file that was read back, as `engine.export.checks.byte_walks.Side`: over bytes."""
+    """The tables of a file that was read back, as a `Recogniser` over bytes."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self._machine = Pushdown(document["rules"])
         self.start = self._machine.start or None
 
     def step(self, place: int, byte: int) -> int | None:
-        """As `Side`."""
+        """Return the state after a byte; see `Recogniser`."""
         following = self._machine.step(place, byte)
         return None if following == DEAD else following
 
     def expected(self, place: int) -> ByteRanges:
-        """As `Side`."""
+        """Return the next bytes; see `Recogniser`."""
         return join_ranges(((byte, byte),) for byte in range(256) if self._machine.step(place, byte) != DEAD)
 
     def accepts(self, place: int) -> bool:
-        """As `Side`."""
+        """Return whether a text may end here."""
         return self._machine.configurations[place].accepting
 
 

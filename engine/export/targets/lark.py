@@ -1,4 +1,4 @@
-"""Lark as llguidance reads it: guidance itself, vLLM and SGLang with that backend, and OpenAI's custom tools."""
+"""Lark for llguidance: guidance itself, vLLM and SGLang with that backend, and OpenAI's custom tools."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OPTIONS = "%llguidance {}"
 
 
 class LarkTarget(RulesTarget):
-    """As `Target`."""
+    """The Lark target; see `Target`."""
 
     name = "lark"
     title = "Lark for llguidance"
@@ -23,13 +23,13 @@ class LarkTarget(RulesTarget):
     suffix = ".lark"
 
     def make(self, job: ExportJob) -> Artifact:
-        """As `Target`."""
+        """Make the artifact; see `Target`."""
         plain = plain_grammar(job)
         text = commented(job, print_lark(plain.grammar), "//", plain.notes, *self.takes(job.compiled))
         return Artifact((("grammar.lark", f"{_OPTIONS}\n{text}".encode()),), plain.notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
-        """As `Target`."""
+        """Check the artifact; see `Target`."""
         try:
             rules = print_gbnf(read_lark(artifact.content.decode()))
         except (NoLarkError, GrammarError) as error:

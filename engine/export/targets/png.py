@@ -1,4 +1,4 @@
-"""The drawing as PNG, for where no SVG is taken."""
+"""The drawing as PNG, for software without SVG."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 
 
 class PngTarget(DrawingTarget):
-    """As `Target`."""
+    """The PNG target; see `Target`."""
 
     name = "png"
     title = "PNG picture"
@@ -25,14 +25,14 @@ class PngTarget(DrawingTarget):
     suffix = ".png"
 
     def make(self, job: ExportJob) -> Artifact:
-        """As `Target`."""
+        """Make the artifact; see `Target`."""
         drawn, _, notes = picture(job, "png")
         text = b"Description\0" + json.dumps(provenance(job) | {"notes": notes}).encode("ascii")
         header = len(_SIGNATURE) + 25  # the header chunk comes first
         return Artifact((("automaton.png", drawn[:header] + _chunk(b"tEXt", text) + drawn[header:]),), notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
-        """As `Target`: the file is taken apart to its pixels, and the text that it was drawn from is walked."""
+        """Check the artifact: the file is decoded to its pixels, and the drawn text is walked."""
         width, height, rows = read_png(artifact.content)
         if rows < height:
             raise MismatchError(f"the picture has {rows} rows of {height}")
@@ -40,10 +40,10 @@ class PngTarget(DrawingTarget):
 
 
 def read_png(data: bytes) -> tuple[int, int, int]:
-    """Width, height, and how many rows of pixels there really are (PNG, third edition, sections 5 and 11).
+    """Return width, height, and the actual number of pixel rows (PNG, third edition, sections 5 and 11).
 
     Raises:
-        MismatchError: it is no whole PNG file.
+        MismatchError: it is not a complete PNG file.
     """
     chunks = list(_chunks(data))
     if not chunks or chunks[0][0] != b"IHDR" or chunks[-1][0] != b"IEND":

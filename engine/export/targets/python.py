@@ -1,8 +1,7 @@
-"""A folder of plain Python that runs the grammar: no dependency, any vocabulary, also where rules nest.
+"""A folder of plain Python that runs the grammar: no dependency, any vocabulary, nested rules included.
 
-The code is that of `engine.export.runtimes.guide`, as it stands; the data are
-the tables of the byte automata with the tokens' bytes. It is what a serving
-stack without support of its own can be given.
+The code is that of `engine.export.runtimes.guide`, unchanged; the data are the tables of the byte automata with the
+tokens' bytes. It is for serving stacks without their own support for grammars.
 """
 
 from __future__ import annotations
@@ -48,14 +47,14 @@ text may end; where it may, the end tokens {eos} are allowed. A token that is no
 
 
 class PythonTarget(PackageTarget):
-    """As `Target`."""
+    """The Python target; see `Target`."""
 
     name = "python"
     title = "Plain Python"
     about = "A folder that runs the grammar without dependencies, also where rules nest: tables, tokens and the code."
 
     def make(self, job: ExportJob) -> Artifact:
-        """As `Target`."""
+        """Make the artifact; see `Target`."""
         folder, vocabulary = package_name(job.options.name), job.need_vocabulary()
         files, notes = grammar_files(job, folder, self.modules, _INIT)
         readme = _README.format(folder=folder, size=vocabulary.size, eos=sorted(vocabulary.eos_ids))

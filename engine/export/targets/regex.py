@@ -1,8 +1,7 @@
-"""One regular expression, for a full match, in what the common engines share.
+"""One regular expression for a full match, in the syntax that common engines share.
 
-The file holds the expression and nothing else. A line end would be part of it
-for a program that passes the file on as it is, and no form of a comment is read by
-all of Python, ECMAScript, Rust and RE2.
+The file contains only the expression. A line end would be part of it for a program that uses the file unchanged, and no
+comment syntax is understood by all of Python, ECMAScript, Rust and RE2.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from engine.vocabulary import Vocabulary
 
 
 class RegexTarget(RulesTarget):
-    """As `Target`."""
+    """The regex target; see `Target`."""
 
     name = "regex"
     title = "Regular expression"
@@ -25,17 +24,17 @@ class RegexTarget(RulesTarget):
     suffix = ".regex"
 
     def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
-        """As `Target`."""
+        """Return the supported options; see `Target`."""
         return super().takes(compiled) | (frozenset() if compiled.is_regular else {"depth"})
 
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
-        """As `Target`."""
+        """Return why a grammar does not fit; see `Target`."""
         if compiled.notation == "regex" and not looks_around(compiled):
             return ALREADY
         return super().refusal(compiled, vocabulary, options) or nesting_refusal(compiled, options)
 
     def make(self, job: ExportJob) -> Artifact:
-        """As `Target`."""
+        """Make the artifact; see `Target`."""
         conversion = to_regex(
             job.compiled,
             job.options.spelling,
@@ -46,7 +45,7 @@ class RegexTarget(RulesTarget):
         return Artifact((("grammar.regex", conversion.text.encode()),), conversion.notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
-        """As `Target`."""
+        """Check the artifact; see `Target`."""
         text = artifact.content.decode()
         fewer = holds_fewer(job) or job.options.depth is not None
         compared, dialect = "the grammar and the expression, compiled anew,", job.compiled.options.dialect

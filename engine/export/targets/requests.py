@@ -1,13 +1,11 @@
 """Request bodies and commands for llama-server, vLLM, SGLang and OpenAI, as templates to edit.
 
-One folder and not four targets: the four say the same in their own spellings,
-and who chooses between servers wants to see them side by side. A JSON body
-cannot carry a comment, so where it comes from stands in the README beside it.
+It is one folder and not four targets: the four say the same in their own syntax, and a user who chooses between servers
+wants to compare them. A JSON body cannot have a comment, so the provenance is in the README beside it.
 
-Each server gets a body with a grammar, which means the same everywhere; for a
-JSON Schema also one with the schema itself, and the README tells what that
-server makes of it. Nothing is sent anywhere: the check takes each body apart
-and walks what it carries.
+Each server gets a body with a grammar, which means the same everywhere; for a JSON Schema also one with the schema
+itself, and the README explains what that server does with it. Nothing is sent: the check parses each body and walks its
+grammar.
 """
 
 from __future__ import annotations
@@ -35,10 +33,10 @@ from engine.grammar.print_gbnf import print_gbnf
 
 _MAX_TOKENS: Final = 512
 _WALKS: Final = 20
-"""There are up to eight bodies, and some carry the same."""
+"""There are up to eight bodies, and some have the same content."""
 _PROMPT: Final = "PROMPT"
 _SCHEMA: Final = "\0the schema"
-"""Stands in a body for the schema until that is written."""
+"""A placeholder for the schema in a body until the body is written."""
 _BLANKS: Final = " \t\r\n"
 _MODEL: Final = "MODEL"
 _SERVERS: Final = {
@@ -58,7 +56,7 @@ _SERVERS: Final = {
 
 
 class RequestsTarget(RulesTarget):
-    """As `Target`."""
+    """The target for requests; see `Target`."""
 
     name = "requests"
     title = "Requests for servers"
@@ -67,11 +65,11 @@ class RequestsTarget(RulesTarget):
     is_folder = True
 
     def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
-        """As `Target`."""
+        """Return the supported options; see `Target`."""
         return super().takes(compiled) | {"name", "model"}
 
     def make(self, job: ExportJob) -> Artifact:
-        """As `Target`."""
+        """Make the artifact; see `Target`."""
         bodies, notes = _bodies(job)
         files = [(name, _written(body, job.compiled.source.text).encode()) for name, body in bodies.items()]
         head = comment((*provenance_lines(job, *self.takes(job.compiled)), *notes))
@@ -83,7 +81,7 @@ class RequestsTarget(RulesTarget):
         return Artifact((readme, *files), notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
-        """As `Target`: each body is read, and what it carries is compiled anew and walked."""
+        """Check the artifact: each body is parsed, and its grammar is compiled again and walked."""
         walks = steps = 0
         for name, content in artifact.files:
             if not name.endswith(".json"):
@@ -97,7 +95,7 @@ class RequestsTarget(RulesTarget):
 
 
 def _bodies(job: ExportJob) -> tuple[dict[str, dict[str, Any]], tuple[str, ...]]:
-    """The bodies by the names of their files, and why some are not there."""
+    """Return the bodies by file name, and why some are missing."""
     plain = plain_grammar(job)
     notes = plain.notes
     bodies: dict[str, dict[str, Any]] = {}
@@ -118,7 +116,7 @@ def _bodies(job: ExportJob) -> tuple[dict[str, dict[str, Any]], tuple[str, ...]]
 
 
 def _written(body: dict[str, Any], source: str) -> str:
-    """A body as text, a schema in it as it was written: read and written anew, its longer numbers would be others."""
+    """Return a body as text with the schema's original text: re-encoding would change its longer numbers."""
     text = json.dumps(body, ensure_ascii=False, indent=2) + "\n"
     before, mark, after = text.partition(json.dumps(_SCHEMA))
     line = before.rpartition("\n")[2]
@@ -127,7 +125,7 @@ def _written(body: dict[str, Any], source: str) -> str:
 
 
 def _without_comments(artifact: Artifact) -> str:
-    # Not `splitlines`, which divides at characters that stand in a grammar as themselves.
+    # Not `splitlines`, which also splits at characters that may be literals in a grammar.
     lines = artifact.content.decode().split("\n")
     return "\n".join(line for line in lines if not line.startswith("#"))
 
@@ -235,7 +233,7 @@ def _readme(job: ExportJob, notes: tuple[str, ...], bodies: Container[str]) -> s
 
 
 def _carried(name: str, content: bytes) -> tuple[str, str]:
-    """As what a body carries its grammar, gbnf, lark or json_schema; and the grammar's text."""
+    """Return the kind of grammar in a body, gbnf, lark or json_schema; and the grammar's text."""
     try:
         body = json.loads(content)
     except ValueError as error:
@@ -254,7 +252,7 @@ def _carried(name: str, content: bytes) -> tuple[str, str]:
 
 
 def _inside(content: bytes, *keys: str) -> str | None:
-    """The text of a value in a body, as it stands there; None where there is none."""
+    """Return the original text of a value in a body; None if there is none."""
     for key in keys:
         found = msgspec.json.decode(content, type=dict[str, msgspec.Raw]).get(key)
         if found is None:

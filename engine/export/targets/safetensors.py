@@ -5,9 +5,8 @@
     targets    int32[T]: the state that it leads to
     accepting  uint8[S]: 1 where the text may end, so where an end token may come
 
-The header's metadata hold `format`, `version`, `start` (a state; empty where no
-text matches) and `turnstile`: what it was made from, as JSON. The same grammar,
-options and vocabulary give the same bytes.
+The header's metadata contain `format`, `version`, `start` (a state; empty if no text matches) and `turnstile`: the
+provenance, as JSON. The same grammar, options and vocabulary give the same bytes.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _HEADER: Final = struct.Struct("<Q")
 
 
 class SafetensorsTarget:
-    """As `Target`."""
+    """The safetensors target; see `Target`."""
 
     name = "safetensors"
     title = "Compiled, as safetensors"
@@ -43,15 +42,15 @@ class SafetensorsTarget:
     needs_vocabulary = True
 
     def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
-        """As `Target`."""
+        """Return the supported options; see `Target`."""
         return spelled(compiled)
 
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
-        """As `Target`."""
+        """Return why a grammar does not fit; see `Target`."""
         return index_refusal(compiled, vocabulary, options)
 
     def make(self, job: ExportJob) -> Artifact:
-        """As `Target`."""
+        """Make the artifact; see `Target`."""
         from safetensors.numpy import save
 
         index, notes = token_index(job, lambda ids, targets: ids.nbytes + targets.nbytes)
@@ -73,7 +72,7 @@ class SafetensorsTarget:
         return Artifact((("grammar.safetensors", _in_order(save(tensors, metadata))),), notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
-        """As `Target`."""
+        """Check the artifact; see `Target`."""
         from safetensors.numpy import load
 
         vocabulary = job.need_vocabulary()
@@ -95,9 +94,9 @@ class SafetensorsTarget:
 
 
 def _in_order(content: bytes) -> bytes:
-    """The same file with its metadata in order: the library writes them as they lie in a hash table, which is random.
+    """Return the same file with sorted metadata: the library writes them in the random order of a hash table.
 
-    The header is padded with blanks to whole words, as the library does; places of arrays are counted from its end.
+    The header is padded with spaces to whole words, as the library does; offsets of arrays are counted from its end.
     """
     header, begins = _header(content)
     header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
@@ -107,7 +106,7 @@ def _in_order(content: bytes) -> bytes:
 
 
 def _header(content: bytes) -> tuple[dict[str, dict[str, str]], int]:
-    """What stands before the arrays, and where they begin."""
+    """Return the header before the arrays, and its end."""
     (length,) = _HEADER.unpack_from(content)
     begins = _HEADER.size + length
     header: dict[str, dict[str, str]] = json.loads(content[_HEADER.size : begins])

@@ -1,9 +1,9 @@
-"""The drawing as SVG, which scales and can be searched."""
+"""The drawing as SVG, which is scalable and searchable."""
 
 from __future__ import annotations
 
 import json
-from html import escape  # `xml.sax.saxutils` brings the network's modules with it
+from html import escape  # `xml.sax.saxutils` imports network modules
 from typing import Final
 from xml.etree import ElementTree as ET
 
@@ -17,7 +17,7 @@ _NAMESPACE: Final = "{http://www.w3.org/2000/svg}"
 
 
 class SvgTarget(DrawingTarget):
-    """As `Target`."""
+    """The SVG target; see `Target`."""
 
     name = "svg"
     title = "SVG picture"
@@ -25,7 +25,7 @@ class SvgTarget(DrawingTarget):
     suffix = ".svg"
 
     def make(self, job: ExportJob) -> Artifact:
-        """As `Target`."""
+        """Make the artifact; see `Target`."""
         drawn, _, notes = picture(job, "svg")
         text = drawn.decode()
         at = text.index("<g ")
@@ -33,7 +33,7 @@ class SvgTarget(DrawingTarget):
         return Artifact((("automaton.svg", (text[:at] + metadata + text[at:]).encode()),), notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
-        """As `Target`: what is drawn is counted, and the text that it was drawn from is walked."""
+        """Check the artifact: drawn nodes and edges are counted, and the drawn text is walked."""
         try:
             root = ET.fromstring(artifact.content)  # noqa: S314 - it was written here
         except ET.ParseError as error:
@@ -46,7 +46,7 @@ class SvgTarget(DrawingTarget):
 
 
 def _count_of(job: ExportJob) -> dict[str, int]:
-    """How many nodes and edges a drawing has, entry arrows included."""
+    """Return the number of nodes and edges of a drawing, entry arrows included."""
     _, automata, _ = drawing(job)
     if isinstance(automata, ByteDfa):
         entry = int(automata.start is not None)

@@ -1,7 +1,7 @@
 """A package with a logits processor for `generate` of transformers.
 
-The code is that of `engine.export.runtimes`, as it stands: the guide, and what
-asks it for each row of a batch or of a beam search.
+The code is that of `engine.export.runtimes`, unchanged: the guide, and its use for each row of a batch or of a beam
+search.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _WITHOUT_END: Final = (
 
 
 class TransformersTarget(PackageTarget):
-    """As `Target`."""
+    """The transformers target; see `Target`."""
 
     name = "transformers"
     title = "transformers"
@@ -65,7 +65,7 @@ class TransformersTarget(PackageTarget):
     modules = TRANSFORMERS
 
     def make(self, job: ExportJob) -> Artifact:
-        """As `Target`."""
+        """Make the artifact; see `Target`."""
         folder, vocabulary = package_name(job.options.name), job.need_vocabulary()
         files, notes = grammar_files(job, folder, self.modules, _INIT)
         has_end = bool(vocabulary.eos_ids)
@@ -84,7 +84,7 @@ class TransformersTarget(PackageTarget):
         return Artifact((*top, *files), notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
-        """As `Target`."""
+        """Check the artifact; see `Target`."""
         check_pyproject(artifact, package_name(job.options.name))
         return super().check(artifact, job)
 

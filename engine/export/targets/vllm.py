@@ -1,13 +1,12 @@
-"""An installable plugin for vLLM, V1: a batch-level logits processor that a request asks for by name.
+"""An installable plugin for vLLM, V1: a batch-level logits processor that a request selects by name.
 
 Sources: vLLM's own documents on custom logits processors, the interfaces in
 `vllm/v1/sample/logits_processor` and `vllm/v1/worker/gpu/sample/logits_processor`,
 and the persistent batch in `vllm/v1/worker/gpu_input_batch.py`; the placeholders of
-asynchronous scheduling are its issue 52461. The code is that of
-`engine.export.runtimes`, as it stands.
+asynchronous scheduling are its issue 52461. The code is that of `engine.export.runtimes`, unchanged.
 
-Rejected: a name in the code. All modules are the same in every plugin, and the
-grammar's name is that of the package, so two plugins live side by side.
+Rejected: the grammar's name in the code. All modules are the same in every plugin, and the grammar's name is that of
+the package, so two plugins can coexist.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ With the OpenAI client, `extra_body={{"vllm_xargs": {{"{key}": "{name}"}}}}`.
 
 
 class VllmTarget(PackageTarget):
-    """As `Target`."""
+    """The vLLM target; see `Target`."""
 
     name = "vllm"
     title = "vLLM plugin"
@@ -92,12 +91,12 @@ class VllmTarget(PackageTarget):
     modules = VLLM
 
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
-        """As `Target`."""
+        """Return why a grammar does not fit; see `Target`."""
         no_end = _NO_END if vocabulary is not None and not vocabulary.eos_ids else ""
         return super().refusal(compiled, vocabulary, options) or no_end
 
     def make(self, job: ExportJob) -> Artifact:
-        """As `Target`."""
+        """Make the artifact; see `Target`."""
         folder, vocabulary = package_name(job.options.name), job.need_vocabulary()
         name = folder.removeprefix("turnstile_")
         files, notes = grammar_files(job, folder, self.modules, _INIT)
@@ -124,7 +123,7 @@ class VllmTarget(PackageTarget):
         return Artifact((*top, *files), notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
-        """As `Target`."""
+        """Check the artifact; see `Target`."""
         folder = package_name(job.options.name)
         project = check_pyproject(artifact, folder)
         entries = project["project"]["entry-points"][ENTRY_POINTS]

@@ -1,4 +1,4 @@
-"""A grammar as text in another notation.
+"""Grammars as text in another notation.
 
-`conversion` goes from one notation to another, `plain_grammar` gives a job's rules; they are printed in each dialect.
+`conversion` converts between notations, `plain_grammar` returns a job's rules; they are printed in each dialect.
 """

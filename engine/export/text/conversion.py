@@ -1,9 +1,8 @@
-"""From one notation to another: a JSON Schema or a regex as GBNF, a schema or GBNF as a regex.
+"""Conversion between notations: a JSON Schema or a regex to GBNF, a schema or GBNF to a regex.
 
-What is written has exactly the texts of what was compiled, or fewer where that
-was asked for: with plain spelling those that spell everything in one way, with
-a depth those that nest no deeper. Its notes say which. What a grammar without a
-memory cannot say is refused.
+The result has exactly the texts of the original, or fewer if requested: with plain spelling only those in one encoding,
+with a depth only those that nest no deeper. Its notes say which. What a grammar without a memory cannot express is
+refused.
 """
 
 from __future__ import annotations
@@ -49,25 +48,25 @@ ALREADY: Final = "the grammar is a regex already"
 _Places: TypeAlias = dict[str, tuple[Span, ...]]
 _CUT_HINT: Final = "Cut the recursion at a depth, or write GBNF"
 OPEN_OBJECTS: Final = "the schema allows additional properties, so it needs a stack"
-"""Why a schema needs a stack that needs none with `CompileOptions.additional="closed"`."""
+"""Why a schema needs a stack if it needs none with `CompileOptions.additional="closed"`."""
 CLOSE_OBJECTS: Final = f"{OPEN_OBJECTS}; try --additional closed"
 """The same, and what to do on the command line."""
 _CLOSABLE: Final[WeakKeyDictionary[CompiledGrammar, bool]] = WeakKeyDictionary()
 
 
 class NotConvertibleError(EngineError):
-    """There is no way from one notation to the other."""
+    """There is no conversion from one notation to the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenRule:
-    """A rule of a text that was written, and what it stands for.
+    """A rule of a converted text, and its source.
 
     Attributes:
-        name: as it stands in the text.
-        span: of the whole rule in that text, without the line end.
-        places: in the source: its own place first, then others that it serves; of a schema each schema with its key.
-            None for what every grammar has, such as white space.
+        name: its name in the text.
+        span: the span of the complete rule in that text, without the line end.
+        places: the source positions: its own first, then others that it represents; for a schema each schema with its
+            key. Empty for common rules, such as white space.
     """
 
     name: str
@@ -80,10 +79,10 @@ class Conversion:
     """A grammar in another notation.
 
     Attributes:
-        text: what was written; it compiles in that notation.
-        grammar: its rules, as they are written; each with its place in the source, empty where it has none.
-        notes: which texts of the source it does not hold, a sentence each; none where it holds all.
-        rules: the rules of GBNF, in the order of the text; none of a regex.
+        text: the text; it compiles in that notation.
+        grammar: its rules as written; each with its source position, empty if it has none.
+        notes: which texts of the source it lacks, a sentence each; empty if none.
+        rules: the rules of GBNF, in the order of the text; empty for a regex.
     """
 
     text: str
@@ -95,15 +94,15 @@ class Conversion:
 def to_gbnf(
     compiled: CompiledGrammar, spelling: NumberSpelling = NumberSpelling.PLAIN, *, cancel: CancelToken | None = None
 ) -> Conversion:
-    """A JSON Schema or a regex as GBNF that llama.cpp takes.
+    """Convert a JSON Schema or a regex to GBNF that llama.cpp accepts.
 
     Args:
         compiled: the grammar, with its options.
-        spelling: of a schema: how strings and numbers are spelled.
-        cancel: asked now and then.
+        spelling: for a schema, the encodings of strings and numbers.
+        cancel: cancels the conversion.
 
     Raises:
-        GrammarError: no grammar without a memory can say what it asks for, or only one that is too large.
+        GrammarError: no grammar without a memory can express it, or only one that is too large.
         LimitExceededError: a regex with conditions has too large an automaton.
         NotConvertibleError: it is GBNF already.
         CancelledError: `cancel` was used.
@@ -139,18 +138,18 @@ def to_regex(
     dialect: Dialect = "python",
     cancel: CancelToken | None = None,
 ) -> Conversion:
-    """A JSON Schema or GBNF as one regular expression, for a full match; or a regex that looks around, without that.
+    """Convert a JSON Schema or GBNF to one regex for a full match; or a regex with lookaround to one without.
 
     Args:
         compiled: the grammar, with its options.
-        spelling: of a schema: how strings and numbers are spelled.
-        depth: how often a rule may stand within itself, itself included; None where none may.
-        dialect: which regular expressions; they differ in code points beyond U+FFFF only.
-        cancel: asked now and then.
+        spelling: for a schema, the encodings of strings and numbers.
+        depth: how often a rule may be nested in itself, itself included; None to refuse recursion.
+        dialect: the regex dialect; they differ only in code points beyond U+FFFF.
+        cancel: cancels the conversion.
 
     Raises:
-        GrammarError: its rules are recursive and there is no `depth`, or no text of a bearable size can say it.
-        LimitExceededError: a regex that looks around has too large an automaton.
+        GrammarError: its rules are recursive and there is no `depth`, or the regex would be too large.
+        LimitExceededError: a regex with lookaround has too large an automaton.
         NotConvertibleError: it is a regex already that needs no rewriting.
         CancelledError: `cancel` was used.
     """
@@ -189,7 +188,7 @@ def _as_regex(
 def needs_closing(compiled: CompiledGrammar, cancel: CancelToken | None = None) -> bool:
     """Return whether a JSON Schema needs a stack only for the properties that it does not declare.
 
-    It is found by compiling the schema with `additional="closed"`, once for each grammar.
+    This compiles the schema with `additional="closed"`, once for each grammar.
     """
     if compiled.notation != "json_schema" or compiled.options.additional == "closed":
         return False
@@ -208,13 +207,13 @@ def needs_closing(compiled: CompiledGrammar, cancel: CancelToken | None = None) 
 
 
 def looks_around(compiled: CompiledGrammar) -> bool:
-    """Whether a regex has conditions that are left when those that their place decides are taken out."""
+    """Return whether a regex has conditions after those decided by their position are removed."""
     node, _ = parse_regex(compiled.source, compiled.options.dialect, compiled.options.limits)
     return any(isinstance(part, Lookaround) for part in parts(simplify(node)))
 
 
 def automaton_grammar(compiled: CompiledGrammar, cancel: CancelToken | None) -> Grammar:
-    """A regular grammar by its minimal automaton, its longer parts in rules that do not refer to themselves."""
+    """Return a regular grammar from its minimal automaton, its longer parts in non-recursive rules."""
     book = RuleBuilder(compiled.options.limits)
     namer = book.namer(Span(0, 0), "rest")
     dfa = compiled.materialise(MOST_STATES, cancel=cancel)
@@ -232,7 +231,7 @@ def _refused(compiled: CompiledGrammar, code: str, span: Span, message: str, hin
 
 
 def _regex_grammar(compiled: CompiledGrammar, cancel: CancelToken | None) -> Grammar:
-    """A regex as a grammar; its automaton, where it looks around."""
+    """Return a regex as a grammar; from its automaton if it has lookaround."""
     limits = compiled.options.limits
     node, _ = parse_regex(compiled.source, compiled.options.dialect, limits)
     span, node = node.span, simplify(node)
@@ -247,7 +246,7 @@ def _regex_grammar(compiled: CompiledGrammar, cancel: CancelToken | None) -> Gra
 def _schema_grammar(
     compiled: CompiledGrammar, spelling: NumberSpelling, cancel: CancelToken | None, *, loops_as_rules: bool
 ) -> tuple[Grammar, tuple[str, ...], _Places]:
-    """A JSON Schema as rules named after it, with notes, and what each rule stands for."""
+    """Return a JSON Schema as rules named after it, with notes, and the source positions of each rule."""
     automaton = compiled.automaton
     assert isinstance(automaton, JsonAutomaton)
     if compiled.is_empty:
@@ -307,7 +306,7 @@ def _deep_recursion() -> Iterator[None]:
 
 @contextmanager
 def _at_work(cancel: CancelToken | None) -> Iterator[None]:
-    """Loops ask `cancel`; without one, whatever they asked before."""
+    """Let loops check `cancel`; without one, the current scope is unchanged."""
     if cancel is None:
         yield
     else:

@@ -1,4 +1,4 @@
-"""A job's grammar as the rules that a text of it is printed from, and why it has none."""
+"""The rules of a job's grammar for printing, and the reasons why it has none."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ _AS_LOOPS: Final = "rules that began with themselves are written with repetition
 _ANEW: Final = "the rules recursed to the left and were written anew, from the automaton of what they match"
 NESTING_REFUSAL = "its rules nest without bound; give a depth to cut them at"
 _NESTING: Final = {"export-recursive": NESTING_REFUSAL, "export-open": CLOSE_OBJECTS}
-"""What a list says, by the code of the finding."""
+"""The reasons in lists, by the code of the finding."""
 
 _KNOWN: Final[
     WeakKeyDictionary[CompiledGrammar, dict[NumberSpelling, Conversion | GrammarError | LimitExceededError]]
 ] = WeakKeyDictionary()
-"""What rules a grammar has, or why none: a list of targets asks for each of them, and then one is made."""
+"""The rules of a grammar, or why it has none: shared by all targets of a list and the export itself."""
 _WITHOUT_STACK: Final[WeakKeyDictionary[CompiledGrammar, dict[NumberSpelling, str]]] = WeakKeyDictionary()
-"""Why it cannot be written without a stack."""
+"""Why a grammar cannot be written without a stack."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlainGrammar:
-    """Rules, and which texts they do not hold, a sentence each."""
+    """Rules, and which texts they lack, a sentence each."""
 
     grammar: Grammar
     notes: tuple[str, ...]
 
 
 def refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
-    """Why a grammar cannot be written as rules over characters; of a JSON Schema that is found by writing them."""
+    """Return why a grammar cannot be written as rules over characters; for a JSON Schema this writes them."""
     if compiled.is_empty:
         return EMPTY_REFUSAL
     if compiled.automaton.token_elements:
@@ -52,7 +52,7 @@ def refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
 
 
 def schema_refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
-    """Why a JSON Schema cannot be written as rules; empty for other notations."""
+    """Return why a JSON Schema cannot be written as rules; empty for other notations."""
     if compiled.notation != "json_schema":
         return ""
     try:
@@ -65,7 +65,7 @@ def schema_refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
 
 
 def left_recursive_rule(compiled: CompiledGrammar) -> str:
-    """The name of a rule of a GBNF grammar that begins with itself, however it is written; empty where none does."""
+    """Return the name of a GBNF rule whose left recursion cannot be removed; empty if there is none."""
     if compiled.notation != "gbnf" or compiled.grammar is None or _is_finite(compiled):
         return ""
     cycles = left_recursion(without_direct_left_recursion(compiled.grammar))
@@ -77,10 +77,10 @@ def _is_finite(compiled: CompiledGrammar) -> bool:
 
 
 def gbnf_grammar(job: ExportJob) -> PlainGrammar:
-    """The rules of a GBNF grammar; other ones where they recurse to the left and need not.
+    """Return the rules of a GBNF grammar, rewritten if they are left-recursive and need not be.
 
     Raises:
-        LimitExceededError: the automaton that takes their place is too large.
+        LimitExceededError: the automaton that replaces them is too large.
         CancelledError: the job was cancelled.
     """
     compiled = job.compiled
@@ -96,7 +96,7 @@ def gbnf_grammar(job: ExportJob) -> PlainGrammar:
 
 
 def nesting_refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
-    """Why rules cannot be written without a stack; of a JSON Schema that is found by writing them."""
+    """Return why rules cannot be written without a stack; for a JSON Schema this writes them."""
     if options.depth is not None or compiled.is_regular:
         return ""
     if compiled.grammar is not None:
@@ -113,10 +113,15 @@ def nesting_refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
 
 
 def converted(compiled: CompiledGrammar, spelling: NumberSpelling, cancel: CancelToken | None = None) -> Conversion:
-    """A JSON Schema or a regex as rules, as `to_gbnf` gives them; kept as long as the grammar is.
+    """Return a JSON Schema or a regex as rules, as `to_gbnf` does; cached as long as the grammar exists.
+
+    Args:
+        compiled: the grammar.
+        spelling: for a schema, the encodings of strings and numbers.
+        cancel: cancels the conversion.
 
     Raises:
-        GrammarError, LimitExceededError: as `to_gbnf` says, and again without another try.
+        GrammarError, LimitExceededError: as `to_gbnf`; the error is cached too.
         CancelledError: `cancel` was used.
     """
     known = _KNOWN.setdefault(compiled, {})
@@ -132,20 +137,20 @@ def converted(compiled: CompiledGrammar, spelling: NumberSpelling, cancel: Cance
 
 
 def spelled(compiled: CompiledGrammar) -> frozenset[OptionName]:
-    """The options of a target that writes rules."""
+    """Return the options of a target that writes rules."""
     return frozenset({"spelling"} if compiled.notation == "json_schema" else ())
 
 
 def holds_fewer(job: ExportJob) -> bool:
-    """Whether rules of the job may lack texts of the grammar."""
+    """Return whether the rules of the job may lack texts of the grammar."""
     return job.compiled.notation == "json_schema" and job.options.spelling is NumberSpelling.PLAIN
 
 
 def plain_grammar(job: ExportJob) -> PlainGrammar:
-    """The job's rules.
+    """Return the job's rules.
 
     Raises:
-        GrammarError: no grammar without a memory can say what a schema asks for, or only one that is too large.
+        GrammarError: no grammar without a memory can express a schema, or only one that is too large.
         LimitExceededError: a regex with conditions has too large an automaton.
         CancelledError: the job was cancelled.
     """
@@ -158,10 +163,10 @@ def plain_grammar(job: ExportJob) -> PlainGrammar:
 
 
 def regular_form(job: ExportJob) -> tuple[CompiledGrammar, tuple[str, ...]]:
-    """A grammar that has a finite automaton: the job's own, or its regex, for which a depth may be given.
+    """Return a grammar with a finite automaton: the job's own, or its regex, for which a depth may be given.
 
     Raises:
-        GrammarError: its rules nest, and no depth was given; or no regex of a bearable size can say it.
+        GrammarError: its rules nest, and no depth was given; or the regex would be too large.
         CancelledError: the job was cancelled.
     """
     compiled = job.compiled

@@ -1,19 +1,15 @@
-r"""A plain grammar in llguidance's dialect of Lark, and that part of the dialect read back.
+r"""Printer for llguidance's dialect of Lark, and a parser for the printed subset.
 
-llguidance reads a text in two steps (`docs/syntax.md`): terminals are regular
-and matched by a lexer that takes the longest match and never goes back, rules
-are context-free over terminals. So where two terminals begin alike, a text can
-be lost: `("a" | "ab") ("bcd" | "cx")` does not take "abcd" (1.9.1). What is
-written here has no such place:
+llguidance reads a text in two steps (`docs/syntax.md`): terminals are regular and matched by a lexer that takes the
+longest match and never backtracks, rules are context-free over terminals. So where two terminals share a prefix, a text
+can be lost: `("a" | "ab") ("bcd" | "cx")` does not match "abcd" (1.9.1). The printed text has no such terminals:
 
-- a grammar without recursion becomes terminals that refer to each other, which
-  llguidance puts together into one automaton;
+- a grammar without recursion becomes terminals that refer to each other, which llguidance combines to one automaton;
 - one with recursion becomes rules whose terminals are one character each.
 
-Rejected: longer terminals where no other can begin alike. It would read better,
-and be wrong as soon as somebody edits it. Classes are written in Rust's regex
-syntax, of which `&&`, `--` and `~~` within a class never occur, since each
-character stands there once and `-` is escaped.
+Rejected: longer terminals where no other shares a prefix. It would be more readable, but wrong as soon as it is edited.
+Classes are written in Rust's regex syntax, of which `&&`, `--` and `~~` in a class never occur, since each character
+occurs once and `-` is escaped.
 """
 
 from __future__ import annotations
@@ -38,14 +34,14 @@ _LONGEST_LINE: Final = 100
 
 
 class NoLarkError(EngineError):
-    """What cannot be written so, or was not written here."""
+    """A grammar cannot be written as Lark, or a text was not written by `print_lark`."""
 
 
 def print_lark(grammar: Grammar) -> str:
-    """Write a grammar that `plain_grammar` gave.
+    """Print a grammar from `plain_grammar`.
 
     Raises:
-        NoLarkError: it holds conditions or whole tokens.
+        NoLarkError: it has conditions or tokens matched by id.
     """
     is_regular = not is_recursive(grammar)
     rename = _terminal if is_regular else _rule
@@ -69,7 +65,7 @@ def _rule(name: str) -> str:
 
 class _Printer:
     def __init__(self, *, joins: bool) -> None:
-        self._joins = joins  # whether neighbouring characters may stand in one string
+        self._joins = joins  # whether adjacent characters may be in one string
 
     def body(self, node: Node) -> str:
         alternatives = node.alternatives if isinstance(node, Choice) else (node,)
@@ -78,7 +74,7 @@ class _Printer:
         return line if len(line) <= _LONGEST_LINE else "\n  | ".join(written)
 
     def _text(self, node: Node, around: int) -> str:
-        """A node within alternatives (1), a sequence (2) or a repetition (3)."""
+        """Return the text of a node inside alternatives (1), a sequence (2) or a repetition (3)."""
         match node:
             case Empty():
                 return '""'
@@ -118,7 +114,7 @@ class _Printer:
 
 
 def _character(node: Node) -> str:
-    """The one character of a node that a string can show; empty for any other node."""
+    """Return the one character of a node that a string can show; empty for any other node."""
     if isinstance(node, Chars) and len(node.set.ranges) == 1 and node.set.ranges[0][0] == node.set.ranges[0][1]:
         character = chr(node.set.ranges[0][0])
         return character if character.isprintable() or character in _IN_STRING else ""
@@ -129,7 +125,7 @@ def _class(node: Chars) -> str:
     if character := _character(node):
         return f'"{_IN_STRING.get(character, character)}"'
     characters = node.set
-    if all(code in characters for code in _AROUND):  # Rust's classes hold no surrogates, and cannot name them either
+    if all(code in characters for code in _AROUND):  # Rust's classes contain no surrogates, and cannot name them either
         characters |= _SURROGATES
     return f"/{print_regex(Chars(characters)).replace('/', chr(92) + '/')}/"
 
@@ -145,10 +141,10 @@ _UNESCAPED: Final = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 def read_lark(text: str) -> Grammar:
-    """The grammar of a text that `print_lark` wrote, below comments and the line of options.
+    """Parse a text from `print_lark`, after comments and the line of options.
 
     Raises:
-        NoLarkError: the text is another.
+        NoLarkError: it is another text.
     """
     lines = [line for line in text.split("\n") if line and not line.startswith(("//", "%llguidance {}"))]
     left = "\n".join(lines)

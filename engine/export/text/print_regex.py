@@ -1,4 +1,4 @@
-r"""A node as a regular expression, for a full match, in a dialect of our own notation.
+r"""Printer of nodes as regular expressions for a full match, in one of the supported dialects.
 
 Only what all engines share is used: groups `(?:…)`, `|`, classes, `* + ?`,
 `{m,n}`. Classes name code points, never `\d`, `\w` or `.`, which differ from
@@ -24,15 +24,20 @@ Dialect = Literal["python", "ecma"]
 
 
 class NoRegexError(EngineError):
-    """A node holds what a regular expression cannot say."""
+    """A node has a part that a regular expression cannot express."""
 
 
 def print_regex(node: Node, dialect: Dialect = "python", limits: Limits | None = None) -> str:
-    """Write a node.
+    """Print a node.
+
+    Args:
+        node: the node.
+        dialect: the dialect.
+        limits: the limit of nesting.
 
     Raises:
         NoRegexError: it has references, tokens or conditions.
-        LimitExceededError: its groups are nested deeper than a regular expression may be.
+        LimitExceededError: its groups are nested too deeply for a regular expression.
     """
     limits = limits or Limits()
     limits.check("groups nested in one another", depth(node) + 1, limits.nesting, "nesting")
@@ -44,7 +49,7 @@ class _Printer:
         self._dialect = dialect
 
     def text(self, node: Node, around: int) -> str:
-        """A node within nothing or alternatives (0), a sequence (1) or a repetition (2)."""
+        """Return the text of a node at the top or inside alternatives (0), a sequence (1) or a repetition (2)."""
         match node:
             case Empty():
                 return "(?:)" if around == 2 else ""
@@ -97,7 +102,7 @@ class _Printer:
 
 
 def quantifier(minimum: int, maximum: int | None) -> str:
-    """How often, as it stands behind what is repeated."""
+    """Return the quantifier for a count."""
     if (minimum, maximum) in _QUANTIFIERS:
         return _QUANTIFIERS[minimum, maximum]
     if maximum is None:

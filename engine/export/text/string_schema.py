@@ -1,12 +1,11 @@
-r"""A regex or GBNF as a JSON Schema: of a string that holds what the grammar matches.
+r"""A regex or GBNF as a JSON Schema of strings that match the grammar.
 
-A schema's texts are JSON, so it cannot have the same texts. What people want who
-ask for it is a field of a record: a string whose content is one of them, such as
-`"2024-05-17"` for a date. So that is what is written, with `pattern`, and a note
-says that the quotes are new.
+A schema's texts are JSON, so it cannot have the same texts. Users who convert to a schema want a field of a record: a
+string with such a text, for example `"2024-05-17"` for a date. So the result uses `pattern`, and a note says that the
+quotes are new.
 
-`pattern` is a search in ECMAScript's dialect: an expression that means the same
-there stays as it is, any other is written for it; between `^` and `$`.
+`pattern` is a search in ECMAScript's dialect: an expression that means the same there stays unchanged, any other is
+rewritten; both are between `^` and `$`.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ QUOTED: Final = "each text stands between double quotes, spelled as JSON spells 
 
 
 def to_schema(compiled: CompiledGrammar, *, depth: int | None = None, cancel: CancelToken | None = None) -> Conversion:
-    """A JSON Schema whose values are the strings that the grammar matches.
+    """Return a JSON Schema whose values are the strings that the grammar matches.
 
     Args:
         compiled: the grammar, with its options.
-        depth: how often a rule may stand within itself, itself included; None where none may.
-        cancel: asked now and then.
+        depth: how often a rule may be nested in itself, itself included; None to refuse recursion.
+        cancel: cancels the conversion.
 
     Raises:
-        GrammarError: its rules are recursive and there is no `depth`, or no text of a bearable size can say it.
-        LimitExceededError: an expression that looks around has too large an automaton.
+        GrammarError: its rules are recursive and there is no `depth`, or the regex would be too large.
+        LimitExceededError: an expression with lookaround has too large an automaton.
         NotConvertibleError: it is a JSON Schema already.
         CancelledError: `cancel` was used.
     """
@@ -54,7 +53,7 @@ def to_schema(compiled: CompiledGrammar, *, depth: int | None = None, cancel: Ca
 
 
 def _kept(compiled: CompiledGrammar) -> Conversion | None:
-    """A regex as it stands where that means the same in ECMAScript, else written anew; None where it looks around."""
+    """Return a regex unchanged if it means the same in ECMAScript, else rewritten; None if it has lookaround."""
     limits = compiled.options.limits
     node, _ = parse_regex(compiled.source, compiled.options.dialect, limits)
     text = ""
@@ -68,6 +67,6 @@ def _kept(compiled: CompiledGrammar) -> Conversion | None:
 
 
 def pattern_of(text: str) -> str:
-    """The expression for a full match, in ECMAScript's dialect, of a text that `to_schema` wrote."""
+    """Return the expression for a full match, in ECMAScript's dialect, of a text from `to_schema`."""
     pattern: str = json.loads(text)["pattern"]
     return pattern.removeprefix(_BEFORE).removesuffix(_BEHIND)

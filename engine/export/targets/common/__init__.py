@@ -1,4 +1,4 @@
-"""What several targets share: a small base for each kind, and the functions that they call.
+"""Common parts of targets: a small base for each kind, and shared functions.
 
-Python packages, drawings, rules as text, and what servers make of a schema.
+Python packages, drawings, rules as text, and the treatment of schemas by servers.
 """

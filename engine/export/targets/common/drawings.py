@@ -1,4 +1,4 @@
-"""What targets share that draw an automaton: no options, one reason to refuse, and the check of the text drawn from."""
+"""Common parts of drawing targets: no options, one reason to refuse, and the check of the drawn text."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from engine.vocabulary import Vocabulary
 
 
 class DrawingTarget:
-    """The part of a `Target` that is the same for all drawings."""
+    """The part of a `Target` that all drawings share."""
 
     group = TargetGroup.PICTURE
     is_folder = False
     needs_vocabulary = False
 
     def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
-        """As `Target`."""
+        """Return the supported options; see `Target`."""
         return frozenset()
 
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
-        """As `Target`; only `make` knows whether it is too large to be drawn."""
+        """Return why a grammar does not fit; only `make` finds out whether it is too large to draw."""
         return drawing_refusal(compiled)
 
 
 def check_picture(job: ExportJob, shown: str) -> Check:
-    """The check of a picture: that of the text that Graphviz drew, with what is shown, a sentence."""
+    """Check a picture by the text that Graphviz drew; `shown` is a sentence about the picture."""
     text, _, _ = drawing(job)
     return check_drawn(job, text, "the grammar and the text that was drawn, read back by Graphviz,", shown)
 
 
 def check_drawn(job: ExportJob, text: str, compared: str, shown: str = "") -> Check:
-    """Hold the text of a drawing against the engine.
+    """Compare the text of a drawing with the engine.
 
     Args:
-        job: what is exported.
-        text: in the DOT language, as it was drawn.
+        job: the export job.
+        text: the drawn text, in the DOT language.
         compared: as for `Check`.
         shown: what was seen in the picture, a sentence.
 

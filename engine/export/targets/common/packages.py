@@ -1,4 +1,4 @@
-"""What exports that are Python packages share: the guide, its data, and how they are checked."""
+"""Common parts of Python package targets: the guide, its data, and their check."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _LONGEST: Final = 60
 
 
 class PackageTarget:
-    """The part of a `Target` that is the same for all Python packages.
+    """The part of a `Target` that all Python packages share.
 
     Attributes:
-        modules: of the runtimes, what a package has besides the guide.
+        modules: the modules of `runtimes` that a package has besides the guide.
     """
 
     group = TargetGroup.ELSEWHERE
@@ -35,15 +35,15 @@ class PackageTarget:
     modules: tuple[str, ...] = ()
 
     def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
-        """As `Target`."""
+        """Return the supported options; see `Target`."""
         return frozenset({"name"})
 
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
-        """As `Target`."""
+        """Return why a grammar does not fit; see `Target`."""
         return empty_refusal(compiled)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
-        """As `Target`: the modules are those that are tested here, and the data, run by them, have the right masks."""
+        """Check that the modules are the tested ones, and that the data, run by them, have the right masks."""
         folder = package_name(job.options.name)
         for path, content in runtime_files((*GUIDE, *self.modules)):
             if artifact.file(f"{folder}/{path}") != content:
@@ -57,25 +57,25 @@ class PackageTarget:
 
 
 def package_name(name: str) -> str:
-    """The import name of a package for a grammar: what is no letter, digit or underscore becomes one."""
+    """Return the import name of a grammar's package; other characters become underscores."""
     words = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:_LONGEST].strip("_")
     return _PREFIX + (words.removeprefix(_PREFIX) or "grammar")
 
 
 def empty_refusal(compiled: CompiledGrammar) -> str:
-    """Why there is nothing to run; empty where there is."""
+    """Return why there is nothing to run; empty if there is."""
     return "no text matches this grammar, so no token is ever allowed" if compiled.is_empty else ""
 
 
 def grammar_files(
     job: ExportJob, folder: str, modules: tuple[str, ...], init: str
 ) -> tuple[tuple[tuple[str, bytes], ...], tuple[str, ...]]:
-    """A package with the guide, other modules and the grammar's data.
+    """Return a package with the guide, other modules and the grammar's data.
 
     Args:
-        job: what is exported.
-        folder: where it goes.
-        modules: of the runtimes, besides the guide.
+        job: the export job.
+        folder: its folder.
+        modules: modules of `runtimes` besides the guide.
         init: the content of its `__init__.py`.
 
     Returns:
@@ -92,7 +92,14 @@ def grammar_files(
 
 
 def pyproject(folder: str, about: str, entry_points: str = "", depends: tuple[str, ...] = ()) -> bytes:
-    """The `pyproject.toml` of a package."""
+    """Return the `pyproject.toml` of a package.
+
+    Args:
+        folder: the package's folder.
+        about: its description.
+        entry_points: tables of entry points, as TOML.
+        depends: its dependencies.
+    """
     return (
         '[build-system]\nrequires = ["setuptools>=64"]\nbuild-backend = "setuptools.build_meta"\n\n'
         f'[project]\nname = "{folder.replace("_", "-")}"\nversion = "1.0.0"\n'
@@ -116,6 +123,6 @@ def check_pyproject(artifact: Artifact, folder: str) -> dict[str, Any]:
 
 
 def origin(job: ExportJob, notes: tuple[str, ...]) -> str:
-    """Where a package comes from, as the end of a README."""
+    """Return the origin of a package, as the end of a README."""
     left_out = ["## What it leaves out", "", *(f"- {note}" for note in notes), ""] if notes else []
     return "\n".join([*left_out, "## What it was made from", "", indented_provenance(job), ""])

@@ -1,4 +1,4 @@
-"""What targets share that write rules: they heed the spelling, and refuse what rules over characters cannot say."""
+"""Common parts of targets that write rules: the spelling option, and the refusal of what rules cannot express."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from engine.vocabulary import Vocabulary
 
 
 class RulesTarget:
-    """The part of a `Target` that is the same for all rules."""
+    """The part of a `Target` that all rule targets share."""
 
     group = TargetGroup.TEXT
     is_folder = False
     needs_vocabulary = False
 
     def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
-        """As `Target`."""
+        """Return the supported options; see `Target`."""
         return spelled(compiled)
 
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
-        """As `Target`."""
+        """Return why a grammar does not fit; see `Target`."""
         return refusal(compiled, options)

@@ -1,11 +1,11 @@
-"""Notes on how servers treat a JSON Schema that is sent to them as it is: what they drop, refuse or read otherwise.
+"""Notes on how servers treat a JSON Schema: what they ignore, refuse or interpret differently.
 
 Sources, as of the releases named: llama.cpp v0.5.0, `common/json-schema.cpp`; vLLM 0.33,
 `has_xgrammar_unsupported_json_features` and `has_guidance_unsupported_json_features` in
 `vllm/v1/structured_output`; SGLang 0.5.23, `validate_xgrammar_json_schema` in
 `sglang/srt/constrained/json_schema_validation.py`; xgrammar 0.2.8 and llguidance 1.9.1 as measured on
-one schema for each keyword; OpenAI's guide to structured outputs. Only keywords that the schema
-really uses are mentioned; the bodies with a grammar need none of this.
+one schema for each keyword; OpenAI's guide to structured outputs. Only keywords that the schema uses are mentioned;
+request bodies with a grammar need no notes.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ _NEEDS_TYPE: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("required", "patternProperties", "propertyNames", "minProperties", "maxProperties"), _OF_OBJECTS),
     **dict.fromkeys(("minItems", "maxItems"), _OF_ARRAYS),
 }
-"""Keywords by which xgrammar does not know a type of value, with those beside them by which it does."""
+"""Keywords from which xgrammar does not infer a type, with sibling keywords from which it does."""
 _OPENAI_REFUSES: Final = ("allOf", *_CONDITIONS, "patternProperties", "propertyNames", "uniqueItems", *_CONTAINS)
 
 
 def schema_notes(server: str, schema: Any) -> tuple[str, ...]:
-    """Describe where a server treats a schema otherwise than the standard says, a sentence each.
+    """Describe where a server's treatment of a schema differs from the standard, a sentence each.
 
     Args:
         server: `llama-server`, `vllm`, `sglang` or `openai`.
@@ -101,7 +101,10 @@ def _vllm(parts: list[dict[str, Any]], used: set[str]) -> Iterator[str]:
 
 
 def _not_for_xgrammar_in_vllm(part: dict[str, Any]) -> Iterator[str]:
-    """The keywords of a schema for which vLLM does not use xgrammar; only a declared `type` makes it look."""
+    """Yield the keywords of a schema for which vLLM does not use xgrammar.
+
+    It checks them only with a declared `type`.
+    """
     declared = part.get("type")
     types = {declared} if isinstance(declared, str) else set(declared) if isinstance(declared, list) else set()
     if types & {"integer", "number"} and "multipleOf" in part:
@@ -122,7 +125,7 @@ def _not_for_xgrammar_in_vllm(part: dict[str, Any]) -> Iterator[str]:
 
 
 def _names_conflict(part: dict[str, Any]) -> bool:
-    """Tell whether `propertyNames` stands beside what vLLM does not let xgrammar combine it with."""
+    """Return whether `propertyNames` is beside a keyword that vLLM does not let xgrammar combine it with."""
     names = part["propertyNames"]
     return (
         "properties" in part
@@ -169,7 +172,7 @@ def _xgrammar(parts: list[dict[str, Any]], used: set[str]) -> Iterator[str]:
 
 
 def _is_untyped(keyword: str, part: dict[str, Any]) -> bool:
-    """Tell whether xgrammar cannot see to which type of value a keyword applies."""
+    """Return whether xgrammar cannot infer the type that a keyword applies to."""
     if keyword not in part or "type" in part or "$ref" in part:
         return False
     return not any(other in part for other in _NEEDS_TYPE[keyword])
@@ -191,7 +194,7 @@ def _leaves_open(parts: list[dict[str, Any]]) -> bool:
 
 
 def _schemas(value: Any) -> Iterator[dict[str, Any]]:
-    """The schema and all schemas within it; what is data or the name of a property is none."""
+    """Yield the schema and all its subschemas; data and maps of names are not schemas."""
     if isinstance(value, list):
         for item in value:
             yield from _schemas(item)
