@@ -410,6 +410,8 @@ class DecodeHandler:
                 position = session.position()
                 if position.finish is Finish.DEAD_END and session.pipeline != PipelineSettings():
                     dead_end = str(session.dead_end())
+                elif position.emptied_by:
+                    dead_end = str(session.emptied(position.emptied_by))
             except EngineError as failure:
                 error = error or sentence(failure)
         return DecodeView(

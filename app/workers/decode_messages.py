@@ -227,8 +227,8 @@ class DecodeView:
         stop_before: why a step did not take its token; None if it did, and for any other request.
         pipeline: the stages between the model and the sampler.
         pipeline_error: why this model cannot use them, so that no step is possible; empty if it can.
-        dead_end: at a dead end, the stage that removes all tokens and what it expects; empty if it is the grammar
-            alone.
+        dead_end: at a dead end, or if no token can be drawn, the stage that removes all tokens and what it expects;
+            empty if it is the grammar alone.
         refused: the stages that this request asked for and that are not active, each unfit by itself.
     """
 

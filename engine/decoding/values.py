@@ -328,6 +328,8 @@ class Position:
         context: how much of the model's context is left; None if it has no limit.
         is_remembered: whether the values come from what a step stored, until the model has answered again: only the
             model's top tokens then, and no stage effects.
+        emptied_by: the stage that leaves no token to draw though the masks allow some; empty where none does. Then the
+            candidates have no probability after the mask.
     """
 
     output: bytes
@@ -355,6 +357,7 @@ class Position:
     grammar_text: bytes | None = None
     context: ContextState | None = None
     is_remembered: bool = False
+    emptied_by: str = ""
 
     def __reduce__(self) -> tuple[Callable[..., Position], tuple[object, ...]]:
         """Pickle plain values, and the candidates by column: there are hundreds, and objects are slow to create."""

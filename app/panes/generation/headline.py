@@ -63,6 +63,11 @@ def headline_of(position: Position, *, has_model: bool = True) -> Parts:
             HeadlinePart("Dead end", strong=True, role=Role.ERROR),
             HeadlinePart(": no token of this vocabulary may come next"),
         )
+    if position.emptied_by:
+        return (
+            HeadlinePart("No token can be drawn", strong=True, role=Role.ERROR),
+            HeadlinePart(f": the stage “{position.emptied_by}” removes all that the stages before it leave"),
+        )
     if position.forced:
         return _forced(position, has_model=has_model)
     allowed = HeadlinePart(f"{position.allowed:,}", strong=True)
@@ -254,7 +259,7 @@ class Headline(StableWidget):
         if position is self._position:
             return
         self._parts = headline_of(position, has_model=has_model)
-        self._is_emptied = bool(dead_end) and position.finish is Finish.DEAD_END
+        self._is_emptied = bool(dead_end) and (position.finish is Finish.DEAD_END or bool(position.emptied_by))
         if self._is_emptied:
             self._parts = (*self._parts[:1], HeadlinePart(f": {unmarked(dead_end)}"))
         self._details = "" if self._is_emptied else second_line_of(position)

@@ -109,7 +109,9 @@ def rows(decision: Decision, ids: Ids, vocabulary: Vocabulary) -> tuple[Candidat
 
 def _rows(decision: Decision, ids: Ids, ranks_of_ids: Ids, vocabulary: Vocabulary) -> tuple[Candidate, ...]:
     listed, tokens, size = ids.tolist(), vocabulary.tokens, vocabulary.size
-    numbers = (decision.p, decision.p_masked, decision.p_sampled, decision.allowed)
+    # A stage that leaves no token to draw leaves no distribution either, although masks allow some.
+    p_masked = np.zeros_like(decision.p_masked) if decision.emptied_by else decision.p_masked
+    numbers = (decision.p, p_masked, decision.p_sampled, decision.allowed)
     return tuple(
         map(
             Candidate,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.staged import StagePlan
-from engine.decoding.errors import DeadEndError, FinishedError, NotAllowedError, RemovedError
+from engine.decoding.errors import DeadEndError, EmptyMaskError, FinishedError, NotAllowedError, RemovedError
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.sampling import candidates
 from engine.decoding.sampling.sampler import Decision, decide
@@ -248,6 +248,10 @@ class DecodeSession:
     def dead_end(self) -> DeadEndError:
         """Build the error of a dead end: which stage leaves nothing, and what it expects."""
         return self._constraint.dead_end()
+
+    def emptied(self, stage: str) -> EmptyMaskError:
+        """Build the error for a stage that leaves no token to draw although the masks allow some."""
+        return self._constraint.emptied(stage)
 
     def lookup(self, text: str) -> tuple[Candidate, ...]:
         """Find tokens by id (`#123`), exact bytes (`"…"`) or a part, and return them with their numbers here."""

@@ -40,6 +40,7 @@ def position_at(
     allowed = int(np.count_nonzero(constraint.allowed()))
     table = () if decision is None else candidates.table(decision, vocabulary)
     mask_us, logits_ms = times
+    emptied_by = decision.emptied_by if decision else ""
     return Position(
         output=output_of(tree, vocabulary),
         index=tree.depth,
@@ -58,12 +59,13 @@ def position_at(
         mask_us=mask_us,
         logits_ms=logits_ms,
         entropy=entropy(decision.p, decision.logits) if decision else None,
-        entropy_masked=entropy(decision.p_masked, decision.masked) if decision else None,
+        entropy_masked=entropy(decision.p_masked, decision.masked) if decision and not emptied_by else None,
         stages=waterfall(decision.p, decision.stages, decision.p_sampled) if decision else (),
         broken_at=broken_at(tree),
         budget=constraint.budget(),
         parts=constraint.parts,
         grammar_text=constraint.grammar_text,
+        emptied_by=emptied_by,
     )
 
 

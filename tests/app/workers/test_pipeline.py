@@ -18,6 +18,7 @@ from app.workers.decode_messages import (
     SetBudget,
     SetGrammar,
     SetPipeline,
+    SetSampler,
     StepOnce,
     Take,
     TokensRequest,
@@ -120,6 +121,15 @@ def test_why_names_the_stage_that_removes_a_token(worker):
     assert worker(Why(EOS)).removed_by is None  # that is the grammar's own no
     assert "suppress" in worker(Lookup('"e"')).verdicts[0]
     assert "forced against the processors" in worker(Force(E)).note
+
+
+def test_processors_that_leave_no_token_say_so_before_a_step(worker):
+    worker(grammar("z"))
+    worker(SetSampler(SamplerSettings(top_k=1)))
+    view = worker(SetPipeline(PipelineSettings(order=(StageName.BIAS, StageName.TOP_K, StageName.GRAMMAR), bias=(("e", 3.0),))))
+    assert (view.position.emptied_by, view.position.finish) == ("grammar", None)
+    assert view.dead_end.startswith("the stage `grammar` leaves no token: stages before it ruled out")
+    assert worker(SetPipeline(PipelineSettings())).dead_end == ""
 
 
 def test_a_dead_end_says_which_stage_is_empty(worker):

@@ -177,3 +177,12 @@ def test_a_spelling_of_ones_own_is_told_of():
     found = replay_ids(grammar, list(b"ab"), TokenSource(LETTERS, lambda text: [128] if text == "ab" else []), budget=9)
     text, _ = assessment_of(position(output=b"ab"), found)
     assert text.endswith("the tokenizer itself would spell it otherwise from token 1 on")
+
+
+def test_processors_that_leave_no_token_are_said_instead_of_what_the_mask_leaves(qtbot):
+    headline = Headline()
+    qtbot.addWidget(headline)
+    at = replace(position(allowed=12), emptied_by="grammar")
+    assert said(at).startswith("No token can be drawn: the stage “grammar” removes")
+    headline.show_position(at, "the stage `grammar` leaves no token: it expects `c`")
+    assert headline.text == "No token can be drawn: the stage “grammar” leaves no token: it expects “c”"

@@ -178,12 +178,15 @@ def test_a_filter_before_the_mask_may_leave_nothing_and_says_so():
     model = GivenModel(WORDS, [9, 8, 7, 0, 0, 0, 0, 0])
     pipeline = PipelineSettings(order=(StageName.TOP_K, StageName.GRAMMAR))
     session = DecodeSession(compile_grammar("regex", "c+"), model, pipeline=pipeline, sampler=SamplerSettings(top_k=2))
-    assert session.position().finish is None
+    at = session.position()
+    assert (at.finish, at.emptied_by, at.entropy_masked) == (None, StageName.GRAMMAR, None)
+    assert {one.p_masked for one in at.candidates} == {one.p_sampled for one in at.candidates} == {0.0}
     with pytest.raises(EmptyMaskError, match=r"the stage `grammar` leaves no token: .*it expects `c`"):
         session.step()
     assert session.take(4).token == b"c"
     session.back()
     session.set_pipeline(PipelineSettings())
+    assert session.position().emptied_by == ""
     assert session.step().token == b"c"
 
 
