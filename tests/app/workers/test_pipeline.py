@@ -126,7 +126,8 @@ def test_why_names_the_stage_that_removes_a_token(worker):
 def test_processors_that_leave_no_token_say_so_before_a_step(worker):
     worker(grammar("z"))
     worker(SetSampler(SamplerSettings(top_k=1)))
-    view = worker(SetPipeline(PipelineSettings(order=(StageName.BIAS, StageName.TOP_K, StageName.GRAMMAR), bias=(("e", 3.0),))))
+    order = StageName.BIAS, StageName.TOP_K, StageName.GRAMMAR
+    view = worker(SetPipeline(PipelineSettings(order=order, bias=(("e", 3.0),))))
     assert (view.position.emptied_by, view.position.finish) == ("grammar", None)
     assert view.dead_end.startswith("the stage `grammar` leaves no token: stages before it ruled out")
     assert worker(SetPipeline(PipelineSettings())).dead_end == ""
