@@ -91,19 +91,19 @@ class _ContainsCounter(NamedTuple):
 class ArrayMachine:
     """A conjunction of assertions over arrays. It lives no longer than its solver."""
 
-    def __init__(self, goals: SchemaSolver, conjunction: tuple[Formula, ...]) -> None:
-        self._known_by = ref(goals)
+    def __init__(self, solver: SchemaSolver, conjunction: tuple[Formula, ...]) -> None:
+        self._solver_ref = ref(solver)
         self.least, self.most = 0, None
         self.distinct: UniqueItems | None = None
         self._equal: UniqueItems | None = None
         self._ranges: list[Items] = []
-        self._quotas: list[_ContainsCounter] = []
+        self._counters: list[_ContainsCounter] = []
         self._conjunction = conjunction
         for item in conjunction:
             self._add(item)
         edges = {self.least, self.most or 0}
         edges |= {edge for part in self._ranges for edge in (part.first, part.end or 0)}
-        edges |= {edge for quota in self._quotas for edge in (quota.first, quota.end or 0)}
+        edges |= {edge for counter in self._counters for edge in (counter.first, counter.end or 0)}
         self._last = max(edges)
         self._item_goals: dict[int, Formula] = {}
 
@@ -111,16 +111,16 @@ class ArrayMachine:
     most: int | None
 
     @property
-    def _goals(self) -> SchemaSolver:
-        goals = self._known_by()
-        if goals is None:
+    def _solver(self) -> SchemaSolver:
+        solver = self._solver_ref()
+        if solver is None:
             raise ReferenceError("the goals of this case are gone")
-        return goals
+        return solver
 
     @property
     def start(self) -> ArrayState:
         """Return the state before the first item."""
-        return ArrayState(self, 0, (0,) * len(self._quotas), frozenset())
+        return ArrayState(self, 0, (0,) * len(self._counters), frozenset())
 
     def _add(self, item: Formula) -> None:
         negated = isinstance(item, Not)
@@ -133,11 +133,11 @@ class ArrayMachine:
             case Items() if not negated:
                 self._ranges.append(atom)
             case Items():
-                value = self._goals.arena.negate(atom.value)
-                self._quotas.append(_ContainsCounter(value, 1, None, atom.first, atom.end, atom.place))
+                value = self._solver.arena.negate(atom.value)
+                self._counters.append(_ContainsCounter(value, 1, None, atom.first, atom.end, atom.place))
             case Contains():
                 least, most = _range(atom.least, atom.most, negated=negated)
-                self._quotas.append(_ContainsCounter(atom.value, least, most, 0, None, atom.place))
+                self._counters.append(_ContainsCounter(atom.value, least, most, 0, None, atom.place))
             case UniqueItems() if not negated:
                 self.distinct = atom
             case UniqueItems():
@@ -152,42 +152,48 @@ class ArrayMachine:
 
     # ------------------------------------------------------------------ states
 
-    def can_close(self, place: ArrayState) -> bool:
+    def can_close(self, state: ArrayState) -> bool:
         """Return whether the array may end."""
         return (
-            place.at >= self.least
-            and (self.most is None or place.at <= self.most)
-            and all(count >= quota.least for count, quota in zip(place.counts, self._quotas, strict=True))
+            state.at >= self.least
+            and (self.most is None or state.at <= self.most)
+            and all(count >= counter.least for count, counter in zip(state.counts, self._counters, strict=True))
         )
 
-    def moves(self, place: ArrayState) -> tuple[ArrayTransition, ...]:
+    def moves(self, state: ArrayState) -> tuple[ArrayTransition, ...]:
         """Return the items that may come next, each with a state that can be completed."""
-        goals = self._goals
-        known = goals.arrays.moves.get(place)
+        solver = self._solver
+        known = solver.arrays.moves.get(state)
         if known is None:
-            before = goals.provisional_epoch
-            moves = self._all_moves(place)
+            before = solver.provisional_epoch
+            transitions = self._all_transitions(state)
             if self.distinct is not None:
-                moves = [move._replace(goal=self._without_dead_ends(move)) for move in moves]
-            known = tuple(move for move in moves if goals.is_satisfiable(move.goal) and self.is_live(move.place))
-            if goals.provisional_epoch == before:
-                goals.arrays.moves[place] = known
+                transitions = [
+                    transition._replace(goal=self._without_dead_ends(transition)) for transition in transitions
+                ]
+            known = tuple(
+                transition
+                for transition in transitions
+                if solver.is_satisfiable(transition.goal) and self.is_live(transition.place)
+            )
+            if solver.provisional_epoch == before:
+                solver.arrays.moves[state] = known
         return known
 
-    def after_any(self, place: ArrayState) -> ArrayState | None:
+    def after_any(self, state: ArrayState) -> ArrayState | None:
         """Return the state after an item whose value was not examined; None if the value has to be known."""
-        if place.at < self.least or self._quotas or UNKNOWN_VALUE in place.seen:
+        if state.at < self.least or self._counters or UNKNOWN_VALUE in state.seen:
             return None
-        return place._replace(seen=place.seen | {UNKNOWN_VALUE})
+        return state._replace(seen=state.seen | {UNKNOWN_VALUE})
 
-    def has_spare(self, place: ArrayState) -> bool:
+    def has_spare(self, state: ArrayState) -> bool:
         """Return whether another item may follow, whatever the item was that was not examined."""
-        known = place._replace(seen=place.seen - {UNKNOWN_VALUE})
-        return any(len(self._goals.values(move.goal, 2) or (0, 0)) > 1 for move in self.moves(known))
+        known = state._replace(seen=state.seen - {UNKNOWN_VALUE})
+        return any(len(self._solver.values(transition.goal, 2) or (0, 0)) > 1 for transition in self.moves(known))
 
-    def after(self, place: ArrayState, value: Value) -> ArrayState | None:
+    def after(self, state: ArrayState, value: Value) -> ArrayState | None:
         """Return the state after an item that equals `value`, where no two items may be equal; None if it is dead."""
-        following = place._replace(seen=place.seen | {value})
+        following = state._replace(seen=state.seen | {value})
         return following if self.is_live(following) else None
 
     def item_goal(self, index: int) -> Formula:
@@ -195,46 +201,48 @@ class ArrayMachine:
         goal = self._item_goals.get(index)
         if goal is None:
             checkpoint(1 + len(self._ranges) // 8)
-            goal = self._goals.arena.all_of(
+            goal = self._solver.arena.all_of(
                 part.value for part in self._ranges if part.first <= index and (part.end is None or index < part.end)
             )
             self._item_goals[index] = goal
         return goal
 
-    def _all_moves(self, place: ArrayState) -> list[ArrayTransition]:
-        if self.most is not None and place.at >= self.most:
+    def _all_transitions(self, state: ArrayState) -> list[ArrayTransition]:
+        if self.most is not None and state.at >= self.most:
             return []
-        arena, index = self._goals.arena, place.at
-        checkpoint(4 + len(self._quotas) + len(place.seen))
-        ways: list[tuple[Formula, tuple[int, ...]]] = [(self.item_goal(index), ())]
-        if place.seen:
+        arena, index = self._solver.arena, state.at
+        checkpoint(4 + len(self._counters) + len(state.seen))
+        choices: list[tuple[Formula, tuple[int, ...]]] = [(self.item_goal(index), ())]
+        if state.seen:
             assert self.distinct is not None
-            self._goals.check_distinct(place.seen)
-            used = arena.among(sorted(place.seen, key=repr), self.distinct.place, seen=True)
-            ways = [(arena.all_of((ways[0][0], arena.negate(used))), ())]
-        for quota, count in zip(self._quotas, place.counts, strict=True):
-            checkpoint(4 * len(ways))
-            ways = [
-                (goal, (*counts, n)) for goal, counts in ways for goal, n in self._choices(goal, quota, count, index)
+            self._solver.check_distinct(state.seen)
+            used = arena.among(sorted(state.seen, key=repr), self.distinct.place, seen=True)
+            choices = [(arena.all_of((choices[0][0], arena.negate(used))), ())]
+        for counter, count in zip(self._counters, state.counts, strict=True):
+            checkpoint(4 * len(choices))
+            choices = [
+                (goal, (*counts, n))
+                for goal, counts in choices
+                for goal, n in self._choices(goal, counter, count, index)
             ]
         following = min(index + 1, self._last)
         if self.most is not None:
             following = index + 1
-        return [ArrayTransition(goal, ArrayState(self, following, counts, place.seen)) for goal, counts in ways]
+        return [ArrayTransition(goal, ArrayState(self, following, counts, state.seen)) for goal, counts in choices]
 
-    def _choices(self, goal: Formula, quota: _ContainsCounter, count: int, index: int) -> list[tuple[Formula, int]]:
+    def _choices(self, goal: Formula, counter: _ContainsCounter, count: int, index: int) -> list[tuple[Formula, int]]:
         """Return the goals of an item and the counter's values after it: the item counts, or it does not."""
-        arena = self._goals.arena
-        if index < quota.first or (quota.end is not None and index >= quota.end):
+        arena = self._solver.arena
+        if index < counter.first or (counter.end is not None and index >= counter.end):
             return [(goal, count)]
-        if quota.most is None:
-            if count >= quota.least:
+        if counter.most is None:
+            if count >= counter.least:
                 return [(goal, count)]
-            return [(arena.all_of((goal, quota.value)), count + 1), (goal, count)]
-        without = (arena.all_of((goal, arena.negate(quota.value))), count)
-        if count >= quota.most:
+            return [(arena.all_of((goal, counter.value)), count + 1), (goal, count)]
+        without = (arena.all_of((goal, arena.negate(counter.value))), count)
+        if count >= counter.most:
             return [without]
-        counted = goal if quota.least == 0 else arena.all_of((goal, quota.value))
+        counted = goal if counter.least == 0 else arena.all_of((goal, counter.value))
         return [(counted, count + 1), without]
 
     def sample(self) -> list[ArrayState]:
@@ -244,86 +252,92 @@ class ArrayMachine:
 
     # ------------------------------------------------------------------ liveness
 
-    def is_live(self, place: ArrayState) -> bool:
+    def is_live(self, state: ArrayState) -> bool:
         """Return whether the array can be completed."""
-        goals = self._goals
-        return goals.is_live(goals.arrays.live, place, self._is_live)
+        solver = self._solver
+        return solver.is_live(solver.arrays.live, state, self._is_live)
 
-    def _is_live(self, place: ArrayState) -> bool:
+    def _is_live(self, state: ArrayState) -> bool:
         if self._equal is not None:
-            if self._goals.budget is not None:
+            if self._solver.budget is not None:
                 raise UndecidedError("that two items are equal cannot be asked for", self._equal.place)
-            self._goals.mark_provisional()
+            self._solver.mark_provisional()
             return False
-        if self.can_close(place):
+        if self.can_close(state):
             return True
         if self.most is not None and self.least > self.most:
             return False
-        if self.distinct is not None and (self._quotas or self.least - place.at > 1):
-            return self._has_distinct(place)
-        if not self._quotas:
+        if self.distinct is not None and (self._counters or self.least - state.at > 1):
+            return self._has_distinct(state)
+        if not self._counters:
             # Only the items below the least count matter, and only where their goals change.
-            edges = {place.at, *(part.first for part in self._ranges), *(part.end or 0 for part in self._ranges)}
+            edges = {state.at, *(part.first for part in self._ranges), *(part.end or 0 for part in self._ranges)}
             return all(
-                self._goals.is_satisfiable(self._goal_here(place, index))
+                self._solver.is_satisfiable(self._goal_here(state, index))
                 for index in sorted(edges)
-                if place.at <= index < self.least
+                if state.at <= index < self.least
             )
-        return self._search(place)
+        return self._search(state)
 
-    def _goal_here(self, place: ArrayState, index: int) -> Formula:
-        if index == place.at:
-            return self._all_moves(place)[0].goal
+    def _goal_here(self, state: ArrayState, index: int) -> Formula:
+        if index == state.at:
+            return self._all_transitions(state)[0].goal
         return self.item_goal(index)
 
     def _search(self, start: ArrayState) -> bool:
         """Search depth first for a state that can close; items that count are tried first."""
-        goals = self._goals
+        solver = self._solver
         seen, todo = {start}, [start]
         while todo:
-            place = todo.pop()
-            for move in reversed(self._all_moves(place)):
-                if move.place in seen or not goals.is_satisfiable(move.goal):
+            state = todo.pop()
+            for transition in reversed(self._all_transitions(state)):
+                if transition.place in seen or not solver.is_satisfiable(transition.goal):
                     continue
-                if self.can_close(move.place) or goals.arrays.live.get(move.place):
+                if self.can_close(transition.place) or solver.arrays.live.get(transition.place):
                     return True
-                seen.add(move.place)
-                goals.limits.check("places of an array", len(seen), goals.limits.search, "search")
-                todo.append(move.place)
+                seen.add(transition.place)
+                solver.limits.check("places of an array", len(seen), solver.limits.search, "search")
+                todo.append(transition.place)
         return False
 
     # ------------------------------------------------------------------ items that must all differ
 
-    def _has_distinct(self, place: ArrayState) -> bool:
+    def _has_distinct(self, state: ArrayState) -> bool:
         """Return whether items that all differ can complete the array; items that count are tried first."""
         tried = 0
-        todo: list[tuple[ArrayState, tuple[Formula, ...]]] = [(place, ())]
+        todo: list[tuple[ArrayState, tuple[Formula, ...]]] = [(state, ())]
         while todo:
             here, so_far = todo.pop()
-            for move in reversed(self._useful_moves(here)):
+            for transition in reversed(self._useful_transitions(here)):
                 tried += 1
                 if len(so_far) == _MOST_DISTINCT or tried > _MOST_TRIED:
                     self._refuse(f"more than {_MOST_DISTINCT} items that must all differ are not looked for")
                     return False
-                if not self._goals.is_satisfiable(move.goal):
+                if not self._solver.is_satisfiable(transition.goal):
                     continue
-                wanted = (*so_far, move.goal)
-                if not self.can_close(move.place):
-                    todo.append((move.place, wanted))
+                wanted = (*so_far, transition.goal)
+                if not self.can_close(transition.place):
+                    todo.append((transition.place, wanted))
                 elif self._can_differ(wanted):
                     return True
         return False
 
-    def _useful_moves(self, place: ArrayState) -> list[ArrayTransition]:
+    def _useful_transitions(self, state: ArrayState) -> list[ArrayTransition]:
         """Return the transitions that bring the end nearer; beyond all bounds, only items that count do."""
-        moves = self._all_moves(place)
-        return moves if place.at < self._steady else [move for move in moves if move.place.counts != place.counts]
+        transitions = self._all_transitions(state)
+        return (
+            transitions
+            if state.at < self._steady
+            else [transition for transition in transitions if transition.place.counts != state.counts]
+        )
 
     @cached_property
     def _steady(self) -> int:
         """Return the first index from which all items have the same goal and the array is long enough."""
         ranges = [edge for part in self._ranges for edge in (part.first, part.end or 0)]
-        return max((self.least, *ranges, *(edge for quota in self._quotas for edge in (quota.first, quota.end or 0))))
+        return max(
+            (self.least, *ranges, *(edge for counter in self._counters for edge in (counter.first, counter.end or 0)))
+        )
 
     def _can_differ(self, wanted: tuple[Formula, ...]) -> bool:
         """Return whether different values satisfy the goals: a matching of goals to values."""
@@ -341,29 +355,29 @@ class ArrayMachine:
         return all(_match(row, choices, taken, set()) for row in range(len(choices)))
 
     def _values(self, goal: Formula, most: int) -> list[Value] | None:
-        values = self._goals.values(goal, most)
+        values = self._solver.values(goal, most)
         if values is None:
             self._refuse("whether so many arrays or objects can all differ is not decided")
         return values
 
-    def _without_dead_ends(self, move: ArrayTransition) -> Formula:
+    def _without_dead_ends(self, transition: ArrayTransition) -> Formula:
         """Return the goal of an item, without the values that the items after it need.
 
         Only the values of goals that few values satisfy matter: if a goal has more values than there are items missing,
         one of them is always left.
         """
-        following = move.place
+        following = transition.place
         if self.can_close(following) or not self.is_live(following):
-            return move.goal
+            return transition.goal
         found: dict[Formula, None] = {}
         reached, todo = {following}, [following]
         while todo:
             here = todo.pop()
-            for each in self._useful_moves(here):
+            for each in self._useful_transitions(here):
                 found[each.goal] = None
                 if each.place not in reached and not self.can_close(each.place):
                     reached.add(each.place)
-                    self._goals.limits.check("places of an array", len(reached), _MOST_TRIED)
+                    self._solver.limits.check("places of an array", len(reached), _MOST_TRIED)
                     todo.append(each.place)
         longest = min(len(reached), _MOST_DISTINCT)
         few: dict[Value, None] = {}
@@ -372,20 +386,20 @@ class ArrayMachine:
             if values is not None and len(values) <= longest:
                 few.update(dict.fromkeys(values))
         needed = [value for value in few if not self.is_live(following._replace(seen=following.seen | {value}))]
-        arena = self._goals.arena
+        arena = self._solver.arena
         assert self.distinct is not None
         return (
-            arena.all_of((move.goal, arena.negate(arena.among(needed, self.distinct.place, seen=True))))
+            arena.all_of((transition.goal, arena.negate(arena.among(needed, self.distinct.place, seen=True))))
             if needed
-            else move.goal
+            else transition.goal
         )
 
     def _refuse(self, message: str) -> None:
         """Raise during the precheck; later, count the array as dead and mark the answer as provisional."""
         assert self.distinct is not None
-        if self._goals.budget is not None:
+        if self._solver.budget is not None:
             raise UndecidedError(message, self.distinct.place)
-        self._goals.mark_provisional()
+        self._solver.mark_provisional()
 
 
 def _match(row: int, choices: list[list[Value]], taken: dict[Value, int], seen: set[Value]) -> bool:

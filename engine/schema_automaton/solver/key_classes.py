@@ -47,43 +47,43 @@ class KeyClass:
         keys: the formula that they satisfy, apart from the names.
         names: the names of the object, which are not in the class.
         goal: what the values of such members must satisfy.
-        quests: the existential assertions that such a member may satisfy, as a bit set.
+        exists_constraints: the existential assertions that such a member may satisfy, as a bit set.
     """
 
     keys: Formula
     names: tuple[str, ...]
     goal: Formula
-    quests: int
+    exists_constraints: int
     _languages: dict[frozenset[str], TextLanguage] = field(default_factory=dict)
     _witnesses: dict[frozenset[str], str | None] = field(default_factory=dict)
 
-    def language(self, goals: SchemaSolver, used: frozenset[str]) -> TextLanguage:
+    def language(self, solver: SchemaSolver, used: frozenset[str]) -> TextLanguage:
         """Return the language of the keys of this class that are not used yet."""
         language = self._languages.get(used)
         if language is None:
-            language = self._languages[used] = goals.text(self._without(goals, used))
+            language = self._languages[used] = solver.text(self._without(solver, used))
         return language
 
-    def has_keys(self, goals: SchemaSolver) -> bool:
+    def has_keys(self, solver: SchemaSolver) -> bool:
         """Return whether the class contains a key that is not one of the names."""
-        return self.keys is goals.arena.true or self.language(goals, frozenset()).start is not None
+        return self.keys is solver.arena.true or self.language(solver, frozenset()).start is not None
 
-    def witness(self, goals: SchemaSolver, used: frozenset[str]) -> str | None:
+    def witness(self, solver: SchemaSolver, used: frozenset[str]) -> str | None:
         """Return one key of the class that is not used yet; None if there is none."""
-        if self.keys is goals.arena.true:
+        if self.keys is solver.arena.true:
             taken = {*self.names, *used}
             checkpoint(1 + len(taken) // 4)
             return next(key for key in (f"x{i}" for i in range(len(taken) + 1)) if key not in taken)
         if used not in self._witnesses:
-            self._witnesses[used] = next(iter(some_strings(self.language(goals, used), 1)), None)
+            self._witnesses[used] = next(iter(some_strings(self.language(solver, used), 1)), None)
         return self._witnesses[used]
 
-    def _without(self, goals: SchemaSolver, used: frozenset[str]) -> Formula:
+    def _without(self, solver: SchemaSolver, used: frozenset[str]) -> Formula:
         checkpoint(1 + len(self.names) + len(used))
-        excluded = [name for name in sorted({*self.names, *used}) if goals.holds_string(self.keys, name)]
+        excluded = [name for name in sorted({*self.names, *used}) if solver.holds_string(self.keys, name)]
         if not excluded:
             return self.keys
-        arena = goals.arena
+        arena = solver.arena
         return arena.all_of((self.keys, arena.negate(arena.among(excluded, Span(0, 0)))))
 
 
@@ -95,51 +95,51 @@ def some_strings(language: TextLanguage, most: int) -> list[str]:
         return language.spelled.some_strings(most)
     automaton = language.automaton
     bytes_of = automaton.classes.representatives
-    came: dict[int, tuple[int, int]] = {language.start: (DEAD, 0)}
+    predecessors: dict[int, tuple[int, int]] = {language.start: (DEAD, 0)}
     queue = deque([language.start])
     while queue:
         state = queue.popleft()
         checkpoint(automaton.n_classes)
         if language.accepts(state):
-            spelled = bytearray()
-            while state != language.start or spelled == b"":
-                state, byte = came[state]
+            encoded = bytearray()
+            while state != language.start or encoded == b"":
+                state, byte = predecessors[state]
                 if state == DEAD:
                     break
-                spelled.append(byte)
-            return [str(json.loads(b'"' + bytes(reversed(spelled)) + b'"'))]
+                encoded.append(byte)
+            return [str(json.loads(b'"' + bytes(reversed(encoded)) + b'"'))]
         for byte_class in range(automaton.n_classes):
             following = automaton.step(state, byte_class)
-            if following != DEAD and following not in came:
-                came[following] = (state, bytes_of[byte_class])
+            if following != DEAD and following not in predecessors:
+                predecessors[following] = (state, bytes_of[byte_class])
                 queue.append(following)
     return []
 
 
 def find_key_classes(
-    goals: SchemaSolver,
+    solver: SchemaSolver,
     names: tuple[str, ...],
     every: list[tuple[Formula, Formula]],
-    quests: list[tuple[Formula, Formula]],
+    exists_constraints: list[tuple[Formula, Formula]],
 ) -> tuple[tuple[KeyClass, ...], bool]:
     """Compute the key classes of an object.
 
     Args:
-        goals: the solver.
+        solver: the solver.
         names: the names that assertions mention.
         every: the universal assertions: keys, and what their values must satisfy.
-        quests: the existential assertions: keys, and what one of their values must satisfy.
+        exists_constraints: the existential assertions: keys, and what one of their values must satisfy.
 
     Returns:
         The classes, and whether every key that is not a name is in one of them.
     """
-    arena = goals.arena
+    arena = solver.arena
     conditions: dict[Formula, list[tuple[Formula, int]]] = {}
     for keys, value in every:
         conditions.setdefault(elsewhere(arena, keys), []).append((value, 0))
-    for number, (keys, _) in enumerate(quests):
+    for number, (keys, _) in enumerate(exists_constraints):
         conditions.setdefault(elsewhere(arena, keys), []).append((arena.true, 1 << number))
-    cells: list[tuple[tuple[Formula, ...], Formula, int]] = [((), arena.true, 0)]
+    classes: list[tuple[tuple[Formula, ...], Formula, int]] = [((), arena.true, 0)]
     any_key = True
     for keys, effects in conditions.items():
         if keys is arena.false:
@@ -149,27 +149,27 @@ def find_key_classes(
         for _, bit in effects:
             mask |= bit
         split: list[tuple[tuple[Formula, ...], Formula, int]] = []
-        checkpoint(16 * len(cells))
-        for within, old, bits in cells:
-            split.append(((*within, keys), arena.all_of((old, goal)), bits | mask))
+        checkpoint(16 * len(classes))
+        for parts, old, bits in classes:
+            split.append(((*parts, keys), arena.all_of((old, goal)), bits | mask))
             if keys is not arena.true:
-                split.append(((*within, arena.negate(keys)), old, bits))
+                split.append(((*parts, arena.negate(keys)), old, bits))
         possible = [one for one in split if one[1] is not arena.false]
         any_key = any_key and len(possible) == len(split)
-        cells = [one for one in possible if _inhabited(goals, one[0])]
-        goals.limits.check("sets of keys that an object tells apart", len(cells), 2000)
+        classes = [one for one in possible if _inhabited(solver, one[0])]
+        solver.limits.check("sets of keys that an object tells apart", len(classes), 2000)
     merged: dict[tuple[Formula, int], list[Formula]] = {}
-    for within, goal, bits in cells:
-        merged.setdefault((goal, bits), []).append(arena.all_of(within))
+    for parts, goal, bits in classes:
+        merged.setdefault((goal, bits), []).append(arena.all_of(parts))
     found = tuple(KeyClass(arena.any_of(parts), names, goal, bits) for (goal, bits), parts in merged.items())
     return found, any_key
 
 
-def _inhabited(goals: SchemaSolver, parts: tuple[Formula, ...]) -> bool:
-    formula = goals.arena.all_of(parts)
-    if formula is goals.arena.true:
+def _inhabited(solver: SchemaSolver, parts: tuple[Formula, ...]) -> bool:
+    formula = solver.arena.all_of(parts)
+    if formula is solver.arena.true:
         return True
-    return goals.text(formula).start is not None
+    return solver.text(formula).start is not None
 
 
 def elsewhere(arena: Arena, keys: Formula) -> Formula:

@@ -59,20 +59,20 @@ class TypeProjector:
         key = (formula, kind)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = self._specialise(formula, kind)
+            known = self._known[key] = self._project(formula, kind)
         return known
 
-    def _specialise(self, formula: Formula, kind: JsonType) -> Formula:
+    def _project(self, formula: Formula, kind: JsonType) -> Formula:
         checkpoint()
         arena = self._arena
         match formula:
             case Constant():
                 return formula
             case And():
-                items = self._each(formula.items, kind, arena.false)
+                items = self._project_each(formula.items, kind, arena.false)
                 return formula if items == formula.items else arena.all_of(items)
             case Or():
-                return self.any_of(self._each(formula.items, kind, arena.true))
+                return self.any_of(self._project_each(formula.items, kind, arena.true))
             case ExactlyOne():
                 return arena.exactly_one([self.specialise(item, kind) for item in formula.items])
             case Ref():
@@ -84,7 +84,7 @@ class TypeProjector:
             case TypeIn():
                 return arena.constant(kind in formula.kinds)
             case EnumValues():
-                return self._among(formula, kind)
+                return self._project_enum(formula, kind)
             case _:
                 raise AssertionError(formula)
 
@@ -122,7 +122,7 @@ class TypeProjector:
             case _:
                 return EVERY_KIND if formula is not self._arena.false else frozenset()
 
-    def _each(self, items: tuple[Formula, ...], kind: JsonType, ending: Formula) -> tuple[Formula, ...]:
+    def _project_each(self, items: tuple[Formula, ...], kind: JsonType, ending: Formula) -> tuple[Formula, ...]:
         """Project the items to a type; return the absorbing item alone if there is one."""
         if len(items) > _FEW:
             checkpoint(len(items))
@@ -174,7 +174,7 @@ class TypeProjector:
         negated = self._arena.negate(special)
         return self.any_of(negated.items) if isinstance(negated, Or) else negated
 
-    def _among(self, formula: EnumValues, kind: JsonType) -> Formula:
+    def _project_enum(self, formula: EnumValues, kind: JsonType) -> Formula:
         arena = self._arena
         values = [value for value in formula.values if kind_of(value) is kind]
         if kind is JsonType.NUMBER or kind is JsonType.STRING:
@@ -184,28 +184,28 @@ class TypeProjector:
             return arena.any_of(self._structure(value, formula.place, seen=formula.seen) for value in values)
         return arena.constant(bool(values))
 
-    def _structure(self, value: Value, place: Place, *, seen: bool) -> Formula:
+    def _structure(self, value: Value, location: Place, *, seen: bool) -> Formula:
         """Return a formula for the arrays or objects that equal a value, made of assertions about its parts."""
         known = self._structures.get((value, seen))
         if known is None:
-            known = self._structures[value, seen] = self._write_structure(value, place, seen=seen)
+            known = self._structures[value, seen] = self._write_structure(value, location, seen=seen)
         return known
 
-    def _write_structure(self, value: Value, place: Place, *, seen: bool) -> Formula:
+    def _write_structure(self, value: Value, location: Place, *, seen: bool) -> Formula:
         arena = self._arena
         if isinstance(value, ArrayValue):
-            goals = [arena.among((item,), place, seen=seen) for item in value.items]
-            items = [arena.items(i, i + 1, goal, place) for i, goal in enumerate(goals)]
-            return arena.all_of([arena.item_count(len(items), len(items), place), *items])
+            goals = [arena.among((item,), location, seen=seen) for item in value.items]
+            items = [arena.items(i, i + 1, goal, location) for i, goal in enumerate(goals)]
+            return arena.all_of([arena.item_count(len(items), len(items), location), *items])
         assert isinstance(value, ObjectValue)
         members = dict(value.members)
         parts: list[Formula] = []
         for name in value.order:
-            key, item = arena.among((name,), place), arena.among((members[name],), place, seen=seen)
-            parts.append(arena.members(key, item, place, declares=True))
-            parts.append(arena.some_member(key, arena.true, place))
-        others = arena.negate(arena.among(value.order, place)) if value.order else arena.true
-        return arena.all_of([*parts, arena.members(others, arena.false, place)])
+            key, item = arena.among((name,), location), arena.among((members[name],), location, seen=seen)
+            parts.append(arena.members(key, item, location, declares=True))
+            parts.append(arena.some_member(key, arena.true, location))
+        others = arena.negate(arena.among(value.order, location)) if value.order else arena.true
+        return arena.all_of([*parts, arena.members(others, arena.false, location)])
 
     # ------------------------------------------------------------------ alternatives
 
@@ -250,16 +250,16 @@ class TypeProjector:
             return [items]
         # Plain assertions come first, then choices: that keeps the product small. But the order of
         # the source is the order of properties, so each alternative is sorted back.
-        place = {item: i for i, item in enumerate(items)}
+        position = {item: i for i, item in enumerate(items)}
         choices = [item for item in items if is_compound(item)]
         plain = tuple(item for item in items if item not in choices)
         known = _joined(known, plain)
-        found: list[tuple[tuple[int, Conjunction], ...]] = [tuple((place[item], (item,)) for item in plain)]
+        found: list[tuple[tuple[int, Conjunction], ...]] = [tuple((position[item], (item,)) for item in plain)]
         choices.sort(key=lambda item: (self._is_about_members(item), len(getattr(item, "items", ()))))
         conditions = [item for item in choices if self._is_about_members(item)]
-        if len(conditions) > 1 and prod(map(_ways, conditions)) > _HOPELESS:
+        if len(conditions) > 1 and prod(map(_alternative_count, conditions)) > _TOO_MANY:
             choices = [item for item in choices if item not in conditions]
-            found = [(*found[0], *((place[kept], (kept,)) for kept in conditions))]
+            found = [(*found[0], *((position[kept], (kept,)) for kept in conditions))]
             conditions = []
         few = found
         for item in choices:
@@ -267,14 +267,16 @@ class TypeProjector:
                 few = found
             parts = self._alternatives(item, judge, known)
             if len(parts) == 1:
-                found = [(*one, (place[item], parts[0])) for one in found]
+                found = [(*one, (position[item], parts[0])) for one in found]
             else:
                 checkpoint(len(found) * (1 + len(parts)))
-                found = [way for one in found for way in self._choose(one, place[item], parts, judge)]
+                found = [
+                    alternative for one in found for alternative in self._choose(one, position[item], parts, judge)
+                ]
                 found = _uncovered(found)
-            if len(found) > _MOST_WAYS and len(conditions) > 1 and item in conditions:
+            if len(found) > _MOST_ALTERNATIVES and len(conditions) > 1 and item in conditions:
                 # There are too many: all of them stay unexpanded, as conditions on the whole object.
-                found = [(*one, *((place[kept], (kept,)) for kept in conditions)) for one in few]
+                found = [(*one, *((position[kept], (kept,)) for kept in conditions)) for one in few]
                 break
             self._limits.check("alternatives of a schema", len(found), self._limits.threads, "threads")
         return _without_covered([_flat(one) for one in found])
@@ -290,7 +292,7 @@ class TypeProjector:
                 return isinstance(formula, PropertyConstraint | Constant)
 
     def _choose(
-        self, one: tuple[tuple[int, Conjunction], ...], place: int, parts: list[Conjunction], judge: Judge
+        self, one: tuple[tuple[int, Conjunction], ...], position: int, parts: list[Conjunction], judge: Judge
     ) -> list[tuple[tuple[int, Conjunction], ...]]:
         """Return a conjunction extended by each part of a choice; unchanged if it implies one of them."""
         arena, whole = self._arena, _flat(one)
@@ -302,8 +304,8 @@ class TypeProjector:
                 for literal in part
             ):
                 return [one]
-        ways = [(*one, (place, part)) for part in parts]
-        return [way for way in ways if judge(_flat(way)) is False]
+        extended = [(*one, (position, part)) for part in parts]
+        return [alternative for alternative in extended if judge(_flat(alternative)) is False]
 
     def _exactly_one(self, items: tuple[Formula, ...], judge: Judge, known: Conjunction) -> list[Conjunction]:
         arena = self._arena
@@ -334,15 +336,15 @@ class TypeProjector:
         return tuple(literal for literal in conjunction if not self._arena.is_doubtful(literal))
 
 
-def _ways(formula: Formula) -> int:
+def _alternative_count(formula: Formula) -> int:
     """Return an approximate upper bound of the number of alternatives of a formula."""
     match formula:
         case And():
-            return min(prod(map(_ways, formula.items)), _HOPELESS)
+            return min(prod(map(_alternative_count, formula.items)), _TOO_MANY)
         case Or() | ExactlyOne():
-            return min(sum(map(_ways, formula.items)), _HOPELESS)
+            return min(sum(map(_alternative_count, formula.items)), _TOO_MANY)
         case Not(item=ExactlyOne(items=items)):
-            return min(len(items) ** 2, _HOPELESS)
+            return min(len(items) ** 2, _TOO_MANY)
         case _:
             return 1
 
@@ -381,8 +383,8 @@ def _uncovered(
 
 
 _MOST_COMPARED = 400
-_MOST_WAYS = 30  # alternatives of an object that are expanded before the rest becomes a condition
-_HOPELESS = 5_000  # if there are more, none is expanded
+_MOST_ALTERNATIVES = 30  # alternatives of an object that are expanded before the rest becomes a condition
+_TOO_MANY = 5_000  # if there are more, none is expanded
 
 
 def _without_covered(found: list[Conjunction]) -> list[Conjunction]:

@@ -22,8 +22,7 @@ class Assertions:
 
     Attributes:
         every: universal assertions: sets of keys, as formulas over strings, and what all their values must satisfy.
-        quests: existential assertions (`ExistsConstraint`): sets of keys, and what the value of some such member must
-            satisfy.
+        exists_constraints: existential assertions: sets of keys, and what the value of some such member must satisfy.
         conditions: the part of the conjunction that stays a formula (see `residual`).
         watched: the existential assertions, then the assertions of `conditions`.
         names: the names that are mentioned.
@@ -33,16 +32,16 @@ class Assertions:
         least, most: the bounds of the number of members.
     """
 
-    def __init__(self, goals: SchemaSolver, conjunction: tuple[Formula, ...]) -> None:
+    def __init__(self, solver: SchemaSolver, conjunction: tuple[Formula, ...]) -> None:
         self.least = 0
         self.most: int | None = None
         self.every: list[tuple[Formula, Formula]] = []
-        self.quests: list[tuple[Formula, Formula]] = []
+        self.exists_constraints: list[tuple[Formula, Formula]] = []
         self._needed: dict[str, list[Formula]] = {}
         declared: dict[str, None] = {}
         mentioned: dict[str, None] = {}
         begin: dict[str, None] = {}
-        of_quests: dict[str, None] = {}
+        of_exists: dict[str, None] = {}
         compound: list[Formula] = []
         checkpoint(1 + len(conjunction))
         for item in conjunction:
@@ -53,9 +52,9 @@ class Assertions:
                 continue
             if not isinstance(atom, PropertyConstraint):
                 compound.append(item)
-                declared.update(ResidualConditions(goals, [item]).names)
+                declared.update(ResidualConditions(solver, [item]).names)
                 continue
-            keys, names = goals.keys(atom)
+            keys, names = solver.keys(atom)
             if not negated and atom.begins:
                 begin.update(names)
                 continue
@@ -65,20 +64,20 @@ class Assertions:
                 if atom.declares:
                     declared.update(names)
                 continue
-            value = goals.arena.negate(atom.value)
-            if goals.arena.is_doubtful(keys):  # an existential assertion needs the keys exactly
-                keys = goals.string_formula(atom.keys)
+            value = solver.arena.negate(atom.value)
+            if solver.arena.is_doubtful(keys):  # an existential assertion needs the keys exactly
+                keys = solver.string_formula(atom.keys)
             if isinstance(keys, EnumValues) and len(keys.values) == 1 and isinstance(keys.values[0], str):
                 self._needed.setdefault(keys.values[0], []).append(value)
             else:
-                self.quests.append((keys, value))
-                of_quests.update(names)
-        self.conditions = ResidualConditions(goals, compound) if compound else goals.no_conditions
-        self.watched = [*self.quests, *self.conditions.atoms]
+                self.exists_constraints.append((keys, value))
+                of_exists.update(names)
+        self.conditions = ResidualConditions(solver, compound) if compound else solver.no_conditions
+        self.watched = [*self.exists_constraints, *self.conditions.atoms]
         needed = dict.fromkeys(self._needed)
         if declared:
             mentioned.update(begin)
-        self.names = tuple({**declared, **needed, **mentioned, **of_quests, **self.conditions.names})
+        self.names = tuple({**declared, **needed, **mentioned, **of_exists, **self.conditions.names})
         self.declared = len(declared)
         self.begins = sum(1 << i for i, name in enumerate(self.names) if name in begin and name not in declared)
         self.required = sum(1 << i for i, name in enumerate(self.names) if name in needed)
@@ -104,21 +103,21 @@ class Assertions:
                 others.append((number, keys, value))
         return listed, others
 
-    def goal_of(self, goals: SchemaSolver, number: int) -> Formula:
+    def goal_of(self, solver: SchemaSolver, number: int) -> Formula:
         """Return what the member with a name must satisfy, in the order of the source."""
         known = self._goals.get(number)
         if known is None:
             name, (listed, others) = self.names[number], self._by_keys
-            said = listed.get(name, [])
+            stated = listed.get(name, [])
             checkpoint(1 + len(others))
-            of_others = [(place, value) for place, keys, value in others if goals.holds_string(keys, name)]
-            if of_others:
-                said = sorted([*said, *of_others], key=lambda pair: pair[0])
-            known = goals.arena.all_of([*(value for _, value in said), *self._needed.get(name, ())])
+            others_stated = [(index, value) for index, keys, value in others if solver.holds_string(keys, name)]
+            if others_stated:
+                stated = sorted([*stated, *others_stated], key=lambda pair: pair[0])
+            known = solver.arena.all_of([*(value for _, value in stated), *self._needed.get(name, ())])
             self._goals[number] = known
         return known
 
-    def watched_of_names(self, goals: SchemaSolver) -> list[int]:
+    def watched_of_names(self, solver: SchemaSolver) -> list[int]:
         """Return, for each name, the assertions in `watched` that concern it, as a bit set."""
         listed = dict.fromkeys(self.names, 0)
         others: list[tuple[int, Formula]] = []
@@ -130,5 +129,5 @@ class Assertions:
             else:
                 others.append((w, keys))
         return [
-            bits | sum(1 << w for w, keys in others if goals.holds_string(keys, name)) for name, bits in listed.items()
+            bits | sum(1 << w for w, keys in others if solver.holds_string(keys, name)) for name, bits in listed.items()
         ]

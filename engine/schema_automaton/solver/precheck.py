@@ -18,107 +18,107 @@ from engine.schema_automaton.solver.solver import BudgetSpentError, SchemaSolver
 from engine.source import CancelToken, LimitExceededError
 
 _MOST_JUDGED = 1_000
-_MANY_WAYS = 200
+_MANY_ALTERNATIVES = 200
 _ENOUGH = 1_000_000
 
 
-def explore(goals: SchemaSolver, goal: Formula, cancel: CancelToken) -> None:
+def explore(solver: SchemaSolver, goal: Formula, cancel: CancelToken) -> None:
     """Expand the goals below a goal, if the grammar has assertions that may be undecided.
 
     Args:
-        goals: the solver.
+        solver: the solver.
         goal: the goal of the whole text.
         cancel: reports progress and cancels.
 
     Raises:
         UndecidedError: an assertion is undecided.
     """
-    if not goals.arena.uses_distinct and not _may_multiply(goals):
+    if not solver.arena.uses_distinct and not _may_multiply(solver):
         return
     seen, todo = {goal}, [goal]
-    goals.budget = goals.checked_count + _MOST_JUDGED
+    solver.budget = solver.checked_count + _MOST_JUDGED
     try:
-        _explore(goals, seen, todo, cancel)
+        _explore(solver, seen, todo, cancel)
     except BudgetSpentError:
         pass  # an undecided assertion beyond the budget counts as unsatisfiable when it is met
     finally:
-        goals.budget = None
+        solver.budget = None
 
 
-def _explore(goals: SchemaSolver, seen: set[Formula], todo: list[Formula], cancel: CancelToken) -> None:
+def _explore(solver: SchemaSolver, seen: set[Formula], todo: list[Formula], cancel: CancelToken) -> None:
     while todo:
         cancel.report("looking at subschemas", len(seen))
         current = todo.pop()
         try:
             for kind in (JsonType.ARRAY, JsonType.OBJECT):
-                for start in goals.entry_states(current, kind):
+                for start in solver.entry_states(current, kind):
                     for following in _below(start):
                         if following not in seen:
                             seen.add(following)
                             todo.append(following)
         except LimitExceededError as error:
-            raise UndecidedError(f"it has too many alternatives ({error})", goals.place_of(current)) from error
+            raise UndecidedError(f"it has too many alternatives ({error})", solver.place_of(current)) from error
 
 
 def _below(start: object) -> list[Formula]:
     if isinstance(start, ArrayState):
-        case: ArrayMachine = start.case
-        return [move.goal for place in case.sample() for move in case.moves(place)]
+        machine: ArrayMachine = start.case
+        return [transition.goal for state in machine.sample() for transition in machine.moves(state)]
     if isinstance(start, ObjectState):
-        owner: ObjectMachine = start.case
-        return owner.value_goals()
+        machine_of_object: ObjectMachine = start.case
+        return machine_of_object.value_goals()
     return []
 
 
 # ---------------------------------------------------------------------- estimated number of alternatives
 
 
-def _may_multiply(goals: SchemaSolver) -> bool:
-    if not goals.arena.has_choices:
+def _may_multiply(solver: SchemaSolver) -> bool:
+    if not solver.arena.has_choices:
         return False
-    counted = _Ways(goals)
+    counted = _AlternativeCounter(solver)
     return any(
-        counted.ways(definition, negated=False) > _MANY_WAYS
-        for definition in goals.arena.definitions
+        counted.count(definition, negated=False) > _MANY_ALTERNATIVES
+        for definition in solver.arena.definitions
         if definition is not None
     )
 
 
-class _Ways:
+class _AlternativeCounter:
     """Estimates how many conjunctions a formula expands to; a choice between types of values counts as none."""
 
-    def __init__(self, goals: SchemaSolver) -> None:
-        self._definitions = goals.arena.definitions
-        self._kinds = goals.specialiser.kinds
+    def __init__(self, solver: SchemaSolver) -> None:
+        self._definitions = solver.arena.definitions
+        self._kinds = solver.specialiser.kinds
         self._known: dict[tuple[Formula, bool], int] = {}
 
-    def ways(self, formula: Formula, *, negated: bool) -> int:
+    def count(self, formula: Formula, *, negated: bool) -> int:
         """Return an approximate upper bound for a formula, or for its negation."""
         if isinstance(formula, LocatedFormula):
             return 1
         key = (formula, negated)
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = min(self._ways(formula, negated=negated), _ENOUGH)
+            known = self._known[key] = min(self._count_new(formula, negated=negated), _ENOUGH)
         return known
 
-    def _ways(self, formula: Formula, *, negated: bool) -> int:
+    def _count_new(self, formula: Formula, *, negated: bool) -> int:
         match formula:
             case Ref():
                 definition = self._definitions[formula.number]
-                return 1 if definition is None else self.ways(definition, negated=negated)
+                return 1 if definition is None else self.count(definition, negated=negated)
             case Not():
-                return self.ways(formula.item, negated=not negated)
+                return self.count(formula.item, negated=not negated)
             case And() | Or() if isinstance(formula, And) is not negated:
-                return prod(self.ways(item, negated=negated) for item in formula.items)
+                return prod(self.count(item, negated=negated) for item in formula.items)
             case And() | Or():
-                return self._sum(formula.items, [self.ways(item, negated=negated) for item in formula.items])
+                return self._sum(formula.items, [self.count(item, negated=negated) for item in formula.items])
             case ExactlyOne():
                 if negated:
                     return len(formula.items) ** 2
-                others = prod(self.ways(item, negated=True) for item in formula.items)
+                others = prod(self.count(item, negated=True) for item in formula.items)
                 counts = [
-                    min(self.ways(item, negated=False) * others // self.ways(item, negated=True), _ENOUGH)
+                    min(self.count(item, negated=False) * others // self.count(item, negated=True), _ENOUGH)
                     for item in formula.items
                 ]
                 return self._sum(formula.items, counts)

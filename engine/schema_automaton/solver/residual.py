@@ -41,13 +41,13 @@ class ResidualConditions:
         about_others: the assertions about keys that are not listed, as a bit set.
     """
 
-    def __init__(self, goals: SchemaSolver, formulas: list[Formula]) -> None:
-        self._arena = goals.arena
-        self.whole = goals.arena.all_of(formulas)
+    def __init__(self, solver: SchemaSolver, formulas: list[Formula]) -> None:
+        self._arena = solver.arena
+        self.whole = solver.arena.all_of(formulas)
         self._numbers: dict[Formula, int] = {}
         self.atoms: list[tuple[Formula, Formula]] = []
         self.names: dict[str, None] = {}
-        self._collect(goals, self.whole)
+        self._collect(solver, self.whole)
         self._open: dict[Formula, int] = {}
         self._known: dict[tuple[Formula, int, bool], Formula] = {}
         self.about_others = sum(1 << i for i, (keys, _) in enumerate(self.atoms) if not isinstance(keys, EnumValues))
@@ -58,18 +58,18 @@ class ResidualConditions:
             if isinstance(keys, EnumValues) and len(keys.values) == 1:
                 self._of_one_name[keys.values[0]] |= 1 << number
 
-    def _collect(self, goals: SchemaSolver, formula: Formula) -> None:
+    def _collect(self, solver: SchemaSolver, formula: Formula) -> None:
         checkpoint()
         match formula:
             case And() | Or() | ExactlyOne():
                 for item in formula.items:
-                    self._collect(goals, item)
+                    self._collect(solver, item)
             case Not():
-                self._collect(goals, formula.item)
+                self._collect(solver, formula.item)
             case PropertyConstraint():
-                keys = goals.string_formula(formula.keys)
-                if goals.arena.is_doubtful(keys):  # both the keys in the set and those outside are needed exactly
-                    goals.limits.check("conditions on keys whose format is not known exactly", 1, 0)
+                keys = solver.string_formula(formula.keys)
+                if solver.arena.is_doubtful(keys):  # both the keys in the set and those outside are needed exactly
+                    solver.limits.check("conditions on keys whose format is not known exactly", 1, 0)
                 if formula not in self._numbers:
                     self._numbers[formula] = len(self.atoms)
                     self.atoms.append((keys, formula.value))
@@ -77,70 +77,70 @@ class ResidualConditions:
             case _:
                 assert isinstance(formula, Constant)
 
-    def open(self, left: Formula) -> int:
+    def open(self, residual: Formula) -> int:
         """Return the assertions that a residual formula still contains, as a bit set."""
-        known = self._open.get(left)
+        known = self._open.get(residual)
         if known is None:
-            match left:
+            match residual:
                 case And() | Or() | ExactlyOne():
                     known = 0
-                    for item in left.items:
+                    for item in residual.items:
                         known |= self.open(item)
                 case Not():
-                    known = self.open(left.item)
+                    known = self.open(residual.item)
                 case PropertyConstraint():
-                    known = 1 << self._numbers[left]
+                    known = 1 << self._numbers[residual]
                 case _:
                     known = 0
-            self._open[left] = known
+            self._open[residual] = known
         return known
 
-    def assume(self, left: Formula, atoms: int, holds: bool) -> Formula:
+    def assume(self, residual: Formula, atoms: int, holds: bool) -> Formula:
         """Return what is left of a formula once some assertions are known to hold, or not to hold.
 
         Args:
-            left: the residual formula.
+            residual: the residual formula.
             atoms: the assertions, as a bit set.
             holds: whether they hold.
         """
         checkpoint()
-        if not self.open(left) & atoms:
-            return left
-        key = (left, atoms, holds)
+        if not self.open(residual) & atoms:
+            return residual
+        key = (residual, atoms, holds)
         known = self._known.get(key)
         if known is None:
             arena = self._arena
-            checkpoint(1 + len(getattr(left, "items", ())))
-            match left:
+            checkpoint(1 + len(getattr(residual, "items", ())))
+            match residual:
                 case And():
-                    known = arena.all_of([self.assume(item, atoms, holds) for item in left.items])
+                    known = arena.all_of([self.assume(item, atoms, holds) for item in residual.items])
                 case Or():
-                    known = arena.any_of([self.assume(item, atoms, holds) for item in left.items])
+                    known = arena.any_of([self.assume(item, atoms, holds) for item in residual.items])
                 case ExactlyOne():
-                    known = arena.exactly_one([self.assume(item, atoms, holds) for item in left.items])
+                    known = arena.exactly_one([self.assume(item, atoms, holds) for item in residual.items])
                 case Not():
-                    known = arena.negate(self.assume(left.item, atoms, holds))
+                    known = arena.negate(self.assume(residual.item, atoms, holds))
                 case _:
                     known = arena.constant(holds)
             self._known[key] = known
         return known
 
-    def holds_at_end(self, left: Formula) -> bool:
+    def holds_at_end(self, residual: Formula) -> bool:
         """Return whether a residual formula is true if no member follows, so that no assertion can be violated."""
-        return self.assume(left, -1, holds=True) is self._arena.true
+        return self.assume(residual, -1, holds=True) is self._arena.true
 
     def of_name(self, name: str) -> int:
         """Return the assertions about one name alone, as a bit set."""
         return self._of_one_name.get(name, 0)
 
-    def ways(
-        self, goals: SchemaSolver, way: tuple[Formula, Formula], atoms: int, name: str | None
+    def split_goals(
+        self, solver: SchemaSolver, start: tuple[Formula, Formula], atoms: int, name: str | None
     ) -> list[tuple[Formula, Formula]]:
         """Split a member's goal by the open assertions about its key.
 
         Args:
-            goals: the solver, which decides whether there are such values.
-            way: what the value must satisfy in any case, and the residual formula before it.
+            solver: the solver, which decides whether there are such values.
+            start: what the value must satisfy in any case, and the residual formula before it.
             atoms: the assertions about its key, as a bit set.
             name: the key, if it is one of the names.
 
@@ -148,21 +148,24 @@ class ResidualConditions:
             For each combination that has values: what the value must satisfy, and the residual formula after it.
         """
         arena, alone = self._arena, 0 if name is None else self.of_name(name)
-        ways = [way]
+        found = [start]
         while atoms:
             bit = atoms & -atoms
             atoms ^= bit
             _, value = self.atoms[bit.bit_length() - 1]
             split: list[tuple[Formula, Formula]] = []
-            checkpoint(4 * len(ways))
-            for so_far, still in ways:
-                if not self.open(still) & bit:
-                    split.append((so_far, still))
+            checkpoint(4 * len(found))
+            for so_far, residual_before in found:
+                if not self.open(residual_before) & bit:
+                    split.append((so_far, residual_before))
                     continue
-                kept = self.assume(still, bit, holds=True) if alone & bit else still
-                for part, rest in ((value, kept), (arena.negate(value), self.assume(still, bit, holds=False))):
+                kept = self.assume(residual_before, bit, holds=True) if alone & bit else residual_before
+                for part, rest in (
+                    (value, kept),
+                    (arena.negate(value), self.assume(residual_before, bit, holds=False)),
+                ):
                     whole = arena.all_of((so_far, part))
-                    if rest is not arena.false and goals.is_satisfiable(whole):
+                    if rest is not arena.false and solver.is_satisfiable(whole):
                         split.append((whole, rest))
-            ways = split
-        return ways
+            found = split
+        return found

@@ -63,9 +63,9 @@ from engine.schema_automaton.string_languages.conditions import Components
 from engine.schema_automaton.string_languages.language import EnumLanguage, StringLanguage, TextLanguage, any_string
 from engine.source import LimitExceededError, Limits, Span, checkpoint
 
-_Place = TypeVar("_Place")
+_State = TypeVar("_State")
 
-_MOST_COMBINATIONS: Final = 10_000
+_MOST_CONJUNCTIONS: Final = 10_000
 """The most conjunctions that a check of one goal may examine."""
 
 
@@ -107,20 +107,20 @@ class SchemaSolver:
         self.objects, self.arrays = ObjectMemo(), ArrayMemo()
         self.no_conditions = ResidualConditions(self, [])
         self._keys: dict[PropertyConstraint, tuple[Formula, dict[str, None]]] = {}
-        self._starts: dict[tuple[Formula, JsonType], tuple[Start, ...]] = {}
+        self._entry_states: dict[tuple[Formula, JsonType], tuple[Start, ...]] = {}
         self._satisfiable: dict[Formula, bool] = {}
         self._texts: dict[Formula, TextLanguage] = {}
         self._free_texts: dict[Formula, TextLanguage] = {}
         self._components: Components = {}
         # Memoised: with `uniqueItems`, each item requests the ranges between all earlier numbers.
         self._number_language: Callable[..., NumberLanguage] = cache(number_language)
-        self._cases: dict[tuple[JsonType, frozenset[Formula]], ArrayMachine | ObjectMachine] = {}
+        self._machines: dict[tuple[JsonType, frozenset[Formula]], ArrayMachine | ObjectMachine] = {}
         self._in_progress: set[Formula] = set()
-        self._assumptions = 0
+        self._epoch = 0
         self._sizes: dict[Value, int] = {}
         self.checked_count = 0
         self.budget: int | None = None
-        self._judged_before = 0
+        self._checked_before = 0
 
     # ------------------------------------------------------------------ satisfiability
 
@@ -130,7 +130,7 @@ class SchemaSolver:
 
         An answer is provisional if the counter grew while it was computed; only other answers may be memoised.
         """
-        return self._assumptions
+        return self._epoch
 
     def check_distinct(self, values: Collection[Value]) -> None:
         """Check the memory for telling the next item of an array from these earlier values.
@@ -165,23 +165,23 @@ class SchemaSolver:
 
     def mark_provisional(self) -> None:
         """Mark the current answer as provisional, so that nothing that depends on it is memoised."""
-        self._assumptions += 1
+        self._epoch += 1
 
-    def is_live(self, known: dict[_Place, bool], place: _Place, judge: Callable[[_Place], bool]) -> bool:
+    def is_live(self, known: dict[_State, bool], state: _State, judge: Callable[[_State], bool]) -> bool:
         """Return whether an array or object can be completed from a state.
 
         Args:
             known: the memoised verdicts.
-            place: the state.
+            state: the state.
             judge: computes the verdict. A negative one is memoised only if it is not provisional.
         """
-        verdict = known.get(place)
+        verdict = known.get(state)
         if verdict is None:
             checkpoint(4)
-            before = self._assumptions
-            verdict = judge(place)
-            if verdict or self._assumptions == before:
-                known[place] = verdict
+            before = self._epoch
+            verdict = judge(state)
+            if verdict or self._epoch == before:
+                known[state] = verdict
         return verdict
 
     def is_satisfiable(self, goal: Formula) -> bool:
@@ -192,12 +192,12 @@ class SchemaSolver:
         if isinstance(goal, Constant | TypeIn):
             return goal is not self.arena.false  # there are values of every type
         if goal in self._in_progress:
-            self._assumptions += 1
+            self._epoch += 1
             return False
         checkpoint(4)
-        before = self._assumptions
+        before = self._epoch
         if not self._in_progress:
-            self._judged_before = self.checked_count
+            self._checked_before = self.checked_count
         self._in_progress.add(goal)
         try:
             kinds = self.specialiser.kinds(goal)
@@ -208,8 +208,8 @@ class SchemaSolver:
         finally:
             self._in_progress.discard(goal)
         if not self._in_progress:
-            self._assumptions = before
-        if verdict or self._assumptions == before:
+            self._epoch = before
+        if verdict or self._epoch == before:
             self._satisfiable[goal] = verdict
         return verdict
 
@@ -228,9 +228,9 @@ class SchemaSolver:
 
     def _locate(self, error: LimitExceededError, goal: Formula) -> None:
         """Add to an error the schema in which the limit was exceeded."""
-        place = self.place_of(goal)
-        if span_at(place).end:
-            error.locate(span_at(place), getattr(place, "pointer", "") or "the whole schema")
+        location = self.place_of(goal)
+        if span_at(location).end:
+            error.locate(span_at(location), getattr(location, "pointer", "") or "the whole schema")
 
     def _is_satisfiable_by(self, goal: Formula, kind: JsonType) -> bool:
         formula = self.specialiser.specialise(goal, kind)
@@ -247,21 +247,21 @@ class SchemaSolver:
     def entry_states(self, goal: Formula, kind: JsonType) -> tuple[Start, ...]:
         """Return the entry states of values of one JSON type that may come to satisfy the goal."""
         key = (goal, kind)
-        known = self._starts.get(key)
+        known = self._entry_states.get(key)
         if known is None:
-            before = self._assumptions
+            before = self._epoch
             if not self._in_progress:
-                self._judged_before = self.checked_count
+                self._checked_before = self.checked_count
             try:
-                known = tuple(dict.fromkeys(self._compute_starts(goal, kind)))
+                known = tuple(dict.fromkeys(self._compute_entry_states(goal, kind)))
             except LimitExceededError as error:
                 self._locate(error, goal)
                 raise
-            if self._assumptions == before:
-                self._starts[key] = known
+            if self._epoch == before:
+                self._entry_states[key] = known
         return known
 
-    def _compute_starts(self, goal: Formula, kind: JsonType) -> list[Start]:
+    def _compute_entry_states(self, goal: Formula, kind: JsonType) -> list[Start]:
         formula = self.specialiser.specialise(goal, kind)
         if formula is self.arena.false:
             return []
@@ -272,7 +272,7 @@ class SchemaSolver:
         if kind is JsonType.NUMBER:
             return [piece for piece in self._numbers(formula) if piece.start is not None]
         starts: list[Start] = []
-        for conjunction in self.specialiser.alternatives(formula, lambda one: self._is_dead(one, kind)):
+        for conjunction in self.specialiser.alternatives(formula, lambda each: self._is_dead(each, kind)):
             case = self.case(conjunction, kind)
             starts.append(case.start)
         return starts
@@ -280,11 +280,11 @@ class SchemaSolver:
     def case(self, conjunction: Conjunction, kind: JsonType) -> ArrayMachine | ObjectMachine:
         """Return the machine of a conjunction over arrays or objects."""
         key = (kind, frozenset(conjunction))
-        case = self._cases.get(key)
-        if case is None:
+        machine = self._machines.get(key)
+        if machine is None:
             make = ArrayMachine if kind is JsonType.ARRAY else ObjectMachine
-            case = self._cases[key] = make(self, conjunction)
-        return case
+            machine = self._machines[key] = make(self, conjunction)
+        return machine
 
     def _is_dead(self, conjunction: Conjunction, kind: JsonType) -> bool | None:
         """Return whether nothing satisfies a conjunction; None for a provisional yes."""
@@ -292,13 +292,13 @@ class SchemaSolver:
         self.checked_count += 1
         if self.budget is not None and self.checked_count > self.budget:
             raise BudgetSpentError
-        self.limits.check("combinations of one schema", self.checked_count - self._judged_before, _MOST_COMBINATIONS)
-        before = self._assumptions
-        case = self.case(conjunction, kind)
-        live = case.is_live(case.start)  # type: ignore[arg-type]
+        self.limits.check("combinations of one schema", self.checked_count - self._checked_before, _MOST_CONJUNCTIONS)
+        before = self._epoch
+        machine = self.case(conjunction, kind)
+        live = machine.is_live(machine.start)  # type: ignore[arg-type]
         if live:
             return False
-        return True if self._assumptions == before else None
+        return True if self._epoch == before else None
 
     def values(self, goal: Formula, most: int) -> list[Value] | None:
         """Return up to `most` different values that satisfy a goal; None where they are unknown.
@@ -420,7 +420,7 @@ class SchemaSolver:
         checkpoint(4)
         alternatives = formula.items if isinstance(formula, Or) else (formula,)
         values: dict[str, None] = {}
-        place: Place | None = None
+        location: Place | None = None
         rest: list[Formula] = []
         for alternative in alternatives:
             items = alternative.items if isinstance(alternative, And) else (alternative,)
@@ -428,14 +428,14 @@ class SchemaSolver:
             if listed is None:
                 rest.append(alternative)
                 continue
-            place = place or listed.place
+            location = location or listed.place
             checkpoint(len(listed.values) * len(items))
             for value in listed.values:
                 if isinstance(value, str) and all(self.holds_string(item, value) for item in items):
                     values[value] = None
         languages: list[StringLanguage] = []
-        if place is not None and values:
-            languages.append(EnumLanguage(values, place, self.escapes))
+        if location is not None and values:
+            languages.append(EnumLanguage(values, location, self.escapes))
         if rest:
             left = self.arena.any_of(rest)
             languages.append(self._free_text(left) if _is_free(left) else self.text(left))
