@@ -43,7 +43,7 @@ from engine.schema_automaton.formula.nodes import (
 from engine.schema_automaton.formula.values import JsonType, Value
 from engine.source import Span, checkpoint
 
-_FEW: Final = 8  # formulas that are joined in the time of one checkpoint
+_JOINED_PER_CHECKPOINT: Final = 8  # formulas that are joined in the time of one checkpoint
 _NOWHERE: Final = Span(0, 0)
 """The location of formulas that no source text states."""
 
@@ -69,9 +69,9 @@ class Arena:
     uses_distinct: bool = False
     has_choices: bool = False
     is_written: bool = False
-    _known: dict[object, Formula] = field(default_factory=dict)
-    _again: list[Formula] = field(default_factory=list)  # see `duplicate_locations`
-    _again_at: list[Place] = field(default_factory=list)
+    _interned: dict[object, Formula] = field(default_factory=dict)
+    _duplicates: list[Formula] = field(default_factory=list)  # see `duplicate_locations`
+    _duplicate_locations: list[Place] = field(default_factory=list)
     _outer: dict[Formula, Formula] = field(default_factory=dict)  # see `within`
     _inner: dict[Formula, Formula] = field(default_factory=dict)
     _doubtful: dict[Formula, bool] = field(default_factory=dict)
@@ -89,21 +89,21 @@ class Arena:
             place: the source location of this occurrence.
         """
         checkpoint()
-        known = self._known.get(key)
+        known = self._interned.get(key)
         if known is None:
-            known = self._known[key] = make()
+            known = self._interned[key] = make()
         elif place is not None and not self.is_written:
-            self._say_again(known, place)
+            self._note_duplicate(known, place)
         return known
 
-    def _say_again(self, known: Formula, place: Place) -> None:
-        self._again.append(known)
-        self._again_at.append(place)
+    def _note_duplicate(self, known: Formula, place: Place) -> None:
+        self._duplicates.append(known)
+        self._duplicate_locations.append(place)
 
     def duplicate_locations(self) -> list[tuple[Place, list[Located]]]:
         """Return the locations of each assertion that was made more than once, each with the first location first."""
         places: dict[LocatedFormula, dict[Located, None]] = {}
-        for formula, place in zip(self._again, self._again_at, strict=True):
+        for formula, place in zip(self._duplicates, self._duplicate_locations, strict=True):
             if (
                 isinstance(formula, LocatedFormula)
                 and not isinstance(place, Span)
@@ -214,11 +214,11 @@ class Arena:
     def named(self, name: str, place: Place) -> Formula:
         """Assert that the string is this one."""
         key = ("among", name)
-        known = self._known.get(key)
+        known = self._interned.get(key)
         if known is None:
-            known = self._known[key] = EnumValues((name,), frozenset((name,)), place)
+            known = self._interned[key] = EnumValues((name,), frozenset((name,)), place)
         elif not self.is_written:
-            self._say_again(known, place)
+            self._note_duplicate(known, place)
         return known
 
     def members(self, keys: Formula, value: Formula, place: Place, *, declares: bool = False) -> Formula:
@@ -233,11 +233,11 @@ class Arena:
         if (value is self.true and not declares) or keys is self.false:
             return self.true
         key = (PropertyConstraint, keys, value, declares)
-        known = self._known.get(key)
+        known = self._interned.get(key)
         if known is None:
-            known = self._known[key] = PropertyConstraint(keys, value, declares, place)
+            known = self._interned[key] = PropertyConstraint(keys, value, declares, place)
         elif not self.is_written:
-            self._say_again(known, place)
+            self._note_duplicate(known, place)
         return known
 
     def may_begin(self, name: str) -> Formula:
@@ -311,16 +311,16 @@ class Arena:
                 joined[item] = None
         if len(joined) < 2:
             return next(iter(joined), neutral)
-        if len(joined) > _FEW:
-            checkpoint(len(joined) // _FEW)
+        if len(joined) > _JOINED_PER_CHECKPOINT:
+            checkpoint(len(joined) // _JOINED_PER_CHECKPOINT)
         these = tuple(joined)
         key = kind, these
-        known = self._known.get(key)
+        known = self._interned.get(key)
         if known is None:
             denied = [self.negate(item) for item in these if isinstance(item, Not)]
             known = kind(these) if joined.keys().isdisjoint(denied) else ending
             self.has_choices = self.has_choices or known.__class__ is Or
-            self._known[key] = known
+            self._interned[key] = known
         return known
 
     def exactly_one(self, items: Iterable[Formula]) -> Formula:
@@ -359,8 +359,8 @@ class Arena:
                 return self._not(self._outer.get(item, item))
 
     def _not(self, item: Formula) -> Formula:
-        known = self._known.get((Not, item))
+        known = self._interned.get((Not, item))
         if known is None:
-            known = self._known[Not, item] = Not(item)
+            known = self._interned[Not, item] = Not(item)
             self.has_choices = self.has_choices or isinstance(item, Ref | ExactlyOne)
         return known

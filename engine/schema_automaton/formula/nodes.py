@@ -55,12 +55,12 @@ _T = TypeVar("_T")
 
 
 @dataclass_transform(eq_default=False, frozen_default=True)
-def _value(one: type[_T]) -> type[_T]:
+def _node(cls: type[_T]) -> type[_T]:
     """Declare a node that is compared by identity.
 
     It is frozen for mypy only: at run time that would double the cost of a node.
     """
-    return dataclass(slots=True, eq=False)(one)
+    return dataclass(slots=True, eq=False)(cls)
 
 
 class LocatedFormula:
@@ -81,49 +81,49 @@ class LocatedFormula:
         return span_at(self.place)
 
 
-@_value
+@_node
 class Constant:
     """A formula that is always true, or always false."""
 
     value: bool
 
 
-@_value
+@_node
 class And:
     """A conjunction: every item holds. The order is that of the source, since the order of properties follows it."""
 
     items: tuple[Formula, ...]
 
 
-@_value
+@_node
 class Or:
     """A disjunction: at least one item holds."""
 
     items: tuple[Formula, ...]
 
 
-@_value
+@_node
 class ExactlyOne:
     """A formula that holds if one item holds and the others do not (`oneOf`)."""
 
     items: tuple[Formula, ...]
 
 
-@_value
+@_node
 class Not:
     """A negation: the assertion, or the definition, does not hold."""
 
     item: Formula
 
 
-@_value
+@_node
 class Ref:
     """A reference to the definition with a number."""
 
     number: int
 
 
-@_value
+@_node
 class TypeIn(LocatedFormula):
     """An assertion that the value is of one of these JSON types."""
 
@@ -131,7 +131,7 @@ class TypeIn(LocatedFormula):
     place: Place
 
 
-@_value
+@_node
 class Minimum(LocatedFormula):
     """A lower bound: a number is at least (strictly: more than) this."""
 
@@ -141,7 +141,7 @@ class Minimum(LocatedFormula):
     place: Place
 
 
-@_value
+@_node
 class Maximum(LocatedFormula):
     """An upper bound: a number is at most (strictly: less than) this."""
 
@@ -151,7 +151,7 @@ class Maximum(LocatedFormula):
     place: Place
 
 
-@_value
+@_node
 class MultipleOf(LocatedFormula):
     """An assertion that a number is an integer times `value`, which is positive.
 
@@ -166,7 +166,7 @@ class MultipleOf(LocatedFormula):
     place: Place
 
 
-@_value
+@_node
 class Length(LocatedFormula):
     """An assertion about the number of characters of a string."""
 
@@ -176,7 +176,7 @@ class Length(LocatedFormula):
     place: Place
 
 
-@_value
+@_node
 class Text(LocatedFormula):
     """An assertion that the whole string is in the language of a grammar node.
 
@@ -198,7 +198,7 @@ class Text(LocatedFormula):
         return self.make()
 
 
-@_value
+@_node
 class EnumValues(LocatedFormula):
     """An assertion that the value equals one of these.
 
@@ -213,7 +213,7 @@ class EnumValues(LocatedFormula):
     seen: bool = False
 
 
-@_value
+@_node
 class PropertyConstraint(LocatedFormula):
     """An assertion that all members of an object whose key is in `keys`, a formula over strings, satisfy `value`.
 
@@ -230,7 +230,7 @@ class PropertyConstraint(LocatedFormula):
     begins: bool = False
 
 
-@_value
+@_node
 class MemberCount(LocatedFormula):
     """An assertion about the number of members of an object."""
 
@@ -240,7 +240,7 @@ class MemberCount(LocatedFormula):
     place: Place
 
 
-@_value
+@_node
 class Items(LocatedFormula):
     """An assertion that all items of an array from index `first` up to `end` (None: no end) satisfy `value`."""
 
@@ -251,7 +251,7 @@ class Items(LocatedFormula):
     place: Place
 
 
-@_value
+@_node
 class ItemCount(LocatedFormula):
     """An assertion about the number of items of an array."""
 
@@ -261,7 +261,7 @@ class ItemCount(LocatedFormula):
     place: Place
 
 
-@_value
+@_node
 class Contains(LocatedFormula):
     """An assertion about the number of items of an array that satisfy `value`."""
 
@@ -272,7 +272,7 @@ class Contains(LocatedFormula):
     place: Place
 
 
-@_value
+@_node
 class UniqueItems(LocatedFormula):
     """An assertion that no two items of an array are equal."""
 

@@ -41,11 +41,11 @@ class SourceMap:
 
     def __init__(self, arena: Arena) -> None:
         self._definitions = arena.definitions
-        self._of_definition = [-1 if isinstance(place, Span) else next(place.way_up) for place in arena.places]
+        self._of_definition = [-1 if isinstance(location, Span) else next(location.way_up) for location in arena.places]
         self._numbers = frozenset(self._of_definition)
-        self._said: dict[Span, list[Located]] = {}
-        for first, places in arena.duplicate_locations():
-            self._said.setdefault(span_at(first), []).extend(places)
+        self._duplicates: dict[Span, list[Located]] = {}
+        for first, locations in arena.duplicate_locations():
+            self._duplicates.setdefault(span_at(first), []).extend(locations)
 
     def resolve(self, spans: Iterable[Span], goals: Iterable[Formula]) -> Iterator[Span]:
         """Yield the source locations of the assertions that a value is read with.
@@ -56,17 +56,18 @@ class SourceMap:
         """
         schemas: frozenset[int] | None = None
         for span in spans:
-            said = self._said.get(span)
-            if said is None:
+            candidates = self._duplicates.get(span)
+            if candidates is None:
                 yield span
                 continue
             if schemas is None:
-                schemas = self._schemas(goals)
-            here = [place for place in said if self._is_in(place, schemas)]
-            here = here or [place for place in said if next(place.way_up) in schemas]  # made by the schema as a whole
-            yield from (place.span for place in here) if here else (span,)
+                schemas = self._schemas_of(goals)
+            here = [location for location in candidates if self._is_in(location, schemas)]
+            if not here:  # made by the schema as a whole
+                here = [location for location in candidates if next(location.way_up) in schemas]
+            yield from (location.span for location in here) if here else (span,)
 
-    def _schemas(self, goals: Iterable[Formula]) -> frozenset[int]:
+    def _schemas_of(self, goals: Iterable[Formula]) -> frozenset[int]:
         """Return the numbers of the schemas that decide whether a value satisfies the goals."""
         todo, seen, found = list(goals), set[Formula](), set[int]()
         while todo:
@@ -85,32 +86,32 @@ class SourceMap:
                     pass
         return frozenset(found)
 
-    def _is_in(self, place: Located, schemas: frozenset[int]) -> bool:
+    def _is_in(self, location: Located, schemas: frozenset[int]) -> bool:
         """Return whether a location is directly in one of these schemas, not in a schema nested in one."""
-        _, *above = place.way_up
+        _, *above = location.way_up
         return next((each for each in above if each in self._numbers), -1) in schemas
 
 
-def spans_of(place: Any, goals: list[Formula]) -> tuple[Iterable[Span], list[Formula]]:
+def spans_of(alternative: Any, goals: list[Formula]) -> tuple[Iterable[Span], list[Formula]]:
     """Return the first source locations of an alternative of a frame, and the goals that resolve them.
 
     Args:
-        place: an alternative of a frame (see `frames.Alternative`).
+        alternative: an alternative of a frame (see `frames.Alternative`).
         goals: the goals of the value that contains it.
 
     Returns:
         The locations, and `goals` or, where the next value is meant, the goal of that value.
     """
-    match place:
+    match alternative:
         case ArrayState() | ObjectState():
-            return place.case.spans, goals
+            return alternative.case.spans, goals
         case ArrayTransition() | ObjectTransition():
-            spans = _goal_spans(place.goal)
-            return (spans, [place.goal]) if spans else (place.place.case.spans, goals)
+            spans = _goal_spans(alternative.goal)
+            return (spans, [alternative.goal]) if spans else (alternative.place.case.spans, goals)
         case TextLanguage() | EnumLanguage():
-            return place.places, goals
+            return alternative.places, goals
         case Root():
-            return _goal_spans(place.goal), [place.goal]
+            return _goal_spans(alternative.goal), [alternative.goal]
         case _:
             return (), goals
 

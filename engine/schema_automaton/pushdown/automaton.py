@@ -44,7 +44,7 @@ _NODES_FOR_A_CONFIGURATION: Final = 10
 """A document may be nested deeper than the number of configurations allows."""
 _BYTES: Final = ByteClasses(bytes(range(256)), tuple(range(256)), tuple(((byte, byte),) for byte in range(256)))
 _CLASS_OF_BYTE: Final = np.frombuffer(_BYTES.of_byte, dtype=np.uint8)
-_Spot = tuple[int, int, ItemText]
+_Cursor = tuple[int, int, ItemText]
 """A cursor: a node, a lexer state, and the text since the outermost open item that must differ from others."""
 
 
@@ -54,28 +54,30 @@ class JsonAutomaton:
     token_elements: frozenset[TokenSet] = frozenset()
 
     def __init__(
-        self, goals: SchemaSolver, goal: Formula, limits: Limits, whitespace: Whitespace = Whitespace.FLEXIBLE
+        self, solver: SchemaSolver, goal: Formula, limits: Limits, whitespace: Whitespace = Whitespace.FLEXIBLE
     ) -> None:
-        self.goals = goals
+        self.goals = solver
         self.goal = goal
         self.classes = _BYTES
         self.class_of_byte = _CLASS_OF_BYTE
         self.n_classes = len(_BYTES)
         self.start = DEAD
         self._limits = self.limits = limits
-        self._levels = FrameTable(goals, limits, whitespace)
-        self.string_loops: tuple[Loop, ...] = tuple(dict.fromkeys((self._levels.any_string, self._levels.free_string)))
+        self._frame_table = FrameTable(solver, limits, whitespace)
+        self.string_loops: tuple[Loop, ...] = tuple(
+            dict.fromkeys((self._frame_table.any_string, self._frame_table.free_string))
+        )
         self.generation = 0
         self._full = limits.configurations // 2
         # Nodes: a frame, the node below, and the start of the text of an item or key that may not come twice (or -1).
         self._nodes: list[tuple[int, int, int]] = [(DEAD, -1, -1)]
         self._node_ids: dict[tuple[int, int, int], int] = {}
         self._follows_text = [False]
-        self._spots: list[_Spot] = [(DEAD, DEAD, NO_TEXT)]
-        self._ids: dict[_Spot, int] = {self._spots[DEAD]: DEAD}
+        self._cursors: list[_Cursor] = [(DEAD, DEAD, NO_TEXT)]
+        self._ids: dict[_Cursor, int] = {self._cursors[DEAD]: DEAD}
         self.accepting = bytearray(1)
-        if goals.is_satisfiable(goal):
-            root = self._levels.frame(ParsePosition.ROOT, ((Root(goal), 1),))
+        if solver.is_satisfiable(goal):
+            root = self._frame_table.frame(ParsePosition.ROOT, ((Root(goal), 1),))
             self.start = self._intern((self._node(root, -1, -1), self.actions.start(root), NO_TEXT))
 
     # ------------------------------------------------------------------ configurations
@@ -83,7 +85,7 @@ class JsonAutomaton:
     @property
     def size(self) -> int:
         """Return the number of configurations interned so far, including `DEAD`."""
-        return len(self._spots)
+        return len(self._cursors)
 
     def step(self, configuration: int, byte_class: int) -> int:
         """Return the configuration after a byte; `DEAD` if it has no completion."""
@@ -92,8 +94,8 @@ class JsonAutomaton:
     def run(self, configuration: int, data: bytes) -> int:
         """Return the configuration after all bytes; `DEAD` if it has no completion."""
         self.evict_states()
-        reading, follows_text = self._levels.reading, self._follows_text
-        node, state, text = self._spots[configuration]
+        reading, follows_text = self._frame_table.reading, self._follows_text
+        node, state, text = self._cursors[configuration]
         entry_of, begun = reading.rows.item, 0
         for done, byte in enumerate(data):
             entry = entry_of(state, byte)
@@ -116,7 +118,7 @@ class JsonAutomaton:
             entry_of, begun = reading.rows.item, done + 1
         if not follows_text[node]:
             return self._intern((node, state, text))
-        return self._intern(self._settled(node, state, text + data[begun:]))
+        return self._intern(self._normalised(node, state, text + data[begun:]))
 
     def row(self, configuration: int) -> list[int]:
         """Return the configuration after each byte."""
@@ -128,8 +130,8 @@ class JsonAutomaton:
 
     def expected(self, configuration: int) -> ByteRanges:
         """Return the bytes that may come next, as inclusive ranges."""
-        spot = self._spots[configuration]
-        return join_ranges(((byte, byte),) for byte in range(256) if self._after(spot, byte) is not None)
+        cursor = self._cursors[configuration]
+        return join_ranges(((byte, byte),) for byte in range(256) if self._after(cursor, byte) is not None)
 
     def token_sets(self, configuration: int) -> frozenset[TokenSet]:
         """Return an empty set: no schema names tokens."""
@@ -139,62 +141,62 @@ class JsonAutomaton:
         """Return the configuration after a token's bytes."""
         return self.run(configuration, data) if data else DEAD
 
-    def _intern(self, spot: _Spot) -> int:
-        number = self._ids.get(spot)
+    def _intern(self, cursor: _Cursor) -> int:
+        number = self._ids.get(cursor)
         if number is None:
-            number = self._ids[spot] = len(self._spots)
+            number = self._ids[cursor] = len(self._cursors)
             self._limits.check("configurations", number, self._limits.configurations, "configurations")
-            self._spots.append(spot)
-            self.accepting.append(self._is_accepting(spot))
+            self._cursors.append(cursor)
+            self.accepting.append(self._is_accepting(cursor))
         return number
 
-    def _is_accepting(self, spot: _Spot) -> bool:
-        frame, below, _ = self._nodes[spot[0]]
-        phase = self._levels.frames[frame].phase
+    def _is_accepting(self, cursor: _Cursor) -> bool:
+        frame, below, _ = self._nodes[cursor[0]]
+        phase = self._frame_table.frames[frame].phase
         if phase is ParsePosition.NUMBER:
-            at_root = self._levels.frames[self._nodes[below][0]].phase is ParsePosition.ROOT
-            return at_root and self._levels.accepts_number(frame, spot[1])
+            at_root = self._frame_table.frames[self._nodes[below][0]].phase is ParsePosition.ROOT
+            return at_root and self._frame_table.accepts_number(frame, cursor[1])
         return phase is ParsePosition.DONE
 
     # ------------------------------------------------------------------ steps
 
-    def _after(self, spot: _Spot, byte: int) -> _Spot | None:
-        node, state, text = spot
-        entry = self._levels.reading.entry(state, byte)
+    def _after(self, cursor: _Cursor, byte: int) -> _Cursor | None:
+        node, state, text = cursor
+        entry = self._frame_table.reading.entry(state, byte)
         if entry > DEAD:
             return node, entry, text + bytes((byte,)) if self._follows_text[node] else text
         if entry == DEAD:
             return None
         return self._act(node, entry, text, byte)
 
-    def _act(self, node: int, entry: int, text: ItemText, byte: int) -> _Spot | None:
+    def _act(self, node: int, entry: int, text: ItemText, byte: int) -> _Cursor | None:
         """Apply the stack actions of a byte that ends the lexeme of the top frame."""
-        read, levels = bytes((byte,)), self._levels
-        actions = levels.actions
+        read, frame_table = bytes((byte,)), self._frame_table
+        actions = frame_table.actions
         while True:
             frame, below, mark = self._nodes[node]
             symbol = symbol_of(entry)
             if mark < 0:
                 action = actions.get(frame, symbol)
                 if action == MISS:
-                    action = self._deep(levels.stack_action, frame, symbol)
+                    action = self._with_deep_recursion(frame_table.stack_action, frame, symbol)
             else:
                 action = self._act_on_text(frame, symbol, text.since(mark) + read)
             if action in {DEAD, ASK}:
-                return self._through(node, symbol, text, byte) if action == ASK else None
+                return self._pass_gate(node, symbol, text, byte) if action == ASK else None
             kind, top, under, again = decode(action)
             behind = text if again else text + read
             if kind == STAY:
-                node = self._node(top, below, len(text) if levels.follows_text(top) else -1)
+                node = self._node(top, below, len(text) if frame_table.follows_text(top) else -1)
             elif kind == PUSH:
-                marked = len(text) if levels.follows_text(under) else -1
+                marked = len(text) if frame_table.follows_text(under) else -1
                 node = self._node(top, self._node(under, below, marked), -1)
             else:
                 owner, lower, mark = self._nodes[below]
                 if mark < 0:
                     top = self.return_action(owner, top)
                 else:  # an item that may not come twice
-                    top = self._deep(levels.after_value, owner, top, _value(behind.since(mark)))
+                    top = self._with_deep_recursion(frame_table.after_value, owner, top, _value(behind.since(mark)))
                 if top == DEAD:
                     return None
                 node = self._node(top, lower, -1)
@@ -202,7 +204,7 @@ class JsonAutomaton:
             state = actions.start(top)
             if not again:
                 return node, state, text
-            entry = levels.reading.entry(state, byte)
+            entry = frame_table.reading.entry(state, byte)
             if entry == DEAD:
                 return None
             if entry > DEAD:
@@ -210,36 +212,37 @@ class JsonAutomaton:
 
     def _act_on_text(self, frame: int, symbol: int, text: bytes) -> int:
         """Return the stack action of a frame whose text was recorded."""
-        if self._levels.frames[frame].phase is ParsePosition.STRING:
+        if self._frame_table.frames[frame].phase is ParsePosition.STRING:
             return self.stack_action(frame, symbol)
-        return self._deep(self._levels.act_on_key, frame, symbol, json.loads(text))  # a key that may not come twice
+        # A key that may not come twice.
+        return self._with_deep_recursion(self._frame_table.act_on_key, frame, symbol, json.loads(text))
 
-    def _through(self, node: int, symbol: int, text: ItemText, byte: int) -> _Spot | None:
+    def _pass_gate(self, node: int, symbol: int, text: ItemText, byte: int) -> _Cursor | None:
         """Apply a gate of a host name, at which the text decides."""
         frame, below, mark = self._nodes[node]
-        reader, gate = self._levels.host_names(frame, symbol)
+        lexer, gate = self._frame_table.host_names(frame, symbol)
         behind = text + bytes((byte,)) if self._follows_text[node] else NO_TEXT
-        entry = reader.through(self._reading, gate, behind.since(mark))
+        entry = lexer.through(self._reading, gate, behind.since(mark))
         if entry == DEAD:
             return None
         if entry < DEAD:
             return self._act(node, entry, text, byte)
-        return self._named(frame, below, len(behind) if gate.begins else -1, entry, behind)
+        return self._within_host_name(frame, below, len(behind) if gate.begins else -1, entry, behind)
 
-    def _named(self, frame: int, below: int, mark: int, state: int, text: ItemText) -> _Spot:
+    def _within_host_name(self, frame: int, below: int, mark: int, state: int, text: ItemText) -> _Cursor:
         """Return the cursor within a host name; its text is kept if the mark or a level below needs it."""
         node = self._node(frame, below, mark)
         return node, state, text if self._follows_text[node] else NO_TEXT
 
-    def _settled(self, node: int, state: int, text: ItemText) -> _Spot:
+    def _normalised(self, node: int, state: int, text: ItemText) -> _Cursor:
         """Normalise a cursor whose text is kept; within a host name, apply what the text decides."""
         frame, below, mark = self._nodes[node]
-        reader, name = self._reading.owners[state]
-        if mark < 0 or not isinstance(reader, HostNameLexer):
+        lexer, name = self._reading.owners[state]
+        if mark < 0 or not isinstance(lexer, HostNameLexer):
             return node, state, text
-        if reader.is_within(name):
-            return node, reader.settled(self._reading, name, text.since(mark)), text
-        return self._named(frame, below, -1, state, text)
+        if lexer.is_within(name):
+            return node, lexer.settled(self._reading, name, text.since(mark)), text
+        return self._within_host_name(frame, below, -1, state, text)
 
     def _node(self, frame: int, below: int, mark: int) -> int:
         key = (frame, below, mark)
@@ -255,21 +258,21 @@ class JsonAutomaton:
 
     @property
     def _reading(self) -> LexerTable:
-        return self._levels.reading
+        return self._frame_table.reading
 
     @property
     def rows(self) -> npt.NDArray[np.int32]:
         """Return the table of lexer states."""
-        return self._levels.reading.rows
+        return self._frame_table.reading.rows
 
     @property
     def actions(self) -> ActionTable:
         """Return the stack actions computed so far."""
-        return self._levels.actions
+        return self._frame_table.actions
 
     def stack_top(self, configuration: int, depth: int) -> tuple[int, list[int]]:
         """Return the lexer state of a configuration, and up to `depth` frames of its stack, the top first."""
-        node, state, _ = self._spots[configuration]
+        node, state, _ = self._cursors[configuration]
         frames: list[int] = []
         while node >= 0 and len(frames) < depth:
             frame, node, _ = self._nodes[node]
@@ -286,55 +289,55 @@ class JsonAutomaton:
 
     def loop_at(self, state: int) -> Loop | None:
         """Return the loop of any string, if a lexer state is equivalent to it."""
-        return self._levels.loop_at(state)
+        return self._frame_table.loop_at(state)
 
     def evict_states(self) -> None:
         """If there are many lexer states, keep only those of configurations.
 
         Most of them were created by vocabulary walks. No walk may be in progress.
         """
-        if len(self._levels.reading.owners) < self._full:
+        if len(self._frame_table.reading.owners) < self._full:
             return
-        numbers = self._levels.evict_states(state for _, state, _ in self._spots)
-        self._spots = [(node, numbers[state], text) for node, state, text in self._spots]
-        self._ids = {spot: number for number, spot in enumerate(self._spots)}
+        numbers = self._frame_table.evict_states(state for _, state, _ in self._cursors)
+        self._cursors = [(node, numbers[state], text) for node, state, text in self._cursors]
+        self._ids = {cursor: number for number, cursor in enumerate(self._cursors)}
         self._full = max(self._full, 2 * len(self._reading))
         self.generation += 1
 
     def widen(self, state: int, longest: int) -> int:
         """Return a lexer state that is equivalent for inputs of up to `longest` bytes."""
-        return self._levels.widen(state, longest)
+        return self._frame_table.widen(state, longest)
 
     def may_have_loop(self, state: int) -> bool:
         """Return whether a lexer state may be in another loop."""
-        return self._levels.may_have_loop(state)
+        return self._frame_table.may_have_loop(state)
 
-    def cursor(self, configuration: int) -> _Spot:
+    def cursor(self, configuration: int) -> _Cursor:
         """Return a configuration as a cursor, whose successors are not interned."""
-        return self._spots[configuration]
+        return self._cursors[configuration]
 
-    def advance(self, place: _Spot, byte: int) -> _Spot | None:
+    def advance(self, cursor: _Cursor, byte: int) -> _Cursor | None:
         """Advance a cursor by one byte; return None if it has no completion."""
-        return self._after(place, byte)
+        return self._after(cursor, byte)
 
     def stack_action(self, frame: int, symbol: int) -> int:
         """Return the stack action of a frame whose lexeme ends with a symbol."""
         known = self.actions.get(frame, symbol)
-        return self._deep(self._levels.stack_action, frame, symbol) if known == MISS else known
+        return self._with_deep_recursion(self._frame_table.stack_action, frame, symbol) if known == MISS else known
 
     def return_action(self, frame: int, number: int) -> int:
         """Return the frame that continues below one that ends; `-ASK` if the text decides."""
         known = self.actions.get(frame, ENDING | number)
-        return self._deep(self._levels.after, frame, number) if known == MISS else known
+        return self._with_deep_recursion(self._frame_table.after, frame, number) if known == MISS else known
 
-    def _deep(self, ask: Callable[..., int], *question: object) -> int:
+    def _with_deep_recursion(self, function: Callable[..., int], *arguments: object) -> int:
         before = sys.getrecursionlimit()
         sys.setrecursionlimit(before + DEEPEST)
         try:
             if is_work_limited():  # as within a mask, which calls often
-                return ask(*question)
+                return function(*arguments)
             with limited_work("work of one step", self._limits.work):
-                return ask(*question)
+                return function(*arguments)
         except RecursionError as error:
             raise LimitExceededError("frames to look for a value", given=DEEPEST + 1, limit=DEEPEST) from error
         finally:
@@ -342,16 +345,16 @@ class JsonAutomaton:
 
     # ------------------------------------------------------------------ completion
 
-    def min_remaining(self, place: _Spot, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, cursor: _Cursor, alphabet: Alphabet = None) -> LengthBound:
         """Return 0 for an accepting cursor; otherwise at least one byte for each open level."""
-        if place[0] == DEAD:
+        if cursor[0] == DEAD:
             return LengthBound(None, exact=True)
-        if self._is_accepting(place):
+        if self._is_accepting(cursor):
             return LengthBound.of(accepting=True, at_least=0, exact=True)
-        open_levels, node = 0, place[0]
+        open_levels, node = 0, cursor[0]
         while node >= 0:
             frame, node, _ = self._nodes[node]
-            open_levels += self._levels.frames[frame].phase not in (ParsePosition.ROOT, ParsePosition.NUMBER)
+            open_levels += self._frame_table.frames[frame].phase not in (ParsePosition.ROOT, ParsePosition.NUMBER)
         return LengthBound.of(accepting=False, at_least=open_levels, exact=False)
 
     def shortest_completion(
@@ -367,7 +370,7 @@ class JsonAutomaton:
         """
         if configuration == DEAD:
             return Completion(None)
-        return JsonCompletion(self, self._levels, effort, cancel, alphabet).run(configuration)
+        return JsonCompletion(self, self._frame_table, effort, cancel, alphabet).run(configuration)
 
     def split_stacks(self, configuration: int, most: int) -> tuple[int, ...]:
         """Return the configuration itself: the bytes determine the levels of a JSON text, so there is one stack."""
@@ -375,7 +378,7 @@ class JsonAutomaton:
 
     def next_properties(self, configuration: int) -> NextProperties:
         """Return the properties of the open object that may come next."""
-        return properties(self, self._levels, configuration) if configuration != DEAD else NextProperties()
+        return properties(self, self._frame_table, configuration) if configuration != DEAD else NextProperties()
 
     def open_rules(self, configuration: int) -> tuple[str, ...]:
         """Return nothing: a schema has no rules; source locations identify its parts."""
@@ -385,33 +388,33 @@ class JsonAutomaton:
 
     def spans(self, configuration: int) -> tuple[Span, ...]:
         """Return the source locations of the alternatives of the top frame."""
-        node, state, _ = self._spots[configuration]
+        node, state, _ = self._cursors[configuration]
         frame, below, _ = self._nodes[node]
-        phase, items = self._levels.frames[frame]
-        reader, name = self._reading.owners[state]
+        phase, items = self._frame_table.frames[frame]
+        lexer, name = self._reading.owners[state]
         found: set[Span] = set()
         spans: Iterable[Span]
-        for i, (place, mask) in enumerate(items):
+        for i, (alternative, mask) in enumerate(items):
             goals = self._goals_of(below, mask)
-            if isinstance(reader, BoundedLexer):
-                spans = reader.spans(name)
-            elif isinstance(reader, LanguagesLexer) and phase is not ParsePosition.KEY:
-                said = place if isinstance(reader, NumberLexer) else reader.languages[i]
-                spans = said.spans(name[i]) if name[i] is not None else ()
+            if isinstance(lexer, BoundedLexer):
+                spans = lexer.spans(name)
+            elif isinstance(lexer, LanguagesLexer) and phase is not ParsePosition.KEY:
+                language = alternative if isinstance(lexer, NumberLexer) else lexer.languages[i]
+                spans = language.spans(name[i]) if name[i] is not None else ()
             else:
-                spans, goals = spans_of(place, goals)
-            found.update(self._places.resolve(spans, goals))
+                spans, goals = spans_of(alternative, goals)
+            found.update(self._source_map.resolve(spans, goals))
         return tuple(sorted(span for span in found if span.end))  # implied assertions have no location
 
     @cached_property
-    def _places(self) -> SourceMap:
-        return SourceMap(self._levels.goals.arena)
+    def _source_map(self) -> SourceMap:
+        return SourceMap(self._frame_table.goals.arena)
 
     def _goals_of(self, node: int, mask: int) -> list[Formula]:
         """Return the goals of some alternatives of a level, which the level below contains."""
         if node < 0:
             return []
-        _, moves = self._levels.frames[self._nodes[node][0]]
+        _, moves = self._frame_table.frames[self._nodes[node][0]]
         return [move.goal for i, (move, _) in enumerate(moves) if mask >> i & 1]
 
     def edge_spans(self, configuration: int, byte_class: int) -> tuple[Span, ...]:

@@ -34,7 +34,7 @@ _CHECK_EVERY: Final = 256
 _ENDED: Final = -1  # instead of a frame: the value has ended
 
 
-class _Spot(NamedTuple):
+class _SearchNode(NamedTuple):
     """A search state of one level.
 
     Attributes:
@@ -48,15 +48,15 @@ class _Spot(NamedTuple):
     state: int
 
 
-class _Way(NamedTuple):
+class _Predecessor(NamedTuple):
     """A predecessor of a search state: the state, the bytes read after it, and the value that follows them."""
 
-    before: _Spot | None
+    before: _SearchNode | None
     read: bytes
-    value: _Spot | None
+    value: _SearchNode | None
 
 
-_BEGIN: Final = _Way(None, b"", None)
+_BEGIN: Final = _Predecessor(None, b"", None)
 _FIRST: Final = -1  # instead of a completion's index: the state is new in the queue
 
 
@@ -66,52 +66,58 @@ class JsonCompletion:
     def __init__(
         self,
         automaton: ByteAutomaton,
-        levels: FrameTable,
+        frame_table: FrameTable,
         effort: int,
         cancel: CancelToken | None,
         alphabet: Alphabet,
     ) -> None:
-        self._automaton, self._levels, self._alphabet = automaton, levels, alphabet
+        self._automaton, self._frame_table, self._alphabet = automaton, frame_table, alphabet
         self._effort, self._cancel = effort, cancel
-        self._endings = LexemeCompletions(levels.reading, legible(automaton.classes, alphabet), alphabet)
+        self._endings = LexemeCompletions(frame_table.reading, legible(automaton.classes, alphabet), alphabet)
         # The length read at least, whether the state was expanded before, a number that breaks ties, the state, and
         # the index of its next lexeme completion.
-        self._queue: list[tuple[int, bool, int, _Spot, int]] = []
+        self._queue: list[tuple[int, bool, int, _SearchNode, int]] = []
         self._count = 0
-        self._best: dict[_Spot, int] = {}
-        self._ways: dict[_Spot, _Way] = {}
-        self._callers: dict[int, list[tuple[_Spot, int, int, bytes]]] = {}
-        self._ends: dict[int, list[_Spot]] = {}
-        self._begun: set[_Spot] = set()
+        self._best: dict[_SearchNode, int] = {}
+        self._predecessors: dict[_SearchNode, _Predecessor] = {}
+        self._callers: dict[int, list[tuple[_SearchNode, int, int, bytes]]] = {}
+        self._ends: dict[int, list[_SearchNode]] = {}
+        self._begun: set[_SearchNode] = set()
         self._stack: list[int] = []
         self._all_followed = True  # whether no path was skipped
 
     def run(self, configuration: int) -> Completion:
         """Return the shortest completion; only bounds if the effort does not suffice or the text decides."""
-        state, self._stack = self._automaton.stack_top(configuration, self._automaton.size + len(self._levels.frames))
-        self._reach(_Spot(-1, self._stack[0], state), 0, _BEGIN)
+        state, self._stack = self._automaton.stack_top(
+            configuration, self._automaton.size + len(self._frame_table.frames)
+        )
+        self._reach(_SearchNode(-1, self._stack[0], state), 0, _BEGIN)
         least = steps = 0  # some state of the shortest path is always in the queue
         while self._queue and steps + self._endings.steps < self._effort * _STEPS:
             if self._cancel is not None and steps % _CHECK_EVERY == 0:
                 self._cancel.report("looking for the end", steps)
             steps += 1
             checkpoint(8)
-            least, _, _, spot, number = heapq.heappop(self._queue)
+            least, _, _, node, number = heapq.heappop(self._queue)
             if number == _FIRST:
-                if spot in self._begun:
+                if node in self._begun:
                     continue  # a shorter path to it was found since
-                self._begun.add(spot)
-            if spot.level < 0 and spot.frame != _ENDED and self._levels.frames[spot.frame].phase is ParsePosition.DONE:
-                return self._found(configuration, spot, least)
+                self._begun.add(node)
+            if (
+                node.level < 0
+                and node.frame != _ENDED
+                and self._frame_table.frames[node.frame].phase is ParsePosition.DONE
+            ):
+                return self._found(configuration, node, least)
             try:
-                self._go_on(spot, max(0, number), least)
+                self._expand(node, max(0, number), least)
             except LimitExceededError:
                 return self._rest(configuration, least)  # a state was dropped, so an empty queue proves nothing
         if not self._queue and self._all_followed:
             return Completion(None)
         return self._rest(configuration, least)
 
-    def _found(self, configuration: int, end: _Spot, length: int) -> Completion:
+    def _found(self, configuration: int, end: _SearchNode, length: int) -> Completion:
         least = self._automaton.min_remaining(self._automaton.cursor(configuration)).at_least
         text = self._text(end) if length <= LONGEST_TEXT else None
         return Completion(length if self._all_followed else least, length, text)
@@ -126,82 +132,88 @@ class JsonCompletion:
             max(other.at_least, least) if self._all_followed else other.at_least, other.at_most, other.text
         )
 
-    def _reach(self, spot: _Spot, cost: int, way: _Way) -> None:
-        known = self._best.get(spot)
+    def _reach(self, node: _SearchNode, cost: int, predecessor: _Predecessor) -> None:
+        known = self._best.get(node)
         if known is None or cost < known:
-            self._best[spot], self._ways[spot] = cost, way
-            self._push(cost, spot, _FIRST)
+            self._best[node], self._predecessors[node] = cost, predecessor
+            self._push(cost, node, _FIRST)
 
-    def _push(self, cost: int, spot: _Spot, number: int) -> None:
+    def _push(self, cost: int, node: _SearchNode, number: int) -> None:
         self._count += 1
-        heapq.heappush(self._queue, (cost, number > 0, self._count, spot, number))
+        heapq.heappush(self._queue, (cost, number > 0, self._count, node, number))
 
-    def _go_on(self, spot: _Spot, number: int, least: int) -> None:
+    def _expand(self, node: _SearchNode, number: int, least: int) -> None:
         """Follow the next lexeme completion of a state, and queue the state again for the one after it."""
-        cost = self._best[spot]
-        if spot.frame == _ENDED:
-            self._end(spot, cost)
+        cost = self._best[node]
+        if node.frame == _ENDED:
+            self._end(node, cost)
             return
-        ending = self._endings.nth(spot.state, number, least - cost)
+        ending = self._endings.nth(node.state, number, least - cost)
         if isinstance(ending, LexemeCompletion):
-            self._act(spot, ending, cost)
-            self._push(least, spot, number + 1)
+            self._act(node, ending, cost)
+            self._push(least, node, number + 1)
         elif ending is not None:
-            self._push(cost + ending, spot, number)
+            self._push(cost + ending, node, number)
 
-    def _act(self, spot: _Spot, ending: LexemeCompletion, cost: int) -> None:
-        action = self._automaton.stack_action(spot.frame, ending.symbol)
+    def _act(self, node: _SearchNode, ending: LexemeCompletion, cost: int) -> None:
+        action = self._automaton.stack_action(node.frame, ending.symbol)
         if action == ASK:
             self._all_followed = False
             return
         kind, top, under, again = decode(action)
         read = ending.text if again else ending.text + ending.last
         after = cost + len(read)
-        if kind == STAY and self._is_wanted(spot, top):
-            self._reach(self._begin(spot.level, top), after, _Way(spot, read, None))
+        if kind == STAY and self._is_wanted(node, top):
+            self._reach(self._begin(node.level, top), after, _Predecessor(node, read, None))
         elif kind == POP:
-            self._reach(_Spot(spot.level, _ENDED, top), after, _Way(spot, read, None))
+            self._reach(_SearchNode(node.level, _ENDED, top), after, _Predecessor(node, read, None))
         elif kind == PUSH:
-            self._callers.setdefault(top, []).append((spot, under, after, read))
+            self._callers.setdefault(top, []).append((node, under, after, read))
             self._reach(self._begin(top, top), 0, _BEGIN)
             for end in self._ends.get(top, ()):
-                self._return(end, (spot, under, after, read))
+                self._return(end, (node, under, after, read))
 
-    def _is_wanted(self, spot: _Spot, top: int) -> bool:
+    def _is_wanted(self, node: _SearchNode, top: int) -> bool:
         """Return whether a key that just ended begins a member that the shortest completion may contain.
 
         A member that changes nothing that its object needs can be left out, including its comma, unless its key or
         that comma was read before the search began.
         """
-        phase, items = self._levels.frames[spot.frame]
-        before = self._ways[spot].before
+        phase, items = self._frame_table.frames[node.frame]
+        before = self._predecessors[node].before
         if phase is not ParsePosition.KEY or before is None:
             return True
-        if self._levels.frames[before.frame].phase is ParsePosition.MEMBER and self._ways[before].before is None:
+        if (
+            self._frame_table.frames[before.frame].phase is ParsePosition.MEMBER
+            and self._predecessors[before].before is None
+        ):
             return True
         wants: dict[object, set[object]] = {}
-        for place, _ in items:
-            wants.setdefault(place.case, set()).add(place.case.wants(place))
-        moves = self._levels.frames[top].items
-        return any(wants[move.place.case] != {move.place.case.wants(move.place)} for move, _ in moves)
+        for state, _ in items:
+            wants.setdefault(state.case, set()).add(state.case.wants(state))
+        transitions = self._frame_table.frames[top].items
+        return any(
+            wants[transition.place.case] != {transition.place.case.wants(transition.place)}
+            for transition, _ in transitions
+        )
 
-    def _end(self, end: _Spot, cost: int) -> None:
+    def _end(self, end: _SearchNode, cost: int) -> None:
         """Continue after the end of a value, wherever it began."""
         if end.level < 0:
             following = self._below(self._stack[-end.level], end.state)
             if following:
-                self._reach(self._begin(end.level - 1, following), cost, _Way(end, b"", None))
+                self._reach(self._begin(end.level - 1, following), cost, _Predecessor(end, b"", None))
             return
         self._ends.setdefault(end.level, []).append(end)
         checkpoint(len(self._callers[end.level]))
         for caller in self._callers[end.level]:
             self._return(end, caller)
 
-    def _return(self, end: _Spot, caller: tuple[_Spot, int, int, bytes]) -> None:
-        spot, under, cost, read = caller
+    def _return(self, end: _SearchNode, caller: tuple[_SearchNode, int, int, bytes]) -> None:
+        node, under, cost, read = caller
         following = self._below(under, end.state)
         if following:
-            self._reach(self._begin(spot.level, following), cost + self._best[end], _Way(spot, read, end))
+            self._reach(self._begin(node.level, following), cost + self._best[end], _Predecessor(node, read, end))
 
     def _below(self, frame: int, ending: int) -> int:
         following = self._automaton.return_action(frame, ending)
@@ -210,17 +222,17 @@ class JsonCompletion:
             return DEAD
         return following
 
-    def _begin(self, level: int, frame: int) -> _Spot:
-        return _Spot(level, frame, self._levels.actions.start(frame))
+    def _begin(self, level: int, frame: int) -> _SearchNode:
+        return _SearchNode(level, frame, self._frame_table.actions.start(frame))
 
-    def _text(self, end: _Spot) -> bytes:
+    def _text(self, end: _SearchNode) -> bytes:
         pieces: list[bytes] = []
-        todo: list[_Spot | bytes] = [end]
+        todo: list[_SearchNode | bytes] = [end]
         while todo:
             part = todo.pop()
             if isinstance(part, bytes):
                 pieces.append(part)
                 continue
-            way = self._ways[part]
-            todo += [piece for piece in (way.before, way.read, way.value) if piece]
+            predecessor = self._predecessors[part]
+            todo += [piece for piece in (predecessor.before, predecessor.read, predecessor.value) if piece]
         return b"".join(reversed(pieces))

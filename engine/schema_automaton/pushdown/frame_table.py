@@ -40,17 +40,17 @@ from engine.schema_automaton.lexing.lexer_factory import OTHER_KEY, LexerFactory
 from engine.schema_automaton.lexing.name_lexer import CountedString, NameLexer
 from engine.schema_automaton.lexing.whitespace import Whitespace
 from engine.schema_automaton.pushdown.frames import (
+    AFTER_SEPARATOR,
     BEFORE_VALUE,
-    BEHIND,
-    BETWEEN,
+    ENDS_OF_WHITESPACE,
     KIND_OF,
-    OF_ITEMS,
     OF_MEMBER,
     OPENED,
+    READS_LEXEME,
+    Alternative,
+    Alternatives,
     Frame,
-    Items,
     ParsePosition,
-    Place,
     merge,
 )
 from engine.schema_automaton.solver.array_machine import UNKNOWN_VALUE, ArrayState
@@ -58,11 +58,11 @@ from engine.schema_automaton.solver.object_machine import UNKNOWN_KEY, ObjectTra
 from engine.schema_automaton.solver.solver import SchemaSolver
 from engine.source import Limits, checkpoint
 
-_ALONE: Final = 0
+_FIRST_ONLY: Final = 0
 """The number of the ending of a value that satisfies the first alternative below, and no other."""
 
 
-def _with_members(items: Items) -> Items:
+def _with_members(items: Alternatives) -> Alternatives:
     """Return the alternatives of objects in which some key may come."""
     return tuple([item for item in items if any(item[0].case.allowed(item[0]))])
 
@@ -78,10 +78,10 @@ class FrameTable:
         free_string: any string as a loop, encoded as unconstrained values are.
     """
 
-    def __init__(self, goals: SchemaSolver, limits: Limits, whitespace: Whitespace) -> None:
-        self.goals = goals
+    def __init__(self, solver: SchemaSolver, limits: Limits, whitespace: Whitespace) -> None:
+        self.goals = solver
         self._limits = limits
-        self._common = common(whitespace, goals.escapes)
+        self._common = common(whitespace, solver.escapes)
         self.any_string = Loop(self._common.home, self._common.last)
         self.free_string = Loop(self._common.free_home, self._common.free_last)
         self._marked_string = self.any_string._replace(marked=True)
@@ -89,25 +89,25 @@ class FrameTable:
         self.reading = LexerTable(limits, self._common.table)
         self.actions = ActionTable()
         self.frames: list[Frame] = [Frame(ParsePosition.DONE, ())]
-        self._ids: dict[tuple[ParsePosition, Items], int] = {}
+        self._ids: dict[tuple[ParsePosition, Alternatives], int] = {}
         self._follows_text: list[bool | None] = [False]
-        self._readers: list[JsonLexer] = [self._common.nothing]
-        self._of_phase: dict[ParsePosition, JsonLexer] = {
-            phase: self._common.blanks for phase in ParsePosition if phase not in OF_ITEMS
+        self._lexers: list[JsonLexer] = [self._common.nothing]
+        self._lexer_of_position: dict[ParsePosition, JsonLexer] = {
+            phase: self._common.blanks for phase in ParsePosition if phase not in READS_LEXEME
         }
-        self._of_phase |= dict.fromkeys(BEHIND, self._common.blanks_behind)
-        self._of_phase |= {ParsePosition.DONE: self._common.nothing, ParsePosition.ROOT: self._common.at_root}
-        self._makers = LexerFactory(self._common)
+        self._lexer_of_position |= dict.fromkeys(AFTER_SEPARATOR, self._common.blanks_behind)
+        self._lexer_of_position |= {ParsePosition.DONE: self._common.nothing, ParsePosition.ROOT: self._common.at_root}
+        self._factory = LexerFactory(self._common)
         self._tops: dict[tuple[Formula, ...], dict[int, int]] = {}
         self._endings: list[int] = [1]
-        self._ending_ids: dict[int, int] = {1: _ALONE}
+        self._ending_ids: dict[int, int] = {1: _FIRST_ONLY}
         self._of_member = np.zeros((len(OF_MEMBER), NEAR + 1), np.int64)
         self._of_member[-1] = MISS  # the lexer of the key is not known yet
-        self._of_member[:, NEAR] = [self._of_phase[phase].begin(self.reading) for phase in OF_MEMBER]
+        self._of_member[:, NEAR] = [self._lexer_of_position[phase].begin(self.reading) for phase in OF_MEMBER]
 
     # ------------------------------------------------------------------ frames
 
-    def frame(self, phase: ParsePosition, items: Items) -> int:
+    def frame(self, phase: ParsePosition, items: Alternatives) -> int:
         """Return the number of a frame; `DEAD` without alternatives."""
         if not items:
             return DEAD
@@ -116,34 +116,34 @@ class FrameTable:
             number = len(self.frames)
             self._limits.check("places of a document", number, self._limits.configurations, "configurations")
             checkpoint(8 + len(items))
-            reader = self._reader(phase, items)
+            lexer = self._lexer_of(phase, items)
             self._ids[phase, items] = number
             self.frames.append(Frame(phase, items))
             self._follows_text.append(None)
-            self._readers.append(reader)
-            self.actions.begin(number, reader.begin(self.reading))
+            self._lexers.append(lexer)
+            self.actions.begin(number, lexer.begin(self.reading))
         return number
 
-    def _reader(self, phase: ParsePosition, items: Items) -> JsonLexer:
+    def _lexer_of(self, phase: ParsePosition, items: Alternatives) -> JsonLexer:
         """Return the lexer of a frame."""
-        reader = self._of_phase.get(phase)
-        if reader is not None:
-            return reader
+        lexer = self._lexer_of_position.get(phase)
+        if lexer is not None:
+            return lexer
         match phase:
             case ParsePosition.WORD:
                 return self._common.words[items[0][0]]
             case ParsePosition.STRING:
-                return self._makers.strings(tuple([language for language, _ in items]))
+                return self._factory.strings(tuple([language for language, _ in items]))
             case ParsePosition.NUMBER:
-                return self._makers.numbers(tuple([piece.language for piece, _ in items]))
+                return self._factory.numbers(tuple([piece.language for piece, _ in items]))
             case _:
-                return self._makers.keys(tuple([place for place, _ in items]))
+                return self._factory.keys(tuple([alternative for alternative, _ in items]))
 
     def widen(self, state: int, longest: int) -> int:
         """Return a lexer state that more frames share and that is equivalent for inputs of up to `longest` bytes."""
-        reader, name = self.reading.owners[state]
-        if isinstance(reader, BoundedLexer):
-            return reader.relaxed(self.reading, name, longest) or state
+        lexer, name = self.reading.owners[state]
+        if isinstance(lexer, BoundedLexer):
+            return lexer.relaxed(self.reading, name, longest) or state
         return state
 
     def loop_at(self, state: int) -> Loop | None:
@@ -152,13 +152,13 @@ class FrameTable:
             return self.any_string
         if state == self._common.free_home:
             return self.free_string
-        reader, name = self.reading.owners[state]
-        if isinstance(reader, NameLexer) and reader.is_between(name):
-            return self._marked_string if reader.home == self._common.home else self._marked_free_string
-        if isinstance(reader, KeyLexer) and reader.is_like_any_string(name):
+        lexer, name = self.reading.owners[state]
+        if isinstance(lexer, NameLexer) and lexer.is_between(name):
+            return self._marked_string if lexer.home == self._common.home else self._marked_free_string
+        if isinstance(lexer, KeyLexer) and lexer.is_like_any_string(name):
             return self._marked_string
-        if isinstance(reader, CountedString) and name[1] == 0:
-            least, most = reader.left(name)
+        if isinstance(lexer, CountedString) and name[1] == 0:
+            least, most = lexer.left(name)
             return self.any_string._replace(least=least, most=most)
         return None
 
@@ -170,26 +170,26 @@ class FrameTable:
         """
         old, kept = self.reading, len(self._common.table)
         self.reading = table = LexerTable(self._limits, self._common.table)
-        for reader, _ in old.owners[kept:]:
-            if reader is not None:
-                reader.ids.clear()
+        for lexer, _ in old.owners[kept:]:
+            if lexer is not None:
+                lexer.ids.clear()
         starts = [self.actions.start(frame) for frame in range(1, len(self.frames))]
         numbers = {state: state for state in range(kept)}
         for state in (*starts, *states):
             if state not in numbers:
-                reader, name = old.owners[state]
-                assert reader is not None
-                numbers[state] = table.state(reader, name)
+                lexer, name = old.owners[state]
+                assert lexer is not None
+                numbers[state] = table.state(lexer, name)
         for frame, state in enumerate(starts, 1):
             self.actions.near[frame, NEAR] = numbers[state]
         return numbers
 
     def may_have_loop(self, state: int) -> bool:
         """Return whether a lexer state may be in a loop of its own: within a constrained string."""
-        reader, name = self.reading.owners[state]
-        if isinstance(reader, KeyLexer):
-            return reader.is_off_names(name)
-        return isinstance(reader, StringLexer) and reader.may_have_loop(name)
+        lexer, name = self.reading.owners[state]
+        if isinstance(lexer, KeyLexer):
+            return lexer.is_off_names(name)
+        return isinstance(lexer, StringLexer) and lexer.may_have_loop(name)
 
     def follows_text(self, frame: int) -> bool:
         """Return whether the text read from a frame on matters: an item or a key that may not come twice."""
@@ -200,22 +200,22 @@ class FrameTable:
 
     def _must_follow(self, frame: Frame) -> bool:
         if frame.phase is ParsePosition.IN_ITEM:
-            return any(move.place.case.distinct is not None for move, _ in frame.items)
+            return any(transition.place.case.distinct is not None for transition, _ in frame.items)
         if frame.phase is ParsePosition.KEY:
-            places = (place for place, _ in frame.items)
-            return any(place.case.allowed(place)[1] and not place.case.forgets(place) for place in places)
+            states = (state for state, _ in frame.items)
+            return any(state.case.allowed(state)[1] and not state.case.forgets(state) for state in states)
         return False
 
     def host_names(self, frame: int, symbol: int) -> tuple[HostNameLexer, TextGate]:
         """Return the lexer of a frame, and the gate that is a symbol of it."""
-        reader = self._readers[frame]
-        assert isinstance(reader, HostNameLexer)
-        return reader, reader.labels[symbol]
+        lexer = self._lexers[frame]
+        assert isinstance(lexer, HostNameLexer)
+        return lexer, lexer.labels[symbol]
 
     def accepts_number(self, frame: int, state: int) -> bool:
         """Return whether a number in a lexer state may end."""
-        reader, name = self.reading.owners[state]
-        return isinstance(reader, NumberLexer) and bool(reader.accepting(name))
+        lexer, name = self.reading.owners[state]
+        return isinstance(lexer, NumberLexer) and bool(lexer.accepting(name))
 
     # ------------------------------------------------------------------ actions
 
@@ -226,33 +226,35 @@ class FrameTable:
         if action != MISS:
             return action
         here = self.frames[frame]
-        if here.phase not in BETWEEN:
-            action = self._act(here, self._readers[frame], symbol)
+        if here.phase not in ENDS_OF_WHITESPACE:
+            action = self._end_lexeme(here, self._lexers[frame], symbol)
             table.put(frame, symbol, action)
             return action
         # A vocabulary walk that meets one structural byte meets nearly all.
         known = self._values(frame) if here.phase in BEFORE_VALUE else {}
-        for each in BETWEEN[here.phase]:
+        for each in ENDS_OF_WHITESPACE[here.phase]:
             known[each] = self._structure(here, each)
         table.put_near(frame, known)
         return known.get(symbol, DEAD)
 
     def _values(self, number: int) -> dict[int, int]:
         """Return the actions of a frame where a value begins, by symbol; they depend on the goals of the value."""
-        phase, moves = self.frames[number]
-        checkpoint(8 + len(moves))
+        phase, transitions = self.frames[number]
+        checkpoint(8 + len(transitions))
         below = number  # the frame below the value
         if phase not in (ParsePosition.ROOT, ParsePosition.VALUE):
-            if any(UNKNOWN_VALUE in place.seen for place, _ in moves):
+            if any(UNKNOWN_VALUE in state.seen for state, _ in transitions):
                 return dict.fromkeys(KIND_OF, ASK)
-            moves = merge((move, mask) for place, mask in moves for move in place.case.moves(place))
-            below = self.frame(ParsePosition.IN_ITEM, moves)
+            transitions = merge(
+                (transition, mask) for state, mask in transitions for transition in state.case.moves(state)
+            )
+            below = self.frame(ParsePosition.IN_ITEM, transitions)
         return {
             symbol: encode(PUSH, top, below, again=symbol == NUMBER)
-            for symbol, top in self._begun(tuple([move.goal for move, _ in moves])).items()
+            for symbol, top in self._value_frames(tuple([transition.goal for transition, _ in transitions])).items()
         }
 
-    def _begun(self, goals: tuple[Formula, ...]) -> dict[int, int]:
+    def _value_frames(self, goals: tuple[Formula, ...]) -> dict[int, int]:
         """Return the frames of values that may come to satisfy some of the goals, by the symbol of the first byte."""
         known = self._tops.get(goals)
         if known is None:
@@ -271,52 +273,57 @@ class FrameTable:
                 self._tops[goals] = known
         return known
 
-    def _act(self, frame: Frame, reader: JsonLexer, symbol: int) -> int:
+    def _end_lexeme(self, frame: Frame, lexer: JsonLexer, symbol: int) -> int:
         match frame.phase:
             case ParsePosition.WORD:
                 return self._pop([mask for _, mask in frame.items])
             case ParsePosition.STRING | ParsePosition.NUMBER:
-                accepting = reader.labels[symbol]
+                accepting = lexer.labels[symbol]
                 if isinstance(accepting, TextGate):
                     return ASK
                 masks = [mask for i, (_, mask) in enumerate(frame.items) if accepting >> i & 1]
                 return self._pop(masks, again=frame.phase is ParsePosition.NUMBER)
             case _:
-                return self._key_ended(frame, reader, symbol, UNKNOWN_KEY)
+                return self._key_ended(frame, lexer, symbol, UNKNOWN_KEY)
 
     def act_on_key(self, number: int, symbol: int, key: str) -> int:
         """Return the stack action when a key ends, given its text."""
-        frame, reader = self.frames[number], self._readers[number]
-        return self._key_ended(frame, reader, symbol, key)
+        frame, lexer = self.frames[number], self._lexers[number]
+        return self._key_ended(frame, lexer, symbol, key)
 
-    def _key_ended(self, frame: Frame, reader: JsonLexer, symbol: int, key: str) -> int:
-        label = reader.labels[symbol]
+    def _key_ended(self, frame: Frame, lexer: JsonLexer, symbol: int, key: str) -> int:
+        label = lexer.labels[symbol]
         checkpoint(8 + len(frame.items))
-        moves: list[tuple[ObjectTransition, int]] = []
-        if isinstance(reader, KeyLexer) and not isinstance(label, str):
+        transitions: list[tuple[ObjectTransition, int]] = []
+        if isinstance(lexer, KeyLexer) and not isinstance(label, str):
             ends = tuple(zip(label, frame.items, strict=True))
-            if key == UNKNOWN_KEY and any(at and at.cells and not place.case.forgets(place) for at, (place, _) in ends):
+            if key == UNKNOWN_KEY and any(
+                at and at.cells and not alternative.case.forgets(alternative) for at, (alternative, _) in ends
+            ):
                 return ASK  # the text may decide whether enough other keys are left
-            for at, (place, mask) in ends:
-                moves += ((move, mask) for move in (at.moves(place, key) if at else ()))
+            for at, (alternative, mask) in ends:
+                transitions += ((transition, mask) for transition in (at.moves(alternative, key) if at else ()))
         else:
-            for place, mask in frame.items:
-                moves += ((move, mask) for move in place.case.moves_of(place, key if label == OTHER_KEY else label))
-        if len(moves) == 1 and moves[0][0].place.case.is_plain:
-            return encode(STAY, self._member(*moves[0]))
-        following = self._stay(ParsePosition.AFTER_KEY, merge(moves))
+            for alternative, mask in frame.items:
+                transitions += (
+                    (transition, mask)
+                    for transition in alternative.case.moves_of(alternative, key if label == OTHER_KEY else label)
+                )
+        if len(transitions) == 1 and transitions[0][0].place.case.is_plain:
+            return encode(STAY, self._member(*transitions[0]))
+        following = self._stay(ParsePosition.AFTER_KEY, merge(transitions))
         if following:  # many tokens that end a key begin its value, so that is requested next
             self.stack_action(decode(self.stack_action(decode(following)[1], COLON))[1], QUOTE)
         return following
 
-    def _member(self, move: ObjectTransition, mask: int) -> int:
+    def _member(self, transition: ObjectTransition, mask: int) -> int:
         """Return the frame after a key, and make those up to the next key, which nearly every text visits."""
-        items, then = ((move, mask),), ((move.place, mask),)
+        items, then = ((transition, mask),), ((transition.place, mask),)
         known = self._ids.get((ParsePosition.AFTER_KEY, items))
         if known is not None:
             return known
-        tops, case = self._begun((move.goal,)), move.place.case
-        goes_on, closes = any(case.allowed(move.place)), case.can_close(move.place)
+        tops, case = self._value_frames((transition.goal,)), transition.place.case
+        goes_on, closes = any(case.allowed(transition.place)), case.can_close(transition.place)
         first = len(self.frames)
         value, behind = first + 1, first + 2
         known = self._ids.get((ParsePosition.AFTER_MEMBER, then))  # from another key
@@ -327,7 +334,7 @@ class FrameTable:
             self._ids[frame] = number
             self.frames.append(frame)
             self._follows_text.append(False)
-            self._readers.append(self._of_phase[phase])
+            self._lexers.append(self._lexer_of_position[phase])
         self.actions.begin_all(first, self._of_member[: len(phases)])
         near = self.actions.near
         near[first, COLON] = encode(STAY, value)
@@ -338,14 +345,14 @@ class FrameTable:
                 near[behind, COMMA] = encode(STAY, behind + 1)
             if closes:
                 near[behind, CLOSE_BRACE] = self._pop((mask,))
-        self.actions.put(value, ENDING | _ALONE, behind if known is None else known)
+        self.actions.put(value, ENDING | _FIRST_ONLY, behind if known is None else known)
         return first
 
     def _structure(self, frame: Frame, symbol: int) -> int:
         phase, items = frame
         checkpoint(4 + len(items))
         if symbol == QUOTE:
-            if any(UNKNOWN_KEY in place.extras for place, _ in items):
+            if any(UNKNOWN_KEY in alternative.extras for alternative, _ in items):
                 return ASK
             return self._stay(ParsePosition.KEY, _with_members(items))
         if symbol == COLON:
@@ -353,13 +360,15 @@ class FrameTable:
         if symbol == COMMA and phase is ParsePosition.AFTER_MEMBER:
             return self._stay(ParsePosition.MEMBER, _with_members(items))
         if symbol == COMMA:
-            open_items = [place for place, _ in items if UNKNOWN_VALUE in place.seen]
+            open_items = [alternative for alternative, _ in items if UNKNOWN_VALUE in alternative.seen]
             if open_items:
                 return self._stay(ParsePosition.ITEM, items) if all(p.case.has_spare(p) for p in open_items) else ASK
             return self._stay(ParsePosition.ITEM, tuple([item for item in items if item[0].case.moves(item[0])]))
-        return self._pop([mask for place, mask in items if place.case.can_close(place)])  # a closing bracket
+        return self._pop(
+            [mask for alternative, mask in items if alternative.case.can_close(alternative)]
+        )  # a closing bracket
 
-    def _stay(self, phase: ParsePosition, items: Items) -> int:
+    def _stay(self, phase: ParsePosition, items: Alternatives) -> int:
         following = self.frame(phase, items)
         return encode(STAY, following) if following else DEAD
 
@@ -400,23 +409,24 @@ class FrameTable:
 
     def after_value(self, below: int, number: int, value: Value) -> int:
         """Return the frame that continues below an ended item whose value is known; otherwise as `after`."""
-        phase, moves = self.frames[below]
+        phase, transitions = self.frames[below]
         if phase is ParsePosition.ROOT:
             return self.frame(ParsePosition.DONE, ((None, 1),))
         ended = self._endings[number]
-        checkpoint(4 + len(moves))
-        places: list[tuple[Place, int]] = []
-        for i, (move, mask) in enumerate(moves):
+        checkpoint(4 + len(transitions))
+        alternatives: list[tuple[Alternative, int]] = []
+        for i, (transition, mask) in enumerate(transitions):
             if not ended >> i & 1:
                 continue
-            place = move.place
-            if isinstance(place, ArrayState) and place.case.distinct is not None:
+            state = transition.place
+            if isinstance(state, ArrayState) and state.case.distinct is not None:
                 known = value != UNKNOWN_VALUE
-                place = place.case.after(place, value) if known else place.case.after_any(place)
-                if place is None and not known:
+                state = state.case.after(state, value) if known else state.case.after_any(state)
+                if state is None and not known:
                     return -ASK
-            if place is not None:
-                places.append((place, mask))
+            if state is not None:
+                alternatives.append((state, mask))
         return self.frame(
-            ParsePosition.AFTER_ITEM if phase is ParsePosition.IN_ITEM else ParsePosition.AFTER_MEMBER, merge(places)
+            ParsePosition.AFTER_ITEM if phase is ParsePosition.IN_ITEM else ParsePosition.AFTER_MEMBER,
+            merge(alternatives),
         )

@@ -43,10 +43,10 @@ class ParsePosition(IntEnum):
     AFTER_MEMBER = 14
 
 
-Place: TypeAlias = Any
+Alternative: TypeAlias = Any
 """One alternative of a level: a language, a state, a transition or a literal's type, as the position requires."""
 
-Items: TypeAlias = tuple[tuple[Place, int], ...]
+Alternatives: TypeAlias = tuple[tuple[Alternative, int], ...]
 
 
 class Frame(NamedTuple):
@@ -58,7 +58,7 @@ class Frame(NamedTuple):
     """
 
     phase: ParsePosition
-    items: Items
+    items: Alternatives
 
 
 class Root(NamedTuple):
@@ -83,10 +83,10 @@ OPENED: Final = {
     JsonType.OBJECT: ParsePosition.OPEN_OBJECT,
 }
 """The position at which a value of a type begins; values of other types are literals (`WORD`)."""
-OF_ITEMS: Final = frozenset((ParsePosition.WORD, ParsePosition.NUMBER, ParsePosition.STRING, ParsePosition.KEY))
+READS_LEXEME: Final = frozenset((ParsePosition.WORD, ParsePosition.NUMBER, ParsePosition.STRING, ParsePosition.KEY))
 """The positions at which the lexer reads more than white space."""
-BEHIND: Final = frozenset((ParsePosition.ITEM, ParsePosition.MEMBER, ParsePosition.VALUE))
-BETWEEN: Final = {
+AFTER_SEPARATOR: Final = frozenset((ParsePosition.ITEM, ParsePosition.MEMBER, ParsePosition.VALUE))
+ENDS_OF_WHITESPACE: Final = {
     ParsePosition.ROOT: (),
     ParsePosition.OPEN_ARRAY: (CLOSE_BRACKET,),
     ParsePosition.ITEM: (),
@@ -104,9 +104,9 @@ OF_MEMBER: Final = (ParsePosition.AFTER_KEY, ParsePosition.VALUE, ParsePosition.
 BEFORE_VALUE: Final = frozenset((ParsePosition.ROOT, ParsePosition.VALUE, ParsePosition.OPEN_ARRAY, ParsePosition.ITEM))
 
 
-def merge(pairs: Iterable[tuple[Place, int]]) -> Items:
+def merge(pairs: Iterable[tuple[Alternative, int]]) -> Alternatives:
     """Merge equal alternatives; each gets the union of its bit sets."""
-    merged: dict[Place, int] = {}
-    for place, mask in pairs:
-        merged[place] = merged.get(place, 0) | mask
+    merged: dict[Alternative, int] = {}
+    for alternative, mask in pairs:
+        merged[alternative] = merged.get(alternative, 0) | mask
     return tuple(merged.items())

@@ -73,20 +73,20 @@ class LexemeCompletions:
         if search is None:
             search = self._of_state[state] = _Search(state, self.most(state))
         while len(search.found) <= number and search.queue and search.queue[0][0] <= up_to:
-            search.go_on(self)
+            search.expand(self)
         if number < len(search.found):
             return search.found[number]
         return search.queue[0][0] if search.queue else None
 
     def most(self, state: int) -> int | None:
         """Return the most completions that a lexer state can have; None if that is not known."""
-        reader, _ = self.reading.owners[state]
-        if isinstance(reader, BoundedLexer):
+        lexer, _ = self.reading.owners[state]
+        if isinstance(lexer, BoundedLexer):
             return 1
-        if isinstance(reader, HostNameLexer):
+        if isinstance(lexer, HostNameLexer):
             return None
-        if isinstance(reader, LanguagesLexer):
-            return (1 << len(reader.languages)) - 1
+        if isinstance(lexer, LanguagesLexer):
+            return (1 << len(lexer.languages)) - 1
         return None
 
     def exits(self, state: int) -> list[tuple[int, bytes]]:
@@ -115,13 +115,13 @@ class LexemeCompletions:
 
         The bound is 0 except for strings, which can be long.
         """
-        reader, name = self.reading.owners[state]
-        if isinstance(reader, BoundedLexer):
-            return reader.lacks(name, self.alphabet)
-        if not isinstance(reader, StringLexer):
+        lexer, name = self.reading.owners[state]
+        if isinstance(lexer, BoundedLexer):
+            return lexer.lacks(name, self.alphabet)
+        if not isinstance(lexer, StringLexer):
             return 0
         lacking: list[int] = []
-        for language, at in zip(reader.languages, name, strict=True):
+        for language, at in zip(lexer.languages, name, strict=True):
             if at is not None and not isinstance(language, TextLanguage):
                 lacking.append(0)
             elif at is not None:
@@ -148,7 +148,7 @@ class _Search:
         self._count += 1
         heapq.heappush(self.queue, (least, -read, self._count, state, entry, last))
 
-    def go_on(self, endings: LexemeCompletions) -> None:
+    def expand(self, completions: LexemeCompletions) -> None:
         """Expand the most promising entry of the queue."""
         least, negated, _, state, entry, last = heapq.heappop(self.queue)
         read = -negated
@@ -162,14 +162,14 @@ class _Search:
             return
         if read > self._came[state][0]:
             return
-        exits = endings.exits(state)
+        exits = completions.exits(state)
         checkpoint(2 + 2 * len(exits))
         for following, byte in exits:
             if following < DEAD:
                 if symbol_of(following) not in self._symbols:
                     self._push(read, read, state, following, byte)
             elif following not in self._came or read + 1 < self._came[following][0]:
-                lacks = endings.lacks(following)
+                lacks = completions.lacks(following)
                 if lacks is not None:
                     self._came[following] = read + 1, state, byte
                     self._push(max(least, read + 1 + lacks), read + 1, following)

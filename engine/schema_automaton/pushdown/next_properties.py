@@ -32,40 +32,40 @@ _ANY_OTHER: Final = 0
 """The symbol of a key that is not one of the names."""
 
 
-def properties(automaton: ByteAutomaton, levels: FrameTable, configuration: int) -> NextProperties:
+def properties(automaton: ByteAutomaton, frame_table: FrameTable, configuration: int) -> NextProperties:
     """Return the properties that may come next; none if no key is open or may begin."""
     _, (frame, *_) = automaton.stack_top(configuration, 1)
-    phase = levels.frames[frame].phase
+    phase = frame_table.frames[frame].phase
     if phase is ParsePosition.KEY:
-        return _ends(automaton, levels, configuration)
+        return _ends(automaton, frame_table, configuration)
     for text in _BEFORE_KEY.get(phase, ()):
         within = automaton.run(configuration, text)
         if within != DEAD:
             _, (frame, *_) = automaton.stack_top(within, 1)
             # After an item of an array it may be a string.
             return (
-                _ends(automaton, levels, within)
-                if levels.frames[frame].phase is ParsePosition.KEY
+                _ends(automaton, frame_table, within)
+                if frame_table.frames[frame].phase is ParsePosition.KEY
                 else NextProperties()
             )
     return NextProperties()
 
 
-def _ends(automaton: ByteAutomaton, levels: FrameTable, configuration: int) -> NextProperties:
+def _ends(automaton: ByteAutomaton, frame_table: FrameTable, configuration: int) -> NextProperties:
     """Return the names that may complete the open key."""
     state, (frame, *_) = automaton.stack_top(configuration, 1)
-    reading = levels.reading
-    reader, _ = reading.owners[levels.actions.start(frame)]
-    assert reader is not None
+    reading = frame_table.reading
+    lexer, _ = reading.owners[frame_table.actions.start(frame)]
+    assert lexer is not None
     names: dict[str, None] = {}
     others = False
-    most = _MOST_STATES_WITH_CONDITIONS if isinstance(reader, KeyLexer | KeyClassLexer) else _MOST_STATES
+    most = _MOST_STATES_WITH_CONDITIONS if isinstance(lexer, KeyLexer | KeyClassLexer) else _MOST_STATES
     todo, escaped, seen = deque([state]), deque[int](), {state}
     while (todo or escaped) and len(seen) < most and len(names) < _MOST_NAMES:
         here = (todo or escaped).popleft()
         owner, _ = reading.owners[here]
         assert owner is not None
-        if owner.ids is not reader.ids and not isinstance(owner, Names):  # the key has left the names
+        if owner.ids is not lexer.ids and not isinstance(owner, Names):  # the key has left the names
             others = others or automaton.stack_action(frame, _ANY_OTHER) != DEAD
             continue
         reading.complete(here)
@@ -76,7 +76,7 @@ def _ends(automaton: ByteAutomaton, levels: FrameTable, configuration: int) -> N
                 # Most names are found without escapes, of which there are many.
                 (escaped if entry == row[_BACKSLASH] else todo).append(entry)
             elif entry < DEAD and automaton.stack_action(frame, symbol_of(entry)) != DEAD:
-                label = reader.labels[symbol_of(entry)]
+                label = lexer.labels[symbol_of(entry)]
                 others = others or label == OTHER_KEY
                 # With conditions on keys, the label of an end has a part for each alternative of the object.
                 for name in [end.text for end in label if end] if isinstance(label, tuple) else [label]:

@@ -65,8 +65,8 @@ def _below(start: object) -> list[Formula]:
         machine: ArrayMachine = start.case
         return [transition.goal for state in machine.sample() for transition in machine.moves(state)]
     if isinstance(start, ObjectState):
-        machine_of_object: ObjectMachine = start.case
-        return machine_of_object.value_goals()
+        object_machine: ObjectMachine = start.case
+        return object_machine.value_goals()
     return []
 
 

@@ -20,7 +20,7 @@ class Numbers(JsonLexer):
 
 @pytest.fixture
 def small_rooms(monkeypatch):
-    monkeypatch.setattr(lexer, "_ROOM", 64)
+    monkeypatch.setattr(lexer, "_CAPACITY", 64)
     monkeypatch.setattr(lexer, "_GROWTH", 3)
 
 
