@@ -131,9 +131,9 @@ class ActionTable:
             self.keys = np.full(2 * len(self.keys), MISS, np.int64)
             self.values = np.zeros(len(self.keys), np.int64)
             for each in self._known:
-                self._place(each)
+                self._insert(each)
         else:
-            self._place(key)
+            self._insert(key)
 
     def put_near(self, frame: int, actions: Mapping[int, Action]) -> None:
         """Set the actions of all first symbols of a frame; for those that are not given, nothing completes the text."""
@@ -141,12 +141,12 @@ class ActionTable:
         for symbol, action in actions.items():
             self.near[frame, symbol] = action
 
-    def _place(self, key: int) -> None:
+    def _insert(self, key: int) -> None:
         mask = len(self.keys) - 1
         keys = self.keys
         mixed = (key >> 32) * FRAME_FACTOR + (key & 0xFFFFFF) * SYMBOL_FACTOR + (key >> 31 & 1)
-        place = (mixed ^ mixed >> 15) & mask
-        while keys.item(place) != MISS:
-            place = place + 1 & mask
-        keys[place] = key
-        self.values[place] = self._known[key]
+        slot = (mixed ^ mixed >> 15) & mask
+        while keys.item(slot) != MISS:
+            slot = slot + 1 & mask
+        keys[slot] = key
+        self.values[slot] = self._known[key]

@@ -123,7 +123,7 @@ class ByteAutomaton(Protocol):
     def cursor(self, configuration: int) -> Any:
         """Return a configuration as a cursor for `advance`, which interns nothing, so a search leaves no trace."""
 
-    def advance(self, place: Any, byte: int) -> Any | None:
+    def advance(self, cursor: Any, byte: int) -> Any | None:
         """Return a cursor after a byte; None if it has no completion."""
 
     def stack_top(self, configuration: int, depth: int) -> tuple[int, list[int]]:
@@ -144,7 +144,7 @@ class ByteAutomaton(Protocol):
     def loop_at(self, state: int) -> Loop | None:
         """Return the loop that a lexer state is equivalent to, if it is one of the shared loops."""
 
-    def min_remaining(self, place: Any, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, cursor: Any, alphabet: Alphabet = None) -> LengthBound:
         """Return bounds of the bytes that complete a cursor, without a search."""
 
     def shortest_completion(

@@ -19,8 +19,8 @@ from engine.automata.byte_classes import ByteClasses
 from engine.automata.completion import Alphabet, Completion, LengthBound
 from engine.source import CancelToken, LimitExceededError, checkpoint
 
-_MOST_MET = 50_000  # configurations that one search may visit, whatever the limit of the automaton
-_TRUST = 8  # the weight of the heuristic in the second search
+_MOST_VISITED = 50_000  # configurations that one search may visit, whatever the limit of the automaton
+_OVERWEIGHT = 8  # the weight of the heuristic in the second search
 _CHECK_EVERY = 64
 
 
@@ -32,10 +32,10 @@ class Searchable(Protocol):
     def cursor(self, configuration: int) -> Any:
         """Return a configuration as `advance` takes it."""
 
-    def advance(self, place: Any, byte: int) -> Any | None:
+    def advance(self, cursor: Any, byte: int) -> Any | None:
         """Return a cursor after a byte; None if it has no completion."""
 
-    def min_remaining(self, place: Any, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, cursor: Any, alphabet: Alphabet = None) -> LengthBound:
         """Return bounds of the bytes that complete a cursor."""
 
 
@@ -59,19 +59,19 @@ def search_completion(
         CancelledError: `cancel` was used.
     """
     start = automaton.cursor(configuration)
-    lacks = automaton.min_remaining(start, alphabet)
-    if lacks.at_least is None:
+    missing = automaton.min_remaining(start, alphabet)
+    if missing.at_least is None:
         return Completion(None)
-    if lacks.exact and lacks.at_least > effort:
-        return Completion(lacks.at_least, lacks.at_least)
+    if missing.exact and missing.at_least > effort:
+        return Completion(missing.at_least, missing.at_least)
     found = _Search(automaton, start, 1, effort, cancel, alphabet)
     if found.text is not None:
         return Completion(len(found.text), len(found.text), found.text)
-    if found.is_dry:
+    if found.is_exhaustive:
         return Completion(None)
-    if lacks.exact:
-        return Completion(lacks.at_least, lacks.at_least)
-    text = _Search(automaton, start, _TRUST, effort, cancel, alphabet).text
+    if missing.exact:
+        return Completion(missing.at_least, missing.at_least)
+    text = _Search(automaton, start, _OVERWEIGHT, effort, cancel, alphabet).text
     return Completion(found.at_least, None if text is None else len(text), text)
 
 
@@ -82,56 +82,56 @@ class _Search:
         self,
         automaton: Searchable,
         start: Any,
-        trust: int,
+        weight: int,
         effort: int,
         cancel: CancelToken | None,
         alphabet: Alphabet,
     ) -> None:
         self.text: bytes | None = None
         self.at_least = automaton.min_remaining(start, alphabet).at_least or 0
-        self.is_dry = False  # whether the search was exhaustive
+        self.is_exhaustive = False  # whether the search was exhaustive
         self._automaton, self._alphabet = automaton, alphabet
         self._bytes = legible(automaton.classes, alphabet)
-        self._came: dict[Any, tuple[int, Any, int]] = {start: (0, None, 0)}  # bytes read, predecessor, byte
+        self._predecessors: dict[Any, tuple[int, Any, int]] = {start: (0, None, 0)}  # bytes read, predecessor, byte
         # The estimated length, then the longest first, since it is nearest to its end; a number breaks all ties.
-        self._frontier: list[tuple[int, int, int, Any]] = [(trust * self.at_least, 0, 0, start)]
+        self._frontier: list[tuple[int, int, int, Any]] = [(weight * self.at_least, 0, 0, start)]
         for expanded in range(effort):
             if cancel is not None and expanded % _CHECK_EVERY == 0:
                 cancel.report("looking for the end", expanded)
-            while self._frontier and -self._frontier[0][1] > self._came[self._frontier[0][3]][0]:
+            while self._frontier and -self._frontier[0][1] > self._predecessors[self._frontier[0][3]][0]:
                 heapq.heappop(self._frontier)  # a shorter path was found since
             if not self._frontier:
-                self.is_dry = True
+                self.is_exhaustive = True
                 return
-            estimate, read, _, place = heapq.heappop(self._frontier)
-            if automaton.min_remaining(place, alphabet).at_least == 0:
-                self.text = self._read_back(place)
+            estimate, read, _, cursor = heapq.heappop(self._frontier)
+            if automaton.min_remaining(cursor, alphabet).at_least == 0:
+                self.text = self._read_back(cursor)
                 return
-            if trust == 1:
+            if weight == 1:
                 self.at_least = estimate
-            if len(self._came) > _MOST_MET:
+            if len(self._predecessors) > _MOST_VISITED:
                 return
             try:
-                self._expand(place, 1 - read, trust)
+                self._expand(cursor, 1 - read, weight)
             except LimitExceededError:
                 return
 
-    def _expand(self, place: Any, read: int, trust: int) -> None:
-        automaton, came = self._automaton, self._came
+    def _expand(self, cursor: Any, read: int, weight: int) -> None:
+        automaton, predecessors = self._automaton, self._predecessors
         checkpoint(4 + 2 * len(self._bytes))
         for byte in self._bytes:
-            following = automaton.advance(place, byte)
-            if following is None or (following in came and came[following][0] <= read):
+            following = automaton.advance(cursor, byte)
+            if following is None or (following in predecessors and predecessors[following][0] <= read):
                 continue
-            lacks = automaton.min_remaining(following, self._alphabet).at_least
-            if lacks is not None:
-                came[following] = read, place, byte
-                heapq.heappush(self._frontier, (read + trust * lacks, -read, len(came), following))
+            missing = automaton.min_remaining(following, self._alphabet).at_least
+            if missing is not None:
+                predecessors[following] = read, cursor, byte
+                heapq.heappush(self._frontier, (read + weight * missing, -read, len(predecessors), following))
 
-    def _read_back(self, place: Any) -> bytes:
+    def _read_back(self, cursor: Any) -> bytes:
         text = bytearray()
-        while self._came[place][0]:
-            _, place, byte = self._came[place]
+        while self._predecessors[cursor][0]:
+            _, cursor, byte = self._predecessors[cursor]
             text.append(byte)
         return bytes(reversed(text))
 

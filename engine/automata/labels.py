@@ -55,10 +55,10 @@ def split_at_kinds(ranges: ByteRanges) -> ByteRanges:
 
 def class_label(ranges: ByteRanges, width: int = 24) -> str:
     """Return the bytes of an edge as a character class within a longer text: `[23]`, `[a-z0-9]`, `[^"\\]`."""
-    written = label(ranges, width)
-    if written.startswith("any "):
-        return f"[{written}]"
-    return f"[{written.replace('not ', '^', 1).replace(' ', '')}]"
+    text = label(ranges, width)
+    if text.startswith("any "):
+        return f"[{text}]"
+    return f"[{text.replace('not ', '^', 1).replace(' ', '')}]"
 
 
 def _cut(text: str, width: int) -> str:

@@ -55,7 +55,7 @@ class ProgramLengths:
         self._closures = Closures(program)
         self._stacks: dict[StackSet, Length] = {BOTTOM: 0}
         self._frames: dict[CallFrame, Length] = {}
-        self._goals: dict[int, dict[int, int]] = {}
+        self._lengths_by_goal: dict[int, dict[int, int]] = {}
         self._threads: dict[Thread, Length] = {}
 
     def of(self, threads: Threads) -> LengthBound:
@@ -67,19 +67,23 @@ class ProgramLengths:
 
     def _of_thread(self, thread: Thread) -> Length:
         if thread not in self._threads:
-            alone = self._alone(thread)
-            wanted = [self._of_threads(duty.threads) for duty in _positive(thread.obligations)]
-            self._threads[thread] = None if None in (alone, *wanted) else max(filter(None, (alone, *wanted)), default=0)
+            own = self._own_length(thread)
+            obligatory = [self._of_threads(duty.threads) for duty in _positive(thread.obligations)]
+            self._threads[thread] = (
+                None if None in (own, *obligatory) else max(filter(None, (own, *obligatory)), default=0)
+            )
         return self._threads[thread]
 
-    def _alone(self, thread: Thread) -> Length:
+    def _own_length(self, thread: Thread) -> Length:
         instruction = self._program.instructions[thread.pc]
         if isinstance(instruction, CharClass):
             here = _sum(self._characters.left(instruction.automaton, thread.node), self._lengths[instruction.to])
-            return _sum(here, self._owed(instruction.to, thread.counters), self._below(thread.stacks))
-        return _sum(self._lengths[thread.pc], self._owed(thread.pc, thread.counters), self._below(thread.stacks))
+            return _sum(here, self._remaining_passes(instruction.to, thread.counters), self._below(thread.stacks))
+        return _sum(
+            self._lengths[thread.pc], self._remaining_passes(thread.pc, thread.counters), self._below(thread.stacks)
+        )
 
-    def _owed(self, pc: Pc, counters: Counters) -> Length:
+    def _remaining_passes(self, pc: Pc, counters: Counters) -> Length:
         """Return the length from the end of the current pass of an instruction to the end of the rule."""
         owed: Length = 0
         for loop, count in zip(self._loops.get(pc, ()), counters, strict=True):
@@ -100,8 +104,8 @@ class ProgramLengths:
             if missing:
                 todo += missing
                 continue
-            ways = (_sum(self._frame(frame), self._stacks[below]) for frame, below in tops)
-            self._stacks.setdefault(todo.pop(), _least(ways))
+            lengths = (_sum(self._frame(frame), self._stacks[below]) for frame, below in tops)
+            self._stacks.setdefault(todo.pop(), _least(lengths))
         return self._stacks[stacks]
 
     def _frame(self, frame: CallFrame) -> Length:
@@ -109,14 +113,14 @@ class ProgramLengths:
             if frame.is_corner:
                 self._frames[frame] = self._corner(frame)
             else:
-                self._frames[frame] = _sum(self._lengths[frame.to], self._owed(frame.to, frame.counters))
+                self._frames[frame] = _sum(self._lengths[frame.to], self._remaining_passes(frame.to, frame.counters))
         return self._frames[frame]
 
     def _corner(self, frame: CallFrame) -> Length:
         """Return the length from a matched rule, through rules that begin with it, to the end of the called one."""
-        known = self._goals.get(frame.goal)
+        known = self._lengths_by_goal.get(frame.goal)
         if known is None:
-            known = self._goals[frame.goal] = self._lengths_to(frame.goal)
+            known = self._lengths_by_goal[frame.goal] = self._lengths_to(frame.goal)
         return known.get(frame.current)
 
     def _lengths_to(self, goal: int) -> dict[int, int]:
@@ -126,7 +130,7 @@ class ProgramLengths:
             sites = self._closures.sites(rule)
             checkpoint(1 + len(sites))
             for site in sites:
-                length = _sum(self._lengths[site.to], self._owed(site.to, site.counters))
+                length = _sum(self._lengths[site.to], self._remaining_passes(site.to, site.counters))
                 if length is not None:
                     before.setdefault(site.rule, []).append((length, rule))
         lengths: dict[int, int] = {}
@@ -158,7 +162,7 @@ class ByteCosts:
 
 
 def _bytes_left(automaton: Utf8Automaton, alphabet: Alphabet) -> list[Length]:
-    left: list[Length] = [None] * len(automaton.nodes)
+    fewest: list[Length] = [None] * len(automaton.nodes)
     level, length = {FINAL}, 0
     while level:
         length += 1
@@ -166,12 +170,12 @@ def _bytes_left(automaton: Utf8Automaton, alphabet: Alphabet) -> list[Length]:
         level = {
             node
             for node, row in enumerate(automaton.nodes)
-            if left[node] is None
+            if fewest[node] is None
             and any(target in level and _holds(alphabet, first, last) for first, last, target in row)
         }
         for node in level:
-            left[node] = length
-    return left
+            fewest[node] = length
+    return fewest
 
 
 def _holds(alphabet: Alphabet, first: int, last: int) -> bool:

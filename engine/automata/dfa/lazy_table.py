@@ -94,11 +94,11 @@ class LazyTable(ABC, Generic[Key]):
         """Return the configuration after a token's bytes; `DEAD` if it has none."""
         return self.run(configuration, data) if data else DEAD
 
-    def min_remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, configuration: int, alphabet: Alphabet = None) -> LengthBound:
         """Return 0 if the text may end, otherwise at least one byte."""
-        if place == DEAD:
+        if configuration == DEAD:
             return LengthBound(None, exact=True)
-        return LengthBound.of(accepting=self.accepts(place), at_least=1, exact=False)
+        return LengthBound.of(accepting=self.accepts(configuration), at_least=1, exact=False)
 
     def shortest_completion(
         self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None
@@ -124,9 +124,9 @@ class LazyTable(ABC, Generic[Key]):
         """Return the configuration itself."""
         return configuration
 
-    def advance(self, place: int, byte: int) -> int | None:
+    def advance(self, configuration: int, byte: int) -> int | None:
         """Return the configuration after a byte; None if it has no completion."""
-        return self.step(place, self.classes.of_byte[byte]) or None
+        return self.step(configuration, self.classes.of_byte[byte]) or None
 
     def stack_top(self, configuration: int, depth: int) -> tuple[int, list[int]]:
         """Return the configuration itself, and no frames."""

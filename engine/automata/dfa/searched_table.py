@@ -42,7 +42,7 @@ class SearchedTable(LazyTable[Key]):
     def _step(self, configuration: int, byte_class: int) -> int:
         """Return the configuration after a byte of the class, which may be a dead end."""
 
-    def _ways(self, configuration: int) -> Iterable[int]:
+    def _successors(self, configuration: int) -> Iterable[int]:
         """Return the configurations after one byte, including dead ends; duplicates are allowed."""
         return (self._step(configuration, byte_class) for byte_class in range(self.n_classes))
 
@@ -51,7 +51,7 @@ class SearchedTable(LazyTable[Key]):
         """Return the verdict on a configuration if it is obvious; otherwise None."""
 
     @abstractmethod
-    def _urgency(self, configuration: int, order: int) -> Any:
+    def _priority(self, configuration: int, order: int) -> Any:
         """Return the priority of a configuration in a search, least first; `order` counts those found before."""
 
     def _is_live(self, configuration: int, cancel: CancelToken | None = None) -> bool:
@@ -63,13 +63,13 @@ class SearchedTable(LazyTable[Key]):
     def _search(self, configuration: int, cancel: CancelToken | None) -> bool:
         """Search best first for a live configuration."""
         reached_from = {configuration: DEAD}
-        frontier = [(self._urgency(configuration, 0), configuration)]
+        frontier = [(self._priority(configuration, 0), configuration)]
         while frontier:
             checkpoint(16)
             if cancel is not None:
                 cancel.check()
             current = heapq.heappop(frontier)[1]
-            for following in self._ways(current):
+            for following in self._successors(current):
                 verdict = self._live[following]
                 if verdict:
                     while current != DEAD:
@@ -81,7 +81,7 @@ class SearchedTable(LazyTable[Key]):
                     self._limits.check(
                         "configurations searched for a match", len(reached_from), self._limits.search, "search"
                     )
-                    heapq.heappush(frontier, (self._urgency(following, len(reached_from)), following))
+                    heapq.heappush(frontier, (self._priority(following, len(reached_from)), following))
         for number in reached_from:
             self._live[number] = False
         return False

@@ -105,7 +105,7 @@ class Closure:
         return self.returns and not self.reached and not self.entered
 
 
-class _Place(NamedTuple):
+class _EpsilonState(NamedTuple):
     pc: Pc
     counters: Counters
     fresh: int  # the first counter whose current pass has read nothing
@@ -127,10 +127,10 @@ class Closures:
 
     def __init__(self, program: Program) -> None:
         corners = _Corners(program)
-        reaching = _Reaching(program, corners)
+        builder = _ClosureBuilder(program, corners)
         self.corner, self.sites = corners.corner, corners.sites
-        self.closure: Callable[[Pc, Counters], Closure] = cache(reaching.closure)
-        self.inside: Callable[[int], Closure] = cache(reaching.inside)
+        self.closure: Callable[[Pc, Counters], Closure] = cache(builder.closure)
+        self.inside: Callable[[int], Closure] = cache(builder.inside)
         self._ends: dict[tuple[int, int], bool] = {}
 
     def ends(self, rule: int, goal: int) -> bool:
@@ -153,58 +153,62 @@ class Closures:
         return True
 
 
-class _Reaching:
+class _ClosureBuilder:
     def __init__(self, program: Program, corners: _Corners) -> None:
         self._code, self._rules, self._corners = program.instructions, program.rules, corners
 
     def closure(self, pc: Pc, counters: Counters) -> Closure:
         """Return the closure of `pc` within loops that have counted so far."""
-        return self._from([_Place(pc, counters, len(counters), (), frozenset())])
+        return self._from([_EpsilonState(pc, counters, len(counters), (), frozenset())])
 
     def inside(self, corner: int) -> Closure:
         """Return the closure of the rules of a corner, each on top of its own upper half."""
         rules = sorted(self._corners.corner(corner))
-        return self._from([_Place(self._rules[rule].start, (), 0, (begun(rule),), frozenset()) for rule in rules])
+        return self._from(
+            [_EpsilonState(self._rules[rule].start, (), 0, (begun(rule),), frozenset()) for rule in rules]
+        )
 
-    def _from(self, todo: list[_Place]) -> Closure:
+    def _from(self, todo: list[_EpsilonState]) -> Closure:
         seen = set(todo)
         reached: dict[EpsilonTarget, None] = {}
         entered: dict[Entered, None] = {}
         returns = False
         while todo:
-            place = todo.pop()
-            checkpoint(2 + 2 * len(place.pushed) + len(place.looks))
-            instruction = self._code[place.pc]
+            state = todo.pop()
+            checkpoint(2 + 2 * len(state.pushed) + len(state.looks))
+            instruction = self._code[state.pc]
             if isinstance(instruction, CharClass | TokenAtom | Accept | AcceptAny):
-                reached[EpsilonTarget(place.pc, place.counters, place.pushed, place.looks)] = None
+                reached[EpsilonTarget(state.pc, state.counters, state.pushed, state.looks)] = None
             elif isinstance(instruction, Return):
-                returns |= not place.pushed
-            for following in self._following(place, instruction, entered):
+                returns |= not state.pushed
+            for following in self._following(state, instruction, entered):
                 if following not in seen:
                     seen.add(following)
                     todo.append(following)
         return Closure(tuple(reached), tuple(entered), returns)
 
-    def _following(self, place: _Place, instruction: object, entered: dict[Entered, None]) -> list[_Place]:
+    def _following(
+        self, state: _EpsilonState, instruction: object, entered: dict[Entered, None]
+    ) -> list[_EpsilonState]:
         match instruction:
             case Call():
-                return self._call(place, instruction, entered)
+                return self._call(state, instruction, entered)
             case Condition():
-                return [place._replace(pc=instruction.to, looks=place.looks | {instruction.look})]
+                return [state._replace(pc=instruction.to, looks=state.looks | {instruction.look})]
             case _:
-                return _plainly(place, instruction)
+                return _plain_successors(state, instruction)
 
-    def _call(self, place: _Place, call: Call, entered: dict[Entered, None]) -> list[_Place]:
+    def _call(self, state: _EpsilonState, call: Call, entered: dict[Entered, None]) -> list[_EpsilonState]:
         rule = self._rules[call.rule]
-        ways = [place._replace(pc=call.to)] if rule.nullable else []
+        found = [state._replace(pc=call.to)] if rule.nullable else []
         corner = self._corners.corner(call.rule)
-        if corner and place.pushed and place.pushed[-1].current in corner:
-            return ways  # the corner that this is in begins with this rule too, and continues from it
-        pushed = place.pushed if call.last else (*place.pushed, CallFrame(call.to, place.counters))
+        if corner and state.pushed and state.pushed[-1].current in corner:
+            return found  # the corner that this is in begins with this rule too, and continues from it
+        pushed = state.pushed if call.last else (*state.pushed, CallFrame(call.to, state.counters))
         if not corner:
-            return [*ways, _Place(rule.start, (), 0, pushed, place.looks)]
-        entered[Entered(min(corner), call.rule, pushed, place.looks)] = None
-        return ways
+            return [*found, _EpsilonState(rule.start, (), 0, pushed, state.looks)]
+        entered[Entered(min(corner), call.rule, pushed, state.looks)] = None
+        return found
 
 
 class _Corners:
@@ -234,9 +238,9 @@ class _Corners:
         """Find the sites of all rules of a corner at once: separate searches would take quadratic time."""
         found: dict[int, list[CallSite]] = {rule: [] for rule in corner}
         for member in sorted(corner):
-            begun = self._begins_with(member)
-            checkpoint(1 + len(begun))
-            for callee, to, counters in begun:
+            first_calls = self._begins_with(member)
+            checkpoint(1 + len(first_calls))
+            for callee, to, counters in first_calls:
                 if callee in found:
                     found[callee].append(CallSite(member, to, counters))
         self._sites.update((rule, tuple(sites)) for rule, sites in found.items())
@@ -260,18 +264,18 @@ class _Corners:
         return known
 
     def _find_first_calls(self, rule: int) -> tuple[tuple[int, Pc, Counters], ...]:
-        start = _Place(self._rules[rule].start, (), 0, (), frozenset())
+        start = _EpsilonState(self._rules[rule].start, (), 0, (), frozenset())
         todo, seen = [start], {start}
         found = []
         while todo:
             checkpoint()
-            place = todo.pop()
-            instruction = self._code[place.pc]
+            state = todo.pop()
+            instruction = self._code[state.pc]
             if isinstance(instruction, Call):
-                found.append((instruction.rule, instruction.to, place.counters))
-                following = [place._replace(pc=instruction.to)] if self._rules[instruction.rule].nullable else []
+                found.append((instruction.rule, instruction.to, state.counters))
+                following = [state._replace(pc=instruction.to)] if self._rules[instruction.rule].nullable else []
             else:
-                following = _plainly(place, instruction)
+                following = _plain_successors(state, instruction)
             for other in following:
                 if other not in seen:
                     seen.add(other)
@@ -279,17 +283,17 @@ class _Corners:
         return tuple(found)
 
 
-def _plainly(place: _Place, instruction: object) -> list[_Place]:
+def _plain_successors(state: _EpsilonState, instruction: object) -> list[_EpsilonState]:
     """Return the successors of an instruction that neither reads nor calls."""
     match instruction:
         case Split():
-            return [place._replace(pc=target) for target in instruction.targets]
+            return [state._replace(pc=target) for target in instruction.targets]
         case CountStart():
-            return [place._replace(pc=instruction.to, counters=(*place.counters, 0))]
+            return [state._replace(pc=instruction.to, counters=(*state.counters, 0))]
         case CountPass():
             return [
-                place._replace(pc=to, counters=counters, fresh=fresh)
-                for to, counters, fresh in passes(instruction, place.counters, place.fresh)
+                state._replace(pc=to, counters=counters, fresh=fresh)
+                for to, counters, fresh in passes(instruction, state.counters, state.fresh)
             ]
         case _:
             return []
@@ -314,9 +318,9 @@ def passes(loop: CountPass, counters: Counters, fresh: int) -> list[tuple[Pc, Co
     else:
         count += 1
     passes = count & ~MET
-    ways: list[tuple[Pc, Counters, int]] = []
+    following: list[tuple[Pc, Counters, int]] = []
     if count & MET or passes >= loop.minimum:
-        ways.append((loop.to, around, min(fresh, depth)))
+        following.append((loop.to, around, min(fresh, depth)))
     if loop.maximum is None or passes < loop.maximum:
-        ways.append((loop.body, (*around, count), min(fresh, depth)))
-    return ways
+        following.append((loop.body, (*around, count), min(fresh, depth)))
+    return following

@@ -108,11 +108,11 @@ class LazyAutomaton(SearchedTable[_Key]):
 
     def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
         """Return the configuration after a token: as its bytes, and as a unit where `takes` accepts a token set."""
-        whole = self._machine.step_token(self._keys[configuration][0], takes)
-        spelled = self.run(configuration, data) if data else DEAD
-        if spelled == DEAD or not whole:
-            return self._intern((whole, ())) if whole else spelled
-        return self._intern((self._machine.unite(self._keys[spelled][0], whole), ()))
+        unit = self._machine.step_token(self._keys[configuration][0], takes)
+        by_bytes = self.run(configuration, data) if data else DEAD
+        if by_bytes == DEAD or not unit:
+            return self._intern((unit, ())) if unit else by_bytes
+        return self._intern((self._machine.unite(self._keys[by_bytes][0], unit), ()))
 
     # ------------------------------------------------------------------ properties of a configuration
 
@@ -149,16 +149,16 @@ class LazyAutomaton(SearchedTable[_Key]):
             return StackListing((), 0)
         return list_stacks(self._program, self._machine, self._keys[configuration][0], limit)
 
-    def min_remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, configuration: int, alphabet: Alphabet = None) -> LengthBound:
         """Return bounds of the bytes that complete a configuration, exact without lookarounds."""
-        if place == DEAD:
+        if configuration == DEAD:
             return LengthBound(None, exact=True)
-        if self.accepting[place]:
+        if self.accepting[configuration]:
             return LengthBound.of(accepting=True, at_least=0, exact=True)
         lengths = self._lengths.get(alphabet)
         if lengths is None:
             lengths = self._lengths[alphabet] = self._lengths_of(alphabet)
-        at_least, exact = lengths.of(self._keys[place][0])
+        at_least, exact = lengths.of(self._keys[configuration][0])
         return LengthBound.of(accepting=False, at_least=at_least, exact=exact)
 
     def _lengths_of(self, alphabet: Alphabet) -> ProgramLengths:
@@ -169,15 +169,15 @@ class LazyAutomaton(SearchedTable[_Key]):
         if configuration == DEAD:
             return ()
         threads, trackers = self._keys[configuration]
-        parts = (self._intern((part, trackers)) for part in self._single.split_stacks(threads, most))
+        parts = (self._intern((part, trackers)) for part in self._stack_split.split_stacks(threads, most))
         return tuple(part for part in parts if self._is_live(part))
 
     def open_rules(self, configuration: int) -> tuple[str, ...]:
         """Return the names of the open rules, the innermost first; for several stacks the innermost of each."""
-        return self._single.open_rules(self._keys[configuration][0]) if configuration != DEAD else ()
+        return self._stack_split.open_rules(self._keys[configuration][0]) if configuration != DEAD else ()
 
     @cached_property
-    def _single(self) -> StackSplit:
+    def _stack_split(self) -> StackSplit:
         return StackSplit(self._program, self._machine)
 
     # ------------------------------------------------------------------ interning and stepping, including dead ends
@@ -241,12 +241,12 @@ class LazyAutomaton(SearchedTable[_Key]):
                 entries[byte_class] = following
         self.rows[state] = entries
 
-    def _ways(self, configuration: int) -> Iterable[int]:
+    def _successors(self, configuration: int) -> Iterable[int]:
         threads = self._keys[configuration][0]
         if threads and self._is_grouped:
             return (self._step(configuration, group[0]) for group in self._groups(configuration))
         if not threads or self._has_past:
-            return super()._ways(configuration)
+            return super()._successors(configuration)
         return (self._intern((after, ())) for after, _ in self._machine.row(threads) if after)
 
     def _follow_to(self, after: Threads) -> int:
@@ -287,7 +287,7 @@ class LazyAutomaton(SearchedTable[_Key]):
                 return True
         return None if threads else False
 
-    def _urgency(self, configuration: int, order: int) -> tuple[tuple[int, int], int]:
+    def _priority(self, configuration: int, order: int) -> tuple[tuple[int, int], int]:
         """Return the fewest conditions left to meet, then the distance to the end; ties prefer the latest.
 
         A search that ignores conditions tries every path to the end of the text before the first that meets them, and

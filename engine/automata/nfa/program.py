@@ -180,14 +180,14 @@ class Program:
 
 
 def assemble(
-    grammar: Grammar | Node, limits: Limits, spelled: Callable[[CharSet], Utf8Automaton] = utf8_automaton
+    grammar: Grammar | Node, limits: Limits, encode: Callable[[CharSet], Utf8Automaton] = utf8_automaton
 ) -> Program | None:
     """Assemble the program of a simplified grammar, or of a single node; return None if it matches nothing.
 
     Args:
         grammar: the grammar or node.
         limits: the limit of instructions.
-        spelled: returns the byte automaton of a set of characters.
+        encode: returns the byte automaton of a set of characters.
     """
     if not isinstance(grammar, Grammar):
         grammar = Grammar((Rule("root", grammar),), "root")
@@ -195,7 +195,7 @@ def assemble(
     if isinstance(nodes[grammar.start], Never):
         return None
     alone = len(grammar.rules) == 1 and not any(references(nodes[grammar.start]))
-    assembler = _Assembler(grammar, frozenset() if alone else nullable_rules(grammar), limits, spelled)
+    assembler = _Assembler(grammar, frozenset() if alone else nullable_rules(grammar), limits, encode)
     accept = assembler.emit(Accept())
     if alone:
         rules: tuple[RuleProgram, ...] = ()
@@ -226,7 +226,7 @@ class _Assembler:
         grammar: Grammar,
         nullable: frozenset[str],
         limits: Limits,
-        spelled: Callable[[CharSet], Utf8Automaton],
+        encode: Callable[[CharSet], Utf8Automaton],
     ) -> None:
         self.code: list[Instruction] = []
         self.looks: list[LookaroundProgram] = []
@@ -239,7 +239,7 @@ class _Assembler:
         self._around: tuple[int, ...] = ()
         self._end = -1  # the end of the rule that is being emitted
         self._limits = limits
-        self._spelled = spelled
+        self._encode = encode
         self._look_ids: dict[object, int] = {}
 
     def rule(self, name: str, node: Node, span: Span) -> RuleProgram:
@@ -266,7 +266,7 @@ class _Assembler:
             case Never():
                 raise InvariantError("an impossible part is left in a simplified grammar")
             case Chars():
-                return self._atom(self._spelled(node.set), to, node.span)
+                return self._atom(self._encode(node.set), to, node.span)
             case Sequence():
                 for item in reversed(node.items):
                     to = self.node(item, to)
@@ -365,14 +365,14 @@ def successors(instruction: Instruction) -> tuple[Pc, ...]:
 
 def _certain(code: tuple[Instruction, ...]) -> tuple[bool, ...]:
     sources = _sources(code)
-    doubtful = [pc for pc, instruction in enumerate(code) if isinstance(instruction, Condition)]
+    conditional = [pc for pc, instruction in enumerate(code) if isinstance(instruction, Condition)]
     certain = [True] * len(code)
-    while doubtful:
+    while conditional:
         checkpoint()
-        pc = doubtful.pop()
+        pc = conditional.pop()
         if certain[pc]:
             certain[pc] = False
-            doubtful += sources[pc]
+            conditional += sources[pc]
     return tuple(certain)
 
 

@@ -56,7 +56,7 @@ def _piles(closures: Closures, ending: dict[int, set[int]]) -> bool:
                     return True
                 continue
             following = [(end, piled or bool(inner)) for member in inner or (called,) for end in ending.get(member, ())]
-            todo += [way for way in following if way not in seen]
+            todo += [step for step in following if step not in seen]
             seen.update(following)
     return False
 

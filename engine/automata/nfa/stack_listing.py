@@ -87,10 +87,10 @@ class _Lister:
         self._tops: dict[str, list[tuple[Span | None, StackSet]]] = {}
         for number in threads:
             thread = machine[number]
-            letter = program.instructions[thread.pc]
-            if isinstance(letter, CharClass | TokenAtom):
+            symbol = program.instructions[thread.pc]
+            if isinstance(symbol, CharClass | TokenAtom):
                 rule = self._owner.get(thread.pc, ONLY_RULE)
-                self._tops.setdefault(rule, []).append((span_of(letter), thread.stacks))
+                self._tops.setdefault(rule, []).append((span_of(symbol), thread.stacks))
             else:
                 self._tops.setdefault("", []).append((None, thread.stacks))
 
@@ -137,24 +137,24 @@ class _Lister:
         return ParseStack((*map(self._frame, open_rules), *top), left_out)
 
     def _frame(self, frame: CallFrame) -> StackFrame:
-        within = self._within
+        network = self._network
         if not frame.is_corner:
             return StackFrame(
                 self._owner[frame.to],
-                within.spans(frame.to, frame.counters),
-                within.may_end(frame.to, frame.counters),
+                network.spans(frame.to, frame.counters),
+                network.may_end(frame.to, frame.counters),
             )
         spans: set[Span] = set()
         todo, over = [frame.current], {frame.current}  # the rules of the corner that may have ended by then
         while todo:
             for site in self._closures.sites(todo.pop()):
-                spans.update(within.spans(site.to, site.counters))
-                if within.may_end(site.to, site.counters) and site.rule not in over:
+                spans.update(network.spans(site.to, site.counters))
+                if network.may_end(site.to, site.counters) and site.rule not in over:
                     over.add(site.rule)
                     todo.append(site.rule)
         name = self._program.rules[frame.goal].name
         return StackFrame(name, tuple(sorted(spans)), frame.goal in over, is_corner=True)
 
     @cached_property
-    def _within(self) -> RuleNetwork:
+    def _network(self) -> RuleNetwork:
         return RuleNetwork(self._program)

@@ -35,8 +35,8 @@ class StackSplit:
         for index, number in enumerate(ordered):
             stacks = self._machine[number].stacks
             found = list(islice(self._machine.stacks.each(stacks), most - len(parts) + 1))
-            room = most - len(parts) - (index + 1 < len(ordered))
-            if len(found) > room:
+            free = most - len(parts) - (index + 1 < len(ordered))
+            if len(found) > free:
                 return [*parts, frozenset(ordered[index:])]
             parts += (frozenset((self._on(number, chain),)) for chain in found)
         return parts
@@ -53,10 +53,10 @@ class StackSplit:
 
     def _on(self, number: int, chain: tuple[CallFrame, ...]) -> int:
         """Return a thread on one of its stacks."""
-        on = BOTTOM
+        stacks_below = BOTTOM
         for frame in reversed(chain):
-            on = self._machine.stacks.push(frame, on)
-        return self._machine.intern(self._machine[number]._replace(stacks=on))
+            stacks_below = self._machine.stacks.push(frame, stacks_below)
+        return self._machine.intern(self._machine[number]._replace(stacks=stacks_below))
 
     def _rule_of_frame(self, frame: CallFrame) -> str | None:
         return self._program.rules[frame.goal].name if frame.is_corner else self._owner.get(frame.to)

@@ -68,7 +68,7 @@ class ThreadMachine:
         self._threads: list[Thread] = []
         self._steps: dict[tuple[ThreadId, int, Past], StepResult] = {}
         self._moves: dict[ThreadId, list[tuple[StepResult, Collection[int]]]] = {}
-        self._placed: dict[tuple[Pc, Counters, StackSet, Past], StepResult] = {}
+        self._reached: dict[tuple[Pc, Counters, StackSet, Past], StepResult] = {}
         self._entered: dict[tuple[frozenset[CornerEntry], frozenset[StackSet], Past], Threads] = {}
         self._accepts: dict[ThreadId, bool] = {}
         self._merged: dict[Threads, Threads] = {}
@@ -154,7 +154,7 @@ class ThreadMachine:
         """Return the threads after a byte of the class; `past` is the verdict at the position after it."""
         if len(threads) == 1:
             alone = self._step_thread(next(iter(threads)), byte_class, past)
-            return self._whole(alone, past) if alone.is_open else alone.threads
+            return self._all_threads(alone, past) if alone.is_open else alone.threads
         return self._joined(
             (self._step_thread(each, byte_class, past) for each in self._movers(threads, byte_class)), past
         )
@@ -167,22 +167,23 @@ class ThreadMachine:
         by_any: list[StepResult] = []
         moved: list[list[StepResult]] = [[] for _ in range(len(self.classes))]
         for number in threads:
-            for spread, classes in self._moves_of(number):
+            for step_result, classes in self._moves_of(number):
                 if len(classes) == len(moved):
-                    by_any.append(spread)
+                    by_any.append(step_result)
                     continue
                 for byte_class in classes:
-                    moved[byte_class].append(spread)
-        alike: dict[tuple[int, ...], list[int]] = {}
-        for byte_class, spreads in enumerate(moved):
-            alike.setdefault(tuple(map(id, spreads)), []).append(byte_class)  # `_moves` keeps the objects alive
-        for of_classes in alike.values():
+                    moved[byte_class].append(step_result)
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for byte_class, step_results in enumerate(moved):
+            groups.setdefault(tuple(map(id, step_results)), []).append(byte_class)  # `_moves` keeps the objects alive
+        for of_classes in groups.values():
             checkpoint()
-            spreads = by_any + moved[of_classes[0]]
+            step_results = by_any + moved[of_classes[0]]
             if len(threads) > 1:
-                yield self._joined(spreads, ()), of_classes
-            elif spreads:
-                yield (self._whole(spreads[0], ()) if spreads[0].is_open else spreads[0].threads), of_classes
+                yield self._joined(step_results, ()), of_classes
+            elif step_results:
+                alone = step_results[0]
+                yield self._all_threads(alone, ()) if alone.is_open else alone.threads, of_classes
 
     def groups(self, parts: Iterable[Threads]) -> list[list[int]]:
         """Return the byte classes in groups that no thread distinguishes, neither in these parts nor in obligations.
@@ -204,10 +205,10 @@ class ThreadMachine:
                 if isinstance(instruction, CharClass) and (id(instruction.automaton), thread.node) not in nodes:
                     nodes.add((id(instruction.automaton), thread.node))
                     labels.append(self._labels_at(instruction.automaton, thread.node))
-        alike: dict[tuple[int, ...], list[int]] = {}
+        groups: dict[tuple[int, ...], list[int]] = {}
         for byte_class, label in enumerate(zip(*labels, strict=True) if labels else [()] * len(self.classes)):
-            alike.setdefault(label, []).append(byte_class)
-        return list(alike.values())
+            groups.setdefault(label, []).append(byte_class)
+        return list(groups.values())
 
     def _labels_at(self, automaton: Utf8Automaton, node: int) -> bytes:
         """Return for each byte class the number of the row of a character's node that reads it; 0 for none."""
@@ -234,30 +235,30 @@ class ThreadMachine:
     def _find_moves(self, thread: Thread) -> list[tuple[StepResult, Collection[int]]]:
         instruction = self._code[thread.pc]
         of_byte = self.classes.of_byte
-        ways: list[Collection[int]] = []
+        classes_of_moves: list[Collection[int]] = []
         if isinstance(instruction, AcceptAny):
-            ways = [range(len(self.classes))]
+            classes_of_moves = [range(len(self.classes))]
         elif isinstance(instruction, CharClass):
             by_node: dict[int, set[int]] = {}
             for first, last, target in instruction.automaton.nodes[thread.node]:
                 by_node.setdefault(target, set()).update(of_byte[first : last + 1])
-            ways = list(by_node.values())
+            classes_of_moves = list(by_node.values())
         if thread.obligations:
-            ways = [(byte_class,) for classes in ways for byte_class in classes]
-        moves = ((self._compute_step(thread, next(iter(classes)), ()), classes) for classes in ways)
-        return [(spread, classes) for spread, classes in moves if spread is not NOWHERE]
+            classes_of_moves = [(byte_class,) for classes in classes_of_moves for byte_class in classes]
+        moves = ((self._compute_step(thread, next(iter(classes)), ()), classes) for classes in classes_of_moves)
+        return [(step_result, classes) for step_result, classes in moves if step_result is not NOWHERE]
 
-    def _joined(self, spreads: Iterable[StepResult], past: Past) -> Threads:
+    def _joined(self, step_results: Iterable[StepResult], past: Past) -> Threads:
         """Return the union of some step results as threads."""
         after: set[ThreadId] = set()
         entries: set[CornerEntry] = set()
         returns: set[StackSet] = set()
-        for spread in spreads:
+        for step_result in step_results:
             checkpoint()
-            after |= spread.threads
-            if spread.is_open:
-                entries |= spread.entries
-                returns |= spread.returns
+            after |= step_result.threads
+            if step_result.is_open:
+                entries |= step_result.entries
+                returns |= step_result.returns
         if entries or returns:
             after |= self._enter(frozenset(entries), frozenset(returns), past)
         if len(after) > _MOST_REMEMBERED:
@@ -342,14 +343,14 @@ class ThreadMachine:
                 return NOWHERE
             obligations = stepped
         if isinstance(instruction, CharClass) and node == FINAL:
-            reached = self._spread(instruction.to, past, thread.counters, thread.stacks)
+            reached = self._reach(instruction.to, past, thread.counters, thread.stacks)
             if not obligations:
                 return reached
             if reached.returns:  # they would need obligations of their own; no notation has both
-                reached = StepResult(self._whole(reached, past))
+                reached = StepResult(self._all_threads(reached, past))
             entries = (entry._replace(obligations=entry.obligations | obligations) for entry in reached.entries)
-            asked = (self._with(other, obligations) for other in reached.threads)
-            threads = self._reduce({number for number in asked if self._may_match(number)})
+            extended = (self._with(other, obligations) for other in reached.threads)
+            threads = self._reduce({number for number in extended if self._may_match(number)})
             return StepResult(threads, frozenset(entries))
         return StepResult(frozenset((self.intern(thread._replace(node=node, obligations=obligations)),)))
 
@@ -361,11 +362,11 @@ class ThreadMachine:
         """Return the obligations after a byte; None if one of them is broken."""
         after = set()
         for negated, threads in obligations:
-            settled = simplify(negated, self.step(threads, byte_class, past), self.is_certain)
-            if settled is False:
+            simplified = simplify(negated, self.step(threads, byte_class, past), self.is_certain)
+            if simplified is False:
                 return None
-            if settled is not True:
-                after.add(settled)
+            if simplified is not True:
+                after.add(simplified)
         return frozenset(after)
 
     # ------------------------------------------------------------------ epsilon steps
@@ -379,17 +380,17 @@ class ThreadMachine:
             counters: the counters of the loops around it.
             stacks: the stacks to return to.
         """
-        spread = self._spread(pc, past, counters, stacks)
-        return self._whole(spread, past) if spread.is_open else spread.threads
+        step_result = self._reach(pc, past, counters, stacks)
+        return self._all_threads(step_result, past) if step_result.is_open else step_result.threads
 
-    def _spread(self, pc: Pc, past: Past, counters: Counters, stacks: StackSet) -> StepResult:
+    def _reach(self, pc: Pc, past: Past, counters: Counters, stacks: StackSet) -> StepResult:
         key = (pc, counters, stacks, past)
-        result = self._placed.get(key)
+        result = self._reached.get(key)
         if result is None:
-            result = self._placed[key] = self._compute_place(pc, counters, stacks, past)
+            result = self._reached[key] = self._compute_reach(pc, counters, stacks, past)
         return result
 
-    def _compute_place(self, pc: Pc, counters: Counters, stacks: StackSet, past: Past) -> StepResult:
+    def _compute_reach(self, pc: Pc, counters: Counters, stacks: StackSet, past: Past) -> StepResult:
         return self._follow(self._closures.closure(pc, counters), stacks, past, into_corners=False)
 
     def _follow(self, closure: Closure, stacks: StackSet, past: Past, *, into_corners: bool) -> StepResult:
@@ -403,7 +404,7 @@ class ThreadMachine:
         todo, seen = [(closure, stacks)], set[StackSet]()
         while todo:
             closure, below = todo.pop()
-            self._put(closure, below, past, reached)
+            self._add_reached(closure, below, past, reached)
             if closure.entered:
                 entries.update(self._entries(closure, below, past))
             if closure.returns and below not in seen:
@@ -414,15 +415,15 @@ class ThreadMachine:
                     todo += self._returned(below)
         return StepResult(self._reduce(reached), frozenset(entries), frozenset(returns))
 
-    def _put(
-        self, closure: Closure, stacks: StackSet, past: Past, into: set[ThreadId], asked: Obligations = FREE
+    def _add_reached(
+        self, closure: Closure, stacks: StackSet, past: Past, into: set[ThreadId], extra: Obligations = FREE
     ) -> None:
         for pc, counters, pushed, looks in closure.reached:
             checkpoint()
             obligations = self._obligations(looks, past)
             if obligations is None:
                 continue
-            number = self.intern(Thread(pc, 0, counters, obligations | asked, self._push(pushed, stacks)))
+            number = self.intern(Thread(pc, 0, counters, obligations | extra, self._push(pushed, stacks)))
             if self._may_match(number):
                 into.add(number)
             self._limits.check("alternatives of one configuration", len(into), self._limits.threads, "threads")
@@ -433,17 +434,17 @@ class ThreadMachine:
         return stacks
 
     def _entries(
-        self, closure: Closure, stacks: StackSet, past: Past, asked: Obligations = FREE
+        self, closure: Closure, stacks: StackSet, past: Past, extra: Obligations = FREE
     ) -> Iterator[CornerEntry]:
         for corner, rule, pushed, looks in closure.entered:
             obligations = self._obligations(looks, past)
             if obligations is not None:
                 on = self.stacks.push_called(rule, self._push(pushed, stacks), partial(self._closures.ends, goal=rule))
-                yield CornerEntry(corner, obligations | asked, on)
+                yield CornerEntry(corner, obligations | extra, on)
 
-    def _whole(self, spread: StepResult, past: Past) -> Threads:
+    def _all_threads(self, step_result: StepResult, past: Past) -> Threads:
         """Return all threads of a step result, including those within corners."""
-        return self._reduce({*spread.threads, *self._enter(spread.entries, spread.returns, past)})
+        return self._reduce({*step_result.threads, *self._enter(step_result.entries, step_result.returns, past)})
 
     def _enter(self, entries: frozenset[CornerEntry], returns: frozenset[StackSet], past: Past) -> Threads:
         """Return the threads after the rules of corners that have ended, and those within the corners that are entered.
@@ -466,7 +467,7 @@ class ThreadMachine:
                 inner: set[CornerEntry] = set()
                 for (corner, obligations), sets in on.items():
                     closure, united = self._closures.inside(corner), self.stacks.union_all(sorted(sets))
-                    self._put(closure, united, past, reached, obligations)
+                    self._add_reached(closure, united, past, reached, obligations)
                     inner.update(self._entries(closure, united, past, obligations))
                 todo = frozenset(inner)  # other corners, none of which leads back
             known = self._entered[key] = frozenset(reached)
@@ -474,23 +475,23 @@ class ThreadMachine:
 
     def _returned(self, stacks: StackSet) -> list[tuple[Closure, StackSet]]:
         """Return where the rule on top of the stacks continues when it has ended."""
-        ways = []
+        continuations = []
         todo, seen = [stacks], {stacks}
         while todo:
             for frame, below in self.stacks.tops(todo.pop()).items():
                 checkpoint(2)
                 if not frame.is_corner:
-                    ways.append((self._closures.closure(frame.to, frame.counters), below))
+                    continuations.append((self._closures.closure(frame.to, frame.counters), below))
                     continue
                 for site in self._closures.sites(frame.current):
                     checkpoint(4)
                     on = self.stacks.push(begun(site.rule), below)
-                    ways.append((self._closures.closure(site.to, site.counters), on))
+                    continuations.append((self._closures.closure(site.to, site.counters), on))
                 rest = self.stacks.tops(below).get(called(frame.current))
                 if rest is not None and rest not in seen:
                     seen.add(rest)
                     todo.append(rest)
-        return ways
+        return continuations
 
     def _obligations(self, looks: frozenset[int], past: Past) -> Obligations | None:
         """Return the obligations of some conditions; None if one of them does not hold."""
@@ -498,11 +499,11 @@ class ThreadMachine:
         for look in looks:
             program = self.program.looks[look]
             threads = self.place(program.start, past[:look]) if program.ahead else past[look]
-            settled = simplify(program.negated, threads, self.is_certain)
-            if settled is False:
+            simplified = simplify(program.negated, threads, self.is_certain)
+            if simplified is False:
                 return None
-            if settled is not True:
-                obligations |= {settled}
+            if simplified is not True:
+                obligations |= {simplified}
         return obligations
 
     # ------------------------------------------------------------------ fewer threads, same language

@@ -26,7 +26,7 @@ from engine.automata.utf8 import FINAL
 from engine.grammar import TokenSet
 from engine.source import CancelToken, InvariantError, LimitExceededError, Span, checkpoint
 
-_Places: TypeAlias = frozenset[RuleState]
+_RuleStates: TypeAlias = frozenset[RuleState]
 _TokenKey: TypeAlias = tuple[tuple[str, ...], tuple[int, ...], bool]
 
 
@@ -111,14 +111,14 @@ def rule_automata(program: Program, limit: int, cancel: CancelToken | None = Non
         raise InvariantError("a program without rules has no automaton for each of them")
     # All states are counted before any automaton is minimised, which takes as long again: so a limit is met sooner.
     explored: dict[int, _Subsets] = {}
-    within, left, todo = RuleNetwork(program), limit, [start.rule]
+    network, left, todo = RuleNetwork(program), limit, [start.rule]
     while todo:
         number = todo.pop()
         if number in explored:
             continue
         if cancel is not None:
             cancel.report("states of rules", len(explored))
-        explored[number] = _Subsets(program, within, number, limit, left, cancel)
+        explored[number] = _Subsets(program, network, number, limit, left, cancel)
         left -= len(explored[number].states)
         todo += explored[number].called
     built: dict[int, RuleAutomaton] = {}
@@ -140,18 +140,18 @@ class _Subsets:
     """The subset construction of one rule, over its own symbols: its byte classes, its calls, its tokens."""
 
     def __init__(
-        self, program: Program, within: RuleNetwork, rule: int, limit: int, left: int, cancel: CancelToken | None
+        self, program: Program, network: RuleNetwork, rule: int, limit: int, left: int, cancel: CancelToken | None
     ) -> None:
         self._program = program
         self._rule = program.rules[rule]
-        self._within = within
+        self._network = network
         self._cancel = cancel
         body = [program.instructions[pc] for pc in sorted(body_of(program, self._rule.start))]
-        self._classes = ByteClasses.of(letter.automaton for letter in body if isinstance(letter, CharClass))
-        self._calls = sorted({letter.rule for letter in body if isinstance(letter, Call)})
+        self._classes = ByteClasses.of(symbol.automaton for symbol in body if isinstance(symbol, CharClass))
+        self._calls = sorted({symbol.rule for symbol in body if isinstance(symbol, Call)})
         # A set that occurs twice is one symbol; tokens that two sets share are left to whoever takes a token.
-        self._tokens = {_key(letter.tokens): letter.tokens for letter in body if isinstance(letter, TokenAtom)}
-        self.states: list[_Places] = [self._reached(self._rule.start, ())]
+        self._tokens = {_key(symbol.tokens): symbol.tokens for symbol in body if isinstance(symbol, TokenAtom)}
+        self.states: list[_RuleStates] = [self._reached(self._rule.start, ())]
         self.rows: list[list[int]] = []
         self._explore(limit, left)
 
@@ -165,8 +165,11 @@ class _Subsets:
         """Return the minimal automaton."""
         merged = merge_equivalent(
             self.rows,
-            [any(map(self._within.is_end, places)) for places in self.states],
-            [{span_of(letter) for place in places if (letter := self._within.letter(place))} for places in self.states],
+            [any(map(self._network.is_end, members)) for members in self.states],
+            [
+                {span_of(symbol) for state in members if (symbol := self._network.symbol_at(state))}
+                for members in self.states
+            ],
             self._edge_spans,
             self._cancel,
             kind=lambda symbol: max(0, symbol - len(self._classes) + 1),
@@ -192,57 +195,59 @@ class _Subsets:
                 self._cancel.check()
             here = self.states[len(self.rows)]
             checkpoint((1 + len(here)) * (1 + len(self._classes)) + len(self._calls) + len(self._tokens))
-            for places in self._following(here):
-                if places and places not in index:
+            for members in self._following(here):
+                if members and members not in index:
                     if len(self.states) == left:
                         raise LimitExceededError("states of the rules' automata", given=limit + 1, limit=limit)
-                    index[places] = len(self.states)
-                    self.states.append(places)
-                row.append(index[places] if places else -1)
+                    index[members] = len(self.states)
+                    self.states.append(members)
+                row.append(index[members] if members else -1)
             self.rows.append(row)
 
-    def _following(self, places: _Places) -> Iterable[_Places]:
+    def _following(self, members: _RuleStates) -> Iterable[_RuleStates]:
         """Yield the successor for each symbol."""
         for byte in self._classes.representatives:
-            yield frozenset().union(*(self._read(place, byte) for place in places))
-        called, taken = self._by_letter(places)
+            yield frozenset().union(*(self._read(state, byte) for state in members))
+        calls_by_rule, by_tokens = self._by_symbol(members)
         for rule in self._calls:
-            yield frozenset().union(*called.get(rule, ()))
+            yield frozenset().union(*calls_by_rule.get(rule, ()))
         for tokens in self._tokens:
-            yield frozenset().union(*taken.get(tokens, ()))
+            yield frozenset().union(*by_tokens.get(tokens, ()))
 
-    def _by_letter(self, places: _Places) -> tuple[dict[int, list[_Places]], dict[_TokenKey, list[_Places]]]:
-        called: dict[int, list[_Places]] = {}
-        taken: dict[_TokenKey, list[_Places]] = {}
-        for place in places:
-            letter = self._within.letter(place)
-            if isinstance(letter, Call):
-                called.setdefault(letter.rule, []).append(self._reached(letter.to, place.counters))
-            elif isinstance(letter, TokenAtom):
-                taken.setdefault(_key(letter.tokens), []).append(self._reached(letter.to, place.counters))
-        return called, taken
+    def _by_symbol(
+        self, members: _RuleStates
+    ) -> tuple[dict[int, list[_RuleStates]], dict[_TokenKey, list[_RuleStates]]]:
+        calls_by_rule: dict[int, list[_RuleStates]] = {}
+        by_tokens: dict[_TokenKey, list[_RuleStates]] = {}
+        for state in members:
+            symbol = self._network.symbol_at(state)
+            if isinstance(symbol, Call):
+                calls_by_rule.setdefault(symbol.rule, []).append(self._reached(symbol.to, state.counters))
+            elif isinstance(symbol, TokenAtom):
+                by_tokens.setdefault(_key(symbol.tokens), []).append(self._reached(symbol.to, state.counters))
+        return calls_by_rule, by_tokens
 
-    def _read(self, place: RuleState, byte: int) -> _Places:
-        letter = self._within.letter(place)
-        node = letter.automaton.step(place.node, byte) if isinstance(letter, CharClass) else None
-        if node is None or not isinstance(letter, CharClass):
+    def _read(self, state: RuleState, byte: int) -> _RuleStates:
+        symbol = self._network.symbol_at(state)
+        node = symbol.automaton.step(state.node, byte) if isinstance(symbol, CharClass) else None
+        if node is None or not isinstance(symbol, CharClass):
             return frozenset()
-        return self._reached(letter.to, place.counters) if node == FINAL else frozenset((place._replace(node=node),))
+        return self._reached(symbol.to, state.counters) if node == FINAL else frozenset((state._replace(node=node),))
 
-    def _reached(self, pc: Pc, counters: tuple[int, ...]) -> _Places:
-        return frozenset(self._within.places(pc, counters))
+    def _reached(self, pc: Pc, counters: tuple[int, ...]) -> _RuleStates:
+        return frozenset(self._network.closure(pc, counters))
 
     def _edge_spans(self, state: int, symbol: int) -> set[Span]:
         call = symbol - len(self._classes)
         checkpoint(1 + len(self.states[state]))
         found = set()
-        for place in self.states[state]:
-            letter = self._within.letter(place)
-            match letter:
-                case CharClass() if call < 0 and self._read(place, self._classes.representatives[symbol]):
-                    found.add(letter.span)
-                case Call() if 0 <= call < len(self._calls) and letter.rule == self._calls[call]:
-                    found.add(letter.span)
+        for member in self.states[state]:
+            read = self._network.symbol_at(member)
+            match read:
+                case CharClass() if call < 0 and self._read(member, self._classes.representatives[symbol]):
+                    found.add(read.span)
+                case Call() if 0 <= call < len(self._calls) and read.rule == self._calls[call]:
+                    found.add(read.span)
         return found
 
 

@@ -26,7 +26,7 @@ from engine.automata.nfa.program import (
 )
 from engine.source import InvariantError, Span, checkpoint
 
-Letter: TypeAlias = CharClass | TokenAtom | Call
+Symbol: TypeAlias = CharClass | TokenAtom | Call
 
 
 class RuleState(NamedTuple):
@@ -44,13 +44,13 @@ class RuleNetwork:
         if program.looks:
             raise InvariantError("a condition is no letter")
         self._code = program.instructions
-        self._places: dict[tuple[Pc, Counters], tuple[RuleState, ...]] = {}
+        self._closures: dict[tuple[Pc, Counters], tuple[RuleState, ...]] = {}
 
-    def places(self, pc: Pc, counters: Counters = ()) -> tuple[RuleState, ...]:
+    def closure(self, pc: Pc, counters: Counters = ()) -> tuple[RuleState, ...]:
         """Return the symbols and the end that an instruction leads to, without entering calls."""
-        known = self._places.get((pc, counters))
+        known = self._closures.get((pc, counters))
         if known is None:
-            known = self._places[pc, counters] = self._find(pc, counters)
+            known = self._closures[pc, counters] = self._find(pc, counters)
         return known
 
     def _find(self, pc: Pc, counters: Counters) -> tuple[RuleState, ...]:
@@ -76,28 +76,28 @@ class RuleNetwork:
                     todo.append(other)
         return tuple(found)
 
-    def letter(self, place: RuleState) -> Letter | None:
+    def symbol_at(self, state: RuleState) -> Symbol | None:
         """Return the symbol that a state reads next; None at the end of a rule."""
-        instruction = self._code[place.pc]
-        return instruction if isinstance(instruction, Letter) else None
+        instruction = self._code[state.pc]
+        return instruction if isinstance(instruction, Symbol) else None
 
-    def is_end(self, place: RuleState) -> bool:
+    def is_end(self, state: RuleState) -> bool:
         """Return whether the rule, or the match if there are no rules, may end in a state."""
-        return isinstance(self._code[place.pc], Accept | Return)
+        return isinstance(self._code[state.pc], Accept | Return)
 
     def spans(self, pc: Pc, counters: Counters = ()) -> tuple[Span, ...]:
         """Return the source locations of the symbols that may come next at an instruction."""
-        letters = (self.letter(place) for place in self.places(pc, counters))
-        return tuple(sorted({span_of(letter) for letter in letters if letter is not None}))
+        symbols = (self.symbol_at(state) for state in self.closure(pc, counters))
+        return tuple(sorted({span_of(symbol) for symbol in symbols if symbol is not None}))
 
     def may_end(self, pc: Pc, counters: Counters = ()) -> bool:
         """Return whether the rule may end at an instruction."""
-        return any(map(self.is_end, self.places(pc, counters)))
+        return any(map(self.is_end, self.closure(pc, counters)))
 
 
-def span_of(letter: Letter) -> Span:
+def span_of(symbol: Symbol) -> Span:
     """Return the source location of a symbol."""
-    return letter.tokens.span if isinstance(letter, TokenAtom) else letter.span
+    return symbol.tokens.span if isinstance(symbol, TokenAtom) else symbol.span
 
 
 def body_of(program: Program, start: Pc) -> set[Pc]:

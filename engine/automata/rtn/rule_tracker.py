@@ -101,10 +101,10 @@ class RuleTracker:
             CancelledError: `cancel` was used.
         """
         items = self._read(data, cancel)
-        over = [item for item in items if item[0] == item[2] == 0 and self._accepts(item)]
-        standing = [item for item in items if item[1] in self._reads[item[0]]] + over
+        ended = [item for item in items if item[0] == item[2] == 0 and self._accepts(item)]
+        current = [item for item in items if item[1] in self._reads[item[0]]] + ended
         waiting: set[tuple[int, int, int]] = set()
-        todo, seen = list(standing), set[tuple[int, int]]()
+        todo, seen = list(current), set[tuple[int, int]]()
         while todo:
             rule, _, origin = todo.pop()
             if (rule, origin) in seen:
@@ -113,7 +113,7 @@ class RuleTracker:
             callers = self._positions[origin].callers.get(rule, ())
             waiting.update((caller, state, rule) for caller, state, _ in callers)
             todo += callers
-        return RulePositions(frozenset((rule, state) for rule, state, _ in standing), frozenset(waiting), bool(over))
+        return RulePositions(frozenset((rule, state) for rule, state, _ in current), frozenset(waiting), bool(ended))
 
     def open_rules(self, data: bytes, cancel: CancelToken | None = None) -> OpenRules:
         """Return the rules that a text is within; none if it is empty or not a prefix of any match.
@@ -127,12 +127,12 @@ class RuleTracker:
         if here < len(data) or not data:
             return OpenRules()
         read = self._callers({(rule, origin) for rule, _, origin in items}, here)
-        going_on = ((rule, origin) for rule, state, origin in items if self._goes_on(rule, state))
+        going_on = ((rule, origin) for rule, state, origin in items if self._continues(rule, state))
         is_open = self._callers(set(going_on), here)
         order = sorted(is_open, key=lambda call: (call[1], call[0]))
         return OpenRules(frozenset(read), tuple(order), self._depth(is_open))
 
-    def _goes_on(self, rule: int, state: int) -> bool:
+    def _continues(self, rule: int, state: int) -> bool:
         return state in self._reads[rule] or bool(self._calls[rule][state])
 
     def _callers(self, calls: set[Call], here: int) -> dict[Call, list[Call]]:
@@ -204,7 +204,7 @@ class RuleTracker:
                 if self._automata.rules[called].nullable:
                     found.append((rule, target, origin))
             if origin < here and self._accepts(item):
-                found += self._returned(rule, origin)
+                found += self._after_return(rule, origin)
             position.steps += len(found)
             for other in found:
                 if other not in position.items:
@@ -216,7 +216,7 @@ class RuleTracker:
                 raise LimitExceededError("ways to follow through the rules", given=size, limit=MOST_ITEMS)
         self._size += position.size
 
-    def _returned(self, rule: int, origin: int) -> list[Item]:
+    def _after_return(self, rule: int, origin: int) -> list[Item]:
         """Return the successors of the callers of a rule that was called at an earlier position and has ended."""
         callers = self._positions[origin].callers.get(rule, [])
         if len(callers) != 1:

@@ -84,7 +84,7 @@ class ClassEncoding:
     def narrow(self) -> dict[int, list[int]]:
         """Return the nodes after a first byte at which few character classes can end, and those classes."""
         letters = self.part_of.tolist()
-        return {place: sorted({letters[part] for part in parts}) for place, parts in self.few.items()}
+        return {node: sorted({letters[part] for part in parts}) for node, parts in self.few.items()}
 
     @cached_property
     def bytes_of(self) -> list[int]:
@@ -102,10 +102,10 @@ class ClassEncoding:
         """Return float64[nodes, classes]: the fewest bytes of an alphabet from a node to the end of a class; or inf."""
         known = self._costs.get(alphabet)
         if known is None:
-            known = self._costs[alphabet] = self._find_costs(alphabet)
+            known = self._costs[alphabet] = self._compute_costs(alphabet)
         return known
 
-    def _find_costs(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
+    def _compute_costs(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
         letters = int(self.part_of.max()) + 1
         usable = list(range(256) if alphabet is None else alphabet)
         costs = np.full((self.nodes + letters, letters), np.inf)
@@ -134,14 +134,14 @@ def class_encoding_of(letters: CharacterClasses) -> ClassEncoding:
         names += [letter] * (min(last + 1, _ASCII) - first)
         if last >= _ASCII:
             beyond.append((max(first, _ASCII), last, numbers.setdefault(letter, _ASCII + len(numbers))))
-    every = _spelling_of_ascii_and(tuple(beyond), letters.escapes)
+    every = _encoding_of_ascii_and(tuple(beyond), letters.escapes)
     part_of = np.array([*names, *numbers])
     renamed = np.concatenate((np.arange(every.nodes), every.nodes + part_of))
     return ClassEncoding(renamed[every.table], every.reach, part_of, every.below, every.few)
 
 
 @lru_cache(maxsize=64)
-def _spelling_of_ascii_and(beyond: Segments, escapes: Escapes) -> ClassEncoding:
+def _encoding_of_ascii_and(beyond: Segments, escapes: Escapes) -> ClassEncoding:
     """Return the encoding of a partition with a class for each ASCII character and some classes beyond."""
     return _Builder((*((code, code, code) for code in range(_ASCII)), *beyond), escapes).spelling()
 
@@ -157,9 +157,9 @@ class _Digits(NamedTuple):
     of: Callable[[int], bytes]
     pairs: bool = False
 
-    def written(self, digit: int, left: int) -> bytes:
-        """Return the bytes of a digit when `left` digits remain; the halves of a pair begin with D8-DB and DC-DF."""
-        return self.of({6: 8, 3: 12}.get(left, 0) + digit if self.pairs else digit)
+    def written(self, digit: int, remaining: int) -> bytes:
+        """Return the bytes of a digit with `remaining` to go; the halves of a pair begin with D8-DB and DC-DF."""
+        return self.of({6: 8, 3: 12}.get(remaining, 0) + digit if self.pairs else digit)
 
 
 class _Builder:
@@ -185,8 +185,8 @@ class _Builder:
                 else:
                     reach[node, -1 - entry] = True
         below = self._below()
-        few = {place: reach[place].nonzero()[0].tolist() for place in below[0]}
-        few = {place: parts for place, parts in few.items() if len(parts) <= _FEW}
+        few = {node: reach[node].nonzero()[0].tolist() for node in below[0]}
+        few = {node: parts for node, parts in few.items() if len(parts) <= _FEW}
         return ClassEncoding(table, reach, np.arange(letters), below, few)
 
     def automaton(self) -> Utf8Automaton:
@@ -220,10 +220,8 @@ class _Builder:
     def _below(self) -> list[list[int]]:
         near = [[entry for entry in dict.fromkeys(row.values()) if entry > 0] for row in self._nodes]
         below = near[:]
-        for place in range(1, len(near)):  # successors have smaller numbers
-            below[place] = list(
-                dict.fromkeys((*near[place], *(each for other in near[place] for each in below[other])))
-            )
+        for node in range(1, len(near)):  # successors have smaller numbers
+            below[node] = list(dict.fromkeys((*near[node], *(each for other in near[node] for each in below[other]))))
         return below
 
     def _clip(self, first: int, last: int) -> Segments:
@@ -249,20 +247,20 @@ class _Builder:
                 tuple(segment for low, high in (characters & plane).ranges for segment in self._clip(low, high))
                 for plane in (_BASIC_PLANE, _OTHER_PLANES)
             )
-            row = self._joined(row, self._spelled(basic, (4, 4, 4, 4), _Digits(digit)))
+            row = self._union(row, self._encoded(basic, (4, 4, 4, 4), _Digits(digit)))
             if pairs:
                 halves = tuple((low - 0x10000, high - 0x10000, letter) for low, high, letter in pairs)
-                behind = self._add(self._spelled(halves, (2, 4, 4, 2, 4, 4), _Digits(digit, pairs=True)))
-                row = self._joined(row, dict.fromkeys(digit(0xD), behind))
+                behind = self._add(self._encoded(halves, (2, 4, 4, 2, 4, 4), _Digits(digit, pairs=True)))
+                row = self._union(row, dict.fromkeys(digit(0xD), behind))
         return row
 
-    def _joined(self, one: dict[int, int], other: dict[int, int]) -> dict[int, int]:
+    def _union(self, one: dict[int, int], other: dict[int, int]) -> dict[int, int]:
         """Return the union of two rows, which have no complete encoding in common."""
         joined = dict(one)
         for byte, entry in other.items():
             before = joined.setdefault(byte, entry)
             if before != entry:
-                joined[byte] = self._add(self._joined(self._nodes[before], self._nodes[entry]))
+                joined[byte] = self._add(self._union(self._nodes[before], self._nodes[entry]))
         return joined
 
     def _digits(self, segments: Segments, bits: _Bits, digits: _Digits) -> dict[int, int]:
@@ -277,7 +275,7 @@ class _Builder:
                 groups.setdefault(digit, []).append((low, high, letter))
         return {digit: self._rest(tuple(remainder), bits[1:], digits) for digit, remainder in groups.items()}
 
-    def _spelled(self, segments: Segments, bits: _Bits, digits: _Digits) -> dict[int, int]:
+    def _encoded(self, segments: Segments, bits: _Bits, digits: _Digits) -> dict[int, int]:
         targets = self._digits(segments, bits, digits)
         return {byte: target for digit, target in targets.items() for byte in digits.written(digit, len(bits))}
 
@@ -287,7 +285,7 @@ class _Builder:
         key = (segments, bits, digits)
         node = self._ids.get(key)
         if node is None:
-            node = self._add(self._spelled(segments, bits, digits))
+            node = self._add(self._encoded(segments, bits, digits))
             if digits.pairs and len(bits) == 3:  # the second half begins with \uD
                 for byte in (digits.of(0xD), b"u", b"\\"):
                     node = self._add(dict.fromkeys(byte, node))

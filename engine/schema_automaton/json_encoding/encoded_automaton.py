@@ -25,7 +25,7 @@ from engine.schema_automaton.json_encoding.class_encoder import ClassEncoding, c
 from engine.source import checkpoint
 
 _SHIFT: Final = 24
-_PLACE: Final = (1 << _SHIFT) - 1
+_STATE_MASK: Final = (1 << _SHIFT) - 1
 
 
 class EncodingPaths(NamedTuple):
@@ -58,7 +58,7 @@ class CharacterAutomaton(Protocol):
     def is_free(self, configuration: int, /) -> bool:
         """Return whether every continuation of the string is accepted."""
 
-    def min_remaining(self, place: int, alphabet: Alphabet = None, /) -> LengthBound:
+    def min_remaining(self, configuration: int, alphabet: Alphabet = None, /) -> LengthBound:
         """Return bounds of the bytes that complete a state."""
 
 
@@ -86,7 +86,7 @@ class EncodedAutomaton:
         self._first: dict[tuple[int, ...], int] = {}  # by node and the states that its character classes lead to
         self.start = inner.start
         self._class_of = list(inner.classes.of_byte[: letters.size])
-        self._ways: dict[int, EncodingPaths] = {}
+        self._paths: dict[int, EncodingPaths] = {}
 
     @cached_property
     def spelling(self) -> ClassEncoding:
@@ -105,12 +105,12 @@ class EncodedAutomaton:
 
     def ways(self, state: int) -> EncodingPaths:
         """Return the transitions over whole characters from a state of the automaton over character classes."""
-        ways = self._ways.get(state)
-        if ways is None:
+        paths = self._paths.get(state)
+        if paths is None:
             row = self.inner.row(state)
             targets = [row[each] for each in self._class_of]
-            ways = self._ways[state] = EncodingPaths(self.spelling.alive(np.array(targets) != DEAD), targets)
-        return ways
+            paths = self._paths[state] = EncodingPaths(self.spelling.alive(np.array(targets) != DEAD), targets)
+        return paths
 
     def loops_at(self, state: int) -> bool:
         """Return whether most single-byte characters lead to a state that has a transition to itself."""
@@ -126,7 +126,7 @@ class EncodedAutomaton:
         entry = self.spelling.table.item(state >> _SHIFT, byte)
         if entry == 0:
             return DEAD
-        at = state & _PLACE
+        at = state & _STATE_MASK
         letter = entry - self.spelling.nodes
         if letter >= 0:
             return self.inner.step(at, self._class_of[letter])
@@ -153,7 +153,7 @@ class EncodedAutomaton:
         found: list[str] = []
         if inner.start == DEAD:
             return found
-        ways = {inner.start: 1}  # the number of paths to a state
+        paths = {inner.start: 1}  # the number of paths to a state
         nearest = [(0, 0, inner.start, "")]
         met = 0
         while nearest:
@@ -164,8 +164,8 @@ class EncodedAutomaton:
                 if len(found) == most:
                     break
             for each, following in enumerate(inner.row(state)):
-                if following != DEAD and ways.get(following, 0) < most:
-                    ways[following] = ways.get(following, 0) + 1
+                if following != DEAD and paths.get(following, 0) < most:
+                    paths[following] = paths.get(following, 0) + 1
                     longer = text + chr(firsts[inner.classes.representatives[each]])
                     met += 1
                     heappush(nearest, (inner.min_remaining(following).at_least or 0, met, following, longer))
@@ -173,23 +173,23 @@ class EncodedAutomaton:
 
     def row(self, state: int) -> list[int]:
         """Return the state after each byte."""
-        at, place = before(state), place_of(state)
-        ways = self.ways(at)
-        below = self.below(ways, place)
-        inner = self.entered(at, place, below)
-        row: list[int] = self.gather(place, below, inner, ways.targets, np.int64)[0].tolist()
+        at, node = before(state), place_of(state)
+        paths = self.ways(at)
+        below = self.below(paths, node)
+        inner = self.entered(at, node, below)
+        row: list[int] = self.gather(node, below, inner, paths.targets, np.int64)[0].tolist()
         return row
 
-    def below(self, ways: EncodingPaths, place: int) -> list[int]:
+    def below(self, paths: EncodingPaths, node: int) -> list[int]:
         """Return the nodes that are reached from a node and lead to a live state, nearest first.
 
         From between two characters, only those that one byte reaches.
         """
-        return [each for each in self.spelling.below[place] if ways.alive[each]]
+        return [each for each in self.spelling.below[node] if paths.alive[each]]
 
-    def entered(self, at: int, place: int, below: list[int]) -> list[int]:
+    def entered(self, at: int, node: int, below: list[int]) -> list[int]:
         """Return the states at live nodes that are reached from a node."""
-        if place or not self._merges:
+        if node or not self._merges:
             return [within(at, each) for each in below]
         targets, narrow = self.ways(at).targets, self.spelling.narrow
         return [
@@ -200,15 +200,15 @@ class EncodedAutomaton:
         ]
 
     def gather(
-        self, place: int, below: list[int], inner: list[int], behind: list[int], dtype: npt.DTypeLike = np.int32
+        self, node: int, below: list[int], inner: list[int], after: list[int], dtype: npt.DTypeLike = np.int32
     ) -> npt.NDArray[Any]:
         """Fill the row of a node, and those of the nodes within the character that are reached from it.
 
         Args:
-            place: the node.
+            node: the node.
             below: the nodes that are reached from it.
             inner: the entry for each of those.
-            behind: the entry for the end of a character, by class.
+            after: the entry for the end of a character, by class.
             dtype: the type of the result.
 
         Returns:
@@ -216,10 +216,10 @@ class EncodedAutomaton:
             rows of the nodes below follow.
         """
         spelling = self.spelling
-        vector = np.zeros(spelling.nodes + len(behind), dtype)
+        vector = np.zeros(spelling.nodes + len(after), dtype)
         vector[below] = inner
-        vector[spelling.nodes :] = behind
-        return vector[spelling.table[[place, *below] if place else [place]]]
+        vector[spelling.nodes :] = after
+        return vector[spelling.table[[node, *below] if node else [node]]]
 
     def accepts(self, state: int) -> bool:
         """Return whether the string may end here."""
@@ -235,28 +235,28 @@ class EncodedAutomaton:
             return self.inner.min_remaining(state, alphabet)
         costs = self.spelling.costs(alphabet)[state >> _SHIFT]
         best, exact = np.inf, True
-        for letter, target in enumerate(self.ways(state & _PLACE).targets):
+        for letter, target in enumerate(self.ways(state & _STATE_MASK).targets):
             if target != DEAD and costs[letter] < best:
-                behind = self.inner.min_remaining(target, alphabet)
-                exact &= behind.exact
-                if behind.at_least is not None:
-                    best = min(best, costs[letter] + behind.at_least)
+                after = self.inner.min_remaining(target, alphabet)
+                exact &= after.exact
+                if after.at_least is not None:
+                    best = min(best, costs[letter] + after.at_least)
         return LengthBound(None if best == np.inf else int(best), exact)
 
 
-def within(before: int, place: int) -> int:
+def within(before: int, node: int) -> int:
     """Return the state at a node within a character that was begun in a state of the automaton over classes."""
-    return place << _SHIFT | before
+    return node << _SHIFT | before
 
 
 def is_between(state: int) -> bool:
     """Return whether a state is between two characters."""
-    return state <= _PLACE
+    return state <= _STATE_MASK
 
 
 def before(state: int) -> int:
     """Return the state of the automaton over character classes before the current character."""
-    return state & _PLACE
+    return state & _STATE_MASK
 
 
 def place_of(state: int) -> int:

@@ -44,9 +44,9 @@ _Numbers: TypeAlias = npt.NDArray[np.int64]
 class BoundedLexer(JsonLexer):
     """A lexer of a pattern of bounded length; a state is the pattern's, and the number of complete characters."""
 
-    def __init__(self, bounds: Bounded, spelled: EncodedAutomaton, pattern: StringLexer) -> None:
+    def __init__(self, bounds: Bounded, encoded: EncodedAutomaton, pattern: StringLexer) -> None:
         super().__init__()
-        self._bounds, self._spelled, self._pattern = bounds, spelled, pattern
+        self._bounds, self._encoded, self._pattern = bounds, encoded, pattern
         self._table: object = None  # the table that contains the runs
         self._runs: dict[_State, int] = {}  # the first number of each run, by its first state
         self._lives: dict[_State, bool] = {}  # verdicts below the least length
@@ -59,7 +59,7 @@ class BoundedLexer(JsonLexer):
     @property
     def start(self) -> _State:
         """Return the state before the first character."""
-        return self._spelled.start, 0
+        return self._encoded.start, 0
 
     def spans(self, state: _State) -> tuple[Span, ...]:
         """Return the source locations of the pattern and of the bounds that still matter."""
@@ -68,7 +68,7 @@ class BoundedLexer(JsonLexer):
     def lacks(self, state: _State, alphabet: Alphabet = None) -> int | None:
         """Return the least number of bytes of an alphabet that complete a state; None if none do."""
         at, count = state
-        least = self._spelled.min_remaining(at, alphabet).at_least
+        least = self._encoded.min_remaining(at, alphabet).at_least
         # A character is counted when it is complete.
         return None if least is None else max(least, self._bounds.least - count)
 
@@ -99,35 +99,35 @@ class BoundedLexer(JsonLexer):
             self._table = table.identity
             self._runs.clear()
             self._filled.clear()
-        at, place = before(state[0]), place_of(state[0])
+        at, node = before(state[0]), place_of(state[0])
         first = state[1] - state[1] % RUN
         counts = self._counts(first)
-        spelling, ways = self._spelled.spelling, self._spelled.ways(at)
-        enters = place > 0 or 0 < spelling.table[0, byte] < spelling.nodes
-        if not place and (at, first) in self._filled:
+        spelling, paths = self._encoded.spelling, self._encoded.ways(at)
+        enters = node > 0 or 0 < spelling.table[0, byte] < spelling.nodes
+        if not node and (at, first) in self._filled:
             if enters and not self._filled[at, first]:
                 self._enter(table, at, counts)
             table.rows[number] = table.rows[self._runs[at, first] + state[1] - first]  # `number` may not be in the run
             return
-        targets, columns = self._targets_of(at, ways.targets)
-        behind = np.zeros((len(counts), 1 + len(targets)), np.int32)
+        targets, indices = self._targets_of(at, paths.targets)
+        after = np.zeros((len(counts), 1 + len(targets)), np.int32)
         for column, target in enumerate(targets, 1):
-            behind[:, column] = self._behind(table, target, counts + 1)
-        vectors = np.zeros((len(counts), spelling.nodes + len(columns)), np.int32)
-        vectors[:, spelling.nodes :] = behind[:, columns]
-        below = self._spelled.below(ways, place)
-        runs = self._runs_of(table, [state[0], *(self._spelled.entered(at, place, below) if enters else ())], first)
+            after[:, column] = self._after(table, target, counts + 1)
+        vectors = np.zeros((len(counts), spelling.nodes + len(indices)), np.int32)
+        vectors[:, spelling.nodes :] = after[:, indices]
+        below = self._encoded.below(paths, node)
+        runs = self._runs_of(table, [state[0], *(self._encoded.entered(at, node, below) if enters else ())], first)
         if below:
             vectors[:, below] = np.array(runs[1:]) + (counts - first)[:, np.newaxis] if enters else MISS
-            if not behind[:, 1:].all():  # near the bounds
+            if not after[:, 1:].all():  # near the bounds
                 lives = vectors[:, spelling.nodes :] != DEAD
                 reached = lives[:, spelling.part_of] @ spelling.reach[below].T
                 vectors[:, below] *= reached
-            elif not place:
+            elif not node:
                 self._filled[at, first] = enters
-        filled = [place, *below] if place else [place]
+        filled = [node, *below] if node else [node]
         rows = vectors.take(spelling.table[filled], axis=1)
-        if self._spelled.accepts(state[0]):
+        if self._encoded.accepts(state[0]):
             rows[counts >= self._bounds.least, 0, QUOTE_BYTE] = ending(0)
         for column, run in enumerate(runs[: len(filled)]):
             table.rows[run : run + len(counts)] = rows[:, column]
@@ -135,9 +135,9 @@ class BoundedLexer(JsonLexer):
 
     def _enter(self, table: LexerTable, at: int, counts: _Numbers) -> None:
         """Fill the entries of the first bytes of longer encodings, in an otherwise filled run far from the bounds."""
-        spelling, first = self._spelled.spelling, int(counts[0])
-        below = self._spelled.below(self._spelled.ways(at), 0)
-        run, *inner = self._runs_of(table, [at, *self._spelled.entered(at, 0, below)], first)
+        spelling, first = self._encoded.spelling, int(counts[0])
+        below = self._encoded.below(self._encoded.ways(at), 0)
+        run, *inner = self._runs_of(table, [at, *self._encoded.entered(at, 0, below)], first)
         numbers = np.zeros(spelling.nodes, np.int32)
         numbers[below] = inner
         entries = numbers[spelling.table[0, spelling.leads]]
@@ -151,8 +151,8 @@ class BoundedLexer(JsonLexer):
         known = self._leading.get(at)
         if known is None:
             numbers = {DEAD: 0}
-            columns = np.array([numbers.setdefault(target, len(numbers)) for target in targets])
-            known = self._leading[at] = list(numbers)[1:], columns
+            indices = np.array([numbers.setdefault(target, len(numbers)) for target in targets])
+            known = self._leading[at] = list(numbers)[1:], indices
         return known
 
     def _counts(self, first: int) -> _Numbers:
@@ -172,7 +172,7 @@ class BoundedLexer(JsonLexer):
         known = self._runs.get((at, first))
         return self._runs_of(table, [at], first)[0] if known is None else known
 
-    def _behind(self, table: LexerTable, target: int, counts: _Numbers) -> _Numbers:
+    def _after(self, table: LexerTable, target: int, counts: _Numbers) -> _Numbers:
         """Return the numbers of a live state of the pattern after some counts; `DEAD` if no completion fits."""
         lacks, first = self._lacks(target), int(counts[0]) - 1
         if len(counts) == RUN and first + RUN + lacks <= self._bounds.most and first + 1 + lacks >= self._bounds.least:
@@ -200,7 +200,7 @@ class BoundedLexer(JsonLexer):
         """Return the fewest characters that complete a match from a state of the pattern."""
         lacks = self._lacking.get(target)
         if lacks is None:
-            automaton = self._spelled.inner
+            automaton = self._encoded.inner
             assert isinstance(automaton, ConditionAutomaton | TableAutomaton)
             lacks = self._lacking[target] = automaton.characters(target)
         return lacks
@@ -215,7 +215,7 @@ class BoundedLexer(JsonLexer):
         known = self._lives.get((at, count))
         if known is None:
             checkpoint()
-            targets = dict.fromkeys(self._spelled.ways(at).targets)
+            targets = dict.fromkeys(self._encoded.ways(at).targets)
             known = any(self._is_live(target, count + 1) for target in targets if target != DEAD)
             self._lives[at, count] = known
         return known

@@ -25,11 +25,11 @@ class TextGate(NamedTuple):
 
     Attributes:
         begins: whether that label begins here.
-        ways: the continuations, by the class of the label; all are the same if it begins.
+        paths: the continuations, by the class of the label; all are the same if it begins.
     """
 
     begins: bool
-    ways: tuple[HostNamePaths, ...]
+    paths: tuple[HostNamePaths, ...]
 
 
 class HostNamePaths(NamedTuple):
@@ -105,16 +105,16 @@ class HostNameLexer(StringLexer):
             self._fill_row(table, number, state)
         else:
             self._fill_characters(table, number, state, self.languages[0].spelled_at(state[0]))
-        asking = [(i, names) for i, names in self._names if names.asks(state[i])]
-        if asking:
+        undecided = [(i, names) for i, names in self._names if names.asks(state[i])]
+        if undecided:
             nowhere = (None,) * len(self.languages)
-            ways = []
+            paths = []
             for found in ALabel:
                 accepting = self.accepting(state)
-                for i, names in asking:
+                for i, names in undecided:
                     accepting |= names.accepts(names.told(state[i], found)) << i
-                ways.append(HostNamePaths(nowhere, accepting))
-            table.rows[number, QUOTE_BYTE] = self.ending(TextGate(False, tuple(ways)))
+                paths.append(HostNamePaths(nowhere, accepting))
+            table.rows[number, QUOTE_BYTE] = self.ending(TextGate(False, tuple(paths)))
 
     def entry(self, table: LexerTable, following: tuple[Any, ...]) -> int:
         """Return the entry for a byte that leads to some states, one of each language."""
@@ -125,11 +125,11 @@ class HostNameLexer(StringLexer):
                 gates[i] = gate
         if not gates:
             return table.state(self, following)
-        ways = []
+        paths = []
         for found in ALabel:
             states = [gates[i].to[found] or None if i in gates else at for i, at in enumerate(following)]
-            ways.append(HostNamePaths(tuple(states), 0))
-        return self.ending(TextGate(any(gate.begins for gate in gates.values()), tuple(ways)))
+            paths.append(HostNamePaths(tuple(states), 0))
+        return self.ending(TextGate(any(gate.begins for gate in gates.values()), tuple(paths)))
 
     def through(self, table: LexerTable, gate: TextGate, text: bytes) -> int:
         """Return the entry after a gate: a state or an end of the lexeme; `DEAD` if the gate is closed.
@@ -140,13 +140,13 @@ class HostNameLexer(StringLexer):
             text: the text after the `xn--` of an A-label that ends here, including the byte that ends it.
         """
         if gate.begins:
-            ways = gate.ways[ALabel.ANYWHERE]
+            paths = gate.paths[ALabel.ANYWHERE]
         else:
             label = json.loads(b'"' + text) if text.endswith(b'"') else json.loads(b'"%b"' % text)[:-1]
-            ways = gate.ways[classify(label)]
-        if any(state is not None for state in ways.states):
-            return table.state(self, ways.states)
-        return self.ending(ways.accepting) if ways.accepting else DEAD
+            paths = gate.paths[classify(label)]
+        if any(state is not None for state in paths.states):
+            return table.state(self, paths.states)
+        return self.ending(paths.accepting) if paths.accepting else DEAD
 
     def is_within(self, state: tuple[Any, ...]) -> bool:
         """Return whether an A-label is open."""
@@ -160,12 +160,12 @@ class HostNameLexer(StringLexer):
             state: the state.
             text: the text of the label so far.
         """
-        asking = [(i, names) for i, names in self._names if names.asks(state[i])]
-        if asking:
-            found, told = classify(json.loads(b'"%b"' % text)), list(state)
-            for i, names in asking:
-                told[i] = names.told(state[i], found)
-            state = tuple(told)
+        undecided = [(i, names) for i, names in self._names if names.asks(state[i])]
+        if undecided:
+            found, resolved = classify(json.loads(b'"%b"' % text)), list(state)
+            for i, names in undecided:
+                resolved[i] = names.told(state[i], found)
+            state = tuple(resolved)
         return table.state(self, state)
 
 

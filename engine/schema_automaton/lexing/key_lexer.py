@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 ANY_NAME: Final = -1
 """All names, if any key may come: then only the end of a key decides whether it is allowed."""
 
-_Cells: TypeAlias = tuple[tuple[int, int], ...]
+_ClassStates: TypeAlias = tuple[tuple[int, int], ...]
 """The number and the language state of each key class that the key may be in."""
 
-_KeyState: TypeAlias = tuple[TrieState | None, int, _Cells]
+_KeyState: TypeAlias = tuple[TrieState | None, int, _ClassStates]
 """The state in the trie of names (None if the key is not an allowed name), the allowed names below it as a bit set, and
 the key classes."""
 
@@ -44,7 +44,7 @@ _Keys: TypeAlias = tuple[_KeyState | None, ...]
 _Column: TypeAlias = tuple[Any, ...]
 """The states of some key classes after a byte, None where they die; and the state of any string."""
 
-_Within: TypeAlias = tuple[tuple[int, int, int], ...]
+_PlacedClassStates: TypeAlias = tuple[tuple[int, int, int], ...]
 """The index of the object state, the number and the language state of each key class that a key may be in."""
 
 _State: TypeAlias = tuple[_Keys, int]
@@ -68,9 +68,9 @@ class KeyScope(NamedTuple):
         """Return the language of a key class."""
         return self.case.cells[number].language(self.case.goals, self.extras)
 
-    def start(self, place: ObjectState) -> _KeyState | None:
+    def start(self, state: ObjectState) -> _KeyState | None:
         """Return the key state before the first character in a state of the object; None if no key may come."""
-        names, cells = self.case.allowed(place)
+        names, cells = self.case.allowed(state)
         if not names and not cells:
             return None
         starts = ((number, self.language(number).start) for number in cells)
@@ -97,19 +97,19 @@ class KeyEnd(NamedTuple):
         """Return the name, if the key is one."""
         return self.scope.case.names[self.name] if self.name >= 0 else None
 
-    def moves(self, place: ObjectState, text: str) -> tuple[ObjectTransition, ...]:
+    def moves(self, state: ObjectState, text: str) -> tuple[ObjectTransition, ...]:
         """Return the members that the key begins; `text` matters only if the machine records the key."""
         case = self.scope.case
         if self.name >= 0:
-            return case.end_moves(place, self.name, -1, "") if case.allowed(place)[0] >> self.name & 1 else ()
-        return tuple(move for number in self.cells for move in case.end_moves(place, -1, number, text))
+            return case.end_moves(state, self.name, -1, "") if case.allowed(state)[0] >> self.name & 1 else ()
+        return tuple(move for number in self.cells for move in case.end_moves(state, -1, number, text))
 
 
-def key_scope(place: ObjectState) -> KeyScope:
+def key_scope(state: ObjectState) -> KeyScope:
     """Return the scope of the next key in a state of an object."""
-    case = place.case
-    _, cells = case.allowed(place)
-    return KeyScope(case, place.extras, case.holds_any_key(cells))
+    case = state.case
+    _, cells = case.allowed(state)
+    return KeyScope(case, state.extras, case.holds_any_key(cells))
 
 
 class KeyStates:
@@ -128,21 +128,21 @@ class KeyStates:
         self.labels: list[Hashable] = list(names.labels)
         self.symbols = {label: symbol for symbol, label in enumerate(self.labels)}
         self._languages: dict[tuple[int, int], TextLanguage] = {}
-        self._rows: dict[tuple[_Within, int], tuple[list[_Column], Rows]] = {}
+        self._rows: dict[tuple[_PlacedClassStates, int], tuple[list[_Column], Rows]] = {}
         self._table: object = None
 
-    def rows_off_names(self, table: LexerTable) -> dict[tuple[_Within, int], tuple[list[_Column], Rows]]:
+    def rows_off_names(self, table: LexerTable) -> dict[tuple[_PlacedClassStates, int], tuple[list[_Column], Rows]]:
         """Return the known rows of keys that are not names, by key classes and the state of any string."""
         if table.identity is not self._table:
             self._table = table.identity
             self._rows.clear()
         return self._rows
 
-    def language(self, place: int, cell: int) -> TextLanguage:
+    def language(self, index: int, number: int) -> TextLanguage:
         """Return the language of a key class in the scope with an index."""
-        known = self._languages.get((place, cell))
+        known = self._languages.get((index, number))
         if known is None:
-            known = self._languages[place, cell] = self.scopes[place].language(cell)
+            known = self._languages[index, number] = self.scopes[index].language(number)
         return known
 
 
@@ -153,12 +153,14 @@ class KeyLexer(JsonLexer):
     `Names`.
     """
 
-    def __init__(self, states: KeyStates, places: tuple[ObjectState, ...]) -> None:
+    def __init__(self, states: KeyStates, object_states: tuple[ObjectState, ...]) -> None:
         super().__init__()
         self.ids, self.labels = states.ids, states.labels
         self._shared = states
         self._any_key = any(scope.any_key for scope in states.scopes)
-        self._starts = tuple(scope.start(place) for scope, place in zip(states.scopes, places, strict=True))
+        self._starts = tuple(
+            scope.start(object_state) for scope, object_state in zip(states.scopes, object_states, strict=True)
+        )
 
     @property
     def start(self) -> _State:
@@ -188,17 +190,17 @@ class KeyLexer(JsonLexer):
             row[QUOTE_BYTE] = self._ending(ends)
         table.rows[number] = row
 
-    def _off_names(self, table: LexerTable, cells: _Within, within: int) -> tuple[list[_Column], Rows]:
+    def _off_names(self, table: LexerTable, cells: _PlacedClassStates, within: int) -> tuple[list[_Column], Rows]:
         """Return the states of key classes and of any string after each byte, and the row for keys without a name."""
         known = self._shared.rows_off_names(table)
         found = known.get((cells, within))
         if found is None:
-            places = len(self._starts)
+            count = len(self._starts)
             checkpoint(32 * (1 + len(cells)))
             rows = (self._shared.language(i, number).row(at) for i, number, at in cells)
             columns: list[_Column] = list(zip(*rows, table.rows[within].tolist(), strict=True))
             targets = {
-                column: self._number(table, _after({}, cells, column, places), column[-1])
+                column: self._number(table, _after({}, cells, column, count), column[-1])
                 for column in dict.fromkeys(columns)
             }
             found = known[cells, within] = columns, np.array([targets[column] for column in columns], np.int32)
@@ -226,15 +228,15 @@ class KeyLexer(JsonLexer):
                         found.setdefault(byte, {})[i] = following, below & key[1]
         return found
 
-    def _end(self, place: int, key: _KeyState | None) -> KeyEnd | None:
+    def _end(self, index: int, key: _KeyState | None) -> KeyEnd | None:
         """Return the classification of the key if it ends here; None if it may not."""
         if key is None:
             return None
-        scope, (at, allowed, cells) = self._shared.scopes[place], key
+        scope, (at, allowed, cells) = self._shared.scopes[index], key
         name = -1 if at is None else scope.case.trie.end(at, allowed)
         if name >= 0:
             return KeyEnd(scope, name, ())
-        within = tuple(number for number, state in cells if self._shared.language(place, number).accepts(state))
+        within = tuple(number for number, state in cells if self._shared.language(index, number).accepts(state))
         return KeyEnd(scope, -1, within) if within else None
 
     def _number(self, table: LexerTable, keys: _Keys, within: int) -> int:
@@ -256,18 +258,20 @@ class KeyClassLexer(StringLexer):
         return ending(0)
 
 
-def _after(names: dict[int, tuple[TrieState | None, int]], cells: _Within, column: _Column, places: int) -> _Keys:
+def _after(
+    names: dict[int, tuple[TrieState | None, int]], cells: _PlacedClassStates, column: _Column, count: int
+) -> _Keys:
     """Return the key states after a byte.
 
     Args:
         names: the successors along names, by index of the object state.
         cells: the object state, the number and the language state of each key class before the byte.
         column: the states after the byte.
-        places: the number of object states.
+        count: the number of object states.
     """
-    within: list[list[tuple[int, int]]] = [[] for _ in range(places)]
-    for (place, number, _), state in zip(cells, column, strict=False):
+    within: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    for (index, number, _), state in zip(cells, column, strict=False):
         if state is not None:
-            within[place].append((number, state))
+            within[index].append((number, state))
     nowhere = None, 0
     return tuple((*names.get(i, nowhere), tuple(each)) if each or i in names else None for i, each in enumerate(within))

@@ -50,7 +50,7 @@ BACKSLASH: Final = 0x5C
 # which are allocated page by page. Small ones are left to the allocator, which knows pages that need not be cleared
 # again. The pages are what takes time: so rows are copied to the next table while the second half of the present one is
 # being filled, a few rows for each new one; the final copy then takes a tenth of the time.
-_ROOM: Final = 4_000
+_CAPACITY: Final = 4_000
 _GROWTH: Final = 8
 _AHEAD: Final = 16  # states that are numbered until the next portion is copied
 _PORTION: Final = 3  # rows that are copied for each of them, a few more than needed
@@ -113,13 +113,13 @@ class LexerTable:
         identity: an object that no other table has.
     """
 
-    def __init__(self, limits: Limits, begun: LexerTable | None = None) -> None:
+    def __init__(self, limits: Limits, prefix: LexerTable | None = None) -> None:
         self._limits = limits
         self.identity = object()
-        self.owners: list[tuple[JsonLexer | None, Any]] = [(None, None)] if begun is None else begun.owners.copy()
+        self.owners: list[tuple[JsonLexer | None, Any]] = [(None, None)] if prefix is None else prefix.owners.copy()
         # Memory is allocated when a row is first written, so growth does not pay for unused rows.
-        self.rows: Rows = np.empty((max(_ROOM, 2 * len(self.owners)), 256), np.int32)
-        self.rows[: len(self.owners)] = DEAD if begun is None else begun.rows[: len(self.owners)]
+        self.rows: Rows = np.empty((max(_CAPACITY, 2 * len(self.owners)), 256), np.int32)
+        self.rows[: len(self.owners)] = DEAD if prefix is None else prefix.rows[: len(self.owners)]
         self._end = 0
         self._ahead: Rows | None = None  # the next table; `_copied` rows were copied to it
         self._copied = 0
@@ -127,33 +127,33 @@ class LexerTable:
     def __len__(self) -> int:
         return len(self.owners)
 
-    def state(self, reader: JsonLexer, state: Any) -> int:
+    def state(self, lexer: JsonLexer, state: Any) -> int:
         """Return the number of a lexer's state; `DEAD` for None."""
         if state is None:
             return DEAD
-        number = reader.ids.get(state)
+        number = lexer.ids.get(state)
         if number is None:
             number = len(self.owners)
             if number >= self._end:
                 self._reserve(number + 1)
-            reader.ids[state] = number
+            lexer.ids[state] = number
             self.rows[number] = MISS
-            self.owners.append((reader, state))
+            self.owners.append((lexer, state))
         return number
 
-    def states(self, reader: JsonLexer, states: Iterable[Any]) -> list[int]:
+    def states(self, lexer: JsonLexer, states: Iterable[Any]) -> list[int]:
         """Return the numbers of some of a lexer's states."""
-        ids = reader.ids
-        return [ids[state] if state in ids else self.state(reader, state) for state in states]
+        ids = lexer.ids
+        return [ids[state] if state in ids else self.state(lexer, state) for state in states]
 
-    def run(self, reader: JsonLexer, states: list[Any], entry: int = MISS) -> int:
+    def run(self, lexer: JsonLexer, states: list[Any], entry: int = MISS) -> int:
         """Number new states of a lexer consecutively and fill their rows with an entry; return the first number."""
         first = len(self.owners)
         if first + len(states) > self._end:
             self._reserve(first + len(states))
         self.rows[first : first + len(states)] = entry
-        self.owners += zip(repeat(reader), states)
-        reader.ids.update(zip(states, range(first, first + len(states)), strict=True))
+        self.owners += zip(repeat(lexer), states)
+        lexer.ids.update(zip(states, range(first, first + len(states)), strict=True))
         return first
 
     def _reserve(self, size: int) -> None:
@@ -169,18 +169,18 @@ class LexerTable:
     def _copy_ahead(self, size: int) -> None:
         """Copy a portion of the rows to the table that replaces this one when it is full."""
         if self._ahead is None:
-            self._ahead = _room_for(self._room(_GROWTH * len(self.rows)))
+            self._ahead = _empty_rows(self._capacity(_GROWTH * len(self.rows)))
         done = self._copied
         self._copied = min(done + _PORTION * (size + _AHEAD - len(self.owners)), len(self.owners))
         self._ahead[done : self._copied] = self.rows[done : self._copied]
 
     def _grow(self, size: int) -> None:
         ahead = self._ahead
-        rows = ahead if ahead is not None and size <= len(ahead) else _room_for(self._room(_GROWTH * size))
+        rows = ahead if ahead is not None and size <= len(ahead) else _empty_rows(self._capacity(_GROWTH * size))
         rows[: len(self.owners)] = self.rows[: len(self.owners)]
         self.rows, self._ahead, self._copied = rows, None, 0
 
-    def _room(self, size: int) -> int:
+    def _capacity(self, size: int) -> int:
         """Return a capacity for the table without the rows that the limit would refuse."""
         return max(min(size, self._limits.configurations + 1), len(self.rows) + 1)
 
@@ -194,10 +194,10 @@ class LexerTable:
 
     def fill(self, state: int, byte: int) -> None:
         """Compute a missing entry."""
-        reader, name = self.owners[state]
-        assert reader is not None
+        lexer, name = self.owners[state]
+        assert lexer is not None
         checkpoint(16)
-        reader.fill(self, state, name, byte)
+        lexer.fill(self, state, name, byte)
 
     def complete(self, state: int) -> None:
         """Compute the whole row of a state."""
@@ -205,7 +205,7 @@ class LexerTable:
             self.fill(state, int(missing.argmax()))
 
 
-def _room_for(size: int) -> Rows:
+def _empty_rows(size: int) -> Rows:
     """Return int32[size, 256], of which no row takes memory until it is written."""
     return np.frombuffer(mmap(-1, 1024 * size), np.int32).reshape(-1, 256)
 
@@ -291,30 +291,30 @@ class StringLexer(LanguagesLexer):
 
     def may_have_loop(self, state: tuple[Any, ...]) -> bool:
         """Return whether a state may be in a loop over characters, or one character before a loop."""
-        spelled = getattr(self.languages[0], "spelled", None)
-        if len(self.languages) > 1 or spelled is None or place_of(state[0]):
+        encoded = getattr(self.languages[0], "spelled", None)
+        if len(self.languages) > 1 or encoded is None or place_of(state[0]):
             return True
-        blank = spelled.advance(state[0], 0x20)  # many tokens begin with a space
-        return bool(spelled.loops_at(state[0]) or (blank != DEAD and spelled.loops_at(blank)))
+        blank = encoded.advance(state[0], 0x20)  # many tokens begin with a space
+        return bool(encoded.loops_at(state[0]) or (blank != DEAD and encoded.loops_at(blank)))
 
     def fill(self, table: LexerTable, number: int, state: tuple[Any, ...], byte: int) -> None:
         """Fill the row of a state, and the rows within the characters that may follow."""
-        spelled = getattr(self.languages[0], "spelled", None)
-        if len(self.languages) > 1 or spelled is None:
+        encoded = getattr(self.languages[0], "spelled", None)
+        if len(self.languages) > 1 or encoded is None:
             self._fill_row(table, number, state)
         else:
-            self._fill_characters(table, number, state, spelled)
+            self._fill_characters(table, number, state, encoded)
 
-    def _fill_characters(self, table: LexerTable, number: int, state: tuple[Any, ...], spelled: Any) -> None:
+    def _fill_characters(self, table: LexerTable, number: int, state: tuple[Any, ...], encoded: Any) -> None:
         """Fill the row of a state, and the rows within the characters that may follow."""
-        at, place = before(state[0]), place_of(state[0])
-        ways = spelled.ways(at)
-        below = spelled.below(ways, place)
-        inner = table.states(self, [(each,) for each in spelled.entered(at, place, below)])
-        rows = spelled.gather(place, below, inner, self._targets(table, ways.targets))
-        if spelled.accepts(state[0]):
+        at, node = before(state[0]), place_of(state[0])
+        paths = encoded.ways(at)
+        below = encoded.below(paths, node)
+        inner = table.states(self, [(each,) for each in encoded.entered(at, node, below)])
+        rows = encoded.gather(node, below, inner, self._targets(table, paths.targets))
+        if encoded.accepts(state[0]):
             rows[0, QUOTE_BYTE] = ending(0)
-        table.rows[[number, *inner] if place else number] = rows
+        table.rows[[number, *inner] if node else number] = rows
 
     def _targets(self, table: LexerTable, targets: list[int]) -> list[int]:
         entries = {DEAD: DEAD}
@@ -397,8 +397,8 @@ class SharedLexers:
         self.numbers = {language: NumberLexer((language,)) for language in numbers}
         self.table = LexerTable(Limits())
         blanks = (self.nothing, self.at_root, self.blanks, self.blanks_behind)
-        for reader in (*blanks, *self.words.values(), *self.numbers.values(), *self.strings.values()):
-            self._complete(reader)
+        for lexer in (*blanks, *self.words.values(), *self.numbers.values(), *self.strings.values()):
+            self._complete(lexer)
         self.home, self.last = self._run_of(any_string)
         self.free_home, self.free_last = self._run_of(free_string)
         self._shapes: dict[int, tuple[list[int], npt.NDArray[np.intp]]] = {}
@@ -418,17 +418,17 @@ class SharedLexers:
         shape = self._shapes.get(within)
         if shape is None:
             row = self.table.rows[self.home + within]
-            places = [target - self.home for target in np.unique(row[row > DEAD]).tolist()]
+            nodes = [target - self.home for target in np.unique(row[row > DEAD]).tolist()]
             index = np.zeros(256, np.intp)
-            for number, place in enumerate(places, 1):
-                index[row == self.home + place] = number
-            shape = self._shapes[within] = places, index
+            for number, node in enumerate(nodes, 1):
+                index[row == self.home + node] = number
+            shape = self._shapes[within] = nodes, index
         return shape
 
-    def _complete(self, reader: JsonLexer) -> None:
+    def _complete(self, lexer: JsonLexer) -> None:
         """Compute all rows of a lexer, so that its states are numbered in a run."""
         state = first = len(self.table)
-        if reader.begin(self.table) != first:
+        if lexer.begin(self.table) != first:
             return
         while state < len(self.table):
             self.table.complete(state)

@@ -27,18 +27,18 @@ class LexerFactory:
         self._of_strings: dict[tuple[StringLanguage, ...], JsonLexer] = {}
         self._of_numbers: dict[tuple[Any, ...], NumberLexer] = {}
         self._of_keys: dict[tuple[KeyScope, ...], KeyStates] = {}
-        self._of_cells: dict[TextLanguage, KeyClassLexer] = {}
+        self._of_key_classes: dict[TextLanguage, KeyClassLexer] = {}
         self._marked: dict[NameTrie, NameLexer] = {}
         self._named: dict[tuple[NameTrie, int], Names] = {}
-        self._alike: dict[NameTrie, Names] = {}
+        self._sharing: dict[NameTrie, Names] = {}
         self._tries: dict[tuple[tuple[ObjectMachine, ...], frozenset[str]], NameTrie] = {}
 
     def strings(self, languages: tuple[StringLanguage, ...]) -> JsonLexer:
         """Return the lexer of strings of several languages side by side."""
-        reader = self._of_strings.get(languages)
-        if reader is None:
-            reader = self._of_strings[languages] = self._make_strings(languages)
-        return reader
+        lexer = self._of_strings.get(languages)
+        if lexer is None:
+            lexer = self._of_strings[languages] = self._make_strings(languages)
+        return lexer
 
     def _make_strings(self, languages: tuple[StringLanguage, ...]) -> JsonLexer:
         shared = self._common
@@ -52,28 +52,28 @@ class LexerFactory:
                 return CountedString(*lengths, shared)
             pattern = self.strings((bounded.pattern,)) if bounded is not None else None
             if bounded is not None and isinstance(pattern, StringLexer) and bounded.least <= MOST_LEAST:
-                spelled = bounded.pattern.spelled
-                if spelled is not None:
-                    return BoundedLexer(bounded, spelled, pattern)
+                encoded = bounded.pattern.spelled
+                if encoded is not None:
+                    return BoundedLexer(bounded, encoded, pattern)
         listings = [listing for language in languages if (listing := language.listing) is not None]
         if len(listings) == len(languages):
             free = [listing for language, listing in zip(languages, listings, strict=True) if self._is_free(language)]
             others = [listing for listing in listings if listing.others]
             if not free:
-                return self._told_apart(listings, shared.home, shared.escapes)
+                return self._name_lexer(listings, shared.home, shared.escapes)
             # The names and the other strings have one encoding each; a product of languages needs more.
             if len(free) == len(others):
                 if not any(listing.names for listing in free):
-                    return self._told_apart(listings, shared.free_home, shared.escapes)
+                    return self._name_lexer(listings, shared.free_home, shared.escapes)
                 if len(free) == len(listings):
-                    return self._told_apart(listings, shared.free_home, shared.escapes.of_free_values)
+                    return self._name_lexer(listings, shared.free_home, shared.escapes.of_free_values)
         return StringLexer(languages, shared.home)
 
     def _is_free(self, language: StringLanguage) -> bool:
         """Return whether a language is encoded as unconstrained values are, if names are encoded differently."""
         return isinstance(language, TextLanguage) and language.escapes is not self._common.escapes
 
-    def _told_apart(self, listings: list[Listing], home: int, escapes: Escapes) -> JsonLexer:
+    def _name_lexer(self, listings: list[Listing], home: int, escapes: Escapes) -> JsonLexer:
         """Return a lexer of languages that list some strings, or exclude them; other strings continue at `home`."""
         others = sum(1 << i for i, listing in enumerate(listings) if listing.others)
         listed: dict[str, int] = {}  # bit i: listing i names the string
@@ -92,60 +92,60 @@ class LexerFactory:
 
     def numbers(self, languages: tuple[Any, ...]) -> NumberLexer:
         """Return the lexer of numbers of several languages side by side."""
-        reader = self._of_numbers.get(languages)
-        if reader is None:
+        lexer = self._of_numbers.get(languages)
+        if lexer is None:
             known = self._common.numbers.get(languages[0]) if len(languages) == 1 else None
-            reader = self._of_numbers[languages] = known or NumberLexer(languages)
-        return reader
+            lexer = self._of_numbers[languages] = known or NumberLexer(languages)
+        return lexer
 
-    def keys(self, places: tuple[ObjectState, ...]) -> JsonLexer:
+    def keys(self, states: tuple[ObjectState, ...]) -> JsonLexer:
         """Return the lexer of the next key in several states side by side."""
-        may_come = [(place.case, *place.case.allowed(place)) for place in places]
-        if not all(not cells or case.open_cell in cells for case, _, cells in may_come):
-            case, names, cells = may_come[0]
-            if len(places) == len(cells) == 1 and not names and case.forgets(places[0]):
-                return self._cell(case.cells[cells[0]].language(case.goals, places[0].extras))
-            scopes = tuple(key_scope(place) for place in places)
-            states = self._of_keys.get(scopes)
-            if states is None:
-                of_first = self._names(case.trie, ANY_NAME)
-                states = self._of_keys[scopes] = KeyStates(scopes, of_first, self._common.home)
-            return KeyLexer(states, places)
-        cases = tuple(case for case, _, _ in may_come)
-        trie = self._trie(cases, frozenset(key for place in places for key in place.extras))
-        if any(cells for _, _, cells in may_come):
-            marked = self._marked.get(trie)
-            if marked is None:
-                marked = self._marked[trie] = NameLexer(trie, _label_of_key, self._common.home)
-            return marked
-        allowed = may_come[0][1]
-        if len(cases) > 1:
-            each = (name for case, mask, _ in may_come for i, name in enumerate(case.names) if mask >> i & 1)
+        allowed_keys = [(state.case, *state.case.allowed(state)) for state in states]
+        if not all(not cells or machine.open_cell in cells for machine, _, cells in allowed_keys):
+            machine, names, cells = allowed_keys[0]
+            if len(states) == len(cells) == 1 and not names and machine.forgets(states[0]):
+                return self._key_class_lexer(machine.cells[cells[0]].language(machine.goals, states[0].extras))
+            scopes = tuple(key_scope(state) for state in states)
+            shared = self._of_keys.get(scopes)
+            if shared is None:
+                of_first = self._names(machine.trie, ANY_NAME)
+                shared = self._of_keys[scopes] = KeyStates(scopes, of_first, self._common.home)
+            return KeyLexer(shared, states)
+        machines = tuple(machine for machine, _, _ in allowed_keys)
+        trie = self._trie(machines, frozenset(key for state in states for key in state.extras))
+        if any(cells for _, _, cells in allowed_keys):
+            name_lexer = self._marked.get(trie)
+            if name_lexer is None:
+                name_lexer = self._marked[trie] = NameLexer(trie, _label_of_key, self._common.home)
+            return name_lexer
+        allowed = allowed_keys[0][1]
+        if len(machines) > 1:
+            each = (name for machine, mask, _ in allowed_keys for i, name in enumerate(machine.names) if mask >> i & 1)
             allowed = sum(1 << number for number in {trie.numbers[name] for name in each})
         return self._names(trie, allowed)
 
-    def _cell(self, language: TextLanguage) -> KeyClassLexer:
-        reader = self._of_cells.get(language)
-        if reader is None:
-            reader = self._of_cells[language] = KeyClassLexer(language, OTHER_KEY, self._common.home)
-        return reader
+    def _key_class_lexer(self, language: TextLanguage) -> KeyClassLexer:
+        lexer = self._of_key_classes.get(language)
+        if lexer is None:
+            lexer = self._of_key_classes[language] = KeyClassLexer(language, OTHER_KEY, self._common.home)
+        return lexer
 
     def _names(self, trie: NameTrie, allowed: int) -> Names:
         names = self._named.get((trie, allowed))
         if names is None:
-            alike = self._alike.get(trie)
-            names = self._named[trie, allowed] = Names(trie, allowed, trie.names, alike)
-            self._alike.setdefault(trie, names)
+            sharing = self._sharing.get(trie)
+            names = self._named[trie, allowed] = Names(trie, allowed, trie.names, sharing)
+            self._sharing.setdefault(trie, names)
         return names
 
-    def _trie(self, cases: tuple[ObjectMachine, ...], extras: frozenset[str]) -> NameTrie:
+    def _trie(self, machines: tuple[ObjectMachine, ...], extras: frozenset[str]) -> NameTrie:
         """Return the trie of the names of some objects and of the keys that may not come again."""
-        if len(cases) == 1 and not extras:
-            return cases[0].trie
-        trie = self._tries.get((cases, extras))
+        if len(machines) == 1 and not extras:
+            return machines[0].trie
+        trie = self._tries.get((machines, extras))
         if trie is None:
-            names = (name for case in cases for name in case.names)
-            trie = self._tries[cases, extras] = NameTrie((*names, *sorted(extras)), self._common.escapes)
+            names = (name for machine in machines for name in machine.names)
+            trie = self._tries[machines, extras] = NameTrie((*names, *sorted(extras)), self._common.escapes)
         return trie
 
 

@@ -60,8 +60,8 @@ class NameLexer(JsonLexer):
 
     def _state(self, table: LexerTable, state: TrieState, otherwise: int) -> int:
         """Return the number of a state; `otherwise` if no name continues from it."""
-        on_the_way = not is_between(state) or self._trie.edges[state] or self._trie.ends[state] >= 0
-        return table.state(self, state) if on_the_way else otherwise
+        continues = not is_between(state) or self._trie.edges[state] or self._trie.ends[state] >= 0
+        return table.state(self, state) if continues else otherwise
 
     def fill(self, table: LexerTable, number: int, state: TrieState, byte: int) -> None:
         """Fill a row, and the rows that follow: that of any string, changed where a byte continues a name.
@@ -72,10 +72,10 @@ class NameLexer(JsonLexer):
             self._fill_row(table, number, state)
             return
         ahead = (number, state) if table.rows.item(number, QUOTE_BYTE) == MISS else None
-        room = _FILLED_AT_ONCE
-        while ahead is not None and room > 0:
-            ahead = self._fill_letters(table, *ahead)
-            room -= 1
+        budget = _FILLED_AT_ONCE
+        while ahead is not None and budget > 0:
+            ahead = self._fill_characters(table, *ahead)
+            budget -= 1
         if byte == BACKSLASH and self._trie.edges[state] and self._trie.has_needless_escapes:
             table.rows[number, BACKSLASH] = table.state(self, within(state, b"\\"))
 
@@ -85,16 +85,18 @@ class NameLexer(JsonLexer):
         for read in partial_of(state):
             shadow = table.entry(shadow, read)
         steps = trie.steps(state)
-        marks = [(one, self._state(table, following, table.rows.item(shadow, one))) for one, following, _ in steps]
+        marked_entries = [
+            (one, self._state(table, following, table.rows.item(shadow, one))) for one, following, _ in steps
+        ]
         name = trie.end(state, -1)
         if name >= 0:
-            marks.append((QUOTE_BYTE, self._end(name)))
+            marked_entries.append((QUOTE_BYTE, self._end(name)))
         row = table.rows[number]
         row[:] = table.rows[shadow]
-        for one, entry in marks:
+        for one, entry in marked_entries:
             row[one] = entry
 
-    def _fill_letters(self, table: LexerTable, number: int, node: int) -> tuple[int, int] | None:
+    def _fill_characters(self, table: LexerTable, number: int, node: int) -> tuple[int, int] | None:
         """Fill the row of a state between two characters, without escapes.
 
         Returns:
@@ -104,20 +106,20 @@ class NameLexer(JsonLexer):
         letters, ahead = trie.letters(node), None
         if letters is None:
             return None
-        marks = []
+        marked_entries = []
         for code, following, _ in letters:
             target = ids.get(following)
             if target is None:
                 target = table.state(self, following)
                 ahead = target, following
-            marks.append((code, target))
+            marked_entries.append((code, target))
         if letters and trie.has_needless_escapes:
-            marks.append((BACKSLASH, MISS))
+            marked_entries.append((BACKSLASH, MISS))
         if trie.ends[node] >= 0:
-            marks.append((QUOTE_BYTE, self._end(trie.ends[node])))
+            marked_entries.append((QUOTE_BYTE, self._end(trie.ends[node])))
         row = table.rows[number]
         row[:] = table.rows[self.home]
-        for one, entry in marks:
+        for one, entry in marked_entries:
             row[one] = entry
         return ahead if len(letters) == 1 else None
 
@@ -135,12 +137,12 @@ class Names(JsonLexer):
     the object.
     """
 
-    def __init__(self, trie: NameTrie, allowed: int, labels: Sequence[Hashable], alike: Names | None = None) -> None:
+    def __init__(self, trie: NameTrie, allowed: int, labels: Sequence[Hashable], sharing: Names | None = None) -> None:
         super().__init__()
         self._trie, self._allowed = trie, allowed
         self.labels = labels
-        if alike is not None:
-            self.ids = alike.ids
+        if sharing is not None:
+            self.ids = sharing.ids
 
     @property
     def start(self) -> tuple[TrieState, int]:
@@ -161,16 +163,16 @@ class Names(JsonLexer):
         needless = self._trie.has_needless_escapes
         if byte == BACKSLASH and is_between(at) and needless:
             todo = self._lead_to_escapes(table, number, at, allowed)
-        room = _FILLED_AT_ONCE
-        while todo and room > 0:
+        budget = _FILLED_AT_ONCE
+        while todo and budget > 0:
             number, at, allowed = todo.pop()
             letters = self._trie.letters(at) if is_between(at) else None
             if letters and allowed & (allowed - 1) == 0:
                 tail = self._trie.tail(at, allowed.bit_length() - 1)
                 if tail is not None:
-                    room -= self._fill_tail(table, number, allowed, *tail)
+                    budget -= self._fill_tail(table, number, allowed, *tail)
                     continue
-            room -= 1
+            budget -= 1
             escape = table.rows.item(number, BACKSLASH) if letters and needless else DEAD
             table.rows[number] = DEAD
             todo += self._lead(table, number, self._trie.steps(at) if letters is None else letters, allowed)
@@ -270,10 +272,10 @@ class CountedString(JsonLexer):
     def fill(self, table: LexerTable, number: int, state: tuple[int, int], byte: int) -> None:
         """Fill the whole row."""
         count, within = state
-        places, shape = self._common.shape(within)
+        nodes, shape = self._common.shape(within)
         if within == 0 and count == self._most:
-            places = [-1] * len(places)
-        numbers = [DEAD if at < 0 else self._state(table, count + (at == 0), at) for at in (-1, *places)]
+            nodes = [-1] * len(nodes)
+        numbers = [DEAD if at < 0 else self._state(table, count + (at == 0), at) for at in (-1, *nodes)]
         entries = np.array(numbers, np.int32)[shape]
         if within == 0:
             entries[QUOTE_BYTE] = self.ending(1) if count >= self._least else DEAD

@@ -170,8 +170,8 @@ class Magnitudes:
     def points(self, prefix: Prefix) -> tuple[int, int]:
         """Return the range of points to try to see whether the prefix can become a member, with any exponent."""
         upper, lower = self.upper, self.lower
-        room = self.modulus.bit_length() // 3 + 2 * self.fineness + 1
-        high = upper.point if upper else max(prefix.length, lower.point if lower else 0) + room
+        margin = self.modulus.bit_length() // 3 + 2 * self.fineness + 1
+        high = upper.point if upper else max(prefix.length, lower.point if lower else 0) + margin
         if self.multiple is None:
             return (lower.point if lower else min(high - 2, prefix.length - self.scale - 1)), high
         low = prefix.length - prefix.zeros - self.scale
@@ -226,12 +226,12 @@ class Magnitudes:
         avoided: list[tuple[int, int]] = []
         if known >= scale - self.scale:  # otherwise the digits are finer than any multiple
             for divisor in map(self.at_scale, self.avoided):
-                written = prefix.residue * 10 ** (known - (scale - self.scale)) % divisor * finer
-                avoided.append((written, divisor * finer))
+                residue = prefix.residue * 10 ** (known - (scale - self.scale)) % divisor * finer
+                avoided.append((residue, divisor * finer))
         last = min(most, first + step * ((1 << len(self.avoided)) - 1))
         for ending in range(first, last + 1, step):
             checkpoint(1 + (len(avoided) * (ending.bit_length() + 64)) // 256)
-            if all((written + ending) % divisor for written, divisor in avoided):
+            if all((residue + ending) % divisor for residue, divisor in avoided):
                 yield ending
 
     def least(self) -> Fraction | None:

@@ -161,15 +161,15 @@ class DigitAutomaton:
     # ------------------------------------------------------------------ reading
 
     def _follow(self, state: Mantissa, byte: int) -> Mantissa | None:
-        place = state.place
-        if byte == 0x2D and place is MantissaState.START:
+        kind = state.place
+        if byte == 0x2D and kind is MantissaState.START:
             return Mantissa(MantissaState.MINUS, True, 0, _NO_DIGITS)
-        if byte == 0x2E and place in (MantissaState.ZERO, MantissaState.WHOLE) and not self.whole:
+        if byte == 0x2E and kind in (MantissaState.ZERO, MantissaState.WHOLE) and not self.whole:
             return state._replace(place=MantissaState.POINT)
         if not 0x30 <= byte <= 0x39:
             return None
         digit = byte - 0x30
-        match place:
+        match kind:
             case MantissaState.START | MantissaState.MINUS:
                 if digit == 0:
                     return state._replace(place=MantissaState.ZERO)
@@ -271,12 +271,12 @@ class DigitAutomaton:
                 least = max(least, state.point)
             else:
                 least = most = state.point
-        room = reach - max(0, -state.point) - (state.place is MantissaState.POINT)
+        digits_left = reach - max(0, -state.point) - (state.place is MantissaState.POINT)
         counted = _is_counted(magnitudes) and not self.whole
         return any(
             magnitudes.meets(state.prefix, point)
             for point in range(most, least - 1, -1)
-            if not counted or magnitudes.length(state.prefix, point) <= room
+            if not counted or magnitudes.length(state.prefix, point) <= digits_left
         )
 
 

@@ -441,7 +441,7 @@ class _Alphabet:
         self.letter_of = {character: self.letters.of(ord(character)) for character in _CHARACTERS}
         self.dots = sorted({self.letters.of(ord(dot)) for dot in DOTS[name]})
         self.dots_in_table = sorted({table.letters.of(ord(dot)) for dot in DOTS[name]})
-        self._letter = self.in_table[self.letter_of["a"]]
+        self._plain_letter = self.in_table[self.letter_of["a"]]
         self._after: dict[int, int] = {}
 
     def after(self, state: int, count: int) -> int:
@@ -449,7 +449,7 @@ class _Alphabet:
         for _ in range(count):
             following = self._after.get(state)
             if following is None:
-                following = self._after[state] = self.table.step(state, self._letter) if state != DEAD else DEAD
+                following = self._after[state] = self.table.step(state, self._plain_letter) if state != DEAD else DEAD
             state = following
         return state
 

@@ -164,7 +164,7 @@ def no_automaton(limits: Limits, escapes: Escapes) -> ConditionAutomaton:
     return ConditionAutomaton(None, limits, None, escapes)
 
 
-class _Same:
+class _ByIdentity:
     """A node compared by identity: formats give the same node to every grammar."""
 
     __slots__ = ("node",)
@@ -173,7 +173,7 @@ class _Same:
         self.node = node
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.node is self.node
+        return isinstance(other, _ByIdentity) and other.node is self.node
 
     def __hash__(self) -> int:
         return id(self.node)
@@ -198,14 +198,14 @@ class SharedAutomaton(ConditionAutomaton):
             super().complete(state)
 
 
-_shared: dict[tuple[_Same, Limits, Escapes, bool], SharedAutomaton] = {}
+_shared: dict[tuple[_ByIdentity, Limits, Escapes, bool], SharedAutomaton] = {}
 
 
 def _text_automaton(formula: Text, limits: Limits, escapes: Escapes, *, by_letters: bool) -> ConditionAutomaton | None:
     if not formula.shared:
         program = text_program(formula.node, limits, escapes, by_letters=by_letters)
         return ConditionAutomaton(*program) if program is not None else None
-    key = (_Same(formula.node), limits, escapes, by_letters)
+    key = (_ByIdentity(formula.node), limits, escapes, by_letters)
     known = _shared.get(key)
     if known is None or known.size > _SHARED_STATES:
         program = text_program(formula.node, limits, escapes, by_letters=by_letters)
@@ -269,7 +269,13 @@ class NamesAutomaton(LazyTable["TrieState | None"]):
 def _classes_of_names(names: Iterable[str], escapes: Escapes) -> ByteClasses:
     """Return classes with one class for each byte that some encoding has."""
     characters = {ord(character) for name in names for character in name}
-    used = {byte for code in characters for way in spellings(code, escapes) for position in way for byte in position}
+    used = {
+        byte
+        for code in characters
+        for encoding in spellings(code, escapes)
+        for position in encoding
+        for byte in position
+    }
     of_byte = bytearray(256)
     ranges = [join_ranges([tuple((byte, byte) for byte in range(256) if byte not in used)])]
     for number, byte in enumerate(sorted(used), 1):
@@ -317,10 +323,12 @@ class LengthAutomaton(LazyTable[int]):
         """Return whether any string may follow."""
         return self._most is None and self._keys[configuration] >= self._least
 
-    def min_remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, configuration: int, alphabet: Alphabet = None) -> LengthBound:
         """Return a lower bound of one byte for each missing character."""
         return (
-            LengthBound(max(self._least - self._keys[place], 0), exact=False) if place else super().min_remaining(place)
+            LengthBound(max(self._least - self._keys[configuration], 0), exact=False)
+            if configuration
+            else super().min_remaining(configuration)
         )
 
     def _is_accepting(self, key: int) -> bool:

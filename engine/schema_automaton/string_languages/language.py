@@ -190,16 +190,16 @@ class TextLanguage:
         if self._formula is EVERY_STRING:
             return any_automaton(self._limits, self.escapes)
         try:
-            made = self._made(by_letters=True)
+            made = self._build(by_letters=True)
         except TooManyLettersError:
-            made = self._made(by_letters=False)
+            made = self._build(by_letters=False)
         if made.letters is not None:
             # The states of a product are not merged: they tell which conditions are open.
             return EncodedAutomaton(made.letters, made, merges=not isinstance(made, TextProduct))
         assert isinstance(made, ConditionAutomaton | NamesAutomaton | TextProduct)
         return made
 
-    def _made(self, *, by_letters: bool) -> Component | TextProduct:
+    def _build(self, *, by_letters: bool) -> Component | TextProduct:
         residual, components, formulas = begin(
             self._formula, self._limits, self.escapes, self._components, by_letters=by_letters
         )

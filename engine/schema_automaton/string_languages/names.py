@@ -114,25 +114,25 @@ class NameTrie:
             node, partial = node_of(state), partial_of(state)
             in_any_way = self._escapes is Escapes.ANY and self.letters(node)
             escaped = _ESCAPED.get(partial) if in_any_way else None
-            known = self._spelled(node, partial) if escaped is None else self._escaped(node, partial, escaped)
+            known = self._all_steps(node, partial) if escaped is None else self._escape_steps(node, partial, escaped)
             self._steps[state] = known
         return known
 
-    def _escaped(self, node: int, partial: bytes, byte: bytes) -> tuple[TrieStep, ...]:
+    def _escape_steps(self, node: int, partial: bytes, byte: bytes) -> tuple[TrieStep, ...]:
         """Return the steps within `\\u00`, the prefix that the escapes of all single-byte characters may have."""
         step = byte[0], within(node, partial + byte), self.beyond(node)
         slash = self.edges[node].get(0x2F) if partial == b"\\" else None
         return (step,) if slash is None else (step, (0x2F, slash, self.below[slash]))
 
-    def _spelled(self, node: int, partial: bytes) -> tuple[TrieStep, ...]:
+    def _all_steps(self, node: int, partial: bytes) -> tuple[TrieStep, ...]:
         """Return the steps by all encodings of all characters."""
         found: dict[int, TrieStep] = {}
         read = len(partial)
         for code, target in self.edges[node].items():
-            for way in spellings(code, self._escapes):
-                if read < len(way) and all(b in place for b, place in zip(partial, way, strict=False)):
-                    done = read + 1 == len(way)
-                    for byte in way[read]:
+            for encoding in spellings(code, self._escapes):
+                if read < len(encoding) and all(b in allowed for b, allowed in zip(partial, encoding, strict=False)):
+                    done = read + 1 == len(encoding)
+                    for byte in encoding[read]:
                         following = target if done else within(node, partial + bytes((byte,)))
                         below = self.below[target] | (found[byte][2] if byte in found else 0)
                         found[byte] = byte, following, below

@@ -63,7 +63,7 @@ def begin(
     formulas: list[Formula] = []
     components: list[Component] = []
 
-    def find(part: Text | Length | EnumValues) -> Residual:
+    def start_component(part: Text | Length | EnumValues) -> Residual:
         automaton = component(part, limits, escapes, known, by_letters=by_letters)
         if automaton is None:
             raise TooManyLettersError
@@ -71,19 +71,21 @@ def begin(
         formulas.append(part)
         return _leaf(automaton, len(components) - 1, automaton.start)
 
-    return _begin(formula, find), components, formulas
+    return _start(formula, start_component), components, formulas
 
 
-def _begin(part: Formula, find: Callable[[Text | Length | EnumValues], Residual]) -> Residual:
+def _start(part: Formula, start_component: Callable[[Text | Length | EnumValues], Residual]) -> Residual:
     match part:
         case Constant():
             return part.value
         case Not():
-            return _negated(_begin(part.item, find))
+            return _negate(_start(part.item, start_component))
         case And() | Or():
-            return _joined(_ALL if isinstance(part, And) else _SOME, [_begin(item, find) for item in part.items])
+            return _join(
+                _ALL if isinstance(part, And) else _SOME, [_start(item, start_component) for item in part.items]
+            )
         case Text() | Length() | EnumValues():
-            return find(part)
+            return start_component(part)
         case _:
             raise AssertionError(part)
 
@@ -157,24 +159,24 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
                 todo += residual[1]
         return tuple(sorted(found))
 
-    def min_remaining(self, place: int, alphabet: Alphabet = None) -> LengthBound:
+    def min_remaining(self, configuration: int, alphabet: Alphabet = None) -> LengthBound:
         """Return a lower bound of the bytes that complete a state, from the conditions that have to hold."""
-        least = super().min_remaining(place, alphabet)
+        least = super().min_remaining(configuration, alphabet)
         if not least.at_least:
             return least
         check_cancelled()
-        lacks = self._lacks(self._keys[place][1], alphabet)
-        return LengthBound(None if lacks is None else max(lacks, least.at_least), exact=False)
+        missing = self._missing(self._keys[configuration][1], alphabet)
+        return LengthBound(None if missing is None else max(missing, least.at_least), exact=False)
 
-    def _lacks(self, residual: Residual, alphabet: Alphabet) -> int | None:
+    def _missing(self, residual: Residual, alphabet: Alphabet) -> int | None:
         if isinstance(residual, bool) or residual[0] == _NOT:
             return 0
         if residual[0] == LEAF:
             number, state = residual[1:]
             at_least: int | None = self._components[number].min_remaining(state, alphabet).at_least
             return at_least
-        each = [self._lacks(part, alphabet) for part in residual[1]]
-        known = [lacks for lacks in each if lacks is not None]
+        each = [self._missing(part, alphabet) for part in residual[1]]
+        known = [missing for missing in each if missing is not None]
         if residual[0] == _ALL:
             return max(known) if len(known) == len(each) else None
         return min(known, default=None)
@@ -185,37 +187,37 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         """Compute a whole row; classes that lead all conditions to the same states are stepped once."""
         if (self.rows[state] == MISS).any():
             entries = [DEAD] * self.n_classes
-            for alike in self._alike(state):
-                following = self._follow(state, alike[0])
-                for byte_class in alike:
+            for group in self._grouped(state):
+                following = self._follow(state, group[0])
+                for byte_class in group:
                     entries[byte_class] = following
             self.rows[state] = entries
 
-    def _ways(self, configuration: int) -> Iterable[int]:
-        return (self._step(configuration, alike[0]) for alike in self._alike(configuration))
+    def _successors(self, configuration: int) -> Iterable[int]:
+        return (self._step(configuration, group[0]) for group in self._grouped(configuration))
 
-    def _alike(self, state: int) -> Iterable[list[int]]:
+    def _grouped(self, state: int) -> Iterable[list[int]]:
         """Group the classes that lead all conditions to the same states."""
-        place, residual = self._keys[state]
-        rows = [(0, self._every.row(place))] if self._every is not None else []
+        any_string, residual = self._keys[state]
+        rows = [(0, self._every.row(any_string))] if self._every is not None else []
         rows += [(number + 1, self._components[number].row(at)) for number, at in dict.fromkeys(_leaves(residual))]
         checkpoint(1 + (4 + len(self._classes_of) // 8) * len(rows))
-        alike: dict[tuple[int, ...], list[int]] = {}
+        group: dict[tuple[int, ...], list[int]] = {}
         for byte_class, classes in enumerate(self._classes_of):
-            alike.setdefault(tuple([row[classes[at]] for at, row in rows]), []).append(byte_class)
-        return alike.values()
+            group.setdefault(tuple([row[classes[at]] for at, row in rows]), []).append(byte_class)
+        return group.values()
 
     def _step(self, configuration: int, byte_class: int) -> int:
-        place, residual = self._keys[configuration]
+        any_string, residual = self._keys[configuration]
         checkpoint(2 + 2 * _size(residual))
         check_cancelled()  # the nested conditions may be many more than the size
         classes = self._classes_of[byte_class]
         if self._every is not None:
-            place = self._every.step(place, classes[0])
-            if place == DEAD:
+            any_string = self._every.step(any_string, classes[0])
+            if any_string == DEAD:
                 return DEAD
         residual = self._after(residual, classes)
-        return DEAD if residual is False else self._intern((place, residual))
+        return DEAD if residual is False else self._intern((any_string, residual))
 
     def _after(self, residual: Residual, classes: tuple[int, ...]) -> Residual:
         if residual is True:
@@ -224,8 +226,8 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         if tag == LEAF:
             return _leaf(self._components[first], first, self._components[first].step(residual[2], classes[first + 1]))
         if tag == _NOT:
-            return _negated(self._after(first, classes))
-        return _joined(tag, (self._after(each, classes) for each in first))
+            return _negate(self._after(first, classes))
+        return _join(tag, (self._after(each, classes) for each in first))
 
     def _is_accepting(self, key: tuple[int, Residual]) -> bool:
         return (self._every is None or self._every.accepts(key[0])) and self._holds(key[1])
@@ -248,7 +250,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
             return True
         return True if _lives(self._keys[configuration][1]) else None
 
-    def _urgency(self, configuration: int, order: int) -> tuple[int, int]:
+    def _priority(self, configuration: int, order: int) -> tuple[int, int]:
         """Return the estimated number of bytes to go; ties are broken by order.
 
         Most searches end at once; until then, the number of conditions that do not hold yet is faster to compute.
@@ -314,11 +316,11 @@ def _leaf(automaton: Component, number: int, state: int) -> Residual:
     return True if automaton.is_free(state) else (LEAF, number, state)
 
 
-def _negated(residual: Residual) -> Residual:
+def _negate(residual: Residual) -> Residual:
     return not residual if isinstance(residual, bool) else (_NOT, residual)
 
 
-def _joined(tag: int, residuals: Iterable[Residual]) -> Residual:
+def _join(tag: int, residuals: Iterable[Residual]) -> Residual:
     ending = tag == _SOME
     left: dict[Residual, None] = {}
     for residual in residuals:
