@@ -29,7 +29,6 @@ from engine.export.target import (
     Target,
 )
 from engine.export.targets import TARGETS, target
-from engine.export.text.plain_grammar import schema_refusal
 from engine.source import CancelledError, EngineError, GrammarError
 
 
@@ -91,7 +90,7 @@ def make(name: str, job: ExportJob) -> Artifact:
     chosen = target(name)
     with job.cancel.at_work():
         why_not = refusal(chosen, job)
-        if why_not and (not chosen.needs_vocabulary or schema_refusal(job.compiled, job.options)):
+        if why_not and why_not != NO_VOCABULARY:
             _tell_with_a_place(chosen, job)
         if why_not:
             raise NotExportableError(f"{name} does not fit this grammar: {why_not}")

@@ -22,12 +22,15 @@ class RecursiveError(EngineError):
     """A grammar without recursion was requested for one that has it.
 
     Attributes:
-        span: the rule.
+        name, span: of the rule.
     """
 
     def __init__(self, name: str, span: Span) -> None:
         super().__init__(f"the rule `{name}` refers to itself")
-        self.span = span
+        self.name, self.span = name, span
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return RecursiveError, (self.name, self.span)
 
 
 def flatten(grammar: Grammar, depth: int | None = None) -> Node:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, TypeAlias
 
 from engine.export.rules.expressions import mapped
 from engine.export.rules.right_linear import Namer
-from engine.grammar import Grammar, Node, Rule, RuleReference
-from engine.grammar.analysis import references
+from engine.grammar import Grammar, Never, Node, Rule, RuleReference
+from engine.grammar.analysis import components, references
 from engine.source import Limits, Span
 
 START: Final = "root"
@@ -85,6 +85,7 @@ class RuleBuilder:
     Attributes:
         places: for each rule of the last grammar, its source positions: its own first, then those of rules that were
             inlined into it or are equal; empty for rules that no source position requires.
+        has_rule_loops: a long loop was written as rules that refer to each other.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -95,6 +96,7 @@ class RuleBuilder:
         self._plain: dict[str, str] = {}
         self._noted: dict[str, dict[Span, None]] = {}
         self.places: dict[str, tuple[Span, ...]] = {}
+        self.has_rule_loops = False
 
     def __contains__(self, name: str) -> bool:
         return name in self._entries
@@ -134,7 +136,9 @@ class RuleBuilder:
         def rule(state: int, node: Node | None) -> Node:
             if state not in names:
                 names[state] = self.name(*parts)
-            if node is not None:
+            if node is None:
+                self.has_rule_loops = True
+            else:
                 self.define(names[state], node, span)
             return RuleReference(names[state])
 
@@ -146,6 +150,42 @@ class RuleBuilder:
             self.define(name, RuleReference(name), Span(0, 0))  # its body may refer to it
             self.define(name, make(), Span(0, 0))
         return RuleReference(name)
+
+    def recursive_rule(self, start: Node, among: Collection[str]) -> tuple[str, Span] | None:
+        """Find a rule that refers to itself among the rules defined so far, from `start`.
+
+        The finished grammar has this recursion, too: later rules only add references. The exception is a sequence that
+        is dropped because a rule in it matches nothing, so with such a rule the answer is None.
+
+        Args:
+            start: refers to the first rules.
+            among: a recursion through none of these rules does not count.
+
+        Returns:
+            The rule's name and its place in the source, or None if none is found.
+        """
+        reached: dict[str, tuple[str, ...]] = {}
+        todo = [reference.name for reference in references(start)]
+        while todo:
+            name = todo.pop()
+            entry = self._entries.get(name)
+            if name in reached or entry is None:
+                continue
+            if isinstance(entry.node, Never):
+                return None
+            reached[name] = entry.names
+            todo += reversed(entry.names)
+        calls = {name: [used for used in names if used in reached] for name, names in reached.items()}
+        wanted = frozenset(among)
+        looping = {
+            name
+            for component in components(calls)
+            if not wanted.isdisjoint(component)
+            for name in component
+            if len(component) > 1 or name in calls[name]
+        }
+        found = sorted((name for name in reached if name in looping), key=_rank)
+        return (self._plain.get(found[0], found[0]), self._entries[found[0]].span) if found else None
 
     def grammar(self) -> Grammar:
         """Build the grammar: tentative rules that are used once are inlined, equal rules are merged."""

@@ -17,6 +17,7 @@ from collections import deque
 from typing import Final
 
 from engine.export.rules.expressions import choice, literal, one_of, repeat, sequence
+from engine.export.rules.flatten import RecursiveError
 from engine.export.rules.right_linear import Namer, System, solve
 from engine.export.rules.rule_builder import START, RuleBuilder, kebab
 from engine.export.schema.names import SchemaNames
@@ -35,6 +36,8 @@ from engine.schema_automaton.solver.solver import NumberPiece, SchemaSolver
 from engine.source import Span
 
 _MOST_INDENT: Final = 32
+_FIRST_LOOK: Final = 16
+"""So many objects and arrays are written before a recursive rule is looked for among their rules."""
 _FEW: Final = 3
 """The largest number of members of an object that share one line; of more, each gets its own line."""
 
@@ -69,11 +72,18 @@ class SchemaRules:
 
         Raises:
             NotContextFreeError: no grammar can express it.
+            RecursiveError: an array or object contains itself, and the settings forbid it; small schemas are not
+                checked.
             LimitExceededError: it is too large.
             CancelledError: it was cancelled.
         """
         node = self._value(goal, START)
+        look_at = _FIRST_LOOK
         while self._todo:
+            if not self._settings.may_recurse and len(self._cases) - len(self._todo) >= look_at:
+                look_at *= 2  # so all looks together cost no more than the last two
+                if found := self._book.recursive_rule(node, self._cases.values()):
+                    raise RecursiveError(*found)
             case, name, span = self._todo.popleft()
             self._settings.cancel.report("writing rules", len(self._cases) - len(self._todo), len(self._cases))
             self.at = span
@@ -84,6 +94,11 @@ class SchemaRules:
         for case, name in self._cases.items():
             self._book.note(name, self._case_places.get(case, ()))
         return self._book.grammar()
+
+    @property
+    def has_rule_loops(self) -> bool:
+        """Return whether `loops_as_rules` made a difference."""
+        return self._book.has_rule_loops
 
     @property
     def places(self) -> dict[str, tuple[Span, ...]]:
@@ -230,13 +245,17 @@ class SchemaRules:
     def _case(self, case: _Case, name: str, span: Span) -> Node:
         known = self._cases.get(case)
         if known is None:
-            if case in (self._goals.case((), JsonType.ARRAY), self._goals.case((), JsonType.OBJECT)):
+            is_common = case in (self._goals.case((), JsonType.ARRAY), self._goals.case((), JsonType.OBJECT))
+            if is_common:
                 known, span = "array" if isinstance(case, ArrayMachine) else "object", Span(0, 0)
             else:
                 own, span = self._case_names.get(case, (name, span))
                 known = self._book.name(name if name == START else own)
             self._cases[case] = known
-            self._todo.append((case, known, span))
+            if is_common:  # first, since any value contains it, so that this recursion is found early
+                self._todo.appendleft((case, known, span))
+            else:
+                self._todo.append((case, known, span))
         return RuleReference(known)
 
     def _name_cases(self, goal: Formula) -> None:

@@ -30,6 +30,7 @@ class SchemaRuleSettings:
         spelling: the encodings of strings and numbers.
         whitespace, compiled_escapes: the options that the schema was compiled with.
         loops_as_rules: whether a loop may become mutually recursive rules; otherwise only the schema's recursion does.
+        may_recurse: whether arrays and objects may contain themselves; otherwise the first one found ends the work.
         limits: the limits of the result.
         cancel: cancels the work.
     """
@@ -38,6 +39,7 @@ class SchemaRuleSettings:
     whitespace: Whitespace
     compiled_escapes: Escapes
     loops_as_rules: bool
+    may_recurse: bool
     limits: Limits
     cancel: CancelToken
 

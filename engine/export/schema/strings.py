@@ -162,7 +162,9 @@ class StringRules:
         def rule(state: int, node: Node | None) -> Node:
             if state not in names:
                 names[state] = self._book.name(name, "rest")
-            if node is not None:
+            if node is None:
+                self._book.has_rule_loops = True
+            else:
                 self._book.define(names[state], self._spelled(node), span)
             return RuleReference(names[state])
 

@@ -20,10 +20,10 @@ from engine.export.tables.named_limit import named_limit
 from engine.export.tables.token_element_index import whole_token_index
 from engine.export.tables.token_index import RowSize, TokenIndex, forecast_of, index_of
 from engine.export.target import NO_VOCABULARY, ExportJob, ExportOptions, NotExportableError
-from engine.export.text.conversion import CLOSE_OBJECTS, needs_closing
+from engine.export.text.conversion import CLOSE_OBJECTS, needs_closing, recurses
 from engine.export.text.plain_grammar import converted, schema_refusal
 from engine.grammar.simplify import simplify_grammar
-from engine.source import CancelToken, LimitExceededError
+from engine.source import CancelToken, GrammarError, LimitExceededError
 from engine.vocabulary import Vocabulary
 
 NESTS: Final = "its rules nest, so there is no finite table of tokens"
@@ -47,6 +47,13 @@ def index_refusal(compiled: CompiledGrammar, vocabulary: Vocabulary | None, opti
         options: the export options.
     """
     if compiled.notation == "json_schema":
+        try:
+            if not compiled.is_empty and recurses(compiled, options.spelling):
+                return _why_nested(compiled)
+        except GrammarError as error:
+            return error.diagnostics[0].message
+        except LimitExceededError as error:
+            return str(error)
         if refusal := schema_refusal(compiled, options):
             return refusal
         try:
@@ -115,6 +122,8 @@ def finite_automaton(job: ExportJob, most_states: int) -> tuple[ByteDfa, tuple[s
         if not compiled.is_regular:
             raise NotExportableError(NESTS)
         return compiled.materialise(most_states, cancel=job.cancel), ()
+    if recurses(compiled, job.options.spelling, job.cancel):
+        raise NotExportableError(_why_nested(compiled, job.cancel))
     notes = converted(compiled, job.options.spelling, job.cancel).notes
     program, nests = _program(compiled, job.options.spelling, job.cancel)
     if nests:

@@ -38,6 +38,7 @@ from engine.export.tables.named_limit import named_limit
 from engine.export.tables.rule_automata import automata_of_rules
 from engine.export.tables.schema_automata import schema_automata
 from engine.export.target import ExportJob, NotExportableError
+from engine.export.text.conversion import TOO_LARGE
 from engine.grammar import TokenSet
 from engine.masking.token_sets import TokenSets
 from engine.source import CancelToken, GrammarError, Span
@@ -46,7 +47,6 @@ from engine.vocabulary.errors import VocabularyError
 
 FORMAT: Final = "turnstile-rule-automata"
 VERSION: Final = 2
-TOO_LARGE: Final = "export-too-large"
 
 
 @dataclass(frozen=True, slots=True)

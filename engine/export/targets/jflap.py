@@ -19,7 +19,7 @@ from engine.export.rules.character_automaton import read_characters
 from engine.export.rules.right_linear import System
 from engine.export.target import Artifact, Check, ExportJob, ExportOptions, MismatchError, OptionName, TargetGroup
 from engine.export.targets.common.rules import RulesTarget
-from engine.export.text.plain_grammar import holds_fewer, nesting_refusal, regular_form
+from engine.export.text.plain_grammar import holds_fewer, refusal_without_stack, regular_form
 from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Node, Rule, RuleReference, Sequence
 from engine.grammar.print_gbnf import print_gbnf
 from engine.source import LimitExceededError
@@ -50,7 +50,7 @@ class JflapTarget(RulesTarget):
 
     def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
         """Return why a grammar does not fit; see `Target`."""
-        return super().refusal(compiled, vocabulary, options) or nesting_refusal(compiled, options)
+        return refusal_without_stack(compiled, options)
 
     def make(self, job: ExportJob) -> Artifact:
         """Make the artifact; see `Target`."""

@@ -11,7 +11,7 @@ from engine.export.checks.text_check import check_text
 from engine.export.target import Artifact, Check, ExportJob, ExportOptions, OptionName
 from engine.export.targets.common.rules import RulesTarget
 from engine.export.text.conversion import ALREADY, looks_around, to_regex
-from engine.export.text.plain_grammar import holds_fewer, nesting_refusal
+from engine.export.text.plain_grammar import holds_fewer, refusal_without_stack
 from engine.vocabulary import Vocabulary
 
 
@@ -31,7 +31,7 @@ class RegexTarget(RulesTarget):
         """Return why a grammar does not fit; see `Target`."""
         if compiled.notation == "regex" and not looks_around(compiled):
             return ALREADY
-        return super().refusal(compiled, vocabulary, options) or nesting_refusal(compiled, options)
+        return refusal_without_stack(compiled, options)
 
     def make(self, job: ExportJob) -> Artifact:
         """Make the artifact; see `Target`."""

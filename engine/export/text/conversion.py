@@ -10,8 +10,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 from engine.compile import CompiledGrammar, compile_grammar
@@ -44,14 +45,48 @@ _COUNTED: Final = (
     f"a multiple that may have a fraction has at most {MOST_WHOLE} digits before its point, and as many behind it as "
     "what it is a multiple of"
 )
+TOO_LARGE: Final = "export-too-large"
+"""The diagnostic code of a schema whose rules are too large."""
 ALREADY: Final = "the grammar is a regex already"
+_Error = TypeVar("_Error", bound=EngineError)
 _Places: TypeAlias = dict[str, tuple[Span, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """The settings of a cached schema grammar; see `SchemaRuleSettings`."""
+
+    spelling: NumberSpelling
+    loops_as_rules: bool = True
+    may_recurse: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _SchemaGrammar:
+    """A schema as rules.
+
+    Attributes:
+        notes: which texts of the schema the rules leave out, one sentence each.
+        places: the source positions of each rule.
+        has_rule_loops: `loops_as_rules` made a difference.
+    """
+
+    grammar: Grammar
+    notes: tuple[str, ...] = ()
+    places: _Places = field(default_factory=dict)
+    has_rule_loops: bool = False
+
+
 _CUT_HINT: Final = "Cut the recursion at a depth, or write GBNF"
 OPEN_OBJECTS: Final = "the schema allows additional properties, so it needs a stack"
 """Why a schema needs a stack if it needs none with `CompileOptions.additional="closed"`."""
 CLOSE_OBJECTS: Final = f"{OPEN_OBJECTS}; try --additional closed"
 """The same, and what to do on the command line."""
 _CLOSABLE: Final[WeakKeyDictionary[CompiledGrammar, bool]] = WeakKeyDictionary()
+_SCHEMA_RULES: Final[WeakKeyDictionary[CompiledGrammar, dict[_Request, _SchemaGrammar | EngineError]]] = (
+    WeakKeyDictionary()
+)
+"""The rules of a schema, or the error. Several targets need them, each for its refusal and for the export."""
 
 
 class NotConvertibleError(EngineError):
@@ -112,7 +147,8 @@ def to_gbnf(
     with no_collection(), _deep_recursion(), _at_work(cancel):
         match compiled.notation:
             case "json_schema":
-                grammar, notes, places = _schema_grammar(compiled, spelling, cancel, loops_as_rules=True)
+                written = _schema_grammar(compiled, _Request(spelling), cancel)
+                grammar, notes, places = written.grammar, written.notes, written.places
             case "regex":
                 grammar = _regex_grammar(compiled, cancel)
             case _:
@@ -162,7 +198,11 @@ def _as_regex(
 ) -> Conversion:
     notes: tuple[str, ...] = ()
     if compiled.notation == "json_schema":
-        grammar, notes, _ = _schema_grammar(compiled, spelling, cancel, loops_as_rules=False)
+        try:
+            written = _without_rule_loops(compiled, spelling, cancel, may_recurse=depth is not None)
+        except RecursiveError as error:
+            raise _nests(compiled, error, cancel) from error
+        grammar, notes = written.grammar, written.notes
     elif compiled.notation == "gbnf":
         grammar, _ = parse_gbnf(compiled.source, compiled.options.limits)
         if compiled.is_regular and is_recursive(grammar):
@@ -177,12 +217,21 @@ def _as_regex(
         node = flatten(grammar, depth)
         text = print_regex(node, dialect, compiled.options.limits)
     except RecursiveError as error:
-        closing = needs_closing(compiled, cancel)
-        message, hint = (CLOSE_OBJECTS, "") if closing else (str(error), _CUT_HINT)
-        raise _refused(compiled, "export-open" if closing else "export-recursive", error.span, message, hint) from error
+        raise _nests(compiled, error, cancel) from error
     except (NoRegexError, LimitExceededError) as error:
         raise _refused(compiled, "export-no-regex", Span(0, 0), str(error), "") from error
     return Conversion(text, Grammar((Rule(START, node),), START), notes)
+
+
+def without_frames(error: _Error) -> _Error:
+    """Return a copy of an error without its traceback, whose frames would keep the grammar in memory."""
+    return copy(error)
+
+
+def _nests(compiled: CompiledGrammar, error: RecursiveError, cancel: CancelToken | None) -> GrammarError:
+    closing = needs_closing(compiled, cancel)
+    message, hint = (CLOSE_OBJECTS, "") if closing else (str(error), _CUT_HINT)
+    return _refused(compiled, "export-open" if closing else "export-recursive", error.span, message, hint)
 
 
 def needs_closing(compiled: CompiledGrammar, cancel: CancelToken | None = None) -> bool:
@@ -198,9 +247,9 @@ def needs_closing(compiled: CompiledGrammar, cancel: CancelToken | None = None) 
         try:
             closed = compile_grammar(compiled.notation, compiled.source, options, cancel=cancel)
             with _deep_recursion(), _at_work(cancel):
-                grammar, _, _ = _schema_grammar(closed, NumberSpelling.PLAIN, cancel, loops_as_rules=False)
-            known = not closed.is_empty and not is_recursive(grammar)
-        except (GrammarError, LimitExceededError):
+                written = _without_rule_loops(closed, NumberSpelling.PLAIN, cancel, may_recurse=False)
+            known = not closed.is_empty and not is_recursive(written.grammar)
+        except (GrammarError, LimitExceededError, RecursiveError):
             known = False
         _CLOSABLE[compiled] = known
     return known
@@ -243,21 +292,80 @@ def _regex_grammar(compiled: CompiledGrammar, cancel: CancelToken | None) -> Gra
     return book.grammar()
 
 
-def _schema_grammar(
-    compiled: CompiledGrammar, spelling: NumberSpelling, cancel: CancelToken | None, *, loops_as_rules: bool
-) -> tuple[Grammar, tuple[str, ...], _Places]:
-    """Return a JSON Schema as rules named after it, with notes, and the source positions of each rule."""
+def _without_rule_loops(
+    compiled: CompiledGrammar, spelling: NumberSpelling, cancel: CancelToken | None, *, may_recurse: bool
+) -> _SchemaGrammar:
+    """Return a JSON Schema as rules that refer to themselves only where the schema recurses."""
+    if spelling is NumberSpelling.PLAIN:  # with any spelling, loops_as_rules changes formats, too
+        try:
+            found = _schema_grammar(compiled, _Request(spelling, may_recurse=may_recurse), cancel)
+        except GrammarError as error:
+            if error.diagnostics[0].code != TOO_LARGE:
+                raise
+        else:
+            if not found.has_rule_loops:
+                return found
+    return _schema_grammar(compiled, _Request(spelling, loops_as_rules=False, may_recurse=may_recurse), cancel)
+
+
+def recurses(compiled: CompiledGrammar, spelling: NumberSpelling, cancel: CancelToken | None = None) -> bool:
+    """Return whether a JSON Schema is found to recurse before all of its rules are written.
+
+    If not, all rules are written and cached; they may still recurse.
+
+    Raises:
+        GrammarError: rules cannot express the schema, or are too large.
+        LimitExceededError: a part of it is too large.
+        CancelledError: `cancel` was used.
+    """
+    with no_collection(), _deep_recursion(), _at_work(cancel):
+        try:
+            _schema_grammar(compiled, _Request(spelling, may_recurse=False), cancel)
+        except RecursiveError:
+            return True
+    return False
+
+
+def _schema_grammar(compiled: CompiledGrammar, request: _Request, cancel: CancelToken | None) -> _SchemaGrammar:
+    """Return a JSON Schema as rules named after it. The result, or its error, is cached with the grammar.
+
+    Raises:
+        GrammarError: rules cannot express the schema, or are too large.
+        RecursiveError: the schema recurses, and the request forbids it.
+        LimitExceededError: a part of it is too large.
+        CancelledError: `cancel` was used.
+    """
+    known = _SCHEMA_RULES.setdefault(compiled, {})
+    found = known.get(request)
+    if found is None and not request.may_recurse:
+        found = known.get(replace(request, may_recurse=True))
+    if found is None:
+        try:
+            found = _written_schema(compiled, request, cancel)
+        except (GrammarError, RecursiveError, LimitExceededError) as error:
+            known[request] = without_frames(error)
+            raise
+        known[replace(request, may_recurse=True)] = found  # it was completed, so it does not depend on may_recurse
+    if isinstance(found, _SchemaGrammar):
+        return found
+    raise without_frames(found)
+
+
+def _written_schema(compiled: CompiledGrammar, request: _Request, cancel: CancelToken | None) -> _SchemaGrammar:
+    """Write a JSON Schema as rules; see `_schema_grammar`."""
+    spelling = request.spelling
     automaton = compiled.automaton
     assert isinstance(automaton, JsonAutomaton)
     if compiled.is_empty:
-        return Grammar((Rule(START, NEVER, Span(0, len(compiled.source.text))),), START), (), {}
+        return _SchemaGrammar(Grammar((Rule(START, NEVER, Span(0, len(compiled.source.text))),), START))
     goals, options = automaton.goals, compiled.options
     names = SchemaNames(goals.arena, compiled.source)
     settings = SchemaRuleSettings(
         spelling,
         Whitespace(options.whitespace),
         Escapes(options.escapes),
-        loops_as_rules,
+        request.loops_as_rules,
+        request.may_recurse,
         options.limits,
         cancel or CancelToken(),
     )
@@ -273,10 +381,10 @@ def _schema_grammar(
         undecided = NotContextFreeError("whether some of its values exist is not decided", names.span(automaton.goal))
         raise _not_written(compiled, names, undecided.span, "cannot be written as a grammar", undecided)
     if spelling is NumberSpelling.ANY:
-        return grammar, (), rules.places
+        return _SchemaGrammar(grammar, (), rules.places, rules.has_rule_loops)
     counted = (_COUNTED,) if rules.counted else ()
     formats = (f"the format {name} has {lacks(name)}" for name in rules.everyday)
-    return grammar, (_PLAIN, *counted, *formats), rules.places
+    return _SchemaGrammar(grammar, (_PLAIN, *counted, *formats), rules.places, rules.has_rule_loops)
 
 
 def _not_written(
@@ -284,7 +392,7 @@ def _not_written(
 ) -> GrammarError:
     where = names.pointer(span) or "the schema"
     is_size = isinstance(error, LimitExceededError)
-    code = "export-too-large" if is_size else "export-not-context-free"
+    code = TOO_LARGE if is_size else "export-not-context-free"
     hint = (
         "Use plain spelling, smaller counts, or fewer conditions at once"
         if is_size

@@ -12,7 +12,14 @@ from engine.export.rules.flatten import is_recursive
 from engine.export.rules.left_recursion import without_direct_left_recursion
 from engine.export.schema.settings import NumberSpelling
 from engine.export.target import ExportJob, ExportOptions, OptionName
-from engine.export.text.conversion import CLOSE_OBJECTS, Conversion, automaton_grammar, to_gbnf, to_regex
+from engine.export.text.conversion import (
+    CLOSE_OBJECTS,
+    Conversion,
+    automaton_grammar,
+    to_gbnf,
+    to_regex,
+    without_frames,
+)
 from engine.grammar import Grammar
 from engine.grammar.analysis import left_recursion
 from engine.source import CancelToken, GrammarError, LimitExceededError
@@ -95,6 +102,21 @@ def gbnf_grammar(job: ExportJob) -> PlainGrammar:
     return PlainGrammar(compiled.grammar, ())
 
 
+def refusal_without_stack(compiled: CompiledGrammar, options: ExportOptions) -> str:
+    """Return why a grammar cannot be written as one expression; empty where it can.
+
+    Recursion is checked first, since it is usually found before all rules of a JSON Schema are written.
+    """
+    if compiled.is_empty:
+        return EMPTY_REFUSAL
+    if compiled.automaton.token_elements:
+        return TOKENS_REFUSAL
+    if found := nesting_refusal(compiled, options):
+        return found
+    # Without a depth, nesting_refusal has already written the expression.
+    return schema_refusal(compiled, options) if options.depth is not None else ""
+
+
 def nesting_refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
     """Return why rules cannot be written without a stack; for a JSON Schema this writes them."""
     if options.depth is not None or compiled.is_regular:
@@ -129,11 +151,12 @@ def converted(compiled: CompiledGrammar, spelling: NumberSpelling, cancel: Cance
         try:
             known[spelling] = to_gbnf(compiled, spelling, cancel=cancel)
         except (GrammarError, LimitExceededError) as error:
-            known[spelling] = error
+            known[spelling] = without_frames(error)
+            raise
     found = known[spelling]
     if isinstance(found, Conversion):
         return found
-    raise found
+    raise without_frames(found)
 
 
 def spelled(compiled: CompiledGrammar) -> frozenset[OptionName]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
+import weakref
+from collections.abc import Callable
 
 import pytest
 from lockstep import difference, excess, texts
@@ -11,7 +14,13 @@ from schemas import INSTANCES, OPTIONAL, PERSON, SCHEMAS, SHAPES, TREE
 
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.export import NumberSpelling, to_gbnf, to_regex
+from engine.export.rules.flatten import is_recursive
+from engine.export.schema.rules import SchemaRules
+from engine.export.target import NO_VOCABULARY, ExportJob, ExportOptions
+from engine.export.targets import TARGETS, target
+from engine.export.writing import refusal
 from engine.source import CancelledError, CancelToken, GrammarError, Limits
+from engine.source.cancel import work_turns
 
 MODES = ("compact", "one-space", "flexible", "any")
 CASES = [(name, MODES[i % 4]) for i, name in enumerate(SCHEMAS)] + [("person", mode) for mode in MODES]
@@ -317,3 +326,65 @@ def test_a_regex_that_grows_too_long_is_refused():
         to_regex(compiled({}), depth=30)
     with pytest.raises(GrammarError, match="groups nested in one another"):
         to_regex(compiled(TREE, limits=Limits(nesting=10)), depth=8)
+
+
+def large_schema(*, closed: bool) -> dict[str, object]:
+    inner = {"type": "object", "properties": {"x": {"type": "integer"}}, "additionalProperties": not closed}
+    properties = {f"name{i}": {**inner, "maxProperties": 1 + i} for i in range(200)}
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def turns(work: Callable[[], object]) -> int:
+    with CancelToken().at_work():
+        work()
+        return work_turns()
+
+
+@pytest.mark.parametrize("name", ["regex", "jflap", "safetensors"])
+def test_a_large_schema_that_recurses_is_refused_before_all_rules_are_written(name):
+    chosen, options = target(name), ExportOptions()
+    schema = compiled(large_schema(closed=False))
+    refused = turns(lambda: chosen.refusal(schema, None, options))
+    assert chosen.refusal(schema, None, options)
+    assert refused < turns(lambda: to_gbnf(schema)) / 2
+
+
+def test_a_long_loop_within_a_string_is_no_recursion():
+    text = {"type": "string", "allOf": [{"pattern": "^(abcde|edcba)*$"}, {"pattern": "^[a-e]*$"}]}
+    entries = {
+        f"k{i}": {"type": "object", "properties": {f"v{i}": text}, "additionalProperties": False} for i in range(40)
+    }
+    schema = compiled({"type": "object", "properties": entries, "additionalProperties": False})
+    assert is_recursive(to_gbnf(schema).grammar)
+    again = compile_grammar("regex", to_regex(schema).text)
+    assert again.fullmatch('{"k1": {"v1": "abcdeedcba"}}')
+    assert not again.fullmatch('{"k1": {"v1": "abcd"}}')
+    assert target("safetensors").refusal(schema, None, ExportOptions()) == NO_VOCABULARY
+
+
+def test_the_rules_of_a_schema_are_written_once_for_all_targets(monkeypatch):
+    written = []
+    write = SchemaRules.write
+
+    def counted(self: SchemaRules, goal: object) -> object:
+        written.append(goal)
+        return write(self, goal)
+
+    monkeypatch.setattr(SchemaRules, "write", counted)
+    schema = compiled(PERSON)
+    job = ExportJob(schema)
+    assert not any(refusal(target(name), job) for name in TARGETS if not target(name).needs_vocabulary)
+    to_regex(schema)
+    to_gbnf(schema)
+    assert len(written) == 1
+
+
+def test_a_refusal_that_is_kept_does_not_keep_the_grammar():
+    schema = compiled({"uniqueItems": True})
+    for _ in range(2):
+        for name in ("gbnf", "regex", "safetensors"):
+            assert target(name).refusal(schema, None, ExportOptions())
+    known = weakref.ref(schema)
+    del schema
+    gc.collect()
+    assert known() is None
