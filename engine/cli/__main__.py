@@ -1,4 +1,4 @@
-"""Run `python -m engine.cli` as `turnstile`."""
+"""`python -m engine.cli`: the subcommands of `turnstile`, without the window."""
 
 import sys
 

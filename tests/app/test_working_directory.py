@@ -59,7 +59,7 @@ def start(folder, *arguments, path=ROOT):
     """Run `turnstile`, by a launcher like the one that pip writes, in a folder."""
     launcher = folder.parent / "bin" / "turnstile"
     launcher.parent.mkdir(exist_ok=True)
-    launcher.write_text("import sys\nfrom engine.cli.main import main\nif __name__ == '__main__': sys.exit(main())\n")
+    launcher.write_text("import sys\nfrom app.entry import main\nif __name__ == '__main__': sys.exit(main())\n")
     environment = dict(os.environ, PYTHONPATH=str(path))
     for name in ("PYTHONSAFEPATH", "DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         environment.pop(name, None)

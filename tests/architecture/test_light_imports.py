@@ -28,6 +28,7 @@ QT = ("PySide6", "shiboken6", "pyqtgraph", "qtawesome")
         ("engine.vocabulary", (*HEAVY, *QT, "app", "numpy")),
         ("engine.models", (*HEAVY, *QT, "app")),
         ("engine.cli.main", (*HEAVY, *QT, "app")),
+        ("app.entry", (*HEAVY, *QT, "numpy", "argparse")),
         ("app.main", HEAVY),
         ("app.window.main_window", (*HEAVY, "numpy", "qtpy")),
         *((f"app.workers.{name}", (*HEAVY, *QT, "numpy")) for name in MESSAGES),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import sys
-from types import SimpleNamespace
 
 import pytest
 from command_line import run
@@ -336,23 +335,6 @@ def test_version_and_help(capsys):
     shown = capsys.readouterr().out
     assert all(command in shown for command in ("generate", "check", "export"))
     assert run("nonsense") == 2
-
-
-def test_without_a_command_the_window_opens(monkeypatch):
-    opened = []
-    window = SimpleNamespace(main=lambda arguments: opened.append(list(arguments)))
-    monkeypatch.setitem(sys.modules, "app.main", window)
-    assert run() == 0
-    assert run("some.turnstile") == 0
-    assert run("--theme", "dark", "some.turnstile") == 0
-    assert run("rules.gbnf") == 0
-    assert opened == [[], ["some.turnstile"], ["--theme", "dark", "some.turnstile"], ["rules.gbnf"]]
-
-
-def test_a_window_that_cannot_open_says_why(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "app.main", None)
-    assert run() == 1
-    assert capsys.readouterr().err.startswith("turnstile: the window cannot open: ")
 
 
 def test_an_interrupt_is_quiet(monkeypatch, capsys, model):

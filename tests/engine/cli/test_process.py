@@ -26,8 +26,8 @@ def test_check_loads_nothing_heavy():
     assert python("-c", code, "check", *REGEX, "[a-z]+").stdout == "[]\n"
 
 
-def test_the_way_to_the_window_loads_not_even_numpy():
-    code = "import sys, engine.cli.main; print([m for m in ('numpy', 'argparse') if m in sys.modules])"
+def test_the_entry_point_loads_not_even_numpy():
+    code = "import sys, app.entry; print([m for m in ('numpy', 'argparse') if m in sys.modules])"
     assert python("-c", code).stdout == "[]\n"
 
 
