@@ -165,7 +165,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("view.timeline", "View", "Timeline", "Go to the timeline of the steps", ("Ctrl+7",)),
     Command("view.breakpoints", "View", "Breakpoints", "Go to the list of breakpoints", ("Ctrl+8",)),
     Command("view.twin", "View", "Without grammar", "Go to what the model writes without the grammar", ("Ctrl+9",)),
-    Command("view.coalescence", "View", "Coalescence", "Go to the forced runs and their spellings", ("Ctrl+0",)),
+    Command("view.forced", "View", "Forced text", "Go to the forced runs and their spellings", ("Ctrl+0",)),
     Command(
         "view.bottom", "View", "Bottom tabs", "Fold or unfold the tabs under the panes", ("Ctrl+J",), checkable=True
     ),
@@ -448,7 +448,7 @@ COMMANDS: tuple[Command, ...] = (
         checkable=True,
     ),
     Command(
-        "run.coalesce",
+        "run.fast_forward",
         "Run",
         "Take forced runs in one go",
         "Write what the grammar forces as the tokenizer would, without asking the model for it",

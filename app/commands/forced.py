@@ -1,4 +1,4 @@
-"""Connects the pane of forced runs, its commands and the session.
+"""Connects the pane of forced text, its commands and the session.
 
 The contents of a page are requested when it becomes visible, and again when the grammar, the model or the prompt
 changes; a hidden page causes no work for the model.
@@ -53,7 +53,7 @@ class ForcedCommands(QObject):
         self._requested_at: tuple[object, ...] = ()  # the position for which the forced text was requested last
         self._requested_pages: set[int] = set()  # the pages whose contents were requested
         self.late_pane = Lazy(self._make)
-        commands.connect_to({"run.coalesce": self._toggle})
+        commands.connect_to({"run.fast_forward": self._toggle})
         session.decoding.viewed.connect(self._show_view)
         session.step_allowed_changed.connect(lambda _why: self._update_refusal())
 
@@ -65,8 +65,8 @@ class ForcedCommands(QObject):
     def _make(self) -> ForcedPane:
         from app.panes.forced import ForcedPane
 
-        pane, queries = ForcedPane(), self._session.coalescing
-        pane.show_strategy(self._session.decoding.view.pipeline.coalesce)
+        pane, queries = ForcedPane(), self._session.forced
+        pane.show_strategy(self._session.decoding.view.pipeline.forced)
         pane.wanted.connect(self._fill)
         pane.strategy_chosen.connect(self._set_strategy)
         pane.runs.compare_wanted.connect(
@@ -110,17 +110,17 @@ class ForcedCommands(QObject):
         if page in self._requested_pages or page is Page.STRATEGIES:
             return
         self._requested_pages.add(page)
-        self._session.coalescing.ask(FindForced(self._revision) if page is Page.RUNS else ListIndex(self._revision))
+        self._session.forced.ask(FindForced(self._revision) if page is Page.RUNS else ListIndex(self._revision))
 
     def _ask_here(self, view: DecodeView) -> None:
         at = (*self._shown_source, view.prompt, view.trace.current)
         if at != self._requested_at:
             self._requested_at = at
-            self._session.coalescing.ask(FindForcedHere())
+            self._session.forced.ask(FindForcedHere())
 
     def _show_view(self, view: DecodeView) -> None:
-        strategy = view.pipeline.coalesce
-        self._commands["run.coalesce"].setChecked(strategy is not Strategy.NONE)
+        strategy = view.pipeline.forced
+        self._commands["run.fast_forward"].setChecked(strategy is not Strategy.NONE)
         pane = self.late_pane.built
         if pane is None:
             return
@@ -138,7 +138,7 @@ class ForcedCommands(QObject):
     def _forget(self) -> None:
         pane = self.late_pane.built
         if pane is not None:
-            self._session.coalescing.cancel_all()
+            self._session.forced.cancel_all()
             self._requested_pages.clear()
             self._requested_at = ()
             for page in (pane.runs, pane.strategies, pane.index):
@@ -174,13 +174,13 @@ class ForcedCommands(QObject):
     def _measure(self) -> None:
         self._session.decoding.stop_for(MeasureStrategies)
         self.pane.strategies.begin()
-        self._session.coalescing.ask(MeasureStrategies())
+        self._session.forced.ask(MeasureStrategies())
 
     def _set_strategy(self, strategy: Strategy) -> None:
         decoding = self._session.decoding
-        if strategy is not decoding.view.pipeline.coalesce:
-            decoding.set_pipeline(replace(decoding.view.pipeline, coalesce=strategy))
+        if strategy is not decoding.view.pipeline.forced:
+            decoding.set_pipeline(replace(decoding.view.pipeline, forced=strategy))
 
     def _toggle(self) -> None:
-        is_on = self._session.decoding.view.pipeline.coalesce is not Strategy.NONE
+        is_on = self._session.decoding.view.pipeline.forced is not Strategy.NONE
         self._set_strategy(Strategy.NONE if is_on else Strategy.OWN)

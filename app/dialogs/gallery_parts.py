@@ -102,7 +102,7 @@ class ExampleView(QWidget):
         self.source.setPlainText(example.source.rstrip("\n"))
         prompt = in_line(example.prompt.encode())
         self.prompt.setText(f"Prompt: {prompt}" if prompt else "No prompt")
-        expected = example.document().expected_texts
+        expected = example.document().test_strings
         self._tests_title.setText(f"{count(len(expected), 'test')}")
         self.tests.clear()
         for one in expected:

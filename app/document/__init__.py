@@ -2,7 +2,8 @@
 
 from app.document.autosave import Autosave, Leftover, Saved
 from app.document.document import Document
-from app.document.file import SUFFIX, AutomatonPart, DocumentError, DocumentFile, GrammarPart, ModelPart
+from engine.document.codec import SUFFIX, DocumentError
+from engine.document.content import AutomatonPart, DocumentFile, GrammarPart, ModelPart
 
 __all__ = [
     "SUFFIX",

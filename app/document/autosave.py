@@ -27,10 +27,11 @@ import msgspec
 import platformdirs
 from PySide6.QtCore import QLockFile
 
-from app.document.file import SIZE_LIMIT, DocumentError, DocumentFile, decode
 from app.document.last import LATEST
 from app.storage import APPLICATION, UNREADABLE, read_limited, set_aside, write_atomically
 from engine.decoding.values import ArchivedBranch, Step, TraceNode
+from engine.document.codec import SIZE_LIMIT, DocumentError, decode, stored_fields
+from engine.document.content import DocumentFile
 
 _log = logging.getLogger(__name__)
 
@@ -38,8 +39,9 @@ _SUFFIX: Final = ".autosave"
 _CHUNK: Final = 256  # steps
 
 
-class Saved(msgspec.Struct, frozen=True):
-    """An autosaved document with the path of its file.
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """An autosaved document and where it belongs.
 
     Attributes:
         path: of its file; empty if it has none.
@@ -52,6 +54,32 @@ class Saved(msgspec.Struct, frozen=True):
     saved_at: float
     document: DocumentFile
     ended_by: str = ""
+
+
+class _Stored(msgspec.Struct, frozen=True):
+    """The form in which `Saved` is stored."""
+
+    path: str
+    saved_at: float
+    document: msgspec.Raw
+    ended_by: str = ""
+
+
+def read_saved(data: bytes, name: str) -> Saved:
+    """Decode an autosave.
+
+    Args:
+        data: The bytes of the file.
+        name: The name of the file, for messages.
+
+    Raises:
+        DocumentError: The document in it cannot be read.
+        msgspec.MsgspecError, ValueError: It is no autosave.
+    """
+    stored = msgspec.json.decode(data, type=_Stored)
+    if not 0 <= stored.saved_at <= LATEST:
+        raise ValueError("its time is not one")
+    return Saved(stored.path, stored.saved_at, decode(bytes(stored.document), name), stored.ended_by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,18 +170,15 @@ class Autosave:
     def put_back(self, leftover: Leftover) -> None:
         """Write a leftover to its file again, after `drop`."""
         with contextlib.suppress(OSError):
-            write_atomically(leftover.file, msgspec.json.encode(leftover.saved))
+            write_atomically(leftover.file, _Encoder().encode(leftover.saved))
 
     def _read_leftover(self, file: Path) -> Leftover | None:
         lock = self._make_lock(file)
         if not lock.tryLock(0):
             return None  # a window that is alive
         try:
-            saved = msgspec.json.decode(read_limited(file, SIZE_LIMIT), type=Saved)
-            decode(msgspec.json.encode(saved.document), file.name)
-            if not 0 <= saved.saved_at <= LATEST:
-                raise ValueError("its time is not one")
-        except FileNotFoundError:  # another window was faster
+            saved = read_saved(read_limited(file, SIZE_LIMIT), file.name)
+        except FileNotFoundError:  # another window was quicker
             return None
         except (*UNREADABLE, DocumentError) as error:
             _log.warning("an autosave at %s cannot be recovered: %s", file, error)
@@ -211,18 +236,18 @@ class _Encoder:
         self._branches: list[tuple[ArchivedBranch, msgspec.Raw]] = []
 
     def encode(self, saved: Saved) -> bytes:
-        """Return the JSON of an autosave, as `Saved` is decoded from."""
+        """Return the JSON of an autosave, from which `read_saved` makes it again."""
         document, trace = saved.document, saved.document.trace
-        fields = {name: getattr(document, name) for name in document.__struct_fields__}
+        fields = stored_fields(document)
         fields["trace"] = {
             "nodes": msgspec.Raw(b"[" + b",".join(self._encoded_chunks(trace.nodes)) + b"]"),
             "path": trace.path,
             "current": trace.current,
             "illegal": trace.illegal,
         }
-        fields["former"] = self._encoded_branches(document.former)
-        outer = {name: getattr(saved, name) for name in saved.__struct_fields__}
-        return msgspec.json.encode({**outer, "document": fields})
+        fields["archived"] = self._encoded_branches(document.archived)
+        stored = {"path": saved.path, "saved_at": saved.saved_at, "document": fields, "ended_by": saved.ended_by}
+        return msgspec.json.encode(stored)
 
     def _encoded_chunks(self, nodes: tuple[TraceNode, ...]) -> list[bytes]:
         before, self._chunks = self._chunks, []

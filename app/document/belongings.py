@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from app.document.file import DocumentFile, GrammarPart
 from app.document.gallery import examples
-from engine.diagnosis.test_strings.values import ExpectedText
+from engine.document.content import DocumentFile, ExpectedText, GrammarPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +37,12 @@ class Belongings:
 
     def taken_from(self, content: DocumentFile) -> DocumentFile:
         """Return the document without the belongings."""
-        remaining = tuple(one for one in content.expected_texts if one not in self.expected_texts)
+        remaining = tuple(one for one in content.test_strings if one not in self.expected_texts)
         return msgspec.structs.replace(content, title="", test_strings=remaining)
 
     def given_to(self, content: DocumentFile) -> DocumentFile:
         """Return the document with the belongings; test strings that were added meanwhile stay."""
-        added = tuple(one for one in content.expected_texts if one not in self.expected_texts)
+        added = tuple(one for one in content.test_strings if one not in self.expected_texts)
         return msgspec.structs.replace(content, title=self.title, test_strings=(*self.expected_texts, *added))
 
     def following(self, grammar: GrammarPart) -> Belongings:
@@ -65,6 +64,6 @@ def belongings_of(content: DocumentFile, before: GrammarPart) -> Belongings | No
     example = next((one for one in examples() if one.title == content.title), None)
     if example is None:
         return None
-    of_example = example.document().expected_texts
-    kept = tuple(one for one in content.expected_texts if one in of_example)
+    of_example = example.document().test_strings
+    kept = tuple(one for one in content.test_strings if one in of_example)
     return Belongings(content.title, kept, before, content.grammar)

@@ -16,14 +16,13 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.document import file
 from app.document.autosave import Autosave, Leftover
 from app.document.belongings import Belongings, belongings_of
-from app.document.file import AutomatonPart, DocumentFile, GrammarPart, ModelPart
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace
-from engine.diagnosis.test_strings.values import ExpectedText
+from engine.document.content import AutomatonPart, DocumentFile, ExpectedText, GrammarPart, ModelPart
 
 _AUTOSAVE_AFTER_MS = 500  # after the first unsaved change, whatever follows; at most a second may be lost
-_FORMER_BRANCHES = 8
+_ARCHIVED_BRANCHES = 8
 
 
 class Document(QObject):
@@ -165,7 +164,7 @@ class Document(QObject):
 
     def set_expected_texts(self, texts: tuple[ExpectedText, ...]) -> None:
         """Store an edit of the test strings."""
-        if texts != self._content.expected_texts:
+        if texts != self._content.test_strings:
             self._change(test_strings=texts)
             self._set_modified(modified=True)
 
@@ -191,10 +190,10 @@ class Document(QObject):
         if trace != self._content.trace:
             self._change(trace=trace)
 
-    def add_former(self, branch: ArchivedBranch) -> None:
+    def add_archived(self, branch: ArchivedBranch) -> None:
         """Store a branch that a new prompt or a new model archived; the oldest of many is dropped."""
-        others = [former for former in self._content.former if former != branch]
-        self._change(former=(branch, *others)[:_FORMER_BRANCHES])
+        others = [archived for archived in self._content.archived if archived != branch]
+        self._change(archived=(branch, *others)[:_ARCHIVED_BRANCHES])
 
     def replace(self, content: DocumentFile, path: Path | None = None, *, modified: bool = False) -> None:
         """Replace the document.

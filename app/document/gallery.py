@@ -9,9 +9,8 @@ from importlib.resources import files
 
 import msgspec
 
-from app.document.file import DocumentFile, GrammarPart, ModelPart, Whitespace
 from engine.decoding.values import SamplerSettings
-from engine.diagnosis.test_strings.values import ExpectedText
+from engine.document.content import DocumentFile, ExpectedText, GrammarPart, ModelPart, Whitespace
 
 CATEGORIES = (
     "First steps",
@@ -72,7 +71,7 @@ class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             model=ModelPart(spec=self.model),
             prompt=self.prompt,
             sampler=self.sampler,
-            test_strings=self.test_strings,
+            test_strings=tuple(ExpectedText(one) if isinstance(one, str) else one for one in self.test_strings),
         )
 
 

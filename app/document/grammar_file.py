@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from app.document.file import FORMAT, SUFFIX, DocumentError, DocumentFile, GrammarPart, read_bytes
+from app.document.file import read_bytes
 from app.storage import read_start
+from engine.document.codec import SUFFIX, DocumentError
+from engine.document.content import FORMAT, DocumentFile, GrammarPart
 
 NOTATIONS: Final[Mapping[str, str]] = {
     ".gbnf": "gbnf",

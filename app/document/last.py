@@ -9,20 +9,23 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from app.document.file import SIZE_LIMIT, VERSION, DocumentFile
 from app.storage import UNREADABLE, read_limited, set_aside, write_atomically
+from engine.document.codec import SIZE_LIMIT, DocumentError, LaterVersionError, decode, stored_fields
+from engine.document.content import DocumentFile
 
 _log = logging.getLogger(__name__)
 
 LATEST = 253_402_214_400.0  # seconds since the epoch: the last day of a calendar with four-digit years
 
 
-class LastDocument(msgspec.Struct, frozen=True):
-    """The last open document.
+@dataclass(frozen=True, slots=True)
+class LastDocument:
+    """What was open.
 
     Attributes:
         path: of its file; empty if it had none.
@@ -35,6 +38,14 @@ class LastDocument(msgspec.Struct, frozen=True):
     document: DocumentFile | None = None
 
 
+class _Stored(msgspec.Struct, frozen=True):
+    """The form in which `LastDocument` is stored."""
+
+    path: str
+    saved_at: float
+    document: msgspec.Raw = msgspec.Raw(b"null")
+
+
 def keep(place: Path, path: Path | None, document: DocumentFile | None) -> bool:
     """Write the open document to `place`, and return whether that worked; a failure is logged.
 
@@ -45,7 +56,9 @@ def keep(place: Path, path: Path | None, document: DocumentFile | None) -> bool:
     """
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(place, msgspec.json.encode(LastDocument(str(path or ""), time.time(), document)))
+        fields = None if document is None else stored_fields(document)
+        stored = {"path": str(path or ""), "saved_at": time.time(), "document": fields}
+        write_atomically(place, msgspec.json.encode(stored))
     except OSError as error:
         _log.warning("what is open cannot be kept at %s: %s", place, error)
         return False
@@ -60,19 +73,17 @@ def read(place: Path, on_damage: Callable[[str], object] | None = None) -> LastD
         on_damage: called with its name if it is damaged, after it has been set aside.
     """
     try:
-        last = msgspec.json.decode(read_limited(place, SIZE_LIMIT), type=LastDocument)
-        if last.document is not None:
-            last.document.trace.check()
-        if not 0 <= last.saved_at <= LATEST:
+        stored = msgspec.json.decode(read_limited(place, SIZE_LIMIT), type=_Stored)
+        document = None if bytes(stored.document) == b"null" else decode(bytes(stored.document), place.name)
+        if not 0 <= stored.saved_at <= LATEST:
             raise ValueError("its time is not one")
-    except FileNotFoundError:
+    except (FileNotFoundError, LaterVersionError):
         return None
-    except UNREADABLE as error:
+    except (*UNREADABLE, DocumentError) as error:
         _log.warning("what was open last, at %s, cannot be read: %s", place, error)
         if not isinstance(error, OSError):
             set_aside(place)
             if on_damage is not None:
                 on_damage(place.name)
         return None
-    is_later = last.document is not None and last.document.version > VERSION
-    return None if is_later else last
+    return LastDocument(stored.path, stored.saved_at, document)

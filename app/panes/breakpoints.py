@@ -32,7 +32,7 @@ _TITLES = ("", "A run stops at", "Kind")
 _KINDS = {
     BreakpointKind.RULE: "rule, stops before it",
     BreakpointKind.STATE: "state, stops in it",
-    BreakpointKind.PLACE: "place, stops before it",
+    BreakpointKind.POSITION: "place, stops before it",
 }
 _EMPTY = (
     "No breakpoints. Put the cursor on a part of the grammar, or select a state of the automaton, and press {}. "
@@ -248,5 +248,5 @@ def what(one: Breakpoint) -> str:
             return one.name or "the whole schema"
         case BreakpointKind.STATE:
             return f"{one.name} · {one.state}" if one.name else f"state {one.state}"
-        case BreakpointKind.PLACE:
+        case BreakpointKind.POSITION:
             return f"offset {one.offset}"

@@ -141,10 +141,10 @@ class Panes(QObject):
         from app.panes.test_strings import StringTestsPane
 
         session, tests = self._session, StringTestsPane()
-        tests.show_texts(session.document.content.expected_texts)
+        tests.show_texts(session.document.content.test_strings)
         tests.set_stale(session.compiling.stale_reason)
         for signal in (session.document.replaced, session.document.test_strings_changed):
-            signal.connect(lambda: tests.show_texts(session.document.content.expected_texts))
+            signal.connect(lambda: tests.show_texts(session.document.content.test_strings))
         session.judging.suggested.connect(tests.show_suggestions)
         session.compiling.stale_changed.connect(lambda _stale, reason: tests.set_stale(reason))
         tests.edited.connect(session.judging.set_texts)
@@ -359,7 +359,7 @@ class Panes(QObject):
 
     def _show_view(self, view: DecodeView) -> None:
         self.generation.show_view(view)
-        self.generation.show_former(self._session.document.content.former)
+        self.generation.show_archived(self._session.document.content.archived)
         if self._late_probabilities.built is not None:
             self._late_probabilities.built.show_position(view.position)
         self.automaton.set_moment((view.model, view.prompt, view.grammar_revision, view.pipeline))

@@ -283,5 +283,5 @@ def name_of(one: Breakpoint) -> str:
             return f"{one.label or one.name}" if one.name.startswith("/") or not one.name else f"the rule {one.name}"
         case BreakpointKind.STATE:
             return one.label or (f"state {one.state} of {one.name}" if one.name else f"state {one.state}")
-        case BreakpointKind.PLACE:
+        case BreakpointKind.POSITION:
             return one.label or f"offset {one.offset}"

@@ -399,8 +399,8 @@ class Decoding(DecodeQueries):
     def _store_in_document(self, view: DecodeView) -> None:
         if self._another_document_waits:
             return
-        if view.former is not None:
-            self._document.add_former(view.former)
+        if view.archived is not None:
+            self._document.add_archived(view.archived)
         if view.model is None or self._to_restore is not None:
             return
         model = view.model
@@ -416,7 +416,7 @@ class Decoding(DecodeQueries):
         steps = {node.id: node.step for node in trace.nodes}
         if trace.path:
             branch = ArchivedBranch(content.model.name, content.prompt, tuple(steps[node_id] for node_id in trace.path))
-            self._document.add_former(branch)
+            self._document.add_archived(branch)
 
     def _restore_if_ready(self) -> bool:
         made_with, model = self._document.content.model, self._view.model

@@ -12,12 +12,12 @@ from PySide6.QtCore import QObject, Signal
 from app.jobs import JobGroup
 from app.workers.decode_messages import DecodeView
 from app.workers.forced_messages import (
-    CoalescenceRequest,
     CompareSpellings,
     FindForced,
     FindForcedHere,
     ForcedAnswer,
     ForcedHereAnswer,
+    ForcedRequest,
     IndexAnswer,
     ListIndex,
     MeasureStrategies,
@@ -50,7 +50,7 @@ class ForcedQueries(QObject):
         group.cancelled.connect(lambda request: self._on_request_lost(request, "Cancelled"))
         group.failed.connect(lambda request, _failed: self._on_request_lost(request, "Stopped"))
 
-    def ask(self, request: CoalescenceRequest) -> None:
+    def ask(self, request: ForcedRequest) -> None:
         """Submit a request; replaces an older one of its kind."""
         self.cancel(type(request))
         self._group.submit(request)
@@ -80,10 +80,10 @@ class ForcedQueries(QObject):
                 self.measured.emit(answer)
             case IndexAnswer():
                 self.indexed.emit(answer)
-            case DecodeView() if isinstance(request, CoalescenceRequest):
+            case DecodeView() if isinstance(request, ForcedRequest):
                 self.stopped.emit(type(request), answer.error)
 
     def _on_request_lost(self, request: Any, why: str) -> None:
-        is_quiet = not isinstance(request, CoalescenceRequest) or isinstance(request, FindForcedHere)
+        is_quiet = not isinstance(request, ForcedRequest) or isinstance(request, FindForcedHere)
         if not is_quiet and not self.is_asking(type(request)):
             self.stopped.emit(type(request), why)

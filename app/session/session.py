@@ -76,7 +76,7 @@ class Session(QObject):
         self.compiling = Compiling(document, groups.compile, groups.layout, self)
         self.decoding = Decoding(document, groups.decode, self)
         self.debugging = Debugging(document, groups.decode, self.compiling, self.decoding, self)
-        self.coalescing = ForcedQueries(groups.decode, self)
+        self.forced = ForcedQueries(groups.decode, self)
         self.judging = StringTestRuns(document, groups.judge, self.compiling, self.decoding, self)
         self.converting = Converting(groups.judge, self.compiling, self)
         self._progress: dict[type, Progress] = {}
@@ -138,7 +138,7 @@ class Session(QObject):
         self.compiling.cancel()
         if self._is_reading_for_long:
             self.decoding.cancel_grammar()
-        self.coalescing.cancel_all()
+        self.forced.cancel_all()
         waited_for = OpenModel | SampleMany | RunBaseline | RestoreTrace | ExportRequest | ShareTrace
         for group in (self.groups.decode, self.groups.compile):
             group.cancel(lambda request: isinstance(request, waited_for))

@@ -7,7 +7,6 @@ import msgspec
 from app.document import Document
 from app.workers.sharing import ShareTrace
 from engine.decoding.values import Trace
-from engine.document.shared_work import SharedGrammar, SharedModel, SharedWork
 
 
 def share_request(path: str, document: Document, *, is_own: bool) -> ShareTrace:
@@ -19,15 +18,5 @@ def share_request(path: str, document: Document, *, is_own: bool) -> ShareTrace:
         is_own: whether the worker holds the document's trace, which is then not sent again.
     """
     content = document.content
-    work = SharedWork(
-        title=document.title,
-        grammar=msgspec.convert(msgspec.structs.asdict(content.grammar), SharedGrammar),
-        model=SharedModel(content.model.spec, content.model.name),
-        prompt=content.prompt,
-        sampler=content.sampler,
-        max_tokens=content.max_tokens,
-        pipeline=content.pipeline,
-        trace=Trace() if is_own else content.trace,
-        former=content.former,
-    )
+    work = msgspec.structs.replace(content, title=document.title, trace=Trace() if is_own else content.trace)
     return ShareTrace(path, work, is_own)

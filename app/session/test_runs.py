@@ -26,7 +26,8 @@ from app.workers.judge_messages import (
     SuggestRequest,
 )
 from engine.decoding.values import Finish, SampleOutcome, Trace
-from engine.diagnosis.test_strings.values import ExpectedText, SuggestionKind
+from engine.diagnosis.test_strings.values import SuggestionKind
+from engine.document.content import ExpectedText
 
 _DELAY_MS = 40  # edits of several strings at once are one request
 _OUTPUT_DELAY_MS = 400  # nobody reads the coverage at every step of a run
@@ -93,7 +94,7 @@ class StringTestRuns(QObject):
         """Request suggestions of a kind."""
         if self._drawn is not None:
             self._seed += 1
-            known = tuple(one.text for one in self._document.content.expected_texts)
+            known = tuple(one.text for one in self._document.content.test_strings)
             self._group.submit(SuggestRequest(self._drawn.request, kind, known, self._seed))
 
     def revive(self) -> None:
@@ -133,7 +134,7 @@ class StringTestRuns(QObject):
     def _ask(self) -> None:
         if self._drawn is None or not self._is_needed:
             return
-        expected = self._document.content.expected_texts
+        expected = self._document.content.test_strings
         counted = tuple(index for index, one in enumerate(expected) if one.accepts)
         request = JudgeRequest(self._drawn.request, tuple(one.text for one in expected), counted)
         if request != self._requested:

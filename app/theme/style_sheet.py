@@ -8,7 +8,7 @@ them:
 * `QFrame[role="panel" | "bar" | "card" | "well" | "tour" | "banner"]`; a banner also has `severity="error" | "warning"
   | "hint" | "allowed"`
 * `QListView[role="popup"]` and `QDialog[role="popup"]`, which have no window frame of the desktop
-* `QToolButton[role="chip" | "former" | "fold" | "outlined" | "primary" | "close"]`
+* `QToolButton[role="chip" | "archived" | "fold" | "outlined" | "primary" | "close"]`
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ QToolButton[role="chip"]:hover { background: {hover}; }
 QToolButton[role="close"] { padding: 0; }
 QToolButton[role="fold"] { padding: 3px 6px 3px 0; }
 QToolButton[role="fold"]:checked { background: transparent; }
-QToolButton[role="former"] { color: {muted}; border: 1px dashed {disabled}; padding: 2px 6px; border-radius: 5px; }
-QToolButton[role="former"]:hover { background: {hover}; color: {text}; }
-QToolButton[role="former"]:focus { border-color: {accent}; }
+QToolButton[role="archived"] { color: {muted}; border: 1px dashed {disabled}; padding: 2px 6px; border-radius: 5px; }
+QToolButton[role="archived"]:hover { background: {hover}; color: {text}; }
+QToolButton[role="archived"]:focus { border-color: {accent}; }
 
 QPushButton { background: {raised}; border: 1px solid {border}; border-radius: 6px; padding: 5px 12px; }
 QPushButton:hover { background: {hover}; }

@@ -85,8 +85,8 @@ class MainWindow(QMainWindow):
         self.debug_commands.until_button = self.toolbar.until_button
         self.arrangement.add_bottom(self.debug_commands.late_timeline, "Timeline")
         self.arrangement.add_bottom(self.debug_commands.late_breakpoints, "Breakpoints")
-        self.coalescence_commands = ForcedCommands(self.commands, session, self)
-        self.arrangement.add_bottom(self.coalescence_commands.late_pane, "Coalescence")
+        self.forced_commands = ForcedCommands(self.commands, session, self)
+        self.arrangement.add_bottom(self.forced_commands.late_pane, "Forced text")
         self.tour = Tour(self.commands, self.panes, self.toolbar, self.arrangement, self)
         self.announcing = ScreenReader(session, self)
         self.status_line = StatusLine()
@@ -212,7 +212,7 @@ class MainWindow(QMainWindow):
         session.step_allowed_changed.connect(self._on_step_allowed)
         session.activity_changed.connect(self.status_line.show_activity)
         session.alarmed.connect(self.show_alarm)
-        for source in (self.coalescence_commands, self.exporting):
+        for source in (self.forced_commands, self.exporting):
             source.closing_wanted.connect(lambda: self.notation_menu.choose_additional("closed"))
         session.alarm_withdrawn.connect(self.banners.withdraw)
         self._settings.on_failure = self._on_settings_failed
@@ -254,7 +254,7 @@ class MainWindow(QMainWindow):
                 "view.timeline": lambda: reveal(self.debug_commands.timeline),
                 "view.breakpoints": lambda: reveal(self.debug_commands.breakpoints),
                 "automaton.coverage_generated": lambda: panes.count_generated(not panes.counts_generated),
-                "view.coalescence": lambda: reveal(self.coalescence_commands.pane),
+                "view.forced": lambda: reveal(self.forced_commands.pane),
                 "view.twin": lambda: reveal(panes.generation.twin),
                 "view.bottom": self.arrangement.toggle_bottom,
                 "view.light": lambda: self._choose_theme("light"),

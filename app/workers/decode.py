@@ -60,7 +60,7 @@ from app.workers.decode_messages import (
 from app.workers.export_messages import ExportAnswer, ExportRequest
 from app.workers.exporting import export, sentence
 from app.workers.forced import ForcedHandler
-from app.workers.forced_messages import CoalescenceRequest
+from app.workers.forced_messages import ForcedRequest
 from app.workers.queries import many_of, shown_prompt, summary_of, why
 from app.workers.replaying import AssessOutput, OpenOutput, ReplayOutput, assess_output, replay_output
 from app.workers.rule_events import MOST_VERDICTS, RuleWatcher, breakpoint_for, force, twins_of, verdict_on
@@ -121,7 +121,7 @@ class DecodeHandler:
         self._pipeline = PipelineSettings()
         self._pipeline_error = ""  # why the session does not have these stages
         self._watcher = RuleWatcher()
-        self._coalescence = ForcedHandler()
+        self._forced = ForcedHandler()
 
     def warm(self) -> None:
         """Compile the kernels in the background.
@@ -163,7 +163,7 @@ class DecodeHandler:
                 self._begin_pipeline(pipeline)
                 self._set_prompt(prompt, cancel)
             case SetPrompt(prompt):
-                return self._view(former=self._set_prompt(prompt, cancel))
+                return self._view(archived=self._set_prompt(prompt, cancel))
             case SetSampler(settings):
                 self._set_sampler(settings)
             case SetBudget(max_tokens):
@@ -174,9 +174,9 @@ class DecodeHandler:
                 return share(request, self._session, self._grammar, cancel)
             case ReplayOutput():
                 return replay_output(request, self._session, self._grammar, self._grammar_revision, cancel)
-            case _ if isinstance(request, CoalescenceRequest):
+            case _ if isinstance(request, ForcedRequest):
                 session = self._need_session()
-                return self._coalescence.handle(session, request, self._grammar_revision, cancel, emit)
+                return self._forced.handle(session, request, self._grammar_revision, cancel, emit)
             case _:
                 return self._dispatch_in_session(self._need_session(), request, cancel, emit)
         return self._view()
@@ -212,7 +212,7 @@ class DecodeHandler:
     def _step(self, session: DecodeSession, request: StepOnce) -> DecodeView:
         self._watcher.check(session, request.breakpoints)
         saved = session.save_point()
-        self._coalescence.step(session, one_by_one=request.one_by_one or request.watched)
+        self._forced.step(session, one_by_one=request.one_by_one or request.watched)
         passage = self._watcher.passage(session) if request.watched else None
         stop = self._watcher.stop_before(session, saved, passage, request.breakpoints)
         return replace(self._view(), passage=passage if stop is None else None, stop_before=stop)
@@ -307,7 +307,7 @@ class DecodeHandler:
     def _set_prompt(self, prompt: str | Chat, cancel: CancelToken) -> ArchivedBranch | None:
         """Start again from a prompt; return the branch that was shown."""
         self._prompt, self._prompt_error = prompt, ""
-        former = self._shown_branch()
+        archived = self._shown_branch()
         if self._session is not None:
             try:
                 with cancel.at_work():  # a chat template may take seconds before its limit stops it
@@ -318,7 +318,7 @@ class DecodeHandler:
             except EngineError as error:
                 self._prompt_error = _prompt_sentence(prompt, self._session.model, error)
                 return None  # the session still has it
-        return former
+        return archived
 
     def _shown_branch(self) -> ArchivedBranch | None:
         session, summary = self._session, self._summary
@@ -347,12 +347,12 @@ class DecodeHandler:
                 session = DecodeSession(self._grammar, model, sampler=self._sampler)
                 prompt_error = _prompt_sentence(self._prompt, model, error)
             session.set_max_tokens(self._max_tokens)
-            former = self._shown_branch()
+            archived = self._shown_branch()
             self._session, self._summary, self._prompt_error = session, summary_of(model, spec), prompt_error
-            self._coalescence.forget_session()
+            self._forced.forget_session()
             self._watcher.forget_stop()
             self._begin_pipeline(self._pipeline)
-            return self._view(former=former)
+            return self._view(archived=archived)
 
     def _set_grammar(self, request: SetGrammar, cancel: CancelToken) -> DecodeView:
         from engine.compile import compile_grammar
@@ -376,9 +376,9 @@ class DecodeHandler:
         from engine.decoding.session.imported_output import pasted_trace
 
         trace = pasted_trace(ids, session.language, session.model.vocabulary)
-        former = self._shown_branch()
+        archived = self._shown_branch()
         session.restore(trace)
-        return self._view(former=former)
+        return self._view(archived=archived)
 
     def _take(self, session: DecodeSession, request: Take | Force) -> DecodeView | WhyAnswer:
         from engine.decoding.errors import NotAllowedError, RemovedError
@@ -401,7 +401,7 @@ class DecodeHandler:
         *,
         note: str = "",
         error: str = "",
-        former: ArchivedBranch | None = None,
+        archived: ArchivedBranch | None = None,
         position: Position | None = None,
     ) -> DecodeView:
         session, dead_end = self._session if not self._prompt_error else None, ""
@@ -423,7 +423,7 @@ class DecodeHandler:
             prompt=self._prompt,
             prompt_tokens=shown_prompt(session) if session is not None else (),
             grammar_revision=self._grammar_revision,
-            former=former,
+            archived=archived,
             note=note,
             error=error or self._prompt_error or self._pipeline_error,
             pipeline=self._pipeline,

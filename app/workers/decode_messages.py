@@ -220,7 +220,7 @@ class DecodeView:
         prompt: the prompt as typed.
         prompt_tokens: how the model sees the prompt: pairs of token id and displayed text.
         grammar_revision: the revision of the active grammar; -1 before the first one.
-        former: the branch that this request archived, because it changed the prompt or the model.
+        archived: the branch that this request archived, because it changed the prompt or the model.
         note: one sentence about what a replay kept and lost; empty otherwise.
         error: why the last request failed, and what to do; empty if it succeeded.
         passage: the rule events of a watched step; None for any other request.
@@ -240,7 +240,7 @@ class DecodeView:
     prompt: str | Chat = ""
     prompt_tokens: tuple[tuple[int, str], ...] = ()
     grammar_revision: int = -1
-    former: ArchivedBranch | None = None
+    archived: ArchivedBranch | None = None
     note: str = ""
     error: str = ""
     passage: RuleEvents | None = None

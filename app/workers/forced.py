@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 from app.workers.exporting import sentence
 from app.workers.forced_messages import (
-    CoalescenceAnswer,
-    CoalescenceRequest,
     CompareSpellings,
     FindForced,
     FindForcedHere,
     ForcedAnswer,
     ForcedHereAnswer,
+    ForcedReply,
+    ForcedRequest,
     IndexAnswer,
     ListIndex,
     MeasureStrategies,
@@ -61,12 +61,12 @@ class ForcedHandler:
     """Answers requests about forced runs, and takes them in steps."""
 
     def __init__(self) -> None:
-        self._coalescer: tuple[DecodeSession, Strategy, FastForward] | None = None
+        self._fast_forward: tuple[DecodeSession, Strategy, FastForward] | None = None
         self._plain: tuple[CompiledGrammar, CompiledGrammar, str] | None = None
 
     def forget_session(self) -> None:
         """Drop the data of the last session, which would keep its model in memory."""
-        self._coalescer = None
+        self._fast_forward = None
 
     def step(self, session: DecodeSession, *, one_by_one: bool) -> None:
         """Take a forced run; if there is none, sample a token and take the forced run after it.
@@ -75,15 +75,15 @@ class ForcedHandler:
             session: the session to advance; its pipeline has the spelling strategy.
             one_by_one: take at most one token, sampled or of a run.
         """
-        coalescer = self._coalescer_of(session)
+        fast_forward = self._fast_forward_of(session)
         if one_by_one:
-            coalescer.advance(session, 1)
-        elif not coalescer.advance(session):
-            coalescer.extend(session)
+            fast_forward.advance(session, 1)
+        elif not fast_forward.advance(session):
+            fast_forward.extend(session)
 
     def handle(
-        self, session: DecodeSession, request: CoalescenceRequest, revision: int, cancel: CancelToken, emit: Emit
-    ) -> CoalescenceAnswer:
+        self, session: DecodeSession, request: ForcedRequest, revision: int, cancel: CancelToken, emit: Emit
+    ) -> ForcedReply:
         """Answer a request about forced runs.
 
         Args:
@@ -107,12 +107,12 @@ class ForcedHandler:
             case ListIndex():
                 return self._index(session, revision, cancel)
 
-    def _coalescer_of(self, session: DecodeSession) -> FastForward:
+    def _fast_forward_of(self, session: DecodeSession) -> FastForward:
         from engine.decoding.forced.fast_forward import FastForward
 
-        known, strategy = self._coalescer, session.pipeline.coalesce
+        known, strategy = self._fast_forward, session.pipeline.forced
         if known is None or known[0] is not session or known[1] is not strategy:
-            known = self._coalescer = session, strategy, FastForward.of(session)
+            known = self._fast_forward = session, strategy, FastForward.of(session)
         return known[2]
 
     def _form(self, grammar: CompiledGrammar, cancel: CancelToken) -> tuple[CompiledGrammar, str]:

@@ -220,5 +220,5 @@ class IndexAnswer:
     can_close: bool = False
 
 
-CoalescenceRequest = FindForced | FindForcedHere | CompareSpellings | MeasureStrategies | ListIndex
-CoalescenceAnswer = ForcedAnswer | ForcedHereAnswer | SpellingsAnswer | StrategiesAnswer | IndexAnswer
+ForcedRequest = FindForced | FindForcedHere | CompareSpellings | MeasureStrategies | ListIndex
+ForcedReply = ForcedAnswer | ForcedHereAnswer | SpellingsAnswer | StrategiesAnswer | IndexAnswer

@@ -133,13 +133,13 @@ def force(session: DecodeSession, token_id: int) -> str:
     Raises:
         EngineError: there is no such token, or the generation is over.
     """
-    from engine.decoding.values import FORCE
+    from engine.decoding.values import StepOrigin
     from engine.vocabulary.visible import visible
 
     verdict = verdict_on(session, token_id)
     held_by = "processors" if session.removed_by(token_id) else "grammar"
     step = session.force(token_id)
-    if step.chosen_by != FORCE:
+    if step.origin != StepOrigin.FORCED_BY_USER:
         return ""
     token = step.name or visible(step.token or b"") or f"#{token_id}"
     on = "From here on every token is allowed; Back undoes it."

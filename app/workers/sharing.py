@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from app.workers.exporting import sentence
-from engine.document.shared_work import SharedGrammar, SharedWork
+from engine.document.content import DocumentFile, GrammarPart
 from engine.source import CancelledError, CancelToken, EngineError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class ShareTrace:
     """
 
     path: str
-    work: SharedWork
+    work: DocumentFile
     is_own: bool
 
 
@@ -73,7 +73,7 @@ def share(
     elif work.pipeline.zones is not None:
         language = None
     if grammar is not None:  # the last one that compiled is the one of the trace
-        work = msgspec.structs.replace(work, grammar=_text_of(grammar))
+        work = msgspec.structs.replace(work, grammar=GrammarPart.of(grammar))
     try:
         document = build_page_data(work, language, vocabulary, cancel)
         size = write_page(Path(request.path), page(document))
@@ -82,18 +82,3 @@ def share(
     except EngineError as error:
         return ShareAnswer(request.path, error=f"Nothing was shared. {sentence(error)}.")
     return ShareAnswer(request.path, size, len(document["steps"]))
-
-
-def _text_of(grammar: CompiledGrammar) -> SharedGrammar:
-    options = grammar.options
-    return msgspec.convert(
-        {
-            "notation": grammar.notation,
-            "text": grammar.source.text,
-            "dialect": options.dialect,
-            "whitespace": options.whitespace,
-            "escapes": options.escapes,
-            "additional": options.additional,
-        },
-        SharedGrammar,
-    )

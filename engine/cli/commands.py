@@ -128,10 +128,10 @@ def generate(arguments: argparse.Namespace) -> int:
     has_grammar = arguments.grammar is not None or arguments.grammar_file is not None
     if has_grammar != (arguments.notation is not None):
         arguments.parser.error("a grammar is --notation with --grammar or --grammar-file")
-    needs_grammar = pipeline.budget or pipeline.zones is not None or pipeline.coalesce is not Strategy.NONE
+    needs_grammar = pipeline.budget or pipeline.zones is not None or pipeline.forced is not Strategy.NONE
     if not has_grammar and (not by_tokens or needs_grammar):
         arguments.parser.error(
-            "--notation is required; --static, --pattern and --table go without, but for zones and --coalesce"
+            "--notation is required; --static, --pattern and --table go without, but for zones and --forced"
         )
     grammar = _compile(arguments, read_grammar(arguments)) if has_grammar else None
     if grammar is not None and grammar.is_empty:
@@ -252,7 +252,7 @@ def _step(step: Step) -> dict[str, object]:
         "z": step.z if step.was_asked else None,
         "allowed": step.allowed,
         "forced": step.forced,
-        "chosen_by": step.chosen_by,
+        "origin": step.origin,
     }
 
 

@@ -56,7 +56,8 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[_Command]:
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             about = {choice.dest: choice.help or "" for choice in action._choices_actions}  # noqa: SLF001
             for name, inner in action.choices.items():
-                yield _Command(name, about.get(name, ""), tuple(_options(inner)))
+                if name in about:  # else it is an alias
+                    yield _Command(name, about[name], tuple(_options(inner)))
 
 
 def _options(parser: argparse.ArgumentParser) -> Iterator[_Option]:

@@ -26,7 +26,7 @@ _NEGATIVE: Final = {
     "mask": "no match begins with the text",
     "export": "the grammar does not fit the target, or a limit stopped the export",
     "share": "the document cannot be replayed",
-    "coalesce": "no match begins with the text, or nothing is forced",
+    "forced": "no match begins with the text, or nothing is forced",
     "bench": "there is no grammar to measure",
 }
 """For each command, the meaning of its negative answer."""

@@ -1,4 +1,4 @@
-"""`coalesce`: the text that a grammar forces, its encodings, and the model calls that fast-forward saves.
+"""`forced`: the text that a grammar forces, its encodings, and the model calls that fast-forward saves.
 
 A JSON Schema accepts every escape that JSON has (`n` is also `\\u006e`), so hardly any of its text is forced. A server
 that writes only one form forces the keys: this form, which `export` writes too, is analysed unless `--spelling any` is
@@ -34,16 +34,16 @@ MOST_SHOWN = 12
 Count = Callable[[str], int]
 
 
-def add_coalesce(parser: argparse.ArgumentParser, text: Callable[[str], str], count: Count, natural: Count) -> None:
+def add_forced(parser: argparse.ArgumentParser, text: Callable[[str], str], count: Count, natural: Count) -> None:
     """Add the options of the command, except those of the grammar.
 
     Args:
-        parser: the parser of `coalesce`.
+        parser: the parser of `forced`.
         text: parses any text.
         count: parses a number from 1.
         natural: parses a number from 0.
     """
-    parser.set_defaults(run=coalesce, parser=parser)
+    parser.set_defaults(run=forced, parser=parser)
     parser.description = (
         "Shows the texts that a grammar forces, the automaton with them merged, the tokens that may spell them with "
         "what the model says of each, and how many calls of the model it saves not to ask for them."
@@ -67,7 +67,7 @@ def add_coalesce(parser: argparse.ArgumentParser, text: Callable[[str], str], co
     parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
-def coalesce(arguments: argparse.Namespace) -> int:
+def forced(arguments: argparse.Namespace) -> int:
     """Print what is forced and what that saves."""
     _check(arguments)
     with ProgressLine() as cancel:

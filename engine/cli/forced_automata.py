@@ -1,4 +1,4 @@
-"""The automaton of `coalesce`: as Graphviz text, as data, and as a token index."""
+"""The automaton of `forced`: as Graphviz text, as data, and as a token index."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from engine.cli.bench import bench
 from engine.cli.commands import check, explain, export, generate, mask, replay, share, step
 from engine.cli.completion import SHELLS, completion
 from engine.cli.exit_codes import help_text
-from engine.cli.forced import add_coalesce
+from engine.cli.forced import add_forced
 from engine.cli.processors import add_stages
 from engine.compile import NOTATIONS
 from engine.decoding import SamplerSettings, StopRule
@@ -59,11 +59,14 @@ def build_parser() -> argparse.ArgumentParser:
     _add_share(
         commands.add_parser("share", help="write a trace as a web page that replays it", epilog=help_text("share"))
     )
-    coalesce = commands.add_parser(
-        "coalesce", help="show what is forced, and what it saves", epilog=help_text("coalesce")
+    forced = commands.add_parser(
+        "forced",
+        aliases=["coalesce"],
+        help="show the text that is forced, and the calls of the model that this saves",
+        epilog=help_text("forced"),
     )
-    _add_grammar(coalesce)
-    add_coalesce(coalesce, _text, _count, _natural)
+    _add_grammar(forced)
+    add_forced(forced, _text, _count, _natural)
     _add_bench(
         commands.add_parser("bench", help="compare speed and verdicts with other engines", epilog=help_text("bench"))
     )

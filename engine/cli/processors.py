@@ -76,11 +76,12 @@ def add_stages(parser: argparse.ArgumentParser, text: Text, natural: Callable[[s
         "--order", metavar="NAMES", help=f"the stages from first to last, with commas ({','.join(DEFAULT_ORDER)})"
     )
     stages.add_argument(
+        "--forced",
         "--coalesce",
         choices=[one.value for one in Strategy],
         default=Strategy.NONE.value,
         help="take what the grammar forces without asking the model, in the longest tokens, as its tokenizer writes "
-        "it, or as the model finds it likeliest; see also the command coalesce (none)",
+        "it, or as the model finds it likeliest; see also the command forced (none)",
     )
     zones = parser.add_argument_group("a part of the output that the grammar rules")
     zones.add_argument("--after", type=text, default="", metavar="TEXT", help="the grammar begins behind this text")
@@ -123,7 +124,7 @@ def pipeline_of(arguments: argparse.Namespace) -> PipelineSettings:
             suppress=tuple(arguments.suppress),
             suppress_ids=tuple(arguments.suppress_token),
             bias=tuple(_bias(given) for given in arguments.bias),
-            coalesce=Strategy(arguments.coalesce),
+            forced=Strategy(arguments.forced),
         )
     except InvariantError as error:
         raise MisuseError(str(error)) from error

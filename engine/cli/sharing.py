@@ -8,10 +8,11 @@ from pathlib import Path
 
 from engine.cli.grammar_source import limits_of
 from engine.cli.output import CommandError, MisuseError, ProgressLine, complain
-from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
+from engine.compile import CompiledGrammar, compile_grammar
 from engine.diagnosis.share_page.page import page, write_page
 from engine.diagnosis.share_page.page_data import build_page_data
-from engine.document.shared_work import SharedWork, read_work
+from engine.document.codec import decode
+from engine.document.content import DocumentFile
 from engine.source import CancelToken, GrammarError, Limits, SourceText
 from engine.vocabulary import Vocabulary
 
@@ -31,7 +32,7 @@ def share(arguments: argparse.Namespace, vocabulary_of: Callable[[argparse.Names
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise MisuseError(f"cannot read {path}: {reason or error}") from error
-    work = read_work(data, path.name)
+    work = decode(data, path.name)
     with ProgressLine() as cancel:
         vocabulary = vocabulary_of(arguments, cancel) if arguments.model or arguments.tokenizer else None
         if vocabulary is not None:
@@ -49,13 +50,13 @@ def share(arguments: argparse.Namespace, vocabulary_of: Callable[[argparse.Names
     return 0
 
 
-def _titled(work: SharedWork, path: Path) -> SharedWork:
+def _titled(work: DocumentFile, path: Path) -> DocumentFile:
     import msgspec
 
     return work if work.title else msgspec.structs.replace(work, title=path.stem)
 
 
-def _check_vocabulary(work: SharedWork, vocabulary: Vocabulary) -> None:
+def _check_vocabulary(work: DocumentFile, vocabulary: Vocabulary) -> None:
     """Refuse the vocabulary of another model: its explanations would be about other tokens."""
     for node in work.trace.nodes:
         step = node.step
@@ -66,17 +67,11 @@ def _check_vocabulary(work: SharedWork, vocabulary: Vocabulary) -> None:
 
 
 def _language(
-    work: SharedWork, vocabulary: Vocabulary | None, limits: Limits, cancel: CancelToken
+    work: DocumentFile, vocabulary: Vocabulary | None, limits: Limits, cancel: CancelToken
 ) -> CompiledGrammar | None:
     """Return what the output must match; None, with a message, if it cannot be determined."""
     grammar = work.grammar
-    options = CompileOptions(
-        dialect=grammar.dialect,
-        whitespace=grammar.whitespace,
-        escapes=grammar.escapes,
-        additional=grammar.additional,
-        limits=limits,
-    )
+    options = grammar.options_within(limits)
     try:
         compiled = compile_grammar(grammar.notation, SourceText(grammar.text), options, cancel=cancel)
     except GrammarError as error:

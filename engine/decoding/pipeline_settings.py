@@ -143,7 +143,7 @@ class PipelineSettings:
         suppress: texts that are never written.
         suppress_ids: tokens that are never taken.
         bias: pairs of a text, or `#` and a token id, and the number to add to the logits of the tokens that contain it.
-        coalesce: how forced runs are decoded. It is no stage, since the model is not queried: a session takes one token
+        forced: how forced runs are decoded. It is no stage, since the model is not queried: a session takes one token
             at a time, and its caller reads this field (`FastForward`, `generate`).
     """
 
@@ -156,7 +156,7 @@ class PipelineSettings:
     suppress: tuple[str, ...] = ()
     suppress_ids: tuple[int, ...] = ()
     bias: tuple[tuple[str, float], ...] = ()
-    coalesce: Strategy = Strategy.NONE
+    forced: Strategy = Strategy.NONE
 
     def __post_init__(self) -> None:
         for name in self.order:

@@ -15,12 +15,16 @@ from typing import Any, NamedTuple
 from engine.source import InvariantError
 
 DEFAULT_MAX_TOKENS = 256
-REPLAYED = "replay"
-"""The origin of a step of an imported output: the model was not queried, and the step has no probability."""
-COALESCED = "coalesced"
-"""The origin of a step of a forced run taken in one go: the model was not queried, and the step has no probability."""
-FORCE = "force"
-"""The origin of a token that the grammar did not allow."""
+
+
+class StepOrigin(StrEnum):
+    """Why a step took its token."""
+
+    SAMPLER = "sampler"
+    USER = "user"  # the user chose an allowed token
+    FORCED_BY_USER = "forced by the user"  # against the grammar
+    REPLAYED = "replayed"  # from an output that was made elsewhere: the model was not asked
+    FAST_FORWARDED = "fast-forwarded"  # part of a forced run: the model was not asked
 
 
 class Finish(StrEnum):
@@ -187,8 +191,8 @@ class Step:
         allowed: the number of tokens that the grammar allowed.
         forced: whether it allowed only one.
         wanted_id: the model's top token at this step.
-        chosen_by: the origin: "sampler" or "user"; "force" for a token that the grammar did not allow; `REPLAYED` or
-            `COALESCED` if the model was not queried, so that the probabilities, `z` and `wanted_id` mean nothing.
+        origin: why the token was taken; if the model was not queried (`was_asked`), the probabilities, `z` and
+            `wanted_id` mean nothing.
         configuration: the automaton's configuration after it.
         entropy: the entropy of the model's distribution, nats; None in documents from before it was stored.
         mask_us, logits_ms: as in `Position`; None likewise.
@@ -205,7 +209,7 @@ class Step:
     allowed: int
     forced: bool
     wanted_id: int
-    chosen_by: str
+    origin: StepOrigin
     configuration: int
     entropy: float | None = None
     mask_us: float | None = None
@@ -216,7 +220,7 @@ class Step:
     @property
     def was_asked(self) -> bool:
         """True if the model was queried, so that its numbers are meaningful."""
-        return self.chosen_by not in (REPLAYED, COALESCED)
+        return self.origin not in (StepOrigin.REPLAYED, StepOrigin.FAST_FORWARDED)
 
 
 @dataclass(frozen=True, slots=True)

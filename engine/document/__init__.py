@@ -1,1 +1,4 @@
-"""Readers of saved work: `.turnstile` documents to share, and saved traces."""
+"""The `.turnstile` document: its content, its one codec, and saved outputs.
+
+The window, the command line, replay and shared pages all read documents through `codec`.
+"""

@@ -7,7 +7,7 @@ import pytest
 from driven_window import kill, read, recovered, start
 
 from app.document import DocumentFile, GrammarPart
-from app.document.file import encode
+from engine.document.codec import encode
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.document import DocumentFile, GrammarPart, ModelPart
-from app.document.file import encode
+from engine.document.codec import encode
 from engine.source.processes import without_working_directory
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +24,7 @@ COMMANDS = {
     "replay": ("replay", *GRAMMAR, "--text", "abx"),
     "generate": ("generate", *GRAMMAR, "--model", "shakespeare", "--max-tokens", "2"),
     "mask": ("mask", *GRAMMAR, "--model", "records"),
-    "coalesce": ("coalesce", *GRAMMAR, "--model", "records", "--max-tokens", "2"),
+    "forced": ("forced", *GRAMMAR, "--model", "records", "--max-tokens", "2"),
     "share": ("share", "work.turnstile", "--output", "work.html"),
     "bench": ("bench", *GRAMMAR, "--engines", "turnstile"),
     "svg": ("export", "--to", "svg", *GRAMMAR, "--output", "drawn.svg"),

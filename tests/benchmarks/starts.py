@@ -29,7 +29,7 @@ PANES = (
     "view.probabilities",
     "view.tests",
     "view.breakpoints",
-    "view.coalescence",
+    "view.forced",
     "view.twin",
     "view.explanation",
     "view.reference",

@@ -243,7 +243,7 @@ class SlotRunner:
         self.slots[slot] = request
         request.read = 0
         self.prompt_lengths[slot] = len(request.prompt)
-        self.table[slot] = -7  # what a former request left behind
+        self.table[slot] = -7  # what a archived request left behind
         self.table[slot, : len(request.ids)] = torch.tensor(request.ids, dtype=torch.int32)
         return any([one.add_request(slot, request.params) for one in self._processors])  # noqa: C419 - all are told
 

@@ -38,7 +38,7 @@ class Marks:
 
     def take_breakpoints(self, breakpoints: Iterable[Breakpoint]) -> None:
         """Store the breakpoints on states or rules; `show` marks them."""
-        on_states = (one for one in breakpoints if one.kind is not BreakpointKind.PLACE)
+        on_states = (one for one in breakpoints if one.kind is not BreakpointKind.POSITION)
         self._breakpoints = {(one.name, one.state): one.enabled for one in on_states}
 
     def show(self, levels: Levels | None, view: ViewState, automaton: Automaton | None, drawn: Drawing | None) -> None:

@@ -11,14 +11,14 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from app import theme
 from app.display_text import count, percent, token_text
-from app.panes.generation.chip import former_chips
+from app.panes.generation.chip import archived_chips
 from app.panes.generation.chip_view import ChipView
 from app.theme.buttons import push_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
 from app.widgets.elided_label import ElidedLabel
 from app.workers.decode_messages import BaselineAnswer
-from engine.decoding.values import FORCE, ArchivedBranch, BaselineRun, Finish, Step
+from engine.decoding.values import ArchivedBranch, BaselineRun, Finish, Step, StepOrigin
 
 _EMPTY = "See what the model would have written without the grammar: same prompt, same sampler, same seed."
 _ENDS = {
@@ -73,7 +73,7 @@ class TwinPage(QWidget):
             (self.without_title, self.without, twin.free if twin else (), "Without the grammar"),
         ):
             at = twin.diverges if twin is not None else None
-            view.show_chips(former_chips(ArchivedBranch("", "", steps)), at)
+            view.show_chips(archived_chips(ArchivedBranch("", "", steps)), at)
             title.set_text(f"{name} · {count(len(steps), 'token')}" if steps else name)
         self._refresh()
 
@@ -158,7 +158,7 @@ def verdict_of(twin: BaselineRun) -> str:
 
 
 def _reason(mine: Step, free: Step) -> str:
-    if mine.chosen_by in ("user", FORCE):
+    if mine.origin in (StepOrigin.USER, StepOrigin.FORCED_BY_USER):
         return "You chose the token."
     if not mine.was_asked:
         return "Its text is forced there, and was taken without asking the model."

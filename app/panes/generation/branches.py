@@ -68,10 +68,10 @@ def _branch(leaf: TraceNode, nodes: dict[int, TraceNode], shown: set[int], trace
     )
 
 
-def name_of(former: ArchivedBranch) -> str:
+def name_of(archived: ArchivedBranch) -> str:
     """Return what distinguishes an archived branch: its model and its prompt."""
-    prompt = prompt_text(former.prompt)
-    return f"{former.model} · prompt “{prompt}”" if prompt else f"{former.model} · no prompt"
+    prompt = prompt_text(archived.prompt)
+    return f"{archived.model} · prompt “{prompt}”" if prompt else f"{archived.model} · no prompt"
 
 
 class BranchStrip(QWidget):
@@ -79,16 +79,16 @@ class BranchStrip(QWidget):
 
     Signals:
         branch_clicked(step id): show the branch that ends in this step.
-        former_clicked(ArchivedBranch): show this output of another prompt or model.
+        archived_clicked(ArchivedBranch): show this output of another prompt or model.
     """
 
     branch_clicked = Signal(int)
-    former_clicked = Signal(object)
+    archived_clicked = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._branches: tuple[Branch, ...] = ()
-        self._former: tuple[ArchivedBranch, ...] = ()
+        self._archived: tuple[ArchivedBranch, ...] = ()
         self._model = ""
         self._buttons: list[QToolButton] = []
         title = Label("Branches")
@@ -111,10 +111,10 @@ class BranchStrip(QWidget):
             self._branches = branches
             self._fill()
 
-    def show_former(self, former: tuple[ArchivedBranch, ...], model: str) -> None:
+    def show_archived(self, archived: tuple[ArchivedBranch, ...], model: str) -> None:
         """Show archived branches after the others, the latest first, labelled by what differs from `model`."""
-        if (former, model) != (self._former, self._model):
-            self._former, self._model = former, model
+        if (archived, model) != (self._archived, self._model):
+            self._archived, self._model = archived, model
             self._fill()
 
     @property
@@ -127,21 +127,21 @@ class BranchStrip(QWidget):
             self._row.removeWidget(button)
             button.deleteLater()
         branches = self._branches[:_MOST_BUTTONS]
-        former = self._former[: _MOST_BUTTONS - len(branches)]
-        self._buttons = [*map(self._button, branches), *map(self._former_button, former)]
+        archived = self._archived[: _MOST_BUTTONS - len(branches)]
+        self._buttons = [*map(self._button, branches), *map(self._archived_button, archived)]
         for index, button in enumerate(self._buttons):
             self._row.insertWidget(1 + index, button)
-        self._fill_menu(self._branches[len(branches) :], self._former[len(former) :])
+        self._fill_menu(self._branches[len(branches) :], self._archived[len(archived) :])
         self.setVisible(bool(self._buttons))
 
-    def _former_button(self, former: ArchivedBranch) -> QToolButton:
+    def _archived_button(self, archived: ArchivedBranch) -> QToolButton:
         font = theme.ui_font()
-        prompt = prompt_text(former.prompt)
+        prompt = prompt_text(archived.prompt)
         same = f"“{prompt}”" if prompt else "no prompt"
-        text = f"{former.model if former.model != self._model else same}: {_text_of(former.steps)}"
+        text = f"{archived.model if archived.model != self._model else same}: {_text_of(archived.steps)}"
         elided = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, _FORMER_WIDTH)
-        button = tool_button(elided, _former_tip(former), role="former")
-        button.clicked.connect(lambda: self.former_clicked.emit(former))
+        button = tool_button(elided, _archived_tip(archived), role="archived")
+        button.clicked.connect(lambda: self.archived_clicked.emit(archived))
         return button
 
     def _button(self, branch: Branch) -> QToolButton:
@@ -153,20 +153,20 @@ class BranchStrip(QWidget):
         button.clicked.connect(lambda: self.branch_clicked.emit(branch.leaf))
         return button
 
-    def _fill_menu(self, branches: tuple[Branch, ...], former: tuple[ArchivedBranch, ...]) -> None:
+    def _fill_menu(self, branches: tuple[Branch, ...], archived: tuple[ArchivedBranch, ...]) -> None:
         self._menu.clear()
         for branch in branches:
             action = QAction(_plain(f"{_cut(branch.text)}   {_origin(branch)}"), self._menu)
             action.triggered.connect(lambda _checked=False, leaf=branch.leaf: self.branch_clicked.emit(leaf))
             self._menu.addAction(action)
-        if former:
+        if archived:
             self._menu.addSeparator()
-        for one in former:
+        for one in archived:
             action = QAction(_plain(f"{_cut(_text_of(one.steps))}   {_cut(name_of(one))}"), self._menu)
-            action.triggered.connect(lambda _checked=False, one=one: self.former_clicked.emit(one))
+            action.triggered.connect(lambda _checked=False, one=one: self.archived_clicked.emit(one))
             self._menu.addAction(action)
-        self._more.setText(f"+{len(branches) + len(former)}")
-        self._more.setVisible(bool(branches or former))
+        self._more.setText(f"+{len(branches) + len(archived)}")
+        self._more.setVisible(bool(branches or archived))
 
 
 def _text_of(steps: Iterable[Step]) -> str:
@@ -187,9 +187,9 @@ def _tip(branch: Branch) -> str:
     return f"{branch.text}\n{steps}{illegal}\nClick shows it"
 
 
-def _former_tip(former: ArchivedBranch) -> str:
-    steps = count(len(former.steps), "token")
-    return f"{_text_of(former.steps)}\n{steps}, {name_of(former)}\nClick shows it, to read only"
+def _archived_tip(archived: ArchivedBranch) -> str:
+    steps = count(len(archived.steps), "token")
+    return f"{_text_of(archived.steps)}\n{steps}, {name_of(archived)}\nClick shows it, to read only"
 
 
 def _plain(text: str) -> str:

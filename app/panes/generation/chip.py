@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from app.display_text import count, duration, percent, token_text
 from app.panes.generation.chip_tip import tip_with_favourites
-from engine.decoding.values import COALESCED, FORCE, REPLAYED, ArchivedBranch, Step, Trace, TraceNode
+from engine.decoding.values import ArchivedBranch, Step, StepOrigin, Trace, TraceNode
 
 
 class ChipKind(StrEnum):
@@ -20,7 +20,7 @@ class ChipKind(StrEnum):
     FORCED = "forced"  # the grammar left no choice
     ILLEGAL = "illegal"  # the present grammar does not allow it
     REPLAYED = "replayed"  # no model was called: there is no p
-    COALESCED = "coalesced"  # taken as part of a forced run: no model was called either
+    FAST_FORWARDED = "fast-forwarded"  # taken as part of a forced run: no model was called either
     PLAIN = "plain"  # part of a prompt, without a decision
 
 
@@ -86,11 +86,17 @@ def chips_of(trace: Trace, known: Known | None = None) -> tuple[tuple[Chip, ...]
     return tuple(entry[3] for entry in known), current
 
 
-def former_chips(former: ArchivedBranch) -> tuple[Chip, ...]:
+def archived_chips(archived: ArchivedBranch) -> tuple[Chip, ...]:
     """Return the chips of an output that can only be read."""
     return tuple(
-        _chip(TraceNode(index, None, step), index, ahead=False, illegal=step.chosen_by == FORCE, can_be_gone_to=False)
-        for index, step in enumerate(former.steps)
+        _chip(
+            TraceNode(index, None, step),
+            index,
+            ahead=False,
+            illegal=step.origin == StepOrigin.FORCED_BY_USER,
+            can_be_gone_to=False,
+        )
+        for index, step in enumerate(archived.steps)
     )
 
 
@@ -104,8 +110,14 @@ def prompt_chips(tokens: tuple[tuple[int, str], ...]) -> tuple[Chip, ...]:
 
 def _chip(node: TraceNode, index: int, *, ahead: bool, illegal: bool, can_be_gone_to: bool = True) -> Chip:
     step = node.step
-    kind = ChipKind.REPLAYED if step.chosen_by == REPLAYED else ChipKind.TAKEN
-    kind = ChipKind.COALESCED if step.chosen_by == COALESCED else ChipKind.FORCED if step.forced else kind
+    kind = ChipKind.REPLAYED if step.origin == StepOrigin.REPLAYED else ChipKind.TAKEN
+    kind = (
+        ChipKind.FAST_FORWARDED
+        if step.origin == StepOrigin.FAST_FORWARDED
+        else ChipKind.FORCED
+        if step.forced
+        else kind
+    )
     kind = ChipKind.ILLEGAL if illegal else kind
     return Chip(
         id=node.id,
@@ -116,7 +128,7 @@ def _chip(node: TraceNode, index: int, *, ahead: bool, illegal: bool, can_be_gon
         time_ms=time_of(step),
         is_partial=_is_partial(step.token),
         is_name=bool(step.name),
-        by_user=step.chosen_by in ("user", FORCE),
+        by_user=step.origin in (StepOrigin.USER, StepOrigin.FORCED_BY_USER),
         ahead=ahead,
         breaks=step.token is not None and step.token.endswith(b"\n"),
         tip=partial(_tip, step, index, illegal=illegal, can_be_gone_to=can_be_gone_to),
@@ -142,7 +154,7 @@ def _tip(step: Step, index: int, *, illegal: bool, can_be_gone_to: bool) -> str:
     lines = [f"step {index + 1}: {token_text(step.token, step.name, step.token_id)}   id {step.token_id}"]
     if _is_partial(step.token) and step.token is not None:
         lines.append(f"a part of a character: bytes {step.token.hex(' ').upper()}")
-    if step.chosen_by == FORCE:
+    if step.origin == StepOrigin.FORCED_BY_USER:
         lines.append("forced against the grammar, which has no say from here on")
     elif illegal:
         lines.append("the present grammar does not allow it")
@@ -161,14 +173,14 @@ def _tip(step: Step, index: int, *, illegal: bool, can_be_gone_to: bool) -> str:
 
 
 def _origin_lines(step: Step) -> list[str]:
-    if step.chosen_by == COALESCED:
-        return ["coalesced: the text is forced here, and its tokens were taken in one go, not asked for"]
-    if step.chosen_by == REPLAYED:
+    if step.origin == StepOrigin.FAST_FORWARDED:
+        return ["fast-forwarded: the grammar forces this text, so its tokens were taken in one go"]
+    if step.origin == StepOrigin.REPLAYED:
         return ["from an output that was pasted: no model was asked"]
     lines = []
     if step.wanted_id != step.token_id and not step.top:
         lines.append(f"the model's favourite was token #{step.wanted_id}")
     if (took := time_of(step)) is not None:
         lines.append(f"took {duration(took / 1e3)}, the mask {duration((step.mask_us or 0.0) / 1e6)} of it")
-    lines.append("drawn by the sampler" if step.chosen_by == "sampler" else "chosen by you")
+    lines.append("drawn by the sampler" if step.origin == StepOrigin.SAMPLER else "chosen by you")
     return lines

@@ -116,7 +116,7 @@ def colours_of(chip: Chip, by: ChipColours, share: float | None) -> tuple[QColor
     if chip.kind in _FIXED:
         fill, ink = _FIXED[chip.kind]
         return theme.colour(fill), theme.colour(ink)
-    if chip.kind in (ChipKind.FORCED, ChipKind.COALESCED) and by in (ChipColours.PROBABILITY, ChipColours.CHOICE):
+    if chip.kind in (ChipKind.FORCED, ChipKind.FAST_FORWARDED) and by in (ChipColours.PROBABILITY, ChipColours.CHOICE):
         return theme.colour(_FORCED[0]), theme.colour(_FORCED[1])
     text = theme.colour(Role.TEXT)
     if share is None:

@@ -201,7 +201,7 @@ class ChipView(QAbstractScrollArea):
             frame = QPen(theme.colour(Role.MUTED), 1)
         elif chip.is_partial:
             frame = QPen(theme.colour(Role.MUTED), 1, Qt.PenStyle.DashLine)
-        elif chip.kind in (ChipKind.FORCED, ChipKind.COALESCED, ChipKind.ILLEGAL):
+        elif chip.kind in (ChipKind.FORCED, ChipKind.FAST_FORWARDED, ChipKind.ILLEGAL):
             frame = QPen(theme.colour(Role.ERROR if chip.kind is ChipKind.ILLEGAL else Role.FORCED), 1)
         elif chip.kind is ChipKind.REPLAYED:
             frame = QPen(theme.colour(Role.BORDER), 1)
@@ -216,7 +216,7 @@ class ChipView(QAbstractScrollArea):
         draw_token(painter, inner, chip.text, colours, struck=chip.kind is ChipKind.ILLEGAL)
         if share is not None and (chip.kind is ChipKind.TAKEN or self._colours is not ChipColours.PROBABILITY):
             self._paint_line(painter, box, share, line_of(self._colours, share))
-        if chip.kind is ChipKind.COALESCED:
+        if chip.kind is ChipKind.FAST_FORWARDED:
             self._paint_run(painter, index, box)
         if chip.by_user:
             painter.setPen(Qt.PenStyle.NoPen)
@@ -232,7 +232,7 @@ class ChipView(QAbstractScrollArea):
         """Paint a band over the tokens of a run that was taken at once."""
         is_continued = (
             index > 0
-            and self._chips[index - 1].kind is ChipKind.COALESCED
+            and self._chips[index - 1].kind is ChipKind.FAST_FORWARDED
             and self._flow.line[index - 1] == self._flow.line[index]
         )
         left = box.left() - _GAP - _RADIUS if is_continued else box.left() + _RADIUS

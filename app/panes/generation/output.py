@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWid
 from app import theme
 from app.display_text import count, duration
 from app.panes.generation.branches import BranchStrip, branches_of, name_of
-from app.panes.generation.chip import Known, chips_of, former_chips
+from app.panes.generation.chip import Known, archived_chips, chips_of
 from app.panes.generation.chip_colours import SCALES, ChipColours, Legend
 from app.panes.generation.chip_view import ChipView
 from app.theme.buttons import give_menu, push_button, tool_button
@@ -84,7 +84,7 @@ class OutputBox(QWidget):
         layout.addWidget(self.branches)
         self.chips.chip_clicked.connect(self._on_chip)
         self.branches.branch_clicked.connect(self.node_clicked)
-        self.branches.former_clicked.connect(self.read)
+        self.branches.archived_clicked.connect(self.read)
         self.resume.clicked.connect(lambda: self.read(None))
         self.copy.clicked.connect(self._copy)
 
@@ -118,15 +118,15 @@ class OutputBox(QWidget):
         for action in self._choices.actions():
             action.setChecked(action.data() == by.value)
 
-    def show_former(self, former: tuple[ArchivedBranch, ...]) -> None:
+    def show_archived(self, archived: tuple[ArchivedBranch, ...]) -> None:
         """Offer the archived outputs of earlier prompts and models."""
-        self.branches.show_former(former, self._view.model.name if self._view.model else "")
-        if self._archived is not None and self._archived not in former:
+        self.branches.show_archived(archived, self._view.model.name if self._view.model else "")
+        if self._archived is not None and self._archived not in archived:
             self.read(None)
 
-    def read(self, former: ArchivedBranch | None) -> None:
+    def read(self, archived: ArchivedBranch | None) -> None:
         """Show an archived output in place of the present one; None returns to that."""
-        self._archived = former
+        self._archived = archived
         self._refresh()
 
     def _fill_colours(self) -> None:
@@ -148,7 +148,7 @@ class OutputBox(QWidget):
         self.title.setText("Output" if read is None else "Earlier output")
         self.resume.setVisible(read is not None)
         if read is not None:
-            self.chips.show_chips(former_chips(read), None)
+            self.chips.show_chips(archived_chips(read), None)
             self.tally.set_text(f"read-only · {count(len(read.steps), 'token')} · {name_of(read)}")
             self.title.setToolTip(plain_text(self.tally.text()))
             self.copy.show()
@@ -183,15 +183,15 @@ def _tally(taken: int, view: DecodeView) -> str:
 
 def _saved(taken: int, view: DecodeView) -> str:
     """Describe what forced runs have saved so far; empty if they are not taken."""
-    if view.pipeline.coalesce is Strategy.NONE:
+    if view.pipeline.forced is Strategy.NONE:
         return ""
     trace = view.trace
     nodes = {node.id: node.step for node in trace.nodes}
     saved = savings_of([nodes[node_id] for node_id in trace.path[:taken]])
-    if view.pipeline.coalesce is Strategy.PROBABLE:
-        return f" · {saved.coalesced:,} in forced runs, the model asked for their spelling"
+    if view.pipeline.forced is Strategy.PROBABLE:
+        return f" · {saved.forced:,} in forced runs, the model asked for their spelling"
     time = f", about {duration(saved.seconds)}" if saved.seconds is not None and saved.calls else ""
-    return f" · {saved.coalesced:,} in forced runs: {count(saved.calls, 'call')} saved{time}"
+    return f" · {saved.forced:,} in forced runs: {count(saved.calls, 'call')} saved{time}"
 
 
 def _shown(view: DecodeView) -> tuple[object, ...]:

@@ -142,9 +142,9 @@ class GenerationPane(QFrame):
             self.stop_many("Stopped")
         self._show_note(view)
 
-    def show_former(self, former: tuple[ArchivedBranch, ...]) -> None:
+    def show_archived(self, archived: tuple[ArchivedBranch, ...]) -> None:
         """Offer the archived outputs of earlier prompts and models."""
-        self.output.show_former(former)
+        self.output.show_archived(archived)
         self._division.fit()
 
     def show_drawn(self, drawn: ByteDfa | None, live: int | None) -> None:

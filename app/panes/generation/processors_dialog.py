@@ -30,7 +30,7 @@ from app import theme
 from app.actions import LOCAL_KEYS, set_tip
 from app.display_text import unmarked
 from app.panes.generation.processors_fields import SWITCHED, Fields
-from app.panes.generation.processors_format import COALESCE_TEXTS, STAGE_TEXTS, stage_facts
+from app.panes.generation.processors_format import FORCED_TEXTS, STAGE_TEXTS, stage_facts
 from app.theme.buttons import push_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
@@ -94,11 +94,11 @@ class ProcessorsDialog(QDialog):
         set_tip(self.up, "Move the stage up: it comes sooner", "processors.up")
         set_tip(self.down, "Move the stage down: it comes later", "processors.down")
         set_tip(self.close_button, "Close", "dialog.close")
-        self.coalesce = QComboBox()
-        self.coalesce.setAccessibleName("Forced runs")
-        self.coalesce.setToolTip("What happens where the grammar leaves no choice; see the tab Coalescence")
-        for strategy, text in COALESCE_TEXTS.items():
-            self.coalesce.addItem(text, strategy.value)
+        self.forced = QComboBox()
+        self.forced.setAccessibleName("Forced runs")
+        self.forced.setToolTip("What happens where the grammar leaves no choice; see the tab Forced text")
+        for strategy, text in FORCED_TEXTS.items():
+            self.forced.addItem(text, strategy.value)
         self.message = Label(wraps=True)
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._error_frame = QFrame()
@@ -246,7 +246,7 @@ class ProcessorsDialog(QDialog):
         inner.addWidget(self.message, 1)
         foot = QHBoxLayout()
         forced = Label("Forced runs")
-        forced.setBuddy(self.coalesce)
+        forced.setBuddy(self.forced)
         foot.setSpacing(theme.SPACE_S)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
@@ -263,7 +263,7 @@ class ProcessorsDialog(QDialog):
         layout.addWidget(self._error_frame)
         layout.addLayout(foot)
         foot.addWidget(forced)
-        foot.addWidget(self.coalesce)
+        foot.addWidget(self.forced)
         foot.addSpacing(theme.SPACE_M)
         foot.addWidget(self.reset)
         foot.addStretch(1)
@@ -279,7 +279,7 @@ class ProcessorsDialog(QDialog):
         self.fields.sampler_wanted.connect(self.sampler_wanted)
         self.up.clicked.connect(lambda: self.move_stage(-1))
         self.down.clicked.connect(lambda: self.move_stage(1))
-        self.coalesce.activated.connect(lambda _index: self._check())
+        self.forced.activated.connect(lambda _index: self._check())
         self.reset.clicked.connect(self.restore_defaults)
         self.close_button.clicked.connect(self.close)
         theme.themes.changed.connect(self._show_stage_texts)
@@ -294,7 +294,7 @@ class ProcessorsDialog(QDialog):
         for stage in settings.stages:
             self.stages.addItem(items[stage])
         self.fields.show_settings(settings, keep)
-        self.coalesce.setCurrentIndex(list(COALESCE_TEXTS).index(settings.coalesce))
+        self.forced.setCurrentIndex(list(FORCED_TEXTS).index(settings.forced))
         facts = stage_facts(settings)
         for stage in SWITCHED:
             is_on = stage in facts or stage in keep
@@ -313,9 +313,9 @@ class ProcessorsDialog(QDialog):
         """Return what is typed, and the unreadable stages with the reasons; these keep their settings."""
         checked = (self._item(stage).checkState() is Qt.CheckState.Checked for stage in SWITCHED)
         on = frozenset(stage for stage, is_on in zip(SWITCHED, checked, strict=True) if is_on)
-        strategy = Strategy(self.coalesce.currentData())
+        strategy = Strategy(self.forced.currentData())
         settings, unreadable = self.fields.settings(self.order, on, self._sent[-1] if self._sent else self._in_force)
-        return replace(settings, coalesce=strategy), unreadable
+        return replace(settings, forced=strategy), unreadable
 
     def _on_edited(self, name: str) -> None:
         stage = StageName(name)

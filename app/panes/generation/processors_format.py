@@ -34,7 +34,7 @@ STAGE_TEXTS = {
     StageName.TOP_P: "Top-p",
     StageName.MIN_P: "Min-p",
 }
-COALESCE_TEXTS = {
+FORCED_TEXTS = {
     Strategy.NONE: "are asked for",
     Strategy.LONGEST: "in the longest tokens",
     Strategy.OWN: "as the tokenizer writes",
@@ -167,8 +167,8 @@ def summary(settings: PipelineSettings) -> str:
     parts = [facts[name] for name in settings.stages if name in facts]
     if settings.stages != DEFAULT_ORDER:
         parts.append("own order")
-    if settings.coalesce is not Strategy.NONE:
-        parts.append(f"forced runs {COALESCE_TEXTS[settings.coalesce]}")
+    if settings.forced is not Strategy.NONE:
+        parts.append(f"forced runs {FORCED_TEXTS[settings.forced]}")
     return " · ".join(parts)
 
 

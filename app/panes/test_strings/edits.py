@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from PySide6.QtGui import QUndoCommand
 
-from engine.diagnosis.test_strings.values import ExpectedText
+from engine.document.content import ExpectedText
 
 
 class TextsChange(QUndoCommand):

@@ -13,8 +13,8 @@ from app.models.rows import rest_of_row
 from app.theme import Role
 from app.theme.icons import icon
 from app.theme.plain_text import plain_text
-from engine.diagnosis.test_strings.values import ExpectedText
 from engine.diagnosis.verdicts.verdict import Failure, Verdict, VerdictOutcome
+from engine.document.content import ExpectedText
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()

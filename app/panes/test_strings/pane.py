@@ -37,7 +37,8 @@ from app.theme.labels import Label
 from app.theme.plain_text import plain_text
 from app.widgets.delegate_focus import delegate_focus
 from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
-from engine.diagnosis.test_strings.values import Coverage, ExpectedText, Suggestion, SuggestionKind
+from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
+from engine.document.content import ExpectedText
 from engine.source import SourceText
 
 _TEACHING = (

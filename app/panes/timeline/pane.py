@@ -21,7 +21,7 @@ from app.theme.labels import Label
 from app.widgets.deferred_import import PLOTS, DeferredImport
 from app.widgets.throttle import Throttle
 from app.widgets.token_paint import tabular
-from engine.decoding.values import COALESCED, FORCE, REPLAYED, Step, Trace
+from engine.decoding.values import Step, StepOrigin, Trace
 
 _EMPTY = "Every step is drawn here as it is taken: allowed mass, entropy, allowed tokens and the time of the mask."
 _PREPARING = "Preparing the drawing…"
@@ -171,9 +171,13 @@ class TimelinePane(QFrame):
         if unknown := [name for name, value in known.items() if value is None]:
             lines.append(f"{', '.join(unknown)}: {UNKNOWN}")
         lines += ["forced: the only token allowed"] if step.forced else []
-        lines += ["of an output from elsewhere: no model was asked"] if step.chosen_by == REPLAYED else []
-        lines += ["of a forced run: taken in one go, the model was not asked"] if step.chosen_by == COALESCED else []
-        lines += ["forced by you against the grammar"] if step.chosen_by == FORCE else []
+        lines += ["of an output from elsewhere: no model was asked"] if step.origin == StepOrigin.REPLAYED else []
+        lines += (
+            ["of a forced run: taken in one go, the model was not asked"]
+            if step.origin == StepOrigin.FAST_FORWARDED
+            else []
+        )
+        lines += ["forced by you against the grammar"] if step.origin == StepOrigin.FORCED_BY_USER else []
         return "\n".join([*lines, "Click goes there"])
 
     def _go(self, index: int) -> None:

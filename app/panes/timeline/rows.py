@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from app import theme
 from app.display_text import count, duration, percent
-from engine.decoding.values import FORCE, Step, Trace
+from engine.decoding.values import Step, StepOrigin, Trace
 
 Role = theme.Role
 
@@ -101,7 +101,7 @@ def values_of(row: TimelineRow, steps: tuple[Step, ...], illegal: frozenset[int]
         illegal: the indices of the illegal steps. After one that the user did not force, nothing is known of steps that
             were not generated.
     """
-    broken = min((index for index in illegal if steps[index].chosen_by != FORCE), default=len(steps))
+    broken = min((index for index in illegal if steps[index].origin != StepOrigin.FORCED_BY_USER), default=len(steps))
     return [None if index > broken and not step.was_asked else row.value(step) for index, step in enumerate(steps)]
 
 

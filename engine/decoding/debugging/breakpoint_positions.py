@@ -65,7 +65,7 @@ def _in_expression(grammar: Grammar, source: SourceText, offset: int) -> Breakpo
         return None
     text = source.excerpt(found)
     label = text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
-    return Breakpoint(BreakpointKind.PLACE, offset=found.start, label=label)
+    return Breakpoint(BreakpointKind.POSITION, offset=found.start, label=label)
 
 
 def _holds(span: Span, offset: int) -> bool:

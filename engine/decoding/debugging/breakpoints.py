@@ -30,7 +30,7 @@ class BreakpointKind(StrEnum):
 
     RULE = "rule"
     STATE = "state"
-    PLACE = "place"
+    POSITION = "position"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Breakpoint:
                 return self.name == other.name
             case BreakpointKind.STATE:
                 return (self.name, self.state) == (other.name, other.state)
-            case BreakpointKind.PLACE:
+            case BreakpointKind.POSITION:
                 return self.offset == other.offset
 
 
@@ -127,7 +127,7 @@ def _is_entered(one: Breakpoint, passage: RuleEvents) -> bool:
     match one.kind:
         case BreakpointKind.RULE:
             return one.name in passage.entered
-        case BreakpointKind.PLACE:
+        case BreakpointKind.POSITION:
             return any(one.offset in span for span in passage.read)
         case BreakpointKind.STATE:
             return False

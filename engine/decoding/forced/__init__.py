@@ -4,7 +4,7 @@ The known part is a text, but a model reads tokens: `name` is one token, or four
 model's next prediction depends on which. So a forced run is found by bytes (`merging`; for JSON up to formatting,
 `forced`), tokenised in every way that the vocabulary permits (`lattice`) and as the tokenizer would
 (`tokenizer_encoding`). A model compares the encodings (`encodings`), and a strategy picks one (`strategies`), when a
-session is stepped (`fast_forward`) or a complete text is generated (`generation`). `PipelineSettings.coalesce` selects
+session is stepped (`fast_forward`) or a complete text is generated (`generation`). `PipelineSettings.forced` selects
 the strategy of a session.
 
 Source: R. Louf, "Coalescence: making LLM inference 5x faster", 2024; for the ends of a run, "token healing" as in

@@ -14,6 +14,7 @@ from engine.decoding.forced.encodings import MOST_CALLS, asking
 from engine.decoding.forced.strategies import MOST_TAKEN_BACK, fast_forward_tokens, forced_run
 from engine.decoding.pipeline_settings import Strategy
 from engine.decoding.session import DecodeSession
+from engine.decoding.values import StepOrigin
 from engine.models import LogitSource
 from engine.models.tokenizer_spelling import Spell, speller_of
 
@@ -74,7 +75,7 @@ class FastForward:
     @classmethod
     def of(cls, session: DecodeSession) -> FastForward:
         """Create the fast-forward that a session's pipeline asks for."""
-        return cls(session.model, session.pipeline.coalesce, spell=speller_of(session.model))
+        return cls(session.model, session.pipeline.forced, spell=speller_of(session.model))
 
     def advance(self, session: DecodeSession, most: int | None = None) -> int:
         """Take a forced run, or else one sampled token; return the number of tokens taken from a run, else 0.
@@ -129,4 +130,4 @@ class FastForward:
 def _replaceable(session: DecodeSession) -> int:
     """Return how many of the last steps may be replaced: those after the last one that the user chose."""
     steps = session.steps
-    return next((i for i, step in enumerate(reversed(steps)) if step.chosen_by == "user"), len(steps))
+    return next((i for i, step in enumerate(reversed(steps)) if step.origin == StepOrigin.USER), len(steps))

@@ -101,7 +101,7 @@ def generate_fast_forward(  # noqa: PLR0913 - those of `generate`, the strategy 
         max_tokens=max_tokens,
         stop_at=stop_at,
         kept_logits=1,
-        pipeline=replace(pipeline, coalesce=Strategy(strategy)),
+        pipeline=replace(pipeline, forced=Strategy(strategy)),
     )
     fast_forward = FastForward(counted, strategy, spell=speller_of(model))
     while session.finish is None:

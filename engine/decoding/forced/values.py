@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from engine.decoding.pipeline_settings import Strategy
-from engine.decoding.values import COALESCED, Generation, Step
+from engine.decoding.values import Generation, Step, StepOrigin
 
 Path = tuple[int, ...]
 """Token ids."""
@@ -114,13 +114,13 @@ class Savings:
 
     Attributes:
         tokens: the number of tokens of the output.
-        coalesced: how many of them came in forced runs.
+        forced: how many of them came in forced runs.
         calls: the number of model calls saved.
         seconds: the estimated duration of those calls, from the other calls of this output; None if unknown.
     """
 
     tokens: int
-    coalesced: int
+    forced: int
     calls: int
     seconds: float | None
 
@@ -130,7 +130,7 @@ class FastForwardGeneration:
     """A generation with fast-forward, and its cost.
 
     Attributes:
-        generation: as `generate` returns it; steps without a model call are `COALESCED`.
+        generation: as `generate` returns it; steps without a model call are `FAST_FORWARDED`.
         strategy: how forced runs were encoded.
         calls: the number of model calls.
         unasked: how many of the tokens have no model call.
@@ -158,7 +158,7 @@ def savings_of(steps: Sequence[Step]) -> Savings:
 
     A call is saved if a token was taken without a model answer; a step where the user looked at the candidates had one.
     """
-    runs = [step for step in steps if step.chosen_by == COALESCED]
+    runs = [step for step in steps if step.origin == StepOrigin.FAST_FORWARDED]
     saved = sum(step.logits_ms is None for step in runs)
     times = [step.logits_ms for step in steps if step.was_asked and step.logits_ms]
     seconds = saved * median(times) / 1_000 if times else None

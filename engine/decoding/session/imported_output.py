@@ -1,6 +1,6 @@
 """An output from elsewhere as a trace of steps without model answers.
 
-The grammar's numbers of a step are computed; the model's are unknown and are not invented: such a step has `chosen_by`
+The grammar's numbers of a step are computed; the model's are unknown and are not invented: such a step has the origin
 `REPLAYED`, and its probabilities must not be shown.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.constraint import constraint_for
 from engine.decoding.session.snapshots import unasked_step
-from engine.decoding.values import REPLAYED, Trace, TraceNode
+from engine.decoding.values import StepOrigin, Trace, TraceNode
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary
 
@@ -39,7 +39,7 @@ def pasted_trace(ids: Sequence[int], grammar: CompiledGrammar | None, vocabulary
         if index < legal and not constraint.accept(token_id):
             legal = index
         forced = allowed == 1 and index < legal
-        step = unasked_step(vocabulary, token_id, allowed, constraint.configuration, REPLAYED, forced=forced)
+        step = unasked_step(vocabulary, token_id, allowed, constraint.configuration, StepOrigin.REPLAYED, forced=forced)
         nodes.append(TraceNode(index, index - 1 if index else None, step))
     path = tuple(range(len(nodes)))
     illegal = frozenset({legal}) if legal < len(nodes) else frozenset[int]()

@@ -11,7 +11,7 @@ from engine.decoding.constraints.constraint import Constraint
 from engine.decoding.errors import NotAllowedError
 from engine.decoding.session.replay import KnownLogits, replay
 from engine.decoding.session.tree import StepTree
-from engine.decoding.values import FORCE, Replay, Step
+from engine.decoding.values import Replay, Step, StepOrigin
 
 
 def walk(constraint: Constraint, tree: StepTree, line: tuple[int, ...]) -> None:
@@ -49,7 +49,7 @@ def put_under(constraint: Constraint, tree: StepTree, stand: int, known: KnownLo
     """
     illegal, refreshed = replay(tree, constraint, known)
     # A forced step is kept on the path although it is illegal.
-    blocked = (node in illegal and tree.node(node).step.chosen_by != FORCE for node in tree.path)
+    blocked = (node in illegal and tree.node(node).step.origin != StepOrigin.FORCED_BY_USER for node in tree.path)
     legal = next((i for i, is_blocked in enumerate(blocked) if is_blocked), len(tree.path))
     depth = min(stand, legal)
     for node_id in tree.path[:depth]:
@@ -64,4 +64,4 @@ def put_under(constraint: Constraint, tree: StepTree, stand: int, known: KnownLo
 def _accept(constraint: Constraint, step: Step) -> bool:
     """Take an earlier step again; a forced step is forced again if it is still not allowed."""
     token_id = step.token_id
-    return constraint.accept(token_id) or (step.chosen_by == FORCE and constraint.force(token_id))
+    return constraint.accept(token_id) or (step.origin == StepOrigin.FORCED_BY_USER and constraint.force(token_id))

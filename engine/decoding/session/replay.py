@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from engine.decoding.constraints.constraint import Constraint
 from engine.decoding.sampling.sampler import Decision, decide
 from engine.decoding.session.tree import StepTree
-from engine.decoding.values import FORCE, SamplerSettings, Step
+from engine.decoding.values import SamplerSettings, Step, StepOrigin
 
 KnownLogits = Callable[[int | None], NDArray[np.floating] | None]
 
@@ -46,7 +46,7 @@ def replay(tree: StepTree, constraint: Constraint, known: KnownLogits) -> tuple[
         step = node.step if node.step.was_asked else _with_mask(node.step, constraint)
         if not constraint.accept(step.token_id):
             illegal.add(node.id)
-            if not (step.chosen_by == FORCE and constraint.force(step.token_id)):
+            if not (step.origin == StepOrigin.FORCED_BY_USER and constraint.force(step.token_id)):
                 refreshed[node.id] = step
                 continue
         line.append(node.id)

@@ -33,9 +33,7 @@ from engine.decoding.session.snapshots import (
 )
 from engine.decoding.session.tree import StepTree
 from engine.decoding.values import (
-    COALESCED,
     DEFAULT_MAX_TOKENS,
-    FORCE,
     Candidate,
     Chat,
     Finish,
@@ -43,6 +41,7 @@ from engine.decoding.values import (
     Replay,
     SamplerSettings,
     Step,
+    StepOrigin,
     StopRule,
     Trace,
 )
@@ -279,7 +278,7 @@ class DecodeSession:
         if decision.emptied_by:
             raise self._constraint.emptied(decision.emptied_by)
         drawn = decision.draw(self._sampler.seed, self._tree.depth)
-        return self._commit(decision, drawn, "sampler")
+        return self._commit(decision, drawn, StepOrigin.SAMPLER)
 
     def take(self, token_id: int) -> Step:
         """Take a token of the user's choice.
@@ -294,7 +293,7 @@ class DecodeSession:
             raise RemovedError(*removed)
         if not (0 <= token_id < self._vocabulary.size and self._constraint.allowed()[token_id]):
             raise NotAllowedError(self._constraint.explain(token_id))
-        return self._commit(self._decide(), token_id, "user")
+        return self._commit(self._decide(), token_id, StepOrigin.USER)
 
     def force(self, token_id: int) -> Step:
         """Take a token even if the grammar does not allow it.
@@ -313,14 +312,14 @@ class DecodeSession:
             raise NotAllowedError(self._constraint.explain(token_id))
         if self._constraint.allowed()[token_id]:
             return self.take(token_id)
-        return self._commit(self._decide(), token_id, FORCE)
+        return self._commit(self._decide(), token_id, StepOrigin.FORCED_BY_USER)
 
     def append(self, token_ids: Sequence[int]) -> tuple[Step, ...]:
         """Take tokens of a forced run, which are known without the model; see `engine.decoding.forced`.
 
-        The model is not queried: these steps are `COALESCED`. If the model had already answered at a step (the user
-        looked at it, or a token was sampled and taken back), the step has the time of that answer, since no call was
-        saved.
+        The model is not queried: these steps are `FAST_FORWARDED`. If the model had already answered at a step (the
+        user looked at it, or a token was sampled and taken back), the step has the time of that answer, since no call
+        was saved.
 
         Returns:
             The steps taken, as far as every stage allows the tokens and the generation is not over.
@@ -333,7 +332,9 @@ class DecodeSession:
             at, count = self._tree.current, int(np.count_nonzero(allowed))
             self._constraint.accept(token_id)
             configuration = self._constraint.configuration
-            step = unasked_step(self._vocabulary, token_id, count, configuration, COALESCED, forced=count == 1)
+            step = unasked_step(
+                self._vocabulary, token_id, count, configuration, StepOrigin.FAST_FORWARDED, forced=count == 1
+            )
             if self._model_context.knows(at):
                 looked = self._positions.peek(at)
                 step = replace(step, logits_ms=looked.logits_ms if looked is not None else 0.0)
@@ -507,13 +508,13 @@ class DecodeSession:
         stages = self._plan.stages(self._constraint, width, history, self._sampler)
         return decide(logits, allowed, history, self._sampler, stages)
 
-    def _commit(self, decision: Decision, token_id: int, chosen_by: str) -> Step:
+    def _commit(self, decision: Decision, token_id: int, origin: StepOrigin) -> Step:
         looked = self._positions.peek(self._tree.current)
-        is_forced = chosen_by == FORCE
+        is_forced = origin == StepOrigin.FORCED_BY_USER
         if not (self._constraint.force(token_id) if is_forced else self._constraint.accept(token_id)):
             raise InvariantError(f"the matcher refuses token {token_id}, which its own mask allows")
         configuration = self._constraint.configuration
-        step = asked_step(self._vocabulary, token_id, decision, configuration, chosen_by, looked)
+        step = asked_step(self._vocabulary, token_id, decision, configuration, origin, looked)
         node = self._tree.push(step)
         if is_forced:
             self._tree.illegal |= {node.id}

@@ -15,7 +15,7 @@ from engine.decoding.sampling import candidates
 from engine.decoding.sampling.sampler import Decision
 from engine.decoding.sampling.waterfall import entropy, waterfall
 from engine.decoding.session.tree import StepTree
-from engine.decoding.values import EosState, Finish, Position, Step
+from engine.decoding.values import EosState, Finish, Position, Step, StepOrigin
 from engine.vocabulary import Vocabulary
 
 
@@ -112,7 +112,7 @@ def asked_step(
     token_id: int,
     decision: Decision,
     configuration: int,
-    chosen_by: str,
+    origin: StepOrigin,
     looked: Position | None,
 ) -> Step:
     """Build a step with a model answer.
@@ -122,7 +122,7 @@ def asked_step(
         token_id: the token taken.
         decision: the distributions that it was taken from.
         configuration: the automaton's configuration after it.
-        chosen_by: the origin of the step.
+        origin: the origin of the step.
         looked: the position before it, if it was computed.
     """
     allowed = int(np.count_nonzero(decision.allowed))
@@ -136,7 +136,7 @@ def asked_step(
         allowed=allowed,
         forced=allowed == 1,
         wanted_id=decision.wanted_id,
-        chosen_by=chosen_by,
+        origin=origin,
         configuration=configuration,
         entropy=looked.entropy if looked else None,
         mask_us=looked.mask_us if looked else None,
@@ -147,7 +147,7 @@ def asked_step(
 
 
 def unasked_step(
-    vocabulary: Vocabulary, token_id: int, allowed: int, configuration: int, chosen_by: str, *, forced: bool
+    vocabulary: Vocabulary, token_id: int, allowed: int, configuration: int, origin: StepOrigin, *, forced: bool
 ) -> Step:
     """Build a step without a model answer.
 
@@ -156,7 +156,7 @@ def unasked_step(
         token_id: the token taken.
         allowed: the number of allowed tokens.
         configuration: the automaton's configuration after it.
-        chosen_by: the origin of the step.
+        origin: the origin of the step.
         forced: whether it was the only allowed token.
     """
     return Step(
@@ -169,7 +169,7 @@ def unasked_step(
         allowed=allowed,
         forced=forced,
         wanted_id=token_id,
-        chosen_by=chosen_by,
+        origin=origin,
         configuration=configuration,
     )
 

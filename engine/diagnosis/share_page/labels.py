@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.decoding.pipeline_settings import DEFAULT_ORDER, PipelineSettings, Strategy
 from engine.decoding.values import Chat, SamplerSettings
-from engine.document.shared_work import SharedWork
+from engine.document.content import DocumentFile
 from engine.vocabulary.visible import visible
 
 _NOTATIONS: Final = {"regex": "regular expression", "gbnf": "GBNF", "json_schema": "JSON Schema"}
@@ -22,7 +22,7 @@ def shown(token: bytes | None, name: str, token_id: int) -> str:
     return name or (visible(token) if token else f"#{token_id}")
 
 
-def facts(work: SharedWork) -> Iterator[str]:
+def facts(work: DocumentFile) -> Iterator[str]:
     """Yield the grammar's options, the model, the sampler and the processors, a few words each."""
     grammar = work.grammar
     if grammar.notation == "regex" and grammar.dialect != "python":
@@ -52,7 +52,7 @@ def _stages(pipeline: PipelineSettings) -> list[str]:
         "suppressed tokens": bool(pipeline.suppress or pipeline.suppress_ids),
         "bias": bool(pipeline.bias),
         "another order": pipeline.stages != DEFAULT_ORDER,
-        f"forced runs decoded by {pipeline.coalesce}": pipeline.coalesce is not Strategy.NONE,
+        f"forced runs decoded by {pipeline.forced}": pipeline.forced is not Strategy.NONE,
     }
     return [name for name, on in is_on.items() if on]
 

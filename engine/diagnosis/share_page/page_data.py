@@ -17,10 +17,10 @@ from typing import Any, Final
 from engine.automata.byte_automaton import DEAD
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.constraint import Constraint, GrammarConstraint
-from engine.decoding.values import COALESCED, FORCE, REPLAYED, ArchivedBranch, Step, Trace
+from engine.decoding.values import ArchivedBranch, Step, StepOrigin, Trace
 from engine.diagnosis.share_page.labels import facts, generator, prompt_parts, rounded, short, shown
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_text
-from engine.document.shared_work import SharedWork
+from engine.document.content import DocumentFile
 from engine.matching.explanation import Reason
 from engine.source import CancelToken, LimitExceededError
 from engine.vocabulary import Vocabulary
@@ -29,11 +29,11 @@ FORMAT: Final = "turnstile-shared-trace"
 VERSION: Final = 1
 
 _CHOSEN: Final = {
-    "sampler": "chosen by the sampler",
-    "user": "chosen by hand",
-    FORCE: "taken by hand against the grammar",
-    REPLAYED: "from an output that no model here was asked for",
-    COALESCED: "part of a forced run, taken without asking the model",
+    StepOrigin.SAMPLER: "chosen by the sampler",
+    StepOrigin.USER: "chosen by hand",
+    StepOrigin.FORCED_BY_USER: "taken by hand against the grammar",
+    StepOrigin.REPLAYED: "from an output that no model here was asked for",
+    StepOrigin.FAST_FORWARDED: "part of a forced run, taken without asking the model",
 }
 _REMOVED: Final = "The grammar allows `{}` here; another stage between the model and the draw removed it."
 _MOST_JUDGED: Final = 20
@@ -42,7 +42,10 @@ _MOST_IDS: Final = 1 << 22
 
 
 def build_page_data(
-    work: SharedWork, language: CompiledGrammar | None, vocabulary: Vocabulary | None, cancel: CancelToken | None = None
+    work: DocumentFile,
+    language: CompiledGrammar | None,
+    vocabulary: Vocabulary | None,
+    cancel: CancelToken | None = None,
 ) -> dict[str, Any]:
     """Build everything that a page shows, as JSON data.
 
@@ -79,7 +82,7 @@ def build_page_data(
 
 class _PageBuilder:
     def __init__(
-        self, work: SharedWork, language: CompiledGrammar | None, vocabulary: Vocabulary | None, cancel: CancelToken
+        self, work: DocumentFile, language: CompiledGrammar | None, vocabulary: Vocabulary | None, cancel: CancelToken
     ) -> None:
         self._work = work
         self._trace: Trace = work.trace
@@ -141,7 +144,7 @@ class _PageBuilder:
 
     def _step_data(self, step: Step, here: Constraint | None, *, is_illegal: bool) -> dict[str, Any]:
         asked = step.was_asked
-        is_illegal = is_illegal or step.chosen_by == FORCE
+        is_illegal = is_illegal or step.origin == StepOrigin.FORCED_BY_USER
         wanted = next((one for one in step.top if one.token_id == step.wanted_id), None)
         return {
             "token": shown(step.token, step.name, step.token_id),
@@ -154,7 +157,7 @@ class _PageBuilder:
             "allowed": step.allowed,
             "forced": step.forced and not is_illegal,
             "illegal": is_illegal,
-            "by": _CHOSEN.get(step.chosen_by, step.chosen_by),
+            "by": _CHOSEN[step.origin],
             "wanted": [shown(wanted.token, wanted.name, wanted.token_id), wanted.allowed] if wanted and asked else None,
             "why": self._why(step.token_id, step.token, here) if is_illegal else None,
             "candidates": list(self._candidates(step, here)) if asked else [],
@@ -180,7 +183,7 @@ class _PageBuilder:
                 "token": shown(step.token, step.name, step.token_id),
                 "p": rounded(step.p),
                 "masked": rounded(step.p_masked),
-                "allowed": step.chosen_by != FORCE,
+                "allowed": step.origin != StepOrigin.FORCED_BY_USER,
                 "taken": True,
                 "why": None,
             }
@@ -222,7 +225,7 @@ class _PageBuilder:
             own = self._text([self._step(one) for one in path[shared:]])
             name = f"After step {shared:,}: {short(own)}" if shared else f"From the start: {short(own)}"
             found.append(self._branch(name, tuple(path), len(path), is_judged=number < _MOST_JUDGED))
-        return [*found, *map(self._archived_branch, self._work.former)]
+        return [*found, *map(self._archived_branch, self._work.archived)]
 
     def _branch(self, name: str, path: tuple[int, ...], at: int, *, is_judged: bool) -> dict[str, Any]:
         steps = [self._step(node_id) for node_id in path]
@@ -236,17 +239,17 @@ class _PageBuilder:
             "text": self._text(steps),
         }
 
-    def _archived_branch(self, former: ArchivedBranch) -> dict[str, Any]:
+    def _archived_branch(self, archived: ArchivedBranch) -> dict[str, Any]:
         first = len(self.steps)
-        self.steps += [self._step_data(step, None, is_illegal=False) for step in former.steps]
-        prompt = " ".join(text for _, text in prompt_parts(former.prompt))
+        self.steps += [self._step_data(step, None, is_illegal=False) for step in archived.steps]
+        prompt = " ".join(text for _, text in prompt_parts(archived.prompt))
         return {
-            "name": f"{former.model}, " + (f"prompt “{short(prompt)}”" if prompt else "no prompt"),
+            "name": f"{archived.model}, " + (f"prompt “{short(prompt)}”" if prompt else "no prompt"),
             "steps": list(range(first, len(self.steps))),
-            "at": len(former.steps),
+            "at": len(archived.steps),
             "verdict": "",
             "outcome": "",
-            "text": self._text(list(former.steps)),
+            "text": self._text(list(archived.steps)),
         }
 
     def _step(self, node_id: int) -> Step:
@@ -288,7 +291,14 @@ def _vocabulary_of(trace: Trace) -> Vocabulary | None:
     for node in trace.nodes:
         step = node.step
         asked = step.top if step.was_asked else ()
-        named = [(step.token_id, step.token, step.name, step.chosen_by != FORCE and node.id not in trace.illegal)]
+        named = [
+            (
+                step.token_id,
+                step.token,
+                step.name,
+                step.origin != StepOrigin.FORCED_BY_USER and node.id not in trace.illegal,
+            )
+        ]
         named += [(one.token_id, one.token, one.name, one.allowed) for one in asked]
         for token_id, token, name, is_allowed in named:
             if token_id < 0:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
 
 from app.dialogs.replay_dialog import ReplayDialog
 from app.document import DocumentFile, GrammarPart, ModelPart
-from engine.diagnosis.test_strings.values import ExpectedText
+from engine.document.content import ExpectedText
 
 CTRL, SHIFT, NONE = (
     Qt.KeyboardModifier.ControlModifier,
@@ -79,7 +79,7 @@ def test_add_a_test_run_and_set_a_breakpoint(desk, keys):
     keys("bb", Qt.Key.Key_Return)
     desk.qtbot.turns()
     desk.settle()
-    assert desk.document.content.expected_texts == (ExpectedText("bb"),)
+    assert desk.document.content.test_strings == (ExpectedText("bb"),)
     desk.wait(lambda: desk.window.panes.tests.model.passes(0) is False, "the test is judged")
     keys(Qt.Key.Key_1, modifiers=CTRL)
     keys(Qt.Key.Key_F9)

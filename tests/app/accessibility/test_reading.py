@@ -8,7 +8,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QDialog, QWidget
 
 from app.document import DocumentFile, GrammarPart, ModelPart
-from engine.diagnosis.test_strings.values import ExpectedText
+from engine.document.content import ExpectedText
 
 PAGES = (
     "view.problems",

@@ -16,14 +16,15 @@ import msgspec
 import pytest
 from decode_views import trace
 
-from app.document import Autosave, DocumentError, DocumentFile, GrammarPart, ModelPart, Saved, file, last
+from app.document import Autosave, DocumentError, DocumentFile, GrammarPart, ModelPart, file, last
 from app.document.grammar_file import is_document
 from app.document.grammar_file import read as read_grammar
 from app.settings import Preferences, Settings
 from app.storage import read_limited, set_aside
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat
-from engine.diagnosis.test_strings.values import ExpectedText
+from engine.document import codec
+from engine.document.content import ExpectedText
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "400"))
 DEEP = 100_000
@@ -36,8 +37,8 @@ DOCUMENT = DocumentFile(
     prompt=Chat((("user", "hello"),), "{"),
     pipeline=PipelineSettings(suppress=("c",)),
     trace=TRACE,
-    former=(ArchivedBranch("Letters", "prompt", tuple(node.step for node in TRACE.nodes)),),
-    test_strings=(ExpectedText("x"), "y"),
+    archived=(ArchivedBranch("Letters", "prompt", tuple(node.step for node in TRACE.nodes)),),
+    test_strings=(ExpectedText("x"), ExpectedText("y", accepts=False)),
 )
 PREFERENCES = Preferences(theme="dark", recent=["/a.turnstile"], geometry=b"\0\1", splitters={"wide": b"\1"})
 
@@ -144,11 +145,12 @@ def grammar(path: Path) -> object:
         return None
 
 
+SAVED = msgspec.json.encode({"path": "/a", "saved_at": 1.0, "document": codec.stored_fields(DOCUMENT)})
 READERS: dict[str, tuple[Callable[[Path], object], bytes]] = {
     "preferences.json": (preferences, msgspec.json.encode(PREFERENCES)),
-    "session.json": (session, msgspec.json.encode(last.LastDocument("/a", 1.0, DOCUMENT))),
-    "left.autosave": (autosave, msgspec.json.encode(Saved("/a", 1.0, DOCUMENT))),
-    "work.turnstile": (document, file.encode(DOCUMENT)),
+    "session.json": (session, SAVED),
+    "left.autosave": (autosave, SAVED),
+    "work.turnstile": (document, codec.encode(DOCUMENT)),
     "schema.json": (grammar, b'{"type": "object"}:1'),
 }
 
@@ -175,10 +177,10 @@ def test_no_damage_raises_anything(tmp_path, name):
 
 
 def test_decoding_raises_document_errors_alone():
-    for number, data in enumerate(damaged(file.encode(DOCUMENT), seed=2)):
+    for number, data in enumerate(damaged(codec.encode(DOCUMENT), seed=2)):
         try:
             with contextlib.suppress(DocumentError):
-                file.decode(data, "work.turnstile")
+                codec.decode(data, "work.turnstile")
         except Exception as error:
             raise AssertionError(f"example {number}: {data[:300]!r}") from error
 

@@ -10,7 +10,7 @@ from decode_views import trace
 from PySide6.QtCore import QTimer
 
 from app.document import Autosave, Document, DocumentError, DocumentFile, GrammarPart, Saved
-from app.document.autosave import _Encoder
+from app.document.autosave import _Encoder, read_saved
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, SamplerSettings, Trace
 
@@ -60,8 +60,8 @@ def test_a_budget_is_part_of_the_document(document):
 def test_the_latest_few_former_branches_are_kept_each_once(document):
     branches = [ArchivedBranch("Letters", str(i), ()) for i in range(10)]
     for branch in [*branches, branches[5]]:
-        document.add_former(branch)
-    assert [branch.prompt for branch in document.content.former] == list("59876432")
+        document.add_archived(branch)
+    assert [branch.prompt for branch in document.content.archived] == list("59876432")
     assert not document.is_modified
 
 
@@ -224,7 +224,7 @@ def test_what_was_entered_is_autosaved_until_it_is_in_force_or_refused(document,
     def recovered():
         document.save_for_next_start("test")
         (file,) = saved_files(tmp_path)
-        return msgspec.json.decode(file.read_bytes(), type=Saved).document
+        return read_saved(file.read_bytes(), file.name).document
 
     stages = PipelineSettings(suppress=("c",))
     document.draft(prompt="typed", pipeline=stages)
@@ -246,11 +246,13 @@ def test_steps_are_encoded_once_and_read_back_the_same(autosave, tmp_path):
     encoder = _Encoder()
     for length in (0, 1, 255, 256, 257, 512, 700, 300, 0):
         nodes = steps[:length]
-        former = (ArchivedBranch("model", "prompt", tuple(node.step for node in nodes)),)
+        archived = (ArchivedBranch("model", "prompt", tuple(node.step for node in nodes)),)
         path = tuple(range(length))
-        content = DocumentFile(trace=Trace(nodes, path, path[-1] if path else None, frozenset(path[:2])), former=former)
+        content = DocumentFile(
+            trace=Trace(nodes, path, path[-1] if path else None, frozenset(path[:2])), archived=archived
+        )
         saved = Saved("/a/ü", 12.5, content, "SIGTERM")
-        assert msgspec.json.decode(encoder.encode(saved), type=Saved) == saved
+        assert read_saved(encoder.encode(saved), "a") == saved
     changed = (steps[0], *(replace(node) for node in steps[1:300]))
     content = DocumentFile(trace=Trace(changed, (), None, frozenset()))
-    assert msgspec.json.decode(encoder.encode(Saved("", 0.0, content)), type=Saved).document == content
+    assert read_saved(encoder.encode(Saved("", 0.0, content)), "a").document == content

@@ -4,11 +4,11 @@ from collections import Counter
 
 import pytest
 
-from app.document import file as document_file
 from app.document.gallery import CATEGORIES, NOTATIONS, Example, examples
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.decoding.generate import generate
 from engine.decoding.values import Finish
+from engine.document.codec import decode, encode
 from engine.models import LogitSource, load_model
 from engine.models.catalogue import known_models
 from engine.source import Severity
@@ -69,14 +69,14 @@ def test_each_compiles_with_no_more_than_hints_and_makes_a_document(example: Exa
     grammar = compiled(example)
     assert not grammar.is_empty
     assert all(finding.severity is Severity.HINT for finding in grammar.diagnostics)
-    data = document_file.encode(example.document())
-    assert document_file.decode(data, "example") == example.document()
+    data = encode(example.document())
+    assert decode(data, "example") == example.document()
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=named)
 def test_its_test_strings_are_what_the_grammar_does(example: Example):
     grammar = compiled(example)
-    expected = example.document().expected_texts
+    expected = example.document().test_strings
     assert {one.accepts for one in expected} == {True, False}
     assert len(set(expected)) == len(expected)
     for one in expected:

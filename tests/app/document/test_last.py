@@ -24,7 +24,7 @@ def test_what_is_damaged_is_as_if_it_were_not_there(tmp_path, caplog):
         place.write_bytes(data)
         assert last.read(place) is None
     assert caplog.text.count("cannot be read") == 3
-    place.write_bytes(b'{"path": "", "saved_at": 1, "document": {"version": 99}}')
+    place.write_bytes(b'{"path": "", "saved_at": 1, "document": {"format": "turnstile", "version": 99}}')
     assert last.read(place) is None, "of a later Turnstile"
 
 

@@ -9,7 +9,7 @@ from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 LEFT = Qt.MouseButton.LeftButton
 RULE = Breakpoint(BreakpointKind.RULE, "value", label="value", offset=12)
 STATE = Breakpoint(BreakpointKind.STATE, "number", state=1)
-PLACE = Breakpoint(BreakpointKind.PLACE, offset=3, label="[a-z]", enabled=False)
+PLACE = Breakpoint(BreakpointKind.POSITION, offset=3, label="[a-z]", enabled=False)
 ALL = (RULE, STATE, PLACE)
 
 

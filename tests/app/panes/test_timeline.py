@@ -7,7 +7,7 @@ from decode_views import step, trace
 from PySide6.QtCore import QPointF, Qt
 
 from app.panes.timeline import ROWS, TimelinePane, worst_of
-from engine.decoding.values import REPLAYED, Trace, TraceNode
+from engine.decoding.values import StepOrigin, Trace, TraceNode
 
 LEFT = Qt.MouseButton.LeftButton
 ZS = (0.9, 0.2, 0.001, 1.0, 0.5)
@@ -115,8 +115,8 @@ def test_little_room_takes_fewer_strips(qtbot, drawn):
 
 
 def test_a_pasted_output_has_no_mass_to_be_worst(qtbot, pane):
-    pane.show_trace(path(chosen_by=REPLAYED))
-    assert worst_of(tuple(node.step for node in path(chosen_by=REPLAYED).nodes)) is None
+    pane.show_trace(path(origin=StepOrigin.REPLAYED))
+    assert worst_of(tuple(node.step for node in path(origin=StepOrigin.REPLAYED).nodes)) is None
     assert not pane.worst.isEnabled()
     qtbot.waitUntil(lambda: pane.plot is not None)
 
@@ -147,7 +147,9 @@ def side_of(pane, number):
 def test_what_is_not_known_is_a_gap_and_no_zero(qtbot, pane):
     shown = path()
     nodes = tuple(
-        replace(node, step=replace(node.step, chosen_by=REPLAYED, z=0.0, mask_us=None)) if node.id in (1, 2) else node
+        replace(node, step=replace(node.step, origin=StepOrigin.REPLAYED, z=0.0, mask_us=None))
+        if node.id in (1, 2)
+        else node
         for node in shown.nodes
     )
     pane.show_trace(replace(shown, nodes=nodes))
@@ -160,7 +162,7 @@ def test_what_is_not_known_is_a_gap_and_no_zero(qtbot, pane):
 
 
 def test_a_strip_of_which_nothing_is_known_has_no_scale(qtbot, pane):
-    pane.show_trace(path(chosen_by=REPLAYED))
+    pane.show_trace(path(origin=StepOrigin.REPLAYED))
     qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
     assert [side_of(pane, number).split(maxsplit=1)[1] for number in range(2)] == ["not known", "not known"]
     assert not bars_of(pane, 0)
@@ -169,7 +171,8 @@ def test_a_strip_of_which_nothing_is_known_has_no_scale(qtbot, pane):
 def test_many_steps_leave_gaps_too(qtbot, pane):
     steps = trace(tuple(b"a" for _ in range(500)))
     nodes = tuple(
-        replace(node, step=replace(node.step, chosen_by=REPLAYED)) if node.id % 2 else node for node in steps.nodes
+        replace(node, step=replace(node.step, origin=StepOrigin.REPLAYED)) if node.id % 2 else node
+        for node in steps.nodes
     )
     pane.show_trace(replace(steps, nodes=nodes))
     qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
@@ -184,7 +187,7 @@ def test_it_says_how_the_generation_ended(pane):
 
 
 def test_behind_an_illegal_step_of_a_pasted_output_nothing_is_known(qtbot, pane):
-    pane.show_trace(replace(path(chosen_by=REPLAYED), illegal=frozenset({2})))
+    pane.show_trace(replace(path(origin=StepOrigin.REPLAYED), illegal=frozenset({2})))
     qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
     assert sorted(bars_of(pane, 2)) == [0, 1, 2]
     assert "Z, Entropy, Allowed, Mask: not known" in pane._tip(3)

@@ -46,10 +46,10 @@ QUESTIONS = {
     Why: lambda session: session.decoding.ask(Why(A)),
     TokensRequest: lambda session: session.decoding.tell_tokens(TokensRequest(session.document.revision, grouped=True)),
     FindBreakpoint: lambda session: session.groups.decode.submit(FindBreakpoint(1)),
-    FindForced: lambda session: session.coalescing.ask(FindForced(session.document.revision)),
-    FindForcedHere: lambda session: session.coalescing.ask(FindForcedHere()),
-    CompareSpellings: lambda session: session.coalescing.ask(CompareSpellings(session.document.revision, b"", b"a", 4)),
-    ListIndex: lambda session: session.coalescing.ask(ListIndex(session.document.revision)),
+    FindForced: lambda session: session.forced.ask(FindForced(session.document.revision)),
+    FindForcedHere: lambda session: session.forced.ask(FindForcedHere()),
+    CompareSpellings: lambda session: session.forced.ask(CompareSpellings(session.document.revision, b"", b"a", 4)),
+    ListIndex: lambda session: session.forced.ask(ListIndex(session.document.revision)),
     "ReplayOutput": lambda session: session.decoding.replay(request_of(session), ReplayQuestion("ab")),
 }
 ENDS = {
@@ -128,7 +128,7 @@ SETTINGS = {OpenModel, SetGrammar, Begin, SetSampler, SetBudget, RestoreTrace, S
 def test_every_request_of_the_decode_process_is_known_to_interleave_or_not():
     source = inspect.getsource(decode_messages).partition("# --- answers")[0]
     names = set(re.findall(r"^class (\w+)", source, re.MULTILINE))
-    names |= {kind.__name__ for kind in get_args(forced_messages.CoalescenceRequest)}
+    names |= {kind.__name__ for kind in get_args(forced_messages.ForcedRequest)}
     known = {*_STOPPED_BY, *SETTINGS, *(kind for kind in QUESTIONS if kind != "ReplayOutput")}
     assert names == {kind.__name__ for kind in known - {OpenOutput}}
 

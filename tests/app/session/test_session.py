@@ -133,7 +133,7 @@ def test_restored_steps_keep_who_chose_them(ready, qtbot):
     content = ready.document.content
     ready.document.replace(content)
     qtbot.waitUntil(lambda: ready.decoding.view.trace == content.trace)
-    assert [node.step.chosen_by for node in content.trace.nodes] == ["user", "sampler"]
+    assert [node.step.origin for node in content.trace.nodes] == ["user", "sampler"]
 
 
 def test_another_prompt_and_another_model_leave_what_was_in_the_document(ready, qtbot):
@@ -143,8 +143,8 @@ def test_another_prompt_and_another_model_leave_what_was_in_the_document(ready, 
     ready.decoding.ask(Take(A))
     with qtbot.waitSignal(ready.decoding.model_opened):
         ready.decoding.open_model("endless")
-    former = ready.document.content.former
-    assert [(branch.model, branch.prompt, len(branch.steps)) for branch in former] == [
+    archived = ready.document.content.archived
+    assert [(branch.model, branch.prompt, len(branch.steps)) for branch in archived] == [
         ("Letters", "hi", 1),
         ("Letters", "", 1),
     ]
@@ -156,23 +156,23 @@ def test_another_document_knows_nothing_of_the_one_before(ready, qtbot):
     ready.decoding.set_prompt("hi")  # answered only after the next document is there
     ready.document.replace(DocumentFile(grammar=GrammarPart(text="a+c"), model=ModelPart("letters"), max_tokens=2))
     qtbot.waitUntil(lambda: ready.decoding.view.max_tokens == 2 and can_step(ready))
-    assert ready.document.content.former == ()
+    assert ready.document.content.archived == ()
     assert ready.document.content.trace.nodes == ()
     assert ready.document.content.prompt == ""
 
 
 def test_a_late_view_of_the_document_before_is_not_shown_as_of_the_next_one(ready, qtbot):
     """The answer to `Begin` may come after the compile, while the worker still holds the grammar before."""
-    former, late = ready.decoding.view, []
+    archived, late = ready.decoding.view, []
 
     def answer_late(_drawn) -> None:
-        ready.groups.decode.answered.emit(Begin("", SamplerSettings(), 256), former)
+        ready.groups.decode.answered.emit(Begin("", SamplerSettings(), 256), archived)
         late.append((ready.decoding.view.position, ready.step_refusal))
 
     ready.compiling.compiled.connect(answer_late)
     ready.document.replace(DocumentFile(grammar=GrammarPart(text="[xyz]"), model=ModelPart("letters")))
     qtbot.waitUntil(lambda: can_step(ready))
-    assert former.position.allowed == 2
+    assert archived.position.allowed == 2
     assert late == [(None, "The grammar is still compiling")]
     assert ready.decoding.view.position.allowed == 3
 
@@ -240,7 +240,7 @@ def test_a_trace_that_waits_for_its_model_becomes_a_former_branch_when_another_i
     qtbot.waitUntil(lambda: ready.decoding.model_is_loading and output(ready) == b"")
     with qtbot.waitSignal(ready.decoding.model_opened):
         ready.decoding.open_model("endless")
-    assert [(branch.model, len(branch.steps)) for branch in ready.document.content.former] == [("Slow", 1)]
+    assert [(branch.model, len(branch.steps)) for branch in ready.document.content.archived] == [("Slow", 1)]
     assert ready.document.content.model.spec == "endless"
 
 

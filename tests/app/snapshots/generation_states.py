@@ -106,11 +106,11 @@ def looked_up(typed: str, found: bool) -> QWidget:
 
 
 def coloured(by: str) -> QWidget:
-    """The chips in other colours, branches and former outputs under them."""
+    """The chips in other colours, branches and archived outputs under them."""
     steps = trace(WORDS, current=6, forced=(2, 3))
     made = pane(view(steps, position(output=b"The quick brown fox jumps over the")), 420)
     made.output.set_colours(by)
-    made.show_former((ArchivedBranch("Shakespeare", "Once", tuple(step(word) for word in WORDS[:4])),))
+    made.show_archived((ArchivedBranch("Shakespeare", "Once", tuple(step(word) for word in WORDS[:4])),))
     return settled(made)
 
 

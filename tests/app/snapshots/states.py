@@ -28,12 +28,13 @@ from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
 from engine.automata.dfa.dfa import ByteDfa
 from engine.compile import compile_grammar
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
-from engine.decoding.values import REPLAYED, Finish, TraceNode
+from engine.decoding.values import Finish, StepOrigin, TraceNode
 from engine.diagnosis.test_strings.coverage import coverage, uses_of
-from engine.diagnosis.test_strings.values import ExpectedText, Suggestion, SuggestionKind
+from engine.diagnosis.test_strings.values import Suggestion, SuggestionKind
 from engine.diagnosis.verdicts.replay import replay_text
+from engine.document.content import ExpectedText
 from engine.source import SourceText
-from tests.app.snapshots import automaton_states, coalescence_states, dialog_states, editor_states, generation_states
+from tests.app.snapshots import automaton_states, dialog_states, editor_states, forced_states, generation_states
 from tests.app.snapshots.making import BROKEN, GBNF, POLL_MS, REGEX, State, diagnostics_of, settled, shown, until
 
 # --- editor ----------------------------------------------------------------------------------------------------------
@@ -81,7 +82,7 @@ def steps() -> tuple[TraceNode, ...]:
         step(b'": "', p=0.002),
         step(b"Ada", p=0.9, by="user"),
         step(b"\xc3", p=0.3),
-        replace(step(b"\n"), chosen_by=REPLAYED),
+        replace(step(b"\n"), origin=StepOrigin.REPLAYED),
     )
     return tuple(TraceNode(i, i - 1 if i else None, one) for i, one in enumerate(taken))
 
@@ -190,7 +191,7 @@ def breakpoints(rows: tuple[Breakpoint, ...]) -> QWidget:
 BREAKPOINTS = (
     Breakpoint(BreakpointKind.RULE, "value", label="value", offset=12),
     Breakpoint(BreakpointKind.STATE, "number", state=1),
-    Breakpoint(BreakpointKind.PLACE, offset=3, label="[a-z]", enabled=False),
+    Breakpoint(BreakpointKind.POSITION, offset=3, label="[a-z]", enabled=False),
 )
 
 
@@ -248,7 +249,7 @@ STATES: dict[str, State] = {
     "tests-suggestions": suggestions,
     "breakpoints-empty": lambda: breakpoints(()),
     "breakpoints-typical": lambda: breakpoints(BREAKPOINTS),
-    "coalescence-empty": lambda: shown(ForcedPane(), 900, 220),
+    "forced-empty": lambda: shown(ForcedPane(), 900, 220),
     "banners": banners,
     "tour": tour_card,
     "gallery": lambda: settled(GalleryDialog()),
@@ -256,6 +257,6 @@ STATES: dict[str, State] = {
     **editor_states.STATES,
     **automaton_states.STATES,
     **generation_states.STATES,
-    **coalescence_states.STATES,
+    **forced_states.STATES,
     **dialog_states.STATES,
 }

@@ -20,7 +20,7 @@ WITH_COLOURS_OF_THEIR_OWN = (  # beside those of the style sheet
     "banners",
     "breakpoints-typical",
     "check-cut-off",
-    "coalescence-spellings",
+    "forced-spellings",
     "editor-error",
     "explanation-typical",
     "export-written",

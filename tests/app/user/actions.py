@@ -44,7 +44,7 @@ LATE_PANES = (
     "view.probabilities",
     "view.tests",
     "view.breakpoints",
-    "view.coalescence",
+    "view.forced",
     "view.twin",
     "view.explanation",
     "view.reference",
@@ -360,7 +360,7 @@ def save_and_reopen(desk: OwnWindow, rng: random.Random) -> None:
     desk.settle()
     after = desk.document.content
     assert after.grammar == before.grammar
-    assert after.expected_texts == before.expected_texts
+    assert after.test_strings == before.test_strings
     assert after.prompt == before.prompt
     if was_restorable and not desk.session.compiling.stale_reason:
         tokens = [[node.step.token_id for node in content.trace.nodes] for content in (before, after)]

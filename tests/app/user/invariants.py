@@ -15,12 +15,13 @@ from model_doubles import EOS, LETTERS
 from PySide6.QtWidgets import QApplication, QSpacerItem, QWidgetItem
 
 from app.display_text import token_text
-from app.document.file import DocumentFile, decode, encode
 from app.panes.generation.chip import ChipKind
 from app.session import Session
 from engine import CompiledGrammar, CompileOptions, Matcher, Vocabulary, compile_grammar
 from engine.decoding.pipeline_settings import PipelineSettings
-from engine.decoding.values import FORCE
+from engine.decoding.values import StepOrigin
+from engine.document.codec import decode, encode
+from engine.document.content import DocumentFile
 from tests.app.user.own_window import OwnWindow
 
 _VOCABULARIES = {has_eos: Vocabulary(LETTERS, [EOS] if has_eos else [], {EOS: "<end>"}) for has_eos in (True, False)}
@@ -66,7 +67,7 @@ def _the_document_is_what_is_shown(desk: OwnWindow) -> None:
     assert reread(content) == content
     assert window.isWindowModified() == desk.document.is_modified
     assert window.panes.generation.controls.budget.value() == content.max_tokens
-    assert tuple(window.panes.tests.model.expected) == content.expected_texts
+    assert tuple(window.panes.tests.model.expected) == content.test_strings
     assert window.debug_commands.breakpoints.model.rows == content.breakpoints
     assert window.panes.editor.edit.notation == content.grammar.notation
 
@@ -130,7 +131,7 @@ def _the_grammar_allows_it(session: Session) -> None:
         return
     steps = {node.id: node.step for node in view.trace.nodes}
     taken = view.trace.path[: position.index]
-    if any(steps[node].chosen_by == FORCE for node in taken):
+    if any(steps[node].origin == StepOrigin.FORCED_BY_USER for node in taken):
         return
     request = good.request
     grammar = _compiled(request.notation, request.text, request.options)

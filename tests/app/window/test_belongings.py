@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.document import ModelPart
 from app.document.gallery import examples
-from engine.diagnosis.test_strings.values import ExpectedText
+from engine.document.content import ExpectedText
 
 SCHEMA = '{"type": "integer"}'
 OWN = ExpectedText("7")
@@ -39,7 +39,7 @@ def paste_over(desk, text: str) -> None:
 
 
 def told(desk) -> tuple[str, tuple[ExpectedText, ...]]:
-    return desk.document.title, desk.document.content.expected_texts
+    return desk.document.title, desk.document.content.test_strings
 
 
 def test_a_pasted_grammar_has_neither_the_title_nor_the_tests_of_the_example(desk, example):
@@ -56,8 +56,8 @@ def test_a_pasted_grammar_has_neither_the_title_nor_the_tests_of_the_example(des
     assert told(desk) == ("Untitled", (OWN,)), "the first step takes back how the text is read"
     press(desk, Qt.Key.Key_Z)
     assert desk.document.content.grammar == example.grammar
-    assert told(desk) == (example.title, (*example.expected_texts, OWN)), "what was added meanwhile stays"
-    assert desk.panes.tests.model.rowCount() == len(example.expected_texts) + 1
+    assert told(desk) == (example.title, (*example.test_strings, OWN)), "what was added meanwhile stays"
+    assert desk.panes.tests.model.rowCount() == len(example.test_strings) + 1
     desk.wait(lambda: desk.panes.tests.model.passes(0) is True)
     press(desk, Qt.Key.Key_Z, CONTROL | SHIFT, times=2)
     assert desk.document.content.grammar.notation == "json_schema"
@@ -69,7 +69,7 @@ def test_a_grammar_typed_over_the_example_is_another_one_too(desk, example):
     desk.qtbot.keyClicks(desk.panes.editor.edit, "ab")
     assert told(desk) == ("Untitled", ())
     press(desk, Qt.Key.Key_Z)
-    assert (desk.document.content.grammar, told(desk)) == (example.grammar, (example.title, example.expected_texts))
+    assert (desk.document.content.grammar, told(desk)) == (example.grammar, (example.title, example.test_strings))
     press(desk, Qt.Key.Key_Z, CONTROL | SHIFT)
     assert (desk.panes.editor.text(), told(desk)) == ("ab", ("Untitled", ()))
 
@@ -77,24 +77,24 @@ def test_a_grammar_typed_over_the_example_is_another_one_too(desk, example):
 def test_an_emptied_text_waits_for_what_comes(desk, example):
     press(desk, Qt.Key.Key_A)
     press(desk, Qt.Key.Key_Delete, Qt.KeyboardModifier.NoModifier)
-    assert told(desk) == (example.title, example.expected_texts)
+    assert told(desk) == (example.title, example.test_strings)
     paste_over(desk, "a+")
     assert told(desk) == ("Untitled", ())
     press(desk, Qt.Key.Key_Z, times=2)
-    assert (desk.document.content.grammar, told(desk)) == (example.grammar, (example.title, example.expected_texts))
+    assert (desk.document.content.grammar, told(desk)) == (example.grammar, (example.title, example.test_strings))
 
 
 def test_an_edit_of_the_example_and_a_document_of_its_own_keep_what_they_have(desk, example, tmp_path):
     desk.qtbot.keyClicks(desk.panes.editor.edit, "x")
-    assert told(desk) == (example.title, example.expected_texts)
+    assert told(desk) == (example.title, example.test_strings)
     desk.document.save(tmp_path / "mine.turnstile")
     paste_over(desk, "a+")
-    assert told(desk) == ("mine", example.expected_texts)
+    assert told(desk) == ("mine", example.test_strings)
 
 
 def test_of_the_tests_only_the_examples_go(desk, example):
-    desk.document.set_expected_texts((*example.expected_texts[1:], OWN))
+    desk.document.set_expected_texts((*example.test_strings[1:], OWN))
     paste_over(desk, SCHEMA)
     assert told(desk) == ("Untitled", (OWN,))
     press(desk, Qt.Key.Key_Z, times=2)
-    assert told(desk) == (example.title, (*example.expected_texts[1:], OWN))
+    assert told(desk) == (example.title, (*example.test_strings[1:], OWN))

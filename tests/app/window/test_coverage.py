@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.workers.decode_messages import GoTo, Take
-from engine.diagnosis.test_strings.values import ExpectedText
+from engine.document.content import ExpectedText
 
 LEFT = Qt.MouseButton.LeftButton
 WHOLE = 'root ::= a | b\na ::= "x" [0-9]+\nb ::= "y"\n'

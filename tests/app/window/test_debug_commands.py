@@ -11,7 +11,7 @@ from app.models.candidates import CandidateColumn
 from app.models.states import MARKS
 from engine.decoding.debugging.breakpoints import BreakpointKind
 from engine.decoding.debugging.run_until import Goal
-from engine.decoding.values import FORCE, Finish
+from engine.decoding.values import Finish, StepOrigin
 
 LEFT = Qt.MouseButton.LeftButton
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -182,7 +182,7 @@ def test_forcing_an_illegal_token(rules):
     press(rules, Qt.Key.Key_Return, SHIFT)
     rules.wait(lambda: rules.session.decoding.view.position.broken_at == 0)
     view = rules.session.decoding.view
-    assert view.trace.nodes[0].step.chosen_by == FORCE
+    assert view.trace.nodes[0].step.origin == StepOrigin.FORCED_BY_USER
     assert "forced against the grammar" in rules.panes.generation.banner.text()
     assert "broken at 1" in rules.panes.generation.output.tally.text()
     rules.window.commands["run.step"].trigger()

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 
 from app.document import DocumentFile, GrammarPart, ModelPart
 from engine.decoding.values import SamplerSettings
-from engine.diagnosis.test_strings.values import ExpectedText
+from engine.document.content import ExpectedText
 
 
 def lates(desk):

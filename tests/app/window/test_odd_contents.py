@@ -10,12 +10,12 @@ from decode_views import trace
 from PySide6.QtWidgets import QMenu
 
 from app.document import DocumentFile, GrammarPart, ModelPart
-from app.document.file import MOST_TOKENS, AutomatonPart, decode, encode
 from app.settings import Preferences
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, TraceNode
-from engine.diagnosis.test_strings.values import ExpectedText
+from engine.document.codec import decode, encode
+from engine.document.content import MOST_TOKENS, AutomatonPart, ExpectedText
 
 HUGE = 2**62
 DIGITS = b"9" * 5_000  # more than Python makes an integer of
@@ -36,11 +36,11 @@ CONTENTS = {
     "notation": DocumentFile(grammar=GrammarPart("klingon", "a")),
     "prompt": DocumentFile(prompt=Chat(((LINES, LINES), ("nobody", "x")), LINES)),
     "token id": DocumentFile(trace=changed(token_id=-HUGE, wanted_id=HUGE, configuration=-1)),
-    "token": DocumentFile(trace=changed(token=None, name=LINES, chosen_by=LINES)),
+    "token": DocumentFile(trace=changed(token=None, name=LINES, origin=LINES)),
     "numbers": DocumentFile(
         trace=changed(p=-1e308, z=1e308, allowed=-HUGE, mask_us=1e308, logits_ms=-1.0, entropy=1e308)
     ),
-    "branch": DocumentFile(former=(ArchivedBranch(LINES, LINES, (replace(STEP, token=None),) * 3),) * 20),
+    "branch": DocumentFile(archived=(ArchivedBranch(LINES, LINES, (replace(STEP, token=None),) * 3),) * 20),
     "automaton": DocumentFile(automaton=AutomatonPart(rule=LINES, tokens=True, draws_all=True, method="dot")),
     "tests": DocumentFile(test_strings=(LINES, ExpectedText(LINES), "")),
     "stages": DocumentFile(pipeline=PipelineSettings(suppress=(LINES,))),

@@ -14,7 +14,9 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 
 from app.document import DocumentFile, GrammarPart, ModelPart, Saved, last
 from app.document import file as document_file
+from app.document.autosave import read_saved
 from app.window.process_end import ProcessEnd
+from engine.document.codec import encode
 from tests.app.window.conftest import Desk
 
 
@@ -55,7 +57,7 @@ def left_behind(tmp_path, desk):
 def saved_file(tmp_path, text="on the disk", name="work.turnstile"):
     path = tmp_path / name
     content = DocumentFile(grammar=GrammarPart("regex", text), model=ModelPart("letters"))
-    path.write_bytes(document_file.encode(content))
+    path.write_bytes(encode(content))
     os.utime(path, (time.time() - 100, time.time() - 100))
     return path
 
@@ -244,7 +246,7 @@ def test_the_end_of_the_desktop_session_keeps_unsaved_work_and_asks_nothing(desk
     desk.document.set_text("unsaved")
     desk.window.prepare_for_session_end()
     (file,) = (tmp_path / "autosave").glob("*.autosave")
-    saved = msgspec.json.decode(file.read_bytes(), type=Saved)
+    saved = read_saved(file.read_bytes(), file.name)
     assert (saved.document.grammar.text, saved.ended_by) == ("unsaved", "session")
     assert desk.window.close()
     assert file.exists()

@@ -15,7 +15,7 @@ from app.document import file as document_file
 from app.panes.automaton.levels import Level
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import SamplerSettings
-from engine.diagnosis.test_strings.values import ExpectedText
+from engine.document.content import ExpectedText
 
 GBNF = 'root ::= "x" inner "z"\ninner ::= "(" inner ")" | [bc]{1,3}\n'
 
@@ -46,7 +46,7 @@ def rich(desk) -> None:
     desk.window.commands["run.step"].trigger()
     desk.wait(lambda: desk.output == b"x")
     decoding.set_prompt("Write: ")
-    desk.wait(lambda: len(desk.document.content.former) == 1)
+    desk.wait(lambda: len(desk.document.content.archived) == 1)
     decoding.set_sampler(SamplerSettings(temperature=0.5, seed=4))
     decoding.set_max_tokens(30)
     decoding.set_pipeline(PipelineSettings(suppress=("c",)))
@@ -85,7 +85,7 @@ def test_all_of_a_session_comes_back(desk, reopened, tmp_path):
     assert not again.document.is_modified
     again.wait(lambda: not again.session.step_refusal and again.output == b"x")
     assert again.document.content == left
-    assert [field for field in ("former", "test_strings", "breakpoints") if not getattr(left, field)] == []
+    assert [field for field in ("archived", "test_strings", "breakpoints") if not getattr(left, field)] == []
     # All of it is seen, too.
     panes = again.panes
     assert panes.editor.text() == GBNF
@@ -232,7 +232,7 @@ def test_another_model_makes_the_trace_a_branch_to_be_read(desk):
     desk.wait(lambda: desk.output == b"a")
     desk.window.model_menu.open("endless")
     desk.wait(lambda: desk.session.decoding.view.model.spec == "endless" and not desk.session.step_refusal)
-    (branch,) = desk.document.content.former
+    (branch,) = desk.document.content.archived
     assert (branch.model, [step.token for step in branch.steps]) == ("Letters", [b"a"])
     assert desk.output == b""
     (button,) = desk.panes.generation.output.branches.buttons

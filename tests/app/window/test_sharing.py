@@ -55,7 +55,7 @@ def test_a_trace_with_its_branches_is_shared(desk, chosen, tmp_path, monkeypatch
     desk.window.commands["run.back"].trigger()
     desk.wait(lambda: desk.session.decoding.view.position.index == 2)
     desk.session.decoding.set_prompt("another")
-    desk.wait(lambda: desk.output == b"" and bool(desk.document.content.former))
+    desk.wait(lambda: desk.output == b"" and bool(desk.document.content.archived))
     chosen["path"] = tmp_path / "page"
     banner = share(desk)
     assert chosen["name"].endswith("Untitled.html")

@@ -20,7 +20,7 @@ from app.document import DocumentFile, GrammarPart, ModelPart
 from app.document import file as document_file
 from app.theme.plain_text import plain_text
 from app.workers.decode_messages import Lookup
-from engine.diagnosis.test_strings.values import ExpectedText
+from engine.document.content import ExpectedText
 from engine.export.targets import TARGETS
 
 APP = Path(__file__).resolve().parents[3] / "app"
@@ -31,7 +31,7 @@ _KEY = re.compile(r"(?:\b(?:Ctrl|Shift|Alt|Meta)\+|\((?:Esc|Return|Backspace|Del
 def open_everything(desk) -> list[QWidget]:
     """Build what is built late, and open the dialogs that can be open beside the window."""
     window, panes = desk.window, desk.panes
-    for command_id in ("view.tests", "view.timeline", "view.breakpoints", "view.coalescence", "view.probabilities"):
+    for command_id in ("view.tests", "view.timeline", "view.breakpoints", "view.forced", "view.probabilities"):
         window.commands[command_id].trigger()
     for command_id in ("view.twin", "view.problems", "view.explanation", "view.reference", "automaton.stacks"):
         window.commands[command_id].trigger()
@@ -236,7 +236,7 @@ def test_no_tip_shows_a_text_as_html(desk, tmp_path):
     desk.window.commands["run.back"].trigger()
     desk.wait(lambda: desk.session.decoding.view.position.index == 2)
     desk.session.decoding.set_prompt(f"{TAG}{TAG}")
-    desk.wait(lambda: len(desk.document.content.former) == 1)
+    desk.wait(lambda: len(desk.document.content.archived) == 1)
     desk.session.decoding.ask(Lookup(TAG))
     windows = open_everything(desk)
     desk.wait(lambda: desk.panes.tests.model.rowCount() > 0)

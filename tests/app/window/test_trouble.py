@@ -15,7 +15,7 @@ from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import Take
 from app.workers.judge_messages import JudgeRequest
 from app.workers.layout import PlainLayoutRequest
-from engine.diagnosis.test_strings.values import ExpectedText
+from engine.document.content import ExpectedText
 from engine.grammar.options import CompileOptions
 
 NONSENSE = CompileRequest(1, "no notation", "a", CompileOptions())
@@ -32,7 +32,7 @@ def busy(desk):
     """A window in which all four processes run."""
     desk.open("a{9}")
     desk.document.set_expected_texts((ExpectedText("aaaaaaaaa"),))
-    desk.session.judging.set_texts(desk.document.content.expected_texts)
+    desk.session.judging.set_texts(desk.document.content.test_strings)
     desk.window.commands["view.tests"].trigger()
     desk.wait(lambda: desk.session.groups.judge.pid is not None and not desk.session.groups.judge.pending)
     return desk

@@ -12,9 +12,9 @@ from app.panes.generation.chip import ChipKind
 from app.panes.test_strings.model import TextsColumn
 from app.workers.replaying import ReplayOutput
 from engine.decoding.pipeline_settings import PipelineSettings, ZoneSettings
-from engine.decoding.values import REPLAYED, Finish
-from engine.diagnosis.test_strings.values import ExpectedText
+from engine.decoding.values import Finish, StepOrigin
 from engine.diagnosis.verdicts.verdict import VerdictOutcome
+from engine.document.content import ExpectedText
 
 SCHEMA = """{"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
 "required": ["name", "age"], "additionalProperties": false}"""
@@ -153,13 +153,13 @@ def test_an_output_is_opened_as_a_trace_and_stepped_through(desk):
     QTest.mouseClick(dialog.open_button, LEFT)
     desk.wait(lambda: desk.output == b'{"name": ')
     trace = desk.session.decoding.view.trace
-    assert {node.step.chosen_by for node in trace.nodes} == {REPLAYED}
+    assert {node.step.origin for node in trace.nodes} == {StepOrigin.REPLAYED}
     chips = desk.panes.generation.output.chips._chips
     assert chips[9].kind is ChipKind.ILLEGAL
     assert {chip.p for chip in chips} == {None}
     assert chips[10].ahead
     # What was there before can still be read, and Back and Step work as ever.
-    desk.wait(lambda: len(desk.document.content.former) == 1)
+    desk.wait(lambda: len(desk.document.content.archived) == 1)
     QTest.mouseClick(desk.window.toolbar.findChild(QToolButton, "button:run.back"), LEFT)
     desk.wait(lambda: desk.output == b'{"name":')
     QTest.mouseClick(desk.window.toolbar.step_button, LEFT)
@@ -185,7 +185,7 @@ def test_an_output_is_kept_as_a_test(desk):
     dialog = open_dialog(desk)
     paste(desk, dialog, '{"name": 3}')
     QTest.mouseClick(dialog.test_button, LEFT)
-    assert desk.document.content.expected_texts == (ExpectedText('{"name": 3}'),)
+    assert desk.document.content.test_strings == (ExpectedText('{"name": 3}'),)
     QTest.mouseClick(dialog.copy_button, LEFT)
     assert QGuiApplication.clipboard().text().startswith("Illegal at line 1, column 10")
 
@@ -253,7 +253,7 @@ def test_test_strings_are_judged_while_one_types_the_grammar(desk):
     desk.wait(lambda: "these are verdicts on the last one that compiled" in tests.summary.text())
     tests.table.setFocus()
     desk.window.commands["edit.undo"].trigger()
-    assert desk.document.content.expected_texts == (ExpectedText(""),)
+    assert desk.document.content.test_strings == (ExpectedText(""),)
     assert desk.document.is_modified
 
 

@@ -249,7 +249,7 @@ def test_a_saved_trace_comes_back_as_it_was_without_the_model(worker, monkeypatc
     asked = count_of_logits(worker, monkeypatch)
     view = worker(RestoreTrace(saved))
     assert view.trace == saved
-    assert {node.step.chosen_by for node in view.trace.nodes} == {"user", "sampler"}
+    assert {node.step.origin for node in view.trace.nodes} == {"user", "sampler"}
     assert view.position.output == b"a"
     assert len(asked) == 1  # for what stands now
 
@@ -299,37 +299,37 @@ def test_a_budget_ends_the_steps_and_the_many_seeds_and_outlives_a_model(worker)
 def test_another_prompt_puts_the_shown_path_aside(worker):
     worker(Take(A))
     worker(Take(B))
-    former = worker(SetPrompt("hi")).former
-    assert (former.model, former.prompt) == ("Letters", "")
-    assert [(step.token, step.chosen_by) for step in former.steps] == [(b"a", "user"), (b"b", "user")]
-    assert worker(StepOnce()).former is None
+    archived = worker(SetPrompt("hi")).archived
+    assert (archived.model, archived.prompt) == ("Letters", "")
+    assert [(step.token, step.origin) for step in archived.steps] == [(b"a", "user"), (b"b", "user")]
+    assert worker(StepOnce()).archived is None
 
 
 def test_another_model_puts_the_shown_path_aside(worker):
     worker(SetPrompt("hi"))
     worker(Take(A))
-    former = worker(OpenModel("endless")).former
-    assert (former.model, former.prompt, len(former.steps)) == ("Letters", "hi", 1)
+    archived = worker(OpenModel("endless")).archived
+    assert (archived.model, archived.prompt, len(archived.steps)) == ("Letters", "hi", 1)
 
 
 def test_nothing_is_put_aside_where_nothing_was_stepped(worker):
-    assert worker(SetPrompt("hi")).former is None
-    assert worker(OpenModel("endless")).former is None
+    assert worker(SetPrompt("hi")).archived is None
+    assert worker(OpenModel("endless")).archived is None
 
 
 def test_a_refused_prompt_puts_nothing_aside_until_another_is_taken(worker):
     worker(Take(A))
-    assert worker(SetPrompt("é")).former is None
-    assert len(worker(SetPrompt("hi")).former.steps) == 1
+    assert worker(SetPrompt("é")).archived is None
+    assert len(worker(SetPrompt("hi")).archived.steps) == 1
 
 
 def test_another_document_begins_with_nothing_of_the_old_one(worker):
     worker(Take(A))
     view = worker(Begin("é", SamplerSettings(seed=3), 7))
-    assert (view.sampler.seed, view.max_tokens, view.former) == (3, 7, None)
+    assert (view.sampler.seed, view.max_tokens, view.archived) == (3, 7, None)
     assert "é" in view.prompt
     view = worker(SetPrompt("hi"))
-    assert (view.error, view.former, view.trace.nodes) == ("", None, ())
+    assert (view.error, view.archived, view.trace.nodes) == ("", None, ())
 
 
 def test_the_token_index_is_exported(worker, tmp_path):

@@ -7,7 +7,7 @@ from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import Back, Begin, OpenModel, SetGrammar, StepOnce
 from app.workers.replaying import AssessOutput, OpenOutput, ReplayOutput, ReplayQuestion
 from engine.compile import CompileOptions
-from engine.decoding.values import REPLAYED, SamplerSettings
+from engine.decoding.values import SamplerSettings, StepOrigin
 from engine.diagnosis.verdicts.verdict import VerdictOutcome
 from engine.source import CancelToken
 
@@ -58,9 +58,9 @@ def test_an_output_becomes_a_trace_and_the_old_one_stays_to_be_read(handler):
     ask(handler, StepOnce())
     view = ask(handler, OpenOutput((A, A, X, B)))
     assert view.position.output == b"aa"
-    assert [node.step.chosen_by for node in view.trace.nodes] == [REPLAYED] * 4
+    assert [node.step.origin for node in view.trace.nodes] == [StepOrigin.REPLAYED] * 4
     assert len(view.trace.illegal) == 1
-    assert len(view.former.steps) == 1
+    assert len(view.archived.steps) == 1
     assert ask(handler, Back()).position.output == b"a"
 
 

@@ -86,7 +86,7 @@ GRAMMARS = [
 ]
 
 
-@pytest.mark.parametrize("pipeline", [None, BUDGET, PipelineSettings(coalesce=Strategy.LONGEST)])
+@pytest.mark.parametrize("pipeline", [None, BUDGET, PipelineSettings(forced=Strategy.LONGEST)])
 @pytest.mark.parametrize(("notation", "text", "names"), GRAMMARS)
 def test_a_run_stops_before_each_token_that_enters_and_takes_that_very_token_then(notation, text, names, pipeline):
     more = (b"((", b"[[", b'":2', b'": ', b'{"', b"-a", b"b-", b"xy", b",[")

@@ -18,7 +18,7 @@ from app.workers.decode_messages import (
     Take,
 )
 from engine.decoding.debugging.breakpoints import BreakpointKind
-from engine.decoding.values import FORCE, Finish
+from engine.decoding.values import Finish, StepOrigin
 from engine.grammar.options import CompileOptions
 from engine.source import CancelledError, CancelToken
 
@@ -57,7 +57,7 @@ def test_an_unconstrained_step_tells_nothing():
 def test_forcing_marks_the_step_and_going_back_mends_it():
     worker = Worker("regex", "ab")
     view = worker(Force(B))
-    assert view.trace.nodes[0].step.chosen_by == FORCE
+    assert view.trace.nodes[0].step.origin == StepOrigin.FORCED_BY_USER
     assert view.trace.illegal == {0}
     assert view.position.broken_at == 0
     assert "expected `a`" in view.note
@@ -104,13 +104,13 @@ def test_the_twin_can_be_cancelled():
         ("json_schema", SCHEMA, SCHEMA.index('"a"') + 1, BreakpointKind.RULE, "/properties/a"),
         ("json_schema", SCHEMA, SCHEMA.index('"null"'), BreakpointKind.RULE, "/properties/a/items"),
         ("json_schema", SCHEMA, SCHEMA.index("true"), BreakpointKind.RULE, "/$defs/x/anyOf/1"),
-        ("regex", "x[ab]+y", 2, BreakpointKind.PLACE, ""),
+        ("regex", "x[ab]+y", 2, BreakpointKind.POSITION, ""),
     ],
 )
 def test_what_a_breakpoint_at_a_place_is_on(notation, text, at, kind, name):
     answer = Worker(notation, text)(FindBreakpoint(at))
     assert (answer.breakpoint.kind, answer.breakpoint.name) == (kind, name)
-    if kind is BreakpointKind.PLACE:
+    if kind is BreakpointKind.POSITION:
         assert (answer.breakpoint.offset, answer.breakpoint.label) == (1, "[ab]")
 
 

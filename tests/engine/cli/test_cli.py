@@ -160,7 +160,7 @@ def test_the_steps_as_json(capsys, model):
     assert list(document) == ["text", "finish", "complete", "steps"]
     assert document["finish"] == "stop"
     assert "".join(step["token"] for step in document["steps"]) == document["text"]
-    assert list(document["steps"][0]) == ["id", "token", "p", "p_masked", "z", "allowed", "forced", "chosen_by"]
+    assert list(document["steps"][0]) == ["id", "token", "p", "p_masked", "z", "allowed", "forced", "origin"]
     first, second = document["steps"]
     assert (first["token"], first["p_masked"], first["allowed"], first["forced"]) == ("A", 1.0, 1, True)
     assert first["p"] == pytest.approx(first["z"])

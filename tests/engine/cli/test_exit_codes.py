@@ -30,7 +30,7 @@ SUCCESS = {
     "mask": (*REGEX, "ab", *MODEL),
     "export": ("--to", "gbnf", *REGEX, "ab", "--output", "-"),
     "share": ("{document}", "--output", "-"),
-    "coalesce": (*REGEX, "ab", *MODEL),
+    "forced": (*REGEX, "ab", *MODEL),
     "bench": (*REGEX, "ab", "--text", "ab", *MODEL, "--engines", "turnstile"),
 }
 NEGATIVE = {
@@ -42,7 +42,7 @@ NEGATIVE = {
     "mask": (*REGEX, "ab", "--text", "b", *MODEL),
     "export": ("--to", "gbnf", *REGEX, r"[^\s\S]", "--output", "-"),
     "share": ("{broken}", "--output", "-"),
-    "coalesce": (*REGEX, "ab", "--text", "b", *MODEL),
+    "forced": (*REGEX, "ab", "--text", "b", *MODEL),
     "bench": (*REGEX, "(ab", "--text", "ab", *MODEL),
 }
 MISUSE = dict.fromkeys(COMMANDS, ("--nonsense",)) | {"share": ("{missing}", "--output", "-")}
@@ -84,8 +84,8 @@ def test_an_interrupt_ends_each_command_with_130(command, files, monkeypatch, ca
         raise KeyboardInterrupt
 
     monkeypatch.setattr(engine.cli.parser, command, interrupt, raising=False)
-    if command == "coalesce":
-        monkeypatch.setattr("engine.cli.forced.coalesce", interrupt)
+    if command == "forced":
+        monkeypatch.setattr("engine.cli.forced.forced", interrupt)
     assert run(command, *filled(SUCCESS[command], files)) == ExitCode.CANCELLED
     assert capsys.readouterr() == ("", "turnstile: cancelled\n")
 
@@ -177,7 +177,7 @@ def test_misuse_points_to_the_help(capsys):
 
 
 def test_an_illegal_prefix_is_a_verdict_in_json(capsys):
-    for command in (("step",), ("explain",), ("mask", *MODEL), ("coalesce", *MODEL)):
+    for command in (("step",), ("explain",), ("mask", *MODEL), ("forced", *MODEL)):
         assert run(*command, *REGEX, "ab[0-9]", "--text", "abx", "--json") == ExitCode.NEGATIVE
         out, err = capsys.readouterr()
         assert err == ""
@@ -185,10 +185,10 @@ def test_an_illegal_prefix_is_a_verdict_in_json(capsys):
         assert found["legal"] is False
         assert found["offset"] == 2
         assert found["expected"] == [[48, 57]]
-        assert "0-9" in found["message"] or command[0] == "coalesce"
+        assert "0-9" in found["message"] or command[0] == "forced"
         assert found["spans"][0]["text"] == "[0-9]"
         assert run(*command, *REGEX, r"[^\s\S]", "--json") == ExitCode.NEGATIVE
-        assert command[0] == "coalesce" or json.loads(capsys.readouterr().out)["legal"] is False
+        assert command[0] == "forced" or json.loads(capsys.readouterr().out)["legal"] is False
 
 
 @pytest.mark.parametrize("option", ["-V", "--version"])

@@ -38,14 +38,14 @@ def test_a_limit_is_raised_and_the_diagnostic_says_how(capsys):
     )
 
 
-@pytest.mark.parametrize("command", ["generate", "check", "step", "explain", "replay", "mask", "export", "coalesce"])
+@pytest.mark.parametrize("command", ["generate", "check", "step", "explain", "replay", "mask", "export", "forced"])
 def test_every_command_that_compiles_takes_it(command, capsys):
     needed = {
         "generate": ("--model", "any"),
         "replay": ("--text", "aaa"),
         "mask": ("--model", "any"),
         "export": ("--to", "gbnf", "--output", "-"),
-        "coalesce": ("--model", "any"),
+        "forced": ("--model", "any"),
     }.get(command, ())
     assert run(command, *REGEX, "aaa", *needed, "--limit", "source_length=2") == 1
     out, err = capsys.readouterr()

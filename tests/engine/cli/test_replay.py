@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import json
 
 import pytest
 
 import engine.models
 from engine.cli.main import main
+from engine.decoding.values import Step, StepOrigin, Trace, TraceNode
+from engine.document.codec import encode
+from engine.document.content import DocumentFile
 from engine.models.uniform import UniformSource
 from engine.vocabulary import Vocabulary
 
@@ -68,11 +70,13 @@ def test_saved_traces(capsys, tmp_path):
     own = json.loads(run(capsys, "--trace", str(generated), "--model", "digits", "--budget", "3", "--json")[1])
     assert (own["ending"]["tokens"], own["tokens"][-1]["state"]) == ({"at_least": 3, "at_most": 3}, "illegal")
     document = tmp_path / "a.turnstile"
-    nodes = [
-        {"id": 4, "parent": None, "step": {"token_id": 12, "token": base64.b64encode(b"20").decode(), "name": ""}},
-        {"id": 7, "parent": 4, "step": {"token_id": 99, "token": base64.b64encode(b"2x").decode(), "name": ""}},
-    ]
-    document.write_text(json.dumps({"trace": {"nodes": nodes, "path": [4, 7]}}))
+    first, second = (
+        Step(token_id, token, "", 0.5, 0.5, 0.5, 2, False, token_id, StepOrigin.USER, 0)
+        for token_id, token in ((12, b"20"), (99, b"2x"))
+    )
+    document.write_bytes(
+        encode(DocumentFile(trace=Trace((TraceNode(4, None, first), TraceNode(7, 4, second)), (4, 7))))
+    )
     found = json.loads(run(capsys, "--trace", str(document), "--json")[1])
     assert (found["outcome"], found["failure"]["token"]) == ("illegal", 1)
 

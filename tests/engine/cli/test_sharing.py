@@ -9,11 +9,12 @@ import pytest
 from random_model import LETTERS, RandomModel
 
 import engine.models
-from app.document.file import DocumentFile, GrammarPart, ModelPart, encode
 from engine.cli.main import main
 from engine.compile import compile_grammar
 from engine.decoding.pipeline_settings import PipelineSettings, ZoneSettings
 from engine.decoding.session import DecodeSession
+from engine.document.codec import encode
+from engine.document.content import DocumentFile, GrammarPart, ModelPart
 from engine.vocabulary import Vocabulary
 
 
@@ -96,7 +97,7 @@ def test_what_goes_wrong_is_told(capsys, tmp_path, model, monkeypatch):
     (tmp_path / "other.json").write_text("{}")
     code, _, err = run(capsys, str(tmp_path / "other.json"), "--output", "-")
     assert code == 1
-    assert "no Turnstile document" in err
+    assert "not a Turnstile document" in err
     other = RandomModel(Vocabulary([b"x", b"y"], []))
     monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: other)
     code, _, err = run(capsys, path, "--output", "-", "--model", "other")

@@ -162,10 +162,10 @@ def test_what_is_wrong_with_a_further_part_is_told(written, code, what, capsys, 
 def test_forced_runs_are_not_asked_for(capsys):
     asked = {}
     for strategy in ("none", "longest", "own", "probable"):
-        code, out, _ = run(capsys, *REGEX, "name: (John|Paul) who is", "--coalesce", strategy, "--json")
+        code, out, _ = run(capsys, *REGEX, "name: (John|Paul) who is", "--forced", strategy, "--json")
         steps = json.loads(out)["steps"]
         assert code == 0
-        assert all((step["p"] is None) == (step["chosen_by"] == "coalesced") for step in steps)
+        assert all((step["p"] is None) == (step["origin"] == "fast-forwarded") for step in steps)
         asked[strategy] = sum(step["p"] is not None for step in steps)
     assert asked["none"] == len("name: John who is")
     assert asked["longest"] == asked["own"] == 1
@@ -199,7 +199,7 @@ def test_the_order_is_the_users(capsys):
         (("--notation", "regex"), "a grammar is --notation with"),
         (("--grammar", "a"), "a grammar is --notation with"),
         (("--pattern", "LOWER", "--within-budget"), "--notation is required"),
-        (("--pattern", "LOWER", "--coalesce", "own"), "--notation is required"),
+        (("--pattern", "LOWER", "--forced", "own"), "--notation is required"),
         (("--pattern", "lower"), "cannot be read at character 1"),
         ((*REGEX, "a", "--bias", "a"), "the '=' is missing"),
         ((*REGEX, "a", "--bias", "a=b"), "'b' is no number"),

@@ -5,10 +5,10 @@ from decode_views import step, trace, view
 from PySide6.QtCore import Qt
 
 from app import theme
-from app.panes.generation.chip import Chip, ChipKind, chips_of, former_chips
+from app.panes.generation.chip import Chip, ChipKind, archived_chips, chips_of
 from app.panes.generation.chip_colours import SCALES, ChipColours, Legend, colours_of, share_of
 from app.panes.generation.output import OutputBox
-from engine.decoding.values import FORCE, REPLAYED, ArchivedBranch, TopToken, Trace, TraceNode
+from engine.decoding.values import ArchivedBranch, StepOrigin, TopToken, Trace, TraceNode
 
 
 def chip(**changes) -> Chip:
@@ -67,11 +67,11 @@ def test_the_tip_shows_the_favourites():
 
 
 def test_a_forced_token_stays_marked_where_it_is_only_read():
-    forced = replace(step(b"a"), chosen_by=FORCE)
-    (made,) = former_chips(ArchivedBranch("", "", (forced,)))
+    forced = replace(step(b"a"), origin=StepOrigin.FORCED_BY_USER)
+    (made,) = archived_chips(ArchivedBranch("", "", (forced,)))
     assert made.kind is ChipKind.ILLEGAL
     assert "forced against the grammar" in made.tip()
-    (pasted,) = former_chips(ArchivedBranch("", "", (replace(step(b"a"), chosen_by=REPLAYED),)))
+    (pasted,) = archived_chips(ArchivedBranch("", "", (replace(step(b"a"), origin=StepOrigin.REPLAYED),)))
     assert pasted.p is None
 
 

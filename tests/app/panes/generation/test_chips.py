@@ -9,7 +9,7 @@ from app.panes.generation.branches import BranchStrip, branches_of
 from app.panes.generation.chip import ChipKind, chips_of, prompt_chips
 from app.panes.generation.chip_flow import flow
 from app.panes.generation.chip_view import ChipView
-from engine.decoding.values import COALESCED, ArchivedBranch, Trace, TraceNode
+from engine.decoding.values import ArchivedBranch, StepOrigin, Trace, TraceNode
 
 
 def test_lines_wrap_and_break():
@@ -135,20 +135,20 @@ def test_the_strip_shows_the_latest_branches_and_a_menu_of_the_rest(qtbot):
     with qtbot.waitSignal(strip.branch_clicked) as clicked:
         qtbot.mouseClick(strip.buttons[0], Qt.MouseButton.LeftButton)
     assert clicked.args == [5]
-    former = ArchivedBranch("Letters & more", "", (step(b"z"),))
-    strip.show_former((former,), "Records")
+    archived = ArchivedBranch("Letters & more", "", (step(b"z"),))
+    strip.show_archived((archived,), "Records")
     assert len(strip.buttons) == 3
     assert strip._more.text() == "+3"
-    with qtbot.waitSignal(strip.former_clicked) as clicked:
+    with qtbot.waitSignal(strip.archived_clicked) as clicked:
         strip._menu.actions()[-1].trigger()
-    assert clicked.args == [former]
+    assert clicked.args == [archived]
     strip.show_branches(())
     (button,) = strip.buttons
     assert button.text().startswith("Letters && more")
-    strip.show_former((former,), "Letters & more")
+    strip.show_archived((archived,), "Letters & more")
     (button,) = strip.buttons
     assert button.text() == "no prompt: z"
-    strip.show_former((), "")
+    strip.show_archived((), "")
     assert strip.isHidden()
 
 
@@ -172,10 +172,11 @@ def test_chips_that_are_known_are_those_that_would_be_made_anew():
 def test_a_run_that_was_taken_in_one_go_is_joined_and_told(qtbot):
     shown = trace((b"na", b"me", b"x"), current=2)
     nodes = tuple(
-        replace(node, step=replace(node.step, chosen_by=COALESCED)) if node.id < 2 else node for node in shown.nodes
+        replace(node, step=replace(node.step, origin=StepOrigin.FAST_FORWARDED)) if node.id < 2 else node
+        for node in shown.nodes
     )
     chips, _ = chips_of(replace(shown, nodes=nodes))
-    assert [chip.kind for chip in chips] == [ChipKind.COALESCED, ChipKind.COALESCED, ChipKind.TAKEN]
+    assert [chip.kind for chip in chips] == [ChipKind.FAST_FORWARDED, ChipKind.FAST_FORWARDED, ChipKind.TAKEN]
     assert [chip.p is None for chip in chips] == [True, True, False]
     assert "taken in one go" in chips[0].tip()
     assert "model" not in chips[0].tip()

@@ -127,7 +127,7 @@ FORMER = ArchivedBranch("A model", "hi", (step(b"x"), step(b"yz", by="user")))
 
 def test_an_earlier_output_is_read_and_left_again(qtbot, pane):
     pane.show_view(view(trace((b"a",))))
-    pane.show_former((FORMER,))
+    pane.show_archived((FORMER,))
     (button,) = pane.output.branches.buttons
     assert "to read only" in button.toolTip()
     qtbot.mouseClick(button, LEFT)
@@ -144,7 +144,7 @@ def test_an_earlier_output_is_read_and_left_again(qtbot, pane):
 
 def test_a_step_ends_reading(pane):
     pane.show_view(view(trace((b"a",))))
-    pane.show_former((FORMER,))
+    pane.show_archived((FORMER,))
     pane.output.read(FORMER)
     pane.show_view(view(trace((b"a",))))
     assert not pane.output.resume.isHidden()
@@ -154,9 +154,9 @@ def test_a_step_ends_reading(pane):
 
 
 def test_another_document_takes_its_earlier_outputs_along(pane):
-    pane.show_former((FORMER,))
+    pane.show_archived((FORMER,))
     pane.output.read(FORMER)
-    pane.show_former(())
+    pane.show_archived(())
     assert pane.output.branches.isHidden()
     assert pane.output.title.text() == "Output"
 

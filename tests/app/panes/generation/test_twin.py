@@ -52,7 +52,7 @@ def test_verdicts():
     assert "“b” with the grammar, “c” without it" in parted
     assert "did not allow" in parted
     assert "ended by itself" in parted
-    assert "You chose" in verdict_of(BaselineRun((replace(B, chosen_by="user"),), (C,), 0))
+    assert "You chose" in verdict_of(BaselineRun((replace(B, origin="user"),), (C,), 0))
     assert "alike" in verdict_of(BaselineRun((A,), (A, B), None, Finish.LENGTH))
     assert "nothing to compare" in verdict_of(BaselineRun((), (A,), None))
 

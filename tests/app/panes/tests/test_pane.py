@@ -14,8 +14,9 @@ from app.panes.test_strings.model import TextsColumn, TextsModel, as_marks, from
 from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
 from engine.compile import compile_grammar
 from engine.diagnosis.test_strings.coverage import coverage, uses_of
-from engine.diagnosis.test_strings.values import ExpectedText, Suggestion, SuggestionKind
+from engine.diagnosis.test_strings.values import Suggestion, SuggestionKind
 from engine.diagnosis.verdicts.replay import replay_text
+from engine.document.content import ExpectedText
 from engine.source import SourceText
 
 GRAMMAR = 'root ::= year "-" month\nyear ::= [0-9]{4}\nmonth ::= "0" [1-9] | "1" [0-2]\n'

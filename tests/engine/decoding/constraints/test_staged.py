@@ -282,7 +282,7 @@ def test_forcing_a_token_that_a_stage_removes_leaves_all_stages():
         compile_grammar("regex", "[abc]+"), RandomModel(WORDS), pipeline=PipelineSettings(suppress=("b",))
     )
     session.take(0)
-    assert session.force(1).chosen_by == "force"
+    assert session.force(1).origin == "force"
     position = session.position()
     assert (position.accepting, position.broken_at, position.allowed) == (False, 1, WORDS.size)
     session.step()

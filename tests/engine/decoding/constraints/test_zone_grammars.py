@@ -59,7 +59,7 @@ def test_each_trigger_begins_its_own_grammar(then, required):
 
 @pytest.mark.parametrize("strategy", Strategy)
 def test_what_is_generated_matches(strategy):
-    pipeline = PipelineSettings(zones=ZONES, budget=True, coalesce=strategy)
+    pipeline = PipelineSettings(zones=ZONES, budget=True, forced=strategy)
     met = set()
     for seed in range(20):
         made = generate(NUMBER, RandomModel(FEW), sampler=SamplerSettings(seed=seed), max_tokens=40, pipeline=pipeline)

@@ -13,7 +13,7 @@ from engine.decoding.debugging.breakpoints import (
 from engine.source import Span
 
 NUM = Breakpoint(BreakpointKind.RULE, "num")
-PLACE = Breakpoint(BreakpointKind.PLACE, offset=4)
+PLACE = Breakpoint(BreakpointKind.POSITION, offset=4)
 STATE = Breakpoint(BreakpointKind.STATE, "expr", 2)
 ALL = (NUM, PLACE, STATE)
 
@@ -23,7 +23,7 @@ def test_a_breakpoint_is_toggled_by_what_it_is_on():
     assert toggled(ALL, Breakpoint(BreakpointKind.RULE, "num", label="other", enabled=False)) == (PLACE, STATE)
     assert toggled(ALL, Breakpoint(BreakpointKind.STATE, "", 2)) == (*ALL, Breakpoint(BreakpointKind.STATE, "", 2))
     assert not NUM.is_same(Breakpoint(BreakpointKind.STATE, "num"))
-    assert PLACE.is_same(Breakpoint(BreakpointKind.PLACE, "num", offset=4))
+    assert PLACE.is_same(Breakpoint(BreakpointKind.POSITION, "num", offset=4))
 
 
 @pytest.mark.parametrize(

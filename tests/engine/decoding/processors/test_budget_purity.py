@@ -163,7 +163,7 @@ def look_around(session, choose):
 @pytest.mark.parametrize("name", ["sheet", "nested"])
 def test_the_same_seed_gives_the_same_tokens_however_much_is_asked_between(name, strategy):
     notation, source = SOURCES[name]
-    pipeline = PipelineSettings(budget=True, coalesce=strategy)
+    pipeline = PipelineSettings(budget=True, forced=strategy)
     settings = {"sampler": SamplerSettings(seed=3), "max_tokens": 34, "pipeline": pipeline}
     grammar = compile_grammar(notation, source)
     alone = generate_fast_forward(grammar, RandomModel(RECORDS), strategy, **settings).generation
@@ -173,11 +173,11 @@ def test_the_same_seed_gives_the_same_tokens_however_much_is_asked_between(name,
     for seed in range(3):
         choose, model = random.Random(seed), RandomModel(RECORDS)
         session = DecodeSession(compile_grammar(notation, source), model, **settings)
-        coalescer = FastForward(model, strategy, spell=None)
+        fast_forward = FastForward(model, strategy, spell=None)
         while session.finish is None:
             if choose.random() < 0.5:
                 look_around(session, choose)
-            coalescer.advance(session)
+            fast_forward.advance(session)
         assert [step.token_id for step in session.steps] == [step.token_id for step in alone.steps]
 
 

@@ -8,7 +8,7 @@ from random_model import LETTERS, GivenModel, RandomModel
 from engine.compile import compile_grammar
 from engine.decoding.errors import FinishedError, NotAllowedError
 from engine.decoding.session import DecodeSession
-from engine.decoding.values import FORCE, Finish
+from engine.decoding.values import Finish, StepOrigin
 from engine.matching.explanation import Reason
 from engine.vocabulary import Vocabulary
 
@@ -24,7 +24,7 @@ def test_a_forced_token_is_marked_and_the_grammar_has_no_say_behind_it():
     steps = session()
     steps.take(A)
     forced = steps.force(C)
-    assert (forced.chosen_by, forced.p_masked, forced.token) == (FORCE, 0.0, b"c")
+    assert (forced.origin, forced.p_masked, forced.token) == (StepOrigin.FORCED_BY_USER, 0.0, b"c")
     trace = steps.trace
     assert trace.illegal == {trace.current}
     position = steps.position()
@@ -38,7 +38,7 @@ def test_a_forced_token_is_marked_and_the_grammar_has_no_say_behind_it():
 
 def test_forcing_what_is_allowed_is_taking_it():
     steps = session()
-    assert steps.force(A).chosen_by == "user"
+    assert steps.force(A).origin == "user"
     assert steps.trace.illegal == frozenset()
     assert steps.position().broken_at is None
 

@@ -4,7 +4,7 @@ from engine.compile import compile_grammar
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.session import DecodeSession
 from engine.decoding.session.imported_output import pasted_trace
-from engine.decoding.values import REPLAYED
+from engine.decoding.values import StepOrigin
 from engine.models.uniform import UniformSource
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary
@@ -18,7 +18,7 @@ def test_a_legal_output_is_stood_behind():
     assert (trace.path, trace.current, trace.illegal) == ((0, 1, 2, 3), 3, frozenset())
     assert [node.step.allowed for node in trace.nodes] == [2, 3, 3, 1]
     assert [node.step.forced for node in trace.nodes] == [False, False, False, True]
-    assert {node.step.chosen_by for node in trace.nodes} == {REPLAYED}
+    assert {node.step.origin for node in trace.nodes} == {StepOrigin.REPLAYED}
 
 
 def test_what_is_illegal_is_marked_and_what_follows_stays():

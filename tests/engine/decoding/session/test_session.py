@@ -73,7 +73,7 @@ def test_a_step_tells_what_the_position_told():
     row = next(row for row in position.candidates if row.token_id == step.token_id)
     assert (step.p, step.p_masked, step.z, step.allowed) == (row.p, row.p_masked, position.z, position.allowed)
     assert step.wanted_id == position.wanted.token_id
-    assert step.chosen_by == "sampler"
+    assert step.origin == "sampler"
 
 
 def test_looking_twice_asks_the_model_once():
@@ -135,7 +135,7 @@ def test_any_allowed_token_can_be_taken_and_makes_a_branch():
     steps.back()
     other = next(row.token_id for row in steps.position().candidates if row.allowed and row.token_id != second.token_id)
     taken = steps.take(other)
-    assert taken.chosen_by == "user"
+    assert taken.origin == "user"
     trace = steps.trace
     assert [node.parent for node in trace.nodes] == [None, 0, 0]
     assert trace.path == (0, 2)

@@ -10,7 +10,7 @@ from engine.source import InvariantError
 
 
 def step(token_id: int) -> Step:
-    return Step(token_id, b"x", "", 0.5, 0.5, 1.0, 2, forced=False, wanted_id=0, chosen_by="user", configuration=1)
+    return Step(token_id, b"x", "", 0.5, 0.5, 1.0, 2, forced=False, wanted_id=0, origin="user", configuration=1)
 
 
 def grown(*token_ids: int) -> StepTree:

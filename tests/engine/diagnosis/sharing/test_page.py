@@ -17,17 +17,17 @@ from pathlib import Path
 import pytest
 
 from engine.compile import compile_grammar
-from engine.decoding.values import ArchivedBranch, Step, TopToken, Trace, TraceNode
+from engine.decoding.values import ArchivedBranch, Step, StepOrigin, TopToken, Trace, TraceNode
 from engine.diagnosis.share_page.page import page, write_page
 from engine.diagnosis.share_page.page_data import build_page_data
-from engine.document.shared_work import SharedGrammar, SharedModel, SharedWork
+from engine.document.content import DocumentFile, GrammarPart, ModelPart
 from engine.source import EngineError
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028\u2029&lt;@DATA@ @SCRIPT@"
 
 
-def evil_work() -> SharedWork:
+def evil_work() -> DocumentFile:
     """A work all of whose texts are markup."""
     text = EVIL.encode()
     top = (
@@ -35,16 +35,25 @@ def evil_work() -> SharedWork:
         TopToken(2, None, EVIL, 0.2, allowed=False),
         TopToken(3, b"a", "", 0.1, allowed=True),
     )
-    step = Step(3, b"a", "", 0.1, 1.0, 0.1, 1, forced=True, wanted_id=1, chosen_by=EVIL, configuration=1, top=top)
-    wrong = Step(1, text, "", 0.5, 0.0, 0.1, 1, forced=False, wanted_id=1, chosen_by="force", configuration=1)
+    step = Step(
+        3, b"a", "", 0.1, 1.0, 0.1, 1, forced=True, wanted_id=1, origin=StepOrigin.SAMPLER, configuration=1, top=top
+    )
+    wrong = Step(
+        1, text, "", 0.5, 0.0, 0.1, 1, forced=False, wanted_id=1, origin=StepOrigin.FORCED_BY_USER, configuration=1
+    )
     trace = Trace((TraceNode(0, None, step), TraceNode(1, 0, wrong), TraceNode(2, 0, step)), (0, 1), 1)
-    former = ArchivedBranch(EVIL, EVIL, (step,))
-    return SharedWork(
-        EVIL, SharedGrammar("regex", f"a|{EVIL}"), SharedModel(EVIL, EVIL), EVIL, trace=trace, former=(former,)
+    archived = ArchivedBranch(EVIL, EVIL, (step,))
+    return DocumentFile(
+        title=EVIL,
+        grammar=GrammarPart("regex", f"a|{EVIL}"),
+        model=ModelPart(EVIL, EVIL),
+        prompt=EVIL,
+        trace=trace,
+        archived=(archived,),
     )
 
 
-def document_of(work: SharedWork):
+def document_of(work: DocumentFile):
     return build_page_data(work, compile_grammar(work.grammar.notation, work.grammar.text), None)
 
 

@@ -9,10 +9,10 @@ from engine.compile import compile_grammar
 from engine.decoding import SamplerSettings
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.session import DecodeSession
-from engine.decoding.values import FORCE, ArchivedBranch, Chat, Step, TopToken, Trace, TraceNode
+from engine.decoding.values import ArchivedBranch, Chat, Step, StepOrigin, TopToken, Trace, TraceNode
 from engine.diagnosis import explain
 from engine.diagnosis.share_page.page_data import build_page_data
-from engine.document.shared_work import SharedGrammar, SharedModel, SharedWork
+from engine.document.content import DocumentFile, GrammarPart, ModelPart
 from engine.matching import Matcher
 from engine.source import CancelledError, CancelToken, SourceText
 from engine.vocabulary import Vocabulary
@@ -31,7 +31,7 @@ def steps_of(session, count):
 
 
 def work_of(session, source=SOURCE, **more):
-    return SharedWork(grammar=SharedGrammar("regex", source), prompt=session.prompt, trace=session.trace, **more)
+    return DocumentFile(grammar=GrammarPart("regex", source), prompt=session.prompt, trace=session.trace, **more)
 
 
 def told_of(session, **more):
@@ -116,8 +116,8 @@ def test_nothing_is_explained_without_a_grammar(branched):
 
 
 def test_branches_come_along(branched):
-    former = ArchivedBranch("another model", Chat((("user", "hi"),), "so"), branched.steps)
-    document = told_of(branched, former=(former,))
+    archived = ArchivedBranch("another model", Chat((("user", "hi"),), "so"), branched.steps)
+    document = told_of(branched, archived=(archived,))
     shown, other, old = document["branches"]
     assert [document["steps"][one]["token"] for one in shown["steps"]] == list(shown["text"])
     assert (shown["name"], shown["at"]) == ("The one that was shown", 3)
@@ -167,7 +167,7 @@ def test_what_another_stage_removed_is_not_laid_at_the_grammars_door():
 
 
 def test_an_empty_trace_is_the_grammar_alone():
-    document = build_page_data(SharedWork(grammar=SharedGrammar("gbnf", 'root ::= "a"')), None, None)
+    document = build_page_data(DocumentFile(grammar=GrammarPart("gbnf", 'root ::= "a"')), None, None)
     assert document["steps"] == []
     assert [branch["steps"] for branch in document["branches"]] == [[]]
     assert document["title"] == "A generation, step by step"
@@ -175,8 +175,8 @@ def test_an_empty_trace_is_the_grammar_alone():
 
 def test_facts():
     sampler = SamplerSettings(temperature=0.5, top_k=4, top_p=0.9, min_p=0.1, repetition_penalty=1.2, seed=3)
-    work = SharedWork(
-        grammar=SharedGrammar("json_schema", "{}"), model=SharedModel("records"), sampler=sampler, max_tokens=1
+    work = DocumentFile(
+        grammar=GrammarPart("json_schema", "{}"), model=ModelPart("records"), sampler=sampler, max_tokens=1
     )
     assert build_page_data(work, None, None)["facts"] == [
         "JSON Schema (white space: flexible)",
@@ -184,22 +184,18 @@ def test_facts():
         "temperature 0.5, top-k 4, top-p 0.9, min-p 0.1, repetition penalty 1.2, seed 3",
         "at most 1 token",
     ]
-    assert build_page_data(SharedWork(sampler=SamplerSettings(temperature=0)), None, None)["facts"][1] == "greedy"
+    assert build_page_data(DocumentFile(sampler=SamplerSettings(temperature=0)), None, None)["facts"][1] == "greedy"
 
 
 def test_ends_without_a_vocabulary():
     """An id without text that was allowed is an end; of one that never was, nothing is claimed."""
     top = (TopToken(7, None, "<end>", 0.5, allowed=True), TopToken(8, None, "<tool>", 0.2, allowed=False))
     steps = [
-        Step(
-            1, b"a", "", 0.3, 1.0, 0.3, 1, forced=True, wanted_id=7, chosen_by="sampler", configuration=1, top=top[1:]
-        ),
-        Step(
-            7, None, "<end>", 0.5, 1.0, 0.5, 1, forced=True, wanted_id=7, chosen_by="sampler", configuration=1, top=top
-        ),
+        Step(1, b"a", "", 0.3, 1.0, 0.3, 1, forced=True, wanted_id=7, origin="sampler", configuration=1, top=top[1:]),
+        Step(7, None, "<end>", 0.5, 1.0, 0.5, 1, forced=True, wanted_id=7, origin="sampler", configuration=1, top=top),
     ]
     trace = Trace((TraceNode(0, None, steps[0]), TraceNode(1, 0, steps[1])), (0, 1), 1)
-    work = SharedWork(grammar=SharedGrammar("regex", "a"), trace=trace)
+    work = DocumentFile(grammar=GrammarPart("regex", "a"), trace=trace)
     document = build_page_data(work, compile_grammar("regex", "a"), None)
     assert [one["why"] for step in document["steps"] for one in step["candidates"]] == [None] * 4
     assert document["branches"][0]["outcome"] == "good"
@@ -207,8 +203,20 @@ def test_ends_without_a_vocabulary():
 
 @pytest.mark.parametrize("token_id", [-1, 10**15])
 def test_ids_that_no_tokenizer_has_cost_nothing(token_id):
-    step = Step(token_id, b"a", "", 0.3, 1.0, 0.3, 1, forced=False, wanted_id=0, chosen_by=FORCE, configuration=1)
-    work = SharedWork(grammar=SharedGrammar("regex", "a"), trace=Trace((TraceNode(0, None, step),), (0,), 0))
+    step = Step(
+        token_id,
+        b"a",
+        "",
+        0.3,
+        1.0,
+        0.3,
+        1,
+        forced=False,
+        wanted_id=0,
+        origin=StepOrigin.FORCED_BY_USER,
+        configuration=1,
+    )
+    work = DocumentFile(grammar=GrammarPart("regex", "a"), trace=Trace((TraceNode(0, None, step),), (0,), 0))
     for vocabulary in (None, Vocabulary([b"a"], ())):
         (said,) = build_page_data(work, compile_grammar("regex", "a"), vocabulary)["steps"]
         assert said["illegal"]

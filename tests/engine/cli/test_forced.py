@@ -1,4 +1,4 @@
-"""`turnstile coalesce`."""
+"""`turnstile forced`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _model(monkeypatch):
 
 def run(capsys, *arguments: str) -> tuple[int, str, str]:
     try:
-        code = main(["coalesce", "--model", "any", *arguments])
+        code = main(["forced", "--model", "any", *arguments])
     except SystemExit as leave:  # argparse
         code = int(leave.code or 0)
     return code, *capsys.readouterr()

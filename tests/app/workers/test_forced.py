@@ -78,7 +78,7 @@ def worker():
 
 
 def with_strategy(worker, strategy):
-    worker(SetPipeline(PipelineSettings(coalesce=strategy)))
+    worker(SetPipeline(PipelineSettings(forced=strategy)))
     return worker
 
 
@@ -93,8 +93,8 @@ def test_a_step_takes_a_whole_run(worker, strategy):
     assert outputs[0] in ('{"name":"', '{"name":', '{"name')
     assert len(outputs) <= 6
     assert compile_grammar("regex", PEOPLE).fullmatch(outputs[-1])
-    kinds = [node.step.chosen_by for node in view.trace.nodes if node.id in view.trace.path]
-    assert {"coalesced", "sampler"} == set(kinds)
+    kinds = [node.step.origin for node in view.trace.nodes if node.id in view.trace.path]
+    assert {"fast-forwarded", "sampler"} == set(kinds)
 
 
 def test_behind_a_drawn_token_the_run_is_taken_at_once(worker):
@@ -106,10 +106,10 @@ def test_behind_a_drawn_token_the_run_is_taken_at_once(worker):
     assert len(worker.model.asked) == asked + 1  # where the next choice is
     steps = [view.trace.nodes[node].step for node in view.trace.path]
     saved = savings_of(steps)
-    drawn = [step for step in steps if step.chosen_by == "sampler"]
-    assert (saved.tokens, saved.coalesced) == (len(steps), len(steps) - len(drawn))
+    drawn = [step for step in steps if step.origin == "sampler"]
+    assert (saved.tokens, saved.forced) == (len(steps), len(steps) - len(drawn))
     # The window looked at the first place, so that was no saving.
-    assert saved.calls == saved.coalesced - 1
+    assert saved.calls == saved.forced - 1
     assert saved.seconds is None or saved.seconds >= 0
 
 
@@ -126,7 +126,7 @@ def test_one_by_one_nothing_is_passed_over(worker):
 def test_without_a_strategy_nothing_changes(worker):
     view = worker(StepOnce())
     assert view.position.index == 1
-    assert view.trace.nodes[0].step.chosen_by == "sampler"
+    assert view.trace.nodes[0].step.origin == "sampler"
 
 
 def test_what_is_forced_here_is_told_of_a_schema_too(worker):

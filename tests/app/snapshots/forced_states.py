@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coalescence_answers import FORCED
+from forced_answers import FORCED
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
@@ -84,9 +84,9 @@ def index(answer: IndexAnswer | None) -> QWidget:
 
 
 STATES: dict[str, State] = {
-    "coalescence-runs": runs,
-    "coalescence-spellings": lambda: runs(compared=True),
-    "coalescence-error": lambda: runs(why_not="the grammar needs a stack"),
+    "forced-runs": runs,
+    "forced-spellings": lambda: runs(compared=True),
+    "forced-error": lambda: runs(why_not="the grammar needs a stack"),
     "strategies-empty": lambda: strategies(None),
     "strategies-typical": lambda: strategies(StrategiesAnswer(STRATEGIES, 3)),
     "strategies-error": lambda: strategies(StrategiesAnswer((), 3, "Choose a model first")),

@@ -18,7 +18,7 @@ from engine.decoding.forced.strategies import fast_forward_tokens
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import Strategy
 from engine.decoding.session import DecodeSession
-from engine.decoding.values import COALESCED
+from engine.decoding.values import StepOrigin
 from engine.matching import Matcher
 from engine.models.errors import ModelError
 from engine.vocabulary import Vocabulary
@@ -40,7 +40,7 @@ PIECES = [
     'ab bc abc ca 20 30 0} :" ," "} n"'.split()
 ]
 TOKENS = Vocabulary([*WHOLE, *PIECES, b" Paul", b" n", b": n", None], [256 + len(PIECES) + 3])
-COALESCING = [strategy for strategy in Strategy if strategy is not Strategy.NONE]
+FORWARDING = [strategy for strategy in Strategy if strategy is not Strategy.NONE]
 
 
 class Reader(RandomModel):
@@ -63,7 +63,7 @@ def text_of(ids: Sequence[int]) -> bytes:
 
 
 @pytest.mark.parametrize("pattern", GRAMMARS)
-@pytest.mark.parametrize("strategy", COALESCING)
+@pytest.mark.parametrize("strategy", FORWARDING)
 def test_at_every_place_of_random_texts_the_tokens_spell_what_is_forced(pattern, strategy):
     grammar = compile_grammar("regex", pattern)
     model = Reader(TOKENS)
@@ -111,7 +111,7 @@ def test_whole_generations_match_and_ask_less(pattern, strategy):
         assert grammar.fullmatch(made.generation.output)
         assert made.calls == len(model.asked)
         steps = made.generation.steps
-        assert made.unasked == sum(step.chosen_by == COALESCED for step in steps)
+        assert made.unasked == sum(step.origin == StepOrigin.FAST_FORWARDED for step in steps)
         assert made.saved == len(steps) - made.calls
         if strategy in (Strategy.LONGEST, Strategy.OWN):
             assert made.calls - made.taken_back <= len(steps) - made.unasked
@@ -144,10 +144,10 @@ def test_forced_text_is_taken_without_a_draw_and_the_draws_elsewhere_are_the_mod
     session = DecodeSession(grammar, Reader(TOKENS))
     assert FastForward(session.model, Strategy.LONGEST, spell=None).extend(session) == 3
     assert session.output == b"name: "
-    assert all(step.chosen_by == COALESCED for step in session.steps)
+    assert all(step.origin == StepOrigin.FAST_FORWARDED for step in session.steps)
     assert not session.model.asked
     step = session.step()
-    assert step.chosen_by == "sampler"
+    assert step.origin == "sampler"
     assert [len(asked) for asked in session.model.asked] == [1 + 3]
 
 
@@ -155,16 +155,16 @@ def test_what_the_user_took_is_not_replaced():
     grammar = compile_grammar("regex", PEOPLE)
     model = Reader(TOKENS)
     session = DecodeSession(grammar, model)
-    coalescer = FastForward(model, Strategy.OWN, spell=model.encode)
-    assert coalescer.extend(session)
+    fast_forward = FastForward(model, Strategy.OWN, spell=model.encode)
+    assert fast_forward.extend(session)
     for token_id in model.encode('{"name":"')[len(session.steps) :]:
         session.take(token_id)
     session.take(ord("J"))
-    assert coalescer.extend(session)
-    assert session.steps[-1].chosen_by == COALESCED
+    assert fast_forward.extend(session)
+    assert session.steps[-1].origin == StepOrigin.FAST_FORWARDED
     assert session.output.startswith(b'{"name":"John"')
     assert ord("J") in [step.token_id for step in session.steps]
-    assert coalescer.taken_back == 0
+    assert fast_forward.taken_back == 0
 
 
 def test_the_budget_ends_within_a_run():
@@ -187,8 +187,8 @@ def test_where_no_tokens_spell_the_run_the_dead_end_is_the_sessions():
     grammar = compile_grammar("regex", "axb")
     for strategy in Strategy:
         session = DecodeSession(grammar, Reader(letters), prompt="a")
-        coalescer = FastForward(session.model, strategy, spell=session.model.encode)
-        assert coalescer.extend(session) == 0
+        fast_forward = FastForward(session.model, strategy, spell=session.model.encode)
+        assert fast_forward.extend(session) == 0
         session.step()
         assert session.finish is Finish.DEAD_END
         with pytest.raises(DeadEndError):

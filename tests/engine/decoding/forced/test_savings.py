@@ -14,7 +14,7 @@ from engine.decoding.session import DecodeSession
 
 BYTES = Vocabulary([*(bytes((byte,)) for byte in range(256)), b"name", None], [257])
 GRAMMAR = compile_grammar("regex", "my name: [ab], your name: [cd]")
-LONGEST = PipelineSettings(coalesce=Strategy.LONGEST)
+LONGEST = PipelineSettings(forced=Strategy.LONGEST)
 
 
 def test_tokens_less_calls_is_what_is_saved():
@@ -24,29 +24,29 @@ def test_tokens_less_calls_is_what_is_saved():
         saved = savings_of(made.steps)
         assert saved.tokens == len(made.steps)
         assert saved.calls == len(made.steps) - len(model.asked)
-        assert saved.coalesced == saved.calls
+        assert saved.forced == saved.calls
 
 
 def test_where_somebody_had_looked_no_call_was_saved():
     session = DecodeSession(GRAMMAR, RandomModel(BYTES), pipeline=LONGEST)
-    coalescer = FastForward.of(session)
+    fast_forward = FastForward.of(session)
     session.position()
-    coalescer.extend(session)
+    fast_forward.extend(session)
     first = savings_of(session.steps)
-    assert first.calls == first.coalesced - 1
+    assert first.calls == first.forced - 1
     session.restart()
     for _ in range(first.tokens):
-        coalescer.extend(session, 1)
+        fast_forward.extend(session, 1)
         session.position()
     assert savings_of(session.steps).calls == 0
 
 
 def test_the_time_is_that_of_the_calls_that_were_made():
     session = DecodeSession(GRAMMAR, RandomModel(BYTES), pipeline=LONGEST)
-    coalescer = FastForward.of(session)
+    fast_forward = FastForward.of(session)
     while session.finish is None:
         session.position()
-        coalescer.advance(session)
+        fast_forward.advance(session)
     saved = savings_of(session.steps)
     asked = [step.logits_ms for step in session.steps if step.was_asked]
     assert 0 < saved.seconds <= saved.calls * max(asked) / 1_000

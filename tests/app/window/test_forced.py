@@ -1,4 +1,4 @@
-"""Coalescence in the whole window: runs in one go, the pane, and the merged automaton."""
+"""Forced runs in the whole window: runs in one go, the pane, and the merged automaton."""
 
 import json
 
@@ -11,7 +11,7 @@ from app.panes.forced.pane import Page
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.decoding.forced.merging import merge_forced
 from engine.decoding.pipeline_settings import PipelineSettings, Strategy
-from engine.decoding.values import COALESCED
+from engine.decoding.values import StepOrigin
 
 PEOPLE = r'\{"name":"(John|Paul)","age":(20|30)\}'
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -27,27 +27,27 @@ def press(desk, leader, key):
     QTest.keyClick(desk.window, key)
 
 
-def coalesce(desk):
+def take_forced_runs(desk):
     press(desk, Qt.Key.Key_R, Qt.Key.Key_F)
-    desk.wait(lambda: desk.session.decoding.view.pipeline.coalesce is Strategy.OWN)
+    desk.wait(lambda: desk.session.decoding.view.pipeline.forced is Strategy.OWN)
 
 
 def open_pane(desk):
     QTest.keyClick(desk.window, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
-    desk.wait(lambda: desk.window.coalescence_commands.late_pane.built is not None)
-    pane = desk.window.coalescence_commands.pane
+    desk.wait(lambda: desk.window.forced_commands.late_pane.built is not None)
+    pane = desk.window.forced_commands.pane
     desk.wait(pane.isVisible)
     return pane
 
 
 def test_steps_take_whole_runs_and_the_document_keeps_it(desk):
     desk.open(PEOPLE)
-    coalesce(desk)
-    assert desk.document.content.pipeline.coalesce is Strategy.OWN
-    assert desk.window.commands["run.coalesce"].isChecked()
+    take_forced_runs(desk)
+    assert desk.document.content.pipeline.forced is Strategy.OWN
+    assert desk.window.commands["run.fast_forward"].isChecked()
     QTest.mouseClick(desk.window.toolbar.step_button, Qt.MouseButton.LeftButton)
     desk.wait(lambda: desk.output == b'{"name":"')
-    assert {step.chosen_by for step in steps(desk)} == {COALESCED}
+    assert {step.origin for step in steps(desk)} == {StepOrigin.FAST_FORWARDED}
     QTest.mouseClick(desk.window.toolbar.step_button, Qt.MouseButton.LeftButton)
     desk.wait(lambda: desk.output is not None and desk.output.endswith(b'","age":'))
     assert "in forced runs" in desk.panes.generation.output.tally.text()
@@ -55,12 +55,12 @@ def test_steps_take_whole_runs_and_the_document_keeps_it(desk):
     chip = desk.panes.generation.output.chips._chips[0]
     assert "taken in one go" in chip.tip()
     press(desk, Qt.Key.Key_R, Qt.Key.Key_F)
-    desk.wait(lambda: desk.session.decoding.view.pipeline.coalesce is Strategy.NONE)
+    desk.wait(lambda: desk.session.decoding.view.pipeline.forced is Strategy.NONE)
 
 
 def test_a_run_goes_to_its_end_and_is_not_asked_for_what_is_forced(desk):
     desk.open(PEOPLE)
-    coalesce(desk)
+    take_forced_runs(desk)
     QTest.keyClick(desk.window, Qt.Key.Key_F5)
     desk.wait(lambda: not desk.session.decoding.is_running and len(steps(desk)) > 9)
     assert desk.output in {f'{{"name":"{name}","age":{age}}}'.encode() for name in ("John", "Paul") for age in (20, 30)}
@@ -69,7 +69,7 @@ def test_a_run_goes_to_its_end_and_is_not_asked_for_what_is_forced(desk):
 
 def test_no_breakpoint_is_run_over_within_a_run(desk):
     desk.open(PEOPLE)
-    coalesce(desk)
+    take_forced_runs(desk)
     state = desk.session.compiling.good.dfa.run(b'{"na')
     desk.document.set_breakpoints((Breakpoint(BreakpointKind.STATE, "", state=state, label="there"),))
     QTest.keyClick(desk.window, Qt.Key.Key_F5)
@@ -85,7 +85,7 @@ def test_a_schema_runs_in_its_compact_spelling(desk):
     }
     desk.session.start()
     grammar = GrammarPart(notation="json_schema", text=json.dumps(schema))
-    pipeline = PipelineSettings(coalesce=Strategy.LONGEST)
+    pipeline = PipelineSettings(forced=Strategy.LONGEST)
     desk.document.replace(DocumentFile(grammar=grammar, model=ModelPart("letters"), pipeline=pipeline))
     desk.wait(lambda: not desk.session.step_refusal)
     QTest.mouseClick(desk.window.toolbar.step_button, Qt.MouseButton.LeftButton)
@@ -140,13 +140,13 @@ def test_the_strategy_is_chosen_in_the_pane_and_in_the_dialog(desk):
     pane = open_pane(desk)
     pane.strategy.setFocus()
     QTest.keyClick(pane.strategy, Qt.Key.Key_Down)
-    desk.wait(lambda: desk.session.decoding.view.pipeline.coalesce is Strategy.LONGEST)
+    desk.wait(lambda: desk.session.decoding.view.pipeline.forced is Strategy.LONGEST)
     press(desk, Qt.Key.Key_R, Qt.Key.Key_P)
     dialog = desk.panes.generation.processors.dialog
-    desk.wait(lambda: dialog.isVisible() and dialog.coalesce.currentIndex() == 1)
-    dialog.coalesce.setFocus()
-    QTest.keyClick(dialog.coalesce, Qt.Key.Key_Down)
-    desk.wait(lambda: desk.session.decoding.view.pipeline.coalesce is Strategy.OWN)
+    desk.wait(lambda: dialog.isVisible() and dialog.forced.currentIndex() == 1)
+    dialog.forced.setFocus()
+    QTest.keyClick(dialog.forced, Qt.Key.Key_Down)
+    desk.wait(lambda: desk.session.decoding.view.pipeline.forced is Strategy.OWN)
     desk.wait(lambda: pane.strategy.currentIndex() == 2)
     QTest.mouseClick(dialog.reset, Qt.MouseButton.LeftButton)
     desk.wait(lambda: desk.session.decoding.view.pipeline == PipelineSettings())

@@ -1,6 +1,6 @@
 """What it saves to take forced runs without asking the model, as Markdown.
 
-    python tests/benchmarks/coalescence.py [records] [smollm2] [--json]
+    python tests/benchmarks/forced_runs.py [records] [smollm2] [--json]
 
 Every strategy writes the same text, so that only its spelling and the calls differ: where the model is asked, it is
 asked in earnest, and then drawn from among the tokens that go on with that text, the likeliest first. Schemas are in

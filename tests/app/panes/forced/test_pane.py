@@ -1,9 +1,9 @@
-"""The coalescence pane by hand: its pages, its tables, and what the mouse and the keys do."""
+"""The pane of forced text by hand: its pages, its tables, and what the mouse and the keys do."""
 
 import math
 
 import pytest
-from coalescence_answers import FORCED
+from forced_answers import FORCED
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest

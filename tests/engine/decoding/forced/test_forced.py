@@ -79,7 +79,7 @@ def test_outputs_match_and_are_mostly_not_asked_for(schema, strategy):
     grammar = compile_grammar("json_schema", json.dumps(schema))
     for seed in range(3):
         model, sampler = RandomModel(BYTES), SamplerSettings(seed=seed)
-        made = generate(grammar, model, sampler=sampler, pipeline=PipelineSettings(coalesce=strategy), max_tokens=400)
+        made = generate(grammar, model, sampler=sampler, pipeline=PipelineSettings(forced=strategy), max_tokens=400)
         assert made.finish is Finish.STOP
         assert grammar.fullmatch(made.output)
         unasked = sum(not step.was_asked for step in made.steps)
@@ -91,22 +91,22 @@ def test_outputs_match_and_are_mostly_not_asked_for(schema, strategy):
 
 def test_in_a_zone_it_is_the_schemas_own_text_that_counts():
     schema = compile_grammar("json_schema", json.dumps(SCHEMAS["people"]))
-    pipeline = PipelineSettings(zones=ZoneSettings(after='"=', until="!"), coalesce=Strategy.LONGEST)
+    pipeline = PipelineSettings(zones=ZoneSettings(after='"=', until="!"), forced=Strategy.LONGEST)
     session = DecodeSession(schema, RandomModel(BYTES), pipeline=pipeline)
-    coalescer = FastForward.of(session)
-    assert not coalescer.extend(session)  # free text, in which the quotation mark opens no string
+    fast_forward = FastForward.of(session)
+    assert not fast_forward.extend(session)  # free text, in which the quotation mark opens no string
     for byte in b'x"=':
         session.take(byte)
-    assert coalescer.extend(session)
+    assert fast_forward.extend(session)
     assert session.output == b'x"={"name":"'
     session.take(ord("P"))
-    assert coalescer.extend(session)
+    assert fast_forward.extend(session)
     assert session.output.endswith(b'"Paul","age":"t')
 
 
 def test_after_a_token_was_forced_nothing_is():
     session = DecodeSession(
-        compile_grammar("regex", "abc"), RandomModel(BYTES), pipeline=PipelineSettings(coalesce=Strategy.LONGEST)
+        compile_grammar("regex", "abc"), RandomModel(BYTES), pipeline=PipelineSettings(forced=Strategy.LONGEST)
     )
     session.force(ord("x"))
     assert not FastForward.of(session).extend(session)

@@ -1,0 +1,140 @@
+"""The content of a document, as the values that are stored.
+
+The names of the fields and the values of the enumerations are the stored form: whoever renames one adds a version to
+`codec`. Within a version, fields are only added, with defaults.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+import msgspec
+
+from engine.compile import CompileOptions
+from engine.decoding.debugging.breakpoints import Breakpoint
+from engine.decoding.pipeline_settings import PipelineSettings
+from engine.decoding.values import DEFAULT_MAX_TOKENS, ArchivedBranch, Chat, SamplerSettings, Trace
+from engine.source import Limits
+
+if TYPE_CHECKING:
+    from engine.compile import CompiledGrammar
+
+FORMAT: Final = "turnstile"
+VERSION: Final = 2
+MOST_TOKENS: Final = 2**31 - 1  # the largest number that the window's fields take
+
+Whitespace = Literal["compact", "one-space", "flexible", "any"]
+Escapes = Literal["shortest", "any"]
+Additional = Literal["open", "closed"]
+
+
+class GrammarPart(msgspec.Struct, frozen=True):
+    """A grammar's source and the options that it is compiled with."""
+
+    notation: str = "regex"
+    text: str = ""
+    dialect: Literal["python", "ecma"] = "python"  # of a regex
+    whitespace: Whitespace = "flexible"  # this and the following: of a JSON Schema
+    escapes: Escapes = "shortest"
+    additional: Additional = "open"
+
+    @property
+    def options(self) -> CompileOptions:
+        """Return the options that the source is compiled with."""
+        return self.options_within(Limits())
+
+    def options_within(self, limits: Limits) -> CompileOptions:
+        """Return the options that the source is compiled with, within other limits."""
+        return CompileOptions(
+            dialect=self.dialect,
+            whitespace=self.whitespace,
+            escapes=self.escapes,
+            additional=self.additional,
+            limits=limits,
+        )
+
+    @staticmethod
+    def of(grammar: CompiledGrammar) -> GrammarPart:
+        """Return the source and the options of a compiled grammar."""
+        options = grammar.options
+        return msgspec.convert(
+            {
+                "notation": grammar.notation,
+                "text": grammar.source.text,
+                "dialect": options.dialect,
+                "whitespace": options.whitespace,
+                "escapes": options.escapes,
+                "additional": options.additional,
+            },
+            GrammarPart,
+        )
+
+
+class ModelPart(msgspec.Struct, frozen=True):
+    """The model of a trace; fingerprints distinguish models of the same name."""
+
+    spec: str = ""
+    name: str = ""
+    fingerprint: str = ""
+    vocabulary_fingerprint: str = ""
+
+
+class AutomatonPart(msgspec.Struct, frozen=True):
+    """The view of the automaton, as far as it outlives an edit: names do, state numbers do not."""
+
+    rule: str | None = None  # or the open region; None for the map
+    follows: bool = False  # the neighbourhood of the live state
+    tokens: bool = False  # the targets of the live state's tokens
+    draws_all: bool = False
+    draws_bytes: bool = False
+    merges: bool = False  # forced runs are one edge each
+    method: Literal["", "dot", "sugiyama", "layered"] = ""  # of the layout; empty for the best one
+    downwards: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedText:
+    """A test string, and whether the grammar should accept it."""
+
+    text: str
+    accepts: bool = True
+
+
+class StoredDocument(msgspec.Struct, frozen=True):
+    """The fields of a document's file."""
+
+    format: Literal["turnstile"] = FORMAT
+    version: int = VERSION
+    title: str = ""
+    grammar: GrammarPart = GrammarPart()
+    model: ModelPart = ModelPart()
+    prompt: str | Chat = ""
+    sampler: SamplerSettings = SamplerSettings()
+    max_tokens: Annotated[int, msgspec.Meta(ge=1, le=MOST_TOKENS)] = DEFAULT_MAX_TOKENS
+    pipeline: PipelineSettings = PipelineSettings()
+    trace: Trace = Trace()
+    archived: tuple[ArchivedBranch, ...] = ()  # from other prompts and models, the latest first
+    test_strings: tuple[ExpectedText, ...] = ()
+    breakpoints: tuple[Breakpoint, ...] = ()
+    automaton: AutomatonPart = AutomatonPart()
+
+
+class UnknownField(msgspec.Struct, frozen=True):
+    """A field of a file that this version does not know; it is written back unchanged.
+
+    Attributes:
+        part: The field of `StoredDocument` that holds it; empty for the document itself.
+        name: The name of the field.
+        json: The value as JSON.
+    """
+
+    part: str
+    name: str
+    json: bytes
+
+
+class DocumentFile(StoredDocument, frozen=True):
+    """A document's content, with the unknown fields of the file that it was read from."""
+
+    unknown: tuple[UnknownField, ...] = ()
