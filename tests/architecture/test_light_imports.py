@@ -41,7 +41,16 @@ def test_an_import_stays_light(module, unwanted):
 
 
 @pytest.mark.parametrize(
-    "package", ["engine", "engine.compile", "engine.decoding", "engine.masking", "engine.vocabulary"]
+    "package",
+    [
+        "engine",
+        "engine.analysis",
+        "engine.compile",
+        "engine.decoding",
+        "engine.masking",
+        "engine.matching",
+        "engine.vocabulary",
+    ],
 )
 def test_no_name_of_a_lazy_package_is_a_module_of_it(package):
     """Importing such a module would put it in the place of the function of its name."""

@@ -9,14 +9,6 @@ from typing import NamedTuple
 from engine.source import Span
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedText:
-    """A test string, and whether the grammar should accept it."""
-
-    text: str
-    accepts: bool = True
-
-
 class EdgeKey(NamedTuple):
     """An edge: its rule's index, its two states, and the rule that it calls (empty for an edge over bytes)."""
 
