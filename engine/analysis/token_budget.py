@@ -63,7 +63,7 @@ _CLOSERS: Final = b"\"'}]):,;>"  # bytes that often close a construct
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class BudgetMask:
     """The tokens that are allowed within a budget.
 
     Attributes:
@@ -153,7 +153,7 @@ class BudgetSearch:
     def _clear(self) -> None:
         """Clear all caches, because the automaton has renumbered its states."""
         self._shortest: dict[Any, _Shortest] = {}
-        self._masks: OrderedDict[tuple[Any, int], Reach] = OrderedDict()
+        self._masks: OrderedDict[tuple[Any, int], BudgetMask] = OrderedDict()
         self._evict_states()
 
     def _evict_states(self) -> None:
@@ -165,7 +165,7 @@ class BudgetSearch:
 
     # ------------------------------------------------------------------ queries
 
-    def within(self, configuration: int, tokens: int) -> Reach:
+    def within(self, configuration: int, tokens: int) -> BudgetMask:
         """Return the tokens after which the grammar can be completed within `tokens` tokens more."""
         while True:
             number = self._number_of(configuration)
@@ -228,7 +228,7 @@ class BudgetSearch:
                 at_most = min(at_most, inf if shortest.ids is None else len(shortest.ids))
             return _as_count(at_least), _as_count(at_most)
 
-    def _compute_mask(self, number: int, tokens: int) -> Reach:
+    def _compute_mask(self, number: int, tokens: int) -> BudgetMask:
         steps = self._graph.steps(number)
         fitting = {state for state in steps.places if self._bound(state).at_most <= tokens}
         undecided = {state for state in steps.places if self._bound(state).is_undecided(tokens)}
@@ -253,7 +253,7 @@ class BudgetSearch:
         allowed = np.zeros(len(self._tokens), dtype=np.bool_)
         allowed[steps.tokens[fits[steps.after]]] = True
         allowed.setflags(write=False)
-        return Reach(allowed, found is not None)
+        return BudgetMask(allowed, found is not None)
 
     # ------------------------------------------------------------------ states and their bounds
 

@@ -31,7 +31,7 @@ def cache_folder() -> Path:
 
 
 @contextmanager
-def workplace(needed_bytes: int) -> Iterator[Path]:
+def temporary_folder(needed_bytes: int) -> Iterator[Path]:
     """Create an empty folder on the disk of the cache, which is removed at the end in any case.
 
     Args:

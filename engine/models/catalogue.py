@@ -30,7 +30,7 @@ class ModelInfo:
 
 def known_models() -> tuple[ModelInfo, ...]:
     """Return the models of the catalogue, the bundled ones first."""
-    is_available = smollm2.is_here()
+    is_available = smollm2.is_installed()
     return (
         _bundled("shakespeare", "Shakespeare", "Writes plays, one of 65 characters at a time; has no end of text."),
         _bundled("records", "Records", "Writes JSON records, dates, e-mail addresses and plain English."),

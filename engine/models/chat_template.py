@@ -24,7 +24,7 @@ from engine.models.errors import ModelError
 from engine.source.cancel import check_cancelled
 from engine.source.processes import start_python
 
-LONGEST_TEMPLATE: Final = 200_000
+MAX_TEMPLATE: Final = 200_000
 """Characters; the longest known templates have some 30,000."""
 _POLL_SECONDS: Final = 0.05
 _MAX_SECONDS: Final = 30.0  # on platforms without a limit of processor time, such as Windows
@@ -59,10 +59,8 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
         ModelError: the child process cannot be started.
         CancelledError: the work of this thread was cancelled.
     """
-    if len(template) > LONGEST_TEMPLATE:
-        raise ChatTemplateError(
-            f"has {len(template):,} characters, and the limit is {LONGEST_TEMPLATE:,}", _OTHER_PROMPT
-        )
+    if len(template) > MAX_TEMPLATE:
+        raise ChatTemplateError(f"has {len(template):,} characters, and the limit is {MAX_TEMPLATE:,}", _OTHER_PROMPT)
     with _lock:
         answer = _running_child().ask({"template": template, "variables": variables})
     match answer:

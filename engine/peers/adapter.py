@@ -72,6 +72,6 @@ def allows(mask: Mask, token_id: int) -> bool:
     return bool(int(mask[token_id >> 5]) >> (token_id & 31) & 1)
 
 
-def end_of(vocabulary: Vocabulary) -> int:
+def eos_id_of(vocabulary: Vocabulary) -> int:
     """Return the one EOS id that is passed to other engines."""
     return min(vocabulary.eos_ids)

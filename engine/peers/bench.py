@@ -16,8 +16,8 @@ from multiprocessing.connection import Connection
 
 from engine.compile import CompileOptions
 from engine.peers.bench_cases import BenchCase
-from engine.peers.bench_worker import Answer, Ready, Unready, serve
-from engine.peers.measurements import CaseMeasured, CaseOutcome, EngineMeasured
+from engine.peers.bench_worker import Answer, NotReady, Ready, serve
+from engine.peers.measurements import CaseMeasurement, CaseOutcome, EngineMeasurements
 from engine.peers.registry import Peer
 from engine.source import CancelToken
 from engine.source.processes import spawn_context, start_process
@@ -38,7 +38,7 @@ def run_bench(
     limit_s: float = 10.0,
     options: CompileOptions = CompileOptions(),  # noqa: B008 - frozen
     cancel: CancelToken | None = None,
-) -> list[EngineMeasured]:
+) -> list[EngineMeasurements]:
     """Measure engines on cases.
 
     Args:
@@ -74,14 +74,14 @@ class _Run:
     ) -> None:
         self._peer, self._vocabulary, self._cases, self._walks = peer, vocabulary, cases, walks
         self._limit_s, self._options, self._cancel = limit_s, options, cancel
-        self._done: list[CaseMeasured] = []
+        self._done: list[CaseMeasurement] = []
         self._prepare_ms: float | None = None
 
-    def measured(self) -> EngineMeasured:
+    def measured(self) -> EngineMeasurements:
         version = self._peer.version
         if version is None:
-            return EngineMeasured(self._peer.name, None, f"not installed: {self._peer.hint}")
-        result = EngineMeasured(self._peer.name, version)
+            return EngineMeasurements(self._peer.name, None, f"not installed: {self._peer.hint}")
+        result = EngineMeasurements(self._peer.name, version)
         while len(self._done) < len(self._cases):
             reason = self._measure_in_new_process()
             if reason is not None:
@@ -103,7 +103,7 @@ class _Run:
         child_end.close()
         try:
             ready = self._receive(pipe, PREPARING_S)
-            if isinstance(ready, Unready):
+            if isinstance(ready, NotReady):
                 return f"it cannot be used: {ready.reason}"
             if not isinstance(ready, Ready):
                 return f"it {ready} while it was loaded"
@@ -112,14 +112,14 @@ class _Run:
             for case in remaining:
                 self._cancel.report(self._peer.name, len(self._done), len(self._cases))
                 answer = self._receive(pipe, self._limit_s)
-                if isinstance(answer, CaseMeasured):
+                if isinstance(answer, CaseMeasurement):
                     self._done.append(answer)
                     continue
                 assert isinstance(answer, CaseOutcome)
                 message = (
                     f"no answer within {self._limit_s:g} s" if answer is CaseOutcome.TIMED_OUT else "its process died"
                 )
-                self._done.append(CaseMeasured(case.name, answer, message))
+                self._done.append(CaseMeasurement(case.name, answer, message))
                 return None
         finally:
             process.kill()

@@ -12,9 +12,9 @@ from multiprocessing.connection import Connection
 from engine.compile import CompileOptions
 from engine.peers.adapter import Adapter, PeerMatcher
 from engine.peers.bench_cases import BenchCase
-from engine.peers.measurements import CaseMeasured, CaseOutcome
+from engine.peers.measurements import CaseMeasurement, CaseOutcome
 from engine.peers.registry import Peer
-from engine.peers.token_ids import Speller
+from engine.peers.token_ids import GreedyTokenizer
 from engine.peers.turnstile import OwnAdapter
 from engine.vocabulary import Vocabulary
 
@@ -30,13 +30,13 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
-class Unready:
+class NotReady:
     """The engine cannot be loaded, or rejects the vocabulary."""
 
     reason: str
 
 
-Answer = Ready | Unready | CaseMeasured
+Answer = Ready | NotReady | CaseMeasurement
 
 
 def serve(
@@ -65,15 +65,15 @@ def serve(
         if isinstance(adapter, OwnAdapter):
             adapter.options = options
     except Exception as error:  # noqa: BLE001 - an engine's error is reported and does not end the benchmark
-        pipe.send(Unready(_error_text(error)))
+        pipe.send(NotReady(_error_text(error)))
         return
     pipe.send(Ready((time.perf_counter_ns() - began) / 1e6))
-    speller = Speller(vocabulary)
+    tokenizer = GreedyTokenizer(vocabulary)
     for case in cases:
-        pipe.send(measure(adapter, speller, case, walks))
+        pipe.send(measure(adapter, tokenizer, case, walks))
 
 
-def measure(adapter: Adapter, speller: Speller, case: BenchCase, walks: int) -> CaseMeasured:
+def measure(adapter: Adapter, tokenizer: GreedyTokenizer, case: BenchCase, walks: int) -> CaseMeasurement:
     """Measure one engine on one case, with cold caches.
 
     The grammar is compiled three times, unless that is slow, and the median counts: work that a process does only
@@ -81,13 +81,13 @@ def measure(adapter: Adapter, speller: Speller, case: BenchCase, walks: int) -> 
 
     Args:
         adapter: the engine.
-        speller: the tokenizer of the texts.
+        tokenizer: the tokenizer of the texts.
         case: the grammar and its texts.
         walks: how often each text is followed.
     """
-    token_ids = [speller.spell(text.text.encode("utf-8", "surrogatepass")) for text in case.texts]
+    token_ids = [tokenizer.spell(text.text.encode("utf-8", "surrogatepass")) for text in case.texts]
     if any(ids is None for ids in token_ids):
-        return CaseMeasured(case.name, CaseOutcome.REFUSED, "the vocabulary cannot spell a text")
+        return CaseMeasurement(case.name, CaseOutcome.REFUSED, "the vocabulary cannot spell a text")
     times: list[tuple[float, float]] = []
     try:
         while len(times) < _COMPILES and sum(first_mask for _, first_mask in times) < _MAX_REPEATED_US:
@@ -98,7 +98,7 @@ def measure(adapter: Adapter, speller: Speller, case: BenchCase, walks: int) -> 
             matcher.fill_mask()
             times.append(((compiled - began) / 1e3, (time.perf_counter_ns() - began) / 1e3))
     except Exception as error:  # noqa: BLE001 - any exception means that the engine rejects the grammar
-        return CaseMeasured(case.name, CaseOutcome.REFUSED, _error_text(error))
+        return CaseMeasurement(case.name, CaseOutcome.REFUSED, _error_text(error))
     compile_us, first_mask_us = (statistics.median(column) for column in zip(*times, strict=True))
     steps: list[float] = []
     verdicts = []
@@ -108,8 +108,8 @@ def measure(adapter: Adapter, speller: Speller, case: BenchCase, walks: int) -> 
                 verdict = _follow(matcher, ids or [], steps)
             verdicts.append(verdict)
     except Exception as error:  # noqa: BLE001 - as above
-        return CaseMeasured(case.name, CaseOutcome.FAILED, _error_text(error), compile_us, first_mask_us)
-    return CaseMeasured(case.name, CaseOutcome.DONE, "", compile_us, first_mask_us, tuple(steps), tuple(verdicts))
+        return CaseMeasurement(case.name, CaseOutcome.FAILED, _error_text(error), compile_us, first_mask_us)
+    return CaseMeasurement(case.name, CaseOutcome.DONE, "", compile_us, first_mask_us, tuple(steps), tuple(verdicts))
 
 
 def _follow(matcher: PeerMatcher, ids: Sequence[int], steps: list[float]) -> bool:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from engine.peers.adapter import UnsupportedNotationError, allows, empty_mask, end_of
-from engine.peers.token_ids import Speller
+from engine.peers.adapter import UnsupportedNotationError, allows, empty_mask, eos_id_of
+from engine.peers.token_ids import GreedyTokenizer
 from engine.vocabulary import Vocabulary
 
 
@@ -20,14 +20,14 @@ class _Tokenizer:
     """The tokenizer interface that llguidance requires, with which it tokenises forced bytes."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self.eos_token_id = end_of(vocabulary)
+        self.eos_token_id = eos_id_of(vocabulary)
         self.bos_token_id = None
         self.tokens: Sequence[bytes] = [token or b"" for token in vocabulary.tokens]
         self.special_token_ids = sorted({*vocabulary.special, *vocabulary.eos_ids})
-        self._speller = Speller(vocabulary)
+        self._tokenizer = GreedyTokenizer(vocabulary)
 
     def __call__(self, text: bytes | str) -> list[int]:
-        return self._speller.spell(text if isinstance(text, bytes) else text.encode()) or []
+        return self._tokenizer.spell(text if isinstance(text, bytes) else text.encode()) or []
 
 
 class LlguidanceMatcher:
@@ -67,7 +67,7 @@ class LlguidanceAdapter:
         self._library = import_module("llguidance")
         self._vocabulary = vocabulary
         wrapper = self._library.TokenizerWrapper(_Tokenizer(vocabulary))
-        self._tokenizer = self._library.LLTokenizer(wrapper, n_vocab=vocabulary.size, eos_token=end_of(vocabulary))
+        self._tokenizer = self._library.LLTokenizer(wrapper, n_vocab=vocabulary.size, eos_token=eos_id_of(vocabulary))
 
     def compile(self, notation: str, source: str) -> LlguidanceMatcher:
         """See `Adapter`."""

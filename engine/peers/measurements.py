@@ -18,7 +18,7 @@ class CaseOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CaseMeasured:
+class CaseMeasurement:
     """The measurement of one engine on one case.
 
     Attributes:
@@ -41,7 +41,7 @@ class CaseMeasured:
 
 
 @dataclass(frozen=True, slots=True)
-class EngineMeasured:
+class EngineMeasurements:
     """The measurements of one engine on all cases.
 
     Attributes:
@@ -56,4 +56,4 @@ class EngineMeasured:
     version: str | None
     absent: str | None = None
     prepare_ms: float | None = None
-    cases: tuple[CaseMeasured, ...] = ()
+    cases: tuple[CaseMeasurement, ...] = ()

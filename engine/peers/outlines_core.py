@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from engine.peers.adapter import UnsupportedNotationError, allows, empty_mask, end_of
+from engine.peers.adapter import UnsupportedNotationError, allows, empty_mask, eos_id_of
 from engine.vocabulary import Vocabulary
 
 _WORD_BYTES = 4
@@ -50,7 +50,7 @@ class OutlinesAdapter:
         for token_id, token in enumerate(vocabulary.tokens):
             if token:
                 ids.setdefault(token, []).append(token_id)
-        self._peer_vocabulary = self._library.Vocabulary(end_of(vocabulary), ids)
+        self._peer_vocabulary = self._library.Vocabulary(eos_id_of(vocabulary), ids)
 
     def compile(self, notation: str, source: str) -> OutlinesMatcher:
         """See `Adapter`."""

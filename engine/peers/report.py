@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.peers.bench_cases import BenchCase
-from engine.peers.measurements import CaseMeasured, CaseOutcome, EngineMeasured
+from engine.peers.measurements import CaseMeasurement, CaseOutcome, EngineMeasurements
 from engine.peers.registry import OWN
 
 
@@ -43,7 +43,7 @@ class Comparison:
         false_rejects, false_accepts, labelled: the wrong verdicts on texts with a label, and the number of these texts.
     """
 
-    engine: EngineMeasured
+    engine: EngineMeasurements
     endings: dict[CaseOutcome, int]
     times: Times
     ratios: Times | None
@@ -55,14 +55,16 @@ class Comparison:
     labelled: int
 
 
-def compare(engines: Sequence[EngineMeasured], cases: Sequence[BenchCase]) -> list[Comparison]:
+def compare(engines: Sequence[EngineMeasurements], cases: Sequence[BenchCase]) -> list[Comparison]:
     """Summarise every engine, in the given order; the measurements must include Turnstile's for the comparison."""
     ours = next((engine for engine in engines if engine.name == OWN), None)
     own_cases = {} if ours is None else _done(ours)
     return [_compare(engine, own_cases, cases) for engine in engines]
 
 
-def _compare(engine: EngineMeasured, own_cases: dict[int, CaseMeasured], cases: Sequence[BenchCase]) -> Comparison:
+def _compare(
+    engine: EngineMeasurements, own_cases: dict[int, CaseMeasurement], cases: Sequence[BenchCase]
+) -> Comparison:
     done = _done(engine)
     common = sorted(own_cases.keys() & done.keys())
     verdicts = [pair for i in common for pair in zip(done[i].verdicts, own_cases[i].verdicts, strict=True)]
@@ -89,11 +91,11 @@ def _compare(engine: EngineMeasured, own_cases: dict[int, CaseMeasured], cases: 
     )
 
 
-def _done(engine: EngineMeasured) -> dict[int, CaseMeasured]:
+def _done(engine: EngineMeasurements) -> dict[int, CaseMeasurement]:
     return {i: case for i, case in enumerate(engine.cases) if case.ending is CaseOutcome.DONE}
 
 
-def _times(cases: Sequence[CaseMeasured]) -> Times:
+def _times(cases: Sequence[CaseMeasurement]) -> Times:
     firsts = [case.first_mask_us / 1e3 for case in cases if case.first_mask_us is not None]
     compiles = [case.compile_us / 1e3 for case in cases if case.compile_us is not None]
     steps = [step for case in cases for step in case.step_us]

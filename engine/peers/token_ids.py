@@ -9,7 +9,7 @@ from __future__ import annotations
 from engine.vocabulary import Vocabulary
 
 
-class Speller:
+class GreedyTokenizer:
     """A greedy tokeniser over the tokens of a vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:

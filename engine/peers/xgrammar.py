@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from engine.peers.adapter import UnsupportedNotationError, end_of
+from engine.peers.adapter import UnsupportedNotationError, eos_id_of
 from engine.vocabulary import Vocabulary
 
 
@@ -43,7 +43,7 @@ class XgrammarAdapter:
         library = self._library = import_module("xgrammar")
         tokens = [token or b"" for token in vocabulary.tokens]
         info = library.TokenizerInfo(
-            tokens, library.VocabType.RAW, vocab_size=vocabulary.size, stop_token_ids=[end_of(vocabulary)]
+            tokens, library.VocabType.RAW, vocab_size=vocabulary.size, stop_token_ids=[eos_id_of(vocabulary)]
         )
         self._compiler = library.GrammarCompiler(info, max_threads=1)
         self._bitmask = library.allocate_token_bitmask(1, vocabulary.size)

@@ -24,7 +24,7 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+|\s+', re.DOT
 _OPEN_ESCAPE = re.compile(rb"(?<!\\)(?:\\\\)*\\(?:u[0-9a-fA-F]{0,3})?\Z")
 
 
-class JsonMoment(NamedTuple):
+class OpenValues(NamedTuple):
     """The values around a byte.
 
     Attributes:
@@ -59,7 +59,7 @@ class JsonScanner:
         """Return whether a string, value or key, is open."""
         return self._in_string
 
-    def take(self, byte: int) -> JsonMoment:
+    def take(self, byte: int) -> OpenValues:
         """Read one byte and return the values around it."""
         if self._in_scalar and byte in _SCALAR_ENDS:
             self._close()
@@ -74,7 +74,7 @@ class JsonScanner:
                 read = tuple(self._open)
                 self._containers.pop()
                 self._close()
-                return JsonMoment(read, tuple(self._open))
+                return OpenValues(read, tuple(self._open))
             case 0x2C if self._containers:  # a comma
                 is_object = self._containers[-1]
                 self._expects_key = is_object
@@ -90,9 +90,9 @@ class JsonScanner:
             case _ if not self._in_scalar:
                 self._begin()
                 self._in_scalar = True
-        return JsonMoment(tuple(self._open), tuple(self._open))
+        return OpenValues(tuple(self._open), tuple(self._open))
 
-    def _take_string_byte(self, byte: int) -> JsonMoment:
+    def _take_string_byte(self, byte: int) -> OpenValues:
         read = tuple(self._open)
         if self._key is not None and (byte != _QUOTE or self._escaped):
             self._key.append(byte)
@@ -103,7 +103,7 @@ class JsonScanner:
             else:
                 self._next, self._key, self._expects_key = _decode_key(bytes(self._key)), None, False
         self._escaped = byte == _ESCAPE and not self._escaped
-        return JsonMoment(read, tuple(self._open))
+        return OpenValues(read, tuple(self._open))
 
     def _begin(self) -> None:
         above = self._open[-1] if self._open else ()

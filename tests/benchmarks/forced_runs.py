@@ -37,7 +37,7 @@ from engine.decoding.forced.values import FastForwardGeneration  # noqa: E402
 from engine.decoding.pipeline_settings import Strategy  # noqa: E402
 from engine.export import NumberSpelling, build_token_index, to_gbnf  # noqa: E402
 from engine.models import LogitSource, load_model  # noqa: E402
-from engine.models.smollm2 import is_here  # noqa: E402
+from engine.models.smollm2 import is_installed  # noqa: E402
 from engine.models.tokenizer_spelling import speller_of  # noqa: E402
 from engine.vocabulary import visible  # noqa: E402
 
@@ -258,7 +258,7 @@ def main(arguments: Sequence[str]) -> None:
     names = [name for name in MODELS if name in arguments] or list(MODELS)
     found = []
     for name in names:
-        if name == "smollm2" and not is_here():
+        if name == "smollm2" and not is_installed():
             print("SmolLM2 is not in the cache and left out.")
             continue
         model = load_model(name)

@@ -11,7 +11,7 @@ from engine.vocabulary.readers.pieces import read_model
 from engine.vocabulary.readers.ranks import RANKS_LINE, read_ranks, read_tekken
 from engine.vocabulary.readers.token_bytes import spell_byte_level
 from engine.vocabulary.readers.token_table import TokenTable
-from engine.vocabulary.readers.tokenizer_json import read_tokenizer_json, unspelled
+from engine.vocabulary.readers.tokenizer_json import read_names, read_tokenizer_json
 
 _NAMES = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json")
 _MAX_ID_DIGITS: Final = 12
@@ -51,7 +51,7 @@ def check_folder(folder: Path) -> None:
             document = read_json(read_bytes(file), str(file))
         except OSError as error:
             raise _unreadable(file, error) from error
-        table = unspelled(document)
+        table = read_names(document)
     _with_configuration(table, folder)
 
 
@@ -122,7 +122,7 @@ def _with_configuration(table: TokenTable, folder: Path) -> TokenTable:
         ends = _ids(model.get("eos_token_id"))
         if not ends and inner.value is not None:
             ends = _ids(inner.get("eos_token_id"))
-    return (table.ending_with(ends) if ends else table).with_usual_ends()
+    return (table.with_eos_ids(ends) if ends else table).with_common_eos_ids()
 
 
 def _with_added_tokens(table: TokenTable, added: Part) -> TokenTable:

@@ -33,7 +33,7 @@ def read_object(tokenizer: Any) -> TokenTable:
     if hasattr(tokenizer, "IdToPiece"):  # sentencepiece
         return read_processor(tokenizer)
     if hasattr(tokenizer, "to_str") and hasattr(tokenizer, "get_vocab"):  # tokenizers
-        return _read_backend(tokenizer).with_usual_ends()
+        return _read_backend(tokenizer).with_common_eos_ids()
     inner = getattr(getattr(tokenizer, "tokenizer", tokenizer), "instruct_tokenizer", tokenizer)
     path = getattr(getattr(inner, "tokenizer", inner), "file_path", None)
     if isinstance(path, Path):  # mistral-common, also inside transformers
@@ -80,4 +80,4 @@ def _with_added_tokens(table: TokenTable, added: Mapping[int, Any]) -> TokenTabl
 def _with_eos_of(tokenizer: Any, table: TokenTable) -> TokenTable:
     eos = tokenizer.eos_token_id
     eos_ids = eos if isinstance(eos, list | tuple | set | frozenset) else [eos]
-    return table.ending_with(token_id for token_id in eos_ids if type(token_id) is int).with_usual_ends()
+    return table.with_eos_ids(token_id for token_id in eos_ids if type(token_id) is int).with_common_eos_ids()

@@ -49,7 +49,7 @@ def read_processor(processor: SentencePieceProcessor) -> TokenTable:
             "a piece of the sentencepiece model is not UTF-8, so the file is damaged; download it again"
         ) from error
     table = read_pieces(pieces, processor)
-    return table.ending_with({processor.eos_id()} - {-1}).with_usual_ends()
+    return table.with_eos_ids({processor.eos_id()} - {-1}).with_common_eos_ids()
 
 
 def read_pieces(pieces: Mapping[int, str], processor: SentencePieceProcessor) -> TokenTable:

@@ -75,7 +75,7 @@ def read_encoding(encoding: tiktoken.Encoding) -> TokenTable:
                 texts[index] = encoding.decode_single_token_bytes(index)
             except KeyError:
                 continue
-    return TokenTable(texts, special).with_usual_ends()
+    return TokenTable(texts, special).with_common_eos_ids()
 
 
 def read_tekken(document: Mapping[str, Any], file: str = "this tekken.json") -> TokenTable:
@@ -104,7 +104,7 @@ def read_tekken(document: Mapping[str, Any], file: str = "this tekken.json") -> 
             if texts.setdefault(rank + reserved, token) != token:
                 raise entry.get("rank").refused("another rank, since an earlier token has it already")
     table = TokenTable(texts, names)
-    return table.ending_with(table.id_of("</s>"))
+    return table.with_eos_ids(table.id_of("</s>"))
 
 
 def _decode_base64(part: Part) -> bytes:

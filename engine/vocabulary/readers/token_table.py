@@ -49,15 +49,15 @@ class TokenTable:
         data = name.encode("utf-8", "surrogatepass")  # a name with a lone surrogate equals no token
         return named or frozenset(index for index, text in self.texts.items() if text == data)
 
-    def ending_with(self, eos_ids: Iterable[int]) -> TokenTable:
+    def with_eos_ids(self, eos_ids: Iterable[int]) -> TokenTable:
         """Return the table with other EOS ids."""
         return replace(self, eos_ids=frozenset(eos_ids))
 
-    def with_usual_ends(self) -> TokenTable:
+    def with_common_eos_ids(self) -> TokenTable:
         """Return the table; if it has no EOS ids, with the special tokens that have a common name of an EOS."""
         if self.eos_ids:
             return self
-        return self.ending_with(index for index, name in self.special.items() if name in _COMMON_EOS_NAMES)
+        return self.with_eos_ids(index for index, name in self.special.items() if name in _COMMON_EOS_NAMES)
 
     def columns(self, width: int | None, eos_ids: Iterable[int] | None) -> Columns:
         """Return the arguments of the constructor of `Vocabulary`.

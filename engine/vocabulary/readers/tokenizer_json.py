@@ -25,7 +25,7 @@ def read_tokenizer_json(document: Mapping[str, Any], file: str = "this tokenizer
     return _table(root, pieces, unknown)
 
 
-def unspelled(document: Part) -> TokenTable:
+def read_names(document: Part) -> TokenTable:
     """Return the ids and names of a `tokenizer.json` as a table, with the names of tokens instead of their bytes.
 
     Raises:

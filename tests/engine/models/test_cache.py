@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from engine.models import ModelError
-from engine.models.cache import cache_folder, install, workplace
+from engine.models.cache import cache_folder, install, temporary_folder
 
 
 def test_the_cache_follows_the_variable(tmp_path: Path) -> None:
@@ -17,7 +17,7 @@ def test_the_cache_follows_the_variable(tmp_path: Path) -> None:
 
 def test_work_that_fails_leaves_nothing() -> None:
     def interrupted() -> None:
-        with workplace(10) as work:
+        with temporary_folder(10) as work:
             (work / "half").write_bytes(b"x")
             raise RuntimeError("interrupted")
 
@@ -28,7 +28,7 @@ def test_work_that_fails_leaves_nothing() -> None:
 
 def test_finished_work_takes_its_place_whole() -> None:
     final = cache_folder() / "model"
-    with workplace(10) as work:
+    with temporary_folder(10) as work:
         (work / "made").mkdir()
         (work / "made" / "file").write_bytes(b"x")
         install(work / "made", final)
@@ -39,7 +39,7 @@ def test_finished_work_takes_its_place_whole() -> None:
 def test_the_first_of_two_processes_wins() -> None:
     final = cache_folder() / "model"
     for content in (b"first", b"second"):
-        with workplace(10) as work:
+        with temporary_folder(10) as work:
             (work / "made").mkdir()
             (work / "made" / "file").write_bytes(content)
             install(work / "made", final)
@@ -52,7 +52,7 @@ def test_what_a_killed_process_left_is_swept_after_a_day() -> None:
         left.mkdir(parents=True)
         then = left.stat().st_mtime - age
         os.utime(left, (then, then))
-    with workplace(10):
+    with temporary_folder(10):
         pass
     assert [path.name for path in cache_folder().iterdir()] == [".partial-new"]
 
@@ -61,18 +61,21 @@ def test_a_full_disk_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000_000))
     with (
         pytest.raises(ModelError, match="has 1 MB free and 500 MB are needed; free some space"),
-        workplace(500_000_000),
+        temporary_folder(500_000_000),
     ):
         pass
 
 
 def test_a_disk_that_fills_up_meanwhile_is_a_sentence() -> None:
-    with pytest.raises(ModelError, match=r"cannot be written \(No space left"), workplace(10):
+    with pytest.raises(ModelError, match=r"cannot be written \(No space left"), temporary_folder(10):
         raise OSError(28, "No space left on device")
 
 
 def test_a_place_that_cannot_be_written_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.setenv("TURNSTILE_CACHE", str(tmp_path / "file"))
-    with pytest.raises(ModelError, match=r"cannot be written .*name another folder in TURNSTILE_CACHE"), workplace(10):
+    with (
+        pytest.raises(ModelError, match=r"cannot be written .*name another folder in TURNSTILE_CACHE"),
+        temporary_folder(10),
+    ):
         pass

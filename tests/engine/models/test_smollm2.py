@@ -129,7 +129,7 @@ def test_a_cached_model_that_was_cut_short_is_fetched_again(monkeypatch: pytest.
 @pytest.mark.usefixtures("user_cache")
 @pytest.mark.skipif("TURNSTILE_CACHE" not in os.environ, reason="needs TURNSTILE_CACHE, a cache with SmolLM2 in it")
 def test_the_real_one_answers_and_chats() -> None:
-    if not smollm2.is_here():
+    if not smollm2.is_installed():
         pytest.skip("TURNSTILE_CACHE holds no SmolLM2; `turnstile generate --model smollm2` fetches it")
     source = load_model("smollm2")
     assert (source.width, source.vocabulary.size, source.context_length) == (49152, 49152, 8192)

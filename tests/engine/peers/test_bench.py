@@ -4,7 +4,7 @@ import pytest
 
 from engine import CompileOptions
 from engine.peers import PEERS, BenchCase, LabelledText, UnknownPeerError, compare, find_peers, run_bench
-from engine.peers.measurements import CaseMeasured, CaseOutcome, EngineMeasured
+from engine.peers.measurements import CaseMeasurement, CaseOutcome, EngineMeasurements
 from engine.peers.registry import OWN, Peer
 from engine.source import CancelledError, CancelToken
 from engine.vocabulary import Vocabulary
@@ -108,18 +108,18 @@ def test_engines_are_found_by_name():
 
 
 def measured(name, *cases):
-    return EngineMeasured(name, "1", cases=cases)
+    return EngineMeasurements(name, "1", cases=cases)
 
 
 def done(name, first_mask_us, steps, *verdicts):
-    return CaseMeasured(name, CaseOutcome.DONE, "", first_mask_us / 2, first_mask_us, steps, verdicts)
+    return CaseMeasurement(name, CaseOutcome.DONE, "", first_mask_us / 2, first_mask_us, steps, verdicts)
 
 
 def test_ratios_are_over_what_both_did():
     cases = [case("one", ("a", True), ("b", False)), case("two", ("c",))]
     ours = measured(OWN, done("one", 1000, (1.0, 3.0), True, True), done("two", 9000, (50.0,), True))
     theirs = measured(
-        "other", done("one", 3000, (4.0, 4.0), False, True), CaseMeasured("two", CaseOutcome.REFUSED, "no")
+        "other", done("one", 3000, (4.0, 4.0), False, True), CaseMeasurement("two", CaseOutcome.REFUSED, "no")
     )
     own, other = compare([ours, theirs], cases)
     assert own.ratios is None
@@ -134,7 +134,7 @@ def test_ratios_are_over_what_both_did():
 
 
 def test_nothing_in_common_has_no_ratios():
-    refused = CaseMeasured("one", CaseOutcome.REFUSED, "no")
+    refused = CaseMeasurement("one", CaseOutcome.REFUSED, "no")
     own, other = compare(
         [measured(OWN, refused), measured("other", done("one", 1, (1.0,), True))], [case("one", ("a",))]
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.peers import BenchCase, CasesError, LabelledText, read_cases
-from engine.peers.token_ids import Speller
+from engine.peers.token_ids import GreedyTokenizer
 from engine.vocabulary import Vocabulary
 
 
@@ -38,7 +38,7 @@ def test_what_is_no_case_is_told_with_its_line(line):
 
 
 def test_the_longest_token_is_taken():
-    speller = Speller(Vocabulary([b"a", b"ab", b"abc", None, b"b", b"ab"], eos_ids=[]))
+    speller = GreedyTokenizer(Vocabulary([b"a", b"ab", b"abc", None, b"b", b"ab"], eos_ids=[]))
     assert speller.spell(b"abab") == [1, 1]
     assert speller.spell(b"abcab") == [2, 1]
     assert speller.spell(b"") == []
