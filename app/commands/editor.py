@@ -34,13 +34,13 @@ class EditorCommands(QObject):
         super().__init__(window)
         self._editor = editor
         self._problems = problems
-        bar, naming = editor.find_bar, editor.naming
+        find, naming = editor.find_replace, editor.naming
         commands.connect_to(
             {
-                "edit.find": bar.open_bar,
-                "edit.replace": lambda: bar.open_bar(replaces=True),
-                "edit.find_next": lambda: bar.go(1),
-                "edit.find_previous": lambda: bar.go(-1),
+                "edit.find": find.open,
+                "edit.replace": lambda: find.open(replaces=True),
+                "edit.find_next": lambda: find.go(1),
+                "edit.find_previous": lambda: find.go(-1),
                 "edit.complete": self._complete,
                 "edit.fix": self._fix,
                 "edit.definition": naming.go_to_definition,

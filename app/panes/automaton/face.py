@@ -14,8 +14,8 @@ from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.view import GraphView
 from app.models.states import StatesModel
 from app.models.token_groups import TokenGroupsModel
-from app.panes.automaton.find_bar import AutomatonFindBar
 from app.panes.automaton.header import AutomatonHeader, Footer, states_table, token_table
+from app.panes.automaton.hit_search import HitSearch
 from app.panes.automaton.level_bar import LevelBar
 from app.panes.automaton.stacks import StackPanel
 from app.theme.labels import Label
@@ -24,6 +24,7 @@ from app.widgets.banner import Banner
 from app.widgets.close_on_escape import CloseOnEscape
 from app.widgets.coverage_choice import CoverageChoice
 from app.widgets.delegate_focus import delegate_focus
+from app.widgets.find_bar import FindBar
 
 _EMPTY = "No automaton yet.\nIt is drawn here as soon as the grammar compiles."
 _LEGEND = (
@@ -48,7 +49,8 @@ class AutomatonView(QWidget):
         self.table, self.tokens_table = states_table(self.model), token_table(self.tokens_model)
         self.header = AutomatonHeader()
         self.levels = LevelBar()
-        self.find_bar = AutomatonFindBar()
+        self.find_bar = FindBar("Find in the automaton", 'State, rule, byte or "text"', has_long_results=True)
+        self.hits = HitSearch(self.find_bar)
         self.stacks = StackPanel()
         self.minimap = Minimap(self.view, self._scene)
         for drawn in (self.view, self.minimap):

@@ -60,8 +60,8 @@ class Navigation(AutomatonView):
         self.levels.level_wanted.connect(self.go_to_level)
         self.levels.back_wanted.connect(self.go_back)
         self.levels.forward_wanted.connect(self.go_forward)
-        self.find_bar.searched.connect(self._search)
-        self.find_bar.hit_wanted.connect(self._go_to_hit)
+        self.find_bar.text_changed.connect(self._search)
+        self.hits.hit_wanted.connect(self._go_to_hit)
         self.header.table_toggled.connect(self._show_page)
         self.header.all_toggled.connect(self._set_draws_all)
         self.header.bytes_toggled.connect(lambda on: self._redraw(replace(self._view, draws_bytes=on, merges=False)))
@@ -213,7 +213,7 @@ class Navigation(AutomatonView):
 
     def _search(self, text: str) -> None:
         hits = find(self._levels, self._view, text) if self._levels is not None else ()
-        self.find_bar.show_hits(hits)
+        self.hits.show_hits(hits)
         numbers = {number for hit in hits if (number := self._number_of(hit)) is not None}
         drawn = {number for number in numbers if self._scene.box(number) is not None}
         self._scene.set_highlighted(drawn)

@@ -13,8 +13,6 @@ from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
-    QLineEdit,
     QMenu,
     QStackedWidget,
     QTreeView,
@@ -27,7 +25,7 @@ from app.models.phrases import PhrasesModel
 from app.theme.buttons import icon_button
 from app.theme.labels import Label
 from app.widgets.delegate_focus import delegate_focus
-from app.widgets.field_keys import FieldKeys
+from app.widgets.find_bar import FindBar
 from app.widgets.phrase_delegate import PhraseDelegate
 from engine.diagnosis.explanation_tree import MOST_PHRASES, Description
 from engine.source import Span
@@ -65,13 +63,7 @@ class ExplanationPage(QWidget):
         self.tree.setModel(self.model)
         self.delegate = PhraseDelegate(self.tree)
         self.tree.setItemDelegate(self.delegate)
-        self.field = QLineEdit()
-        self.field.setPlaceholderText("Find in the explanation")
-        self.field.setAccessibleName("Find in the explanation")
-        self.field.setClearButtonEnabled(True)
-        FieldKeys(self.field, self._search, self._leave_field, self.tree.setFocus)
-        self.says = Label()
-        self.says.setProperty("role", "muted")
+        self.find_bar = FindBar("Find in the explanation", is_permanent=True, on_down=self.tree.setFocus)
         self.unfold_button = icon_button("ph.arrows-out-line-vertical", "Unfold all")
         self.fold_button = icon_button("ph.arrows-in-line-vertical", "Fold all")
         self.copy_button = icon_button("ph.copy", "Copy as text")
@@ -92,7 +84,9 @@ class ExplanationPage(QWidget):
         self.tree.doubleClicked.connect(self._go_to_target)
         self.tree.expanded.connect(lambda index: self._store_expanded(index, is_open=True))
         self.tree.collapsed.connect(lambda index: self._store_expanded(index, is_open=False))
-        self.field.textChanged.connect(lambda _text: self._search(0))
+        self.find_bar.text_changed.connect(lambda _text: self._search(0))
+        self.find_bar.step_requested.connect(self._search)
+        self.find_bar.escaped.connect(self._leave_field)
         self.unfold_button.clicked.connect(lambda: self.unfold(is_open=True))
         self.fold_button.clicked.connect(lambda: self.unfold(is_open=False))
         self.copy_button.clicked.connect(self.copy)
@@ -126,7 +120,7 @@ class ExplanationPage(QWidget):
         cut = "" if self.description.is_whole else f"No more than {MOST_PHRASES:,} parts are explained."
         self.notice.setText(older or cut)
         self.notice.setVisible(bool(older or cut) and has_words)
-        for widget in (self.unfold_button, self.fold_button, self.copy_button, self.field):
+        for widget in (self.unfold_button, self.fold_button, self.copy_button, self.find_bar.field):
             widget.setEnabled(has_words)
         self.tree.viewport().update()
 
@@ -240,27 +234,28 @@ class ExplanationPage(QWidget):
 
     def _search(self, step: int) -> None:
         """Go to the first phrase with the text, to the next one (1) or to the previous one (-1), wrapping around."""
-        found = self.model.find(self.field.text())
+        found = self.model.find(self.find_bar.text())
+        self.find_bar.set_can_step(can_step=bool(found))
         if not found:
-            self.says.setText("Nothing found" if self.field.text() else "")
+            self.find_bar.set_result("Nothing found" if self.find_bar.text() else "")
             return
         current = self.tree.currentIndex()
-        row_path = self.model.number(current) if current.isValid() else -1
+        current_number = self.model.number(current) if current.isValid() else -1
         if step > 0:
-            number = next((number for number in found if number > row_path), found[0])
+            number = next((number for number in found if number > current_number), found[0])
         elif step < 0:
-            number = next((number for number in reversed(found) if number < row_path), found[-1])
+            number = next((number for number in reversed(found) if number < current_number), found[-1])
         else:
-            number = next((number for number in found if number >= row_path), found[0])
+            number = next((number for number in found if number >= current_number), found[0])
         index = self.model.index_of(number)
         self.tree.setCurrentIndex(index)
         self.tree.scrollTo(index)
-        self.says.setText(f"{found.index(number) + 1:,} of {len(found):,}")
+        self.find_bar.set_result(f"{found.index(number) + 1:,} of {len(found):,}")
         self._emit_hovered(index)
 
     def _leave_field(self) -> None:
-        if self.field.text():
-            self.field.clear()
+        if self.find_bar.text():
+            self.find_bar.field.clear()
             self.pointed.emit(())
         else:
             self.left.emit()
@@ -268,9 +263,6 @@ class ExplanationPage(QWidget):
     # --- building ----------------------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.setContentsMargins(theme.SPACE_S, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
-        row.setSpacing(theme.SPACE_XS)
         self.notice = Label()
         self.notice.setProperty("role", "muted")
         self.notice.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_M, theme.SPACE_XS)
@@ -278,11 +270,9 @@ class ExplanationPage(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addLayout(row)
-        row.addWidget(self.field, 1)
-        row.addWidget(self.says)
         for button in (self.unfold_button, self.fold_button, self.copy_button):
-            row.addWidget(button)
+            self.find_bar.add_control(button, at_end=True)
+        layout.addWidget(self.find_bar)
         layout.addWidget(self.notice)
         layout.addWidget(self._stack, 1)
 

@@ -13,7 +13,7 @@ from app import theme
 from app.display_text import unmarked
 from app.panes.editor.code_edit import CodeEdit
 from app.panes.editor.completer import Completer
-from app.panes.editor.find_bar import EditorFindBar
+from app.panes.editor.find_replace import FindReplace
 from app.panes.editor.notations import NAMES, TOKENISERS
 from app.panes.editor.offsets import Offsets
 from app.panes.editor.pages import Pages
@@ -64,7 +64,8 @@ class EditorPane(QWidget):
         self.completer = Completer(self.edit)
         self.fixing = QuickFixMenu(self.edit)
         self.naming = SymbolNavigation(self.edit)
-        self.find_bar = EditorFindBar(self.edit)
+        self.find_replace = FindReplace(self.edit)
+        self.find_bar = self.find_replace.bar
         self.notation_hint = Banner("hint", closable=True)
         self.notation_hint.button.setToolTip("Have it the other way; undo takes that back")
         self.pages = Pages(self.edit)

@@ -82,7 +82,7 @@ def unwritten() -> QWidget:
 def find(typed: str, *, replaces: bool = False) -> QWidget:
     """The find bar over a text."""
     made = pane(GBNF, height=260)
-    made.find_bar.open_bar(replaces=replaces)
+    made.find_replace.open(replaces=replaces)
     QTest.keyClicks(made.find_bar.field, typed)
     QTest.qWait(POLL_MS)
     return made

@@ -56,7 +56,7 @@ def test_every_key_does_what_its_menu_says(desk) -> None:
     QTest.keyClick(editor.naming.box.field, Qt.Key.Key_Escape)
     assert edit.hasFocus()
     QTest.keyClick(edit, Qt.Key.Key_H, CONTROL)
-    assert editor.find_bar.replacement.isVisible()
+    assert editor.find_replace.replacement.isVisible()
     QTest.keyClicks(editor.find_bar.field, "item")
     QTest.keyClick(editor.find_bar.field, Qt.Key.Key_F3)
     assert edit.selection == Span(9, 13)

@@ -42,7 +42,7 @@ def test_the_find_bar_of_the_editor(desk, cancelled, place):
     pane = desk.panes.editor
     desk.window.commands["edit.replace"].trigger()
     desk.wait(pane.find_bar.field.hasFocus)
-    widget = pane.edit if place == "edit" else getattr(pane.find_bar, place)
+    widget = pane.edit if place == "edit" else getattr(pane.find_bar if place == "field" else pane.find_replace, place)
     widget.setFocus()
     press_escape(desk)
     assert pane.find_bar.isHidden()

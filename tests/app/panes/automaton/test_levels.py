@@ -187,7 +187,7 @@ def found(pane: AutomatonPane, qtbot: QtBot, text: str) -> str:
     pane.open_find()
     pane.find_bar.field.setText(text)
     qtbot.keyClick(pane.find_bar.field, Qt.Key.Key_Return)
-    return pane.find_bar.says.text()
+    return pane.find_bar.result_label.text()
 
 
 def test_a_text_within_a_rule_is_found_and_the_rule_opens(pane: AutomatonPane, qtbot: QtBot) -> None:

@@ -184,7 +184,7 @@ def search(pane: AutomatonPane, qtbot: QtBot, text: str) -> str:
     pane.find_bar.field.clear()
     qtbot.keyClicks(pane.find_bar.field, text)
     qtbot.keyClick(pane.find_bar.field, Qt.Key.Key_Return)
-    return pane.find_bar.says.text()
+    return pane.find_bar.result_label.text()
 
 
 def test_a_state_is_found_by_its_number_and_drawn(pane: AutomatonPane, qtbot: QtBot) -> None:
@@ -238,7 +238,7 @@ def test_a_text_is_found_where_it_does_not_begin_at_the_start(pane: AutomatonPan
     assert search(pane, qtbot, "April").endswith("1 of 1")
     selected = pane.scene.lit.selected
     assert selected == shown.dfa.run(b"1 ")
-    assert "reads “April”" in pane.find_bar.says.text()
+    assert "reads “April”" in pane.find_bar.result_label.text()
     assert search(pane, qtbot, '"April 20"').endswith("1 of 1")
     assert search(pane, qtbot, "Juno") == "Nothing found"
 
@@ -250,7 +250,7 @@ def test_a_class_is_found_where_all_of_it_is_read(pane: AutomatonPane, qtbot: Qt
     inner = text.strip("[]")
     first, last = ord(inner[0]), ord(inner[2])
     reading = {edge.source for edge in shown.dfa.edges if any(a <= first and last <= b for a, b in edge.ranges)}
-    assert {hit.state for hit in pane.find_bar._hits} == reading
+    assert {hit.state for hit in pane.hits.hits} == reading
     assert len(reading) == (2 if inner == "0-9" else 3)
 
 
@@ -259,11 +259,11 @@ def test_a_class_beyond_ascii_and_one_of_several_parts_are_found(pane: Automaton
     pane.open_find()
     pane.find_bar.field.setText("а-я")
     letters = shown.dfa.run(b"x")
-    assert letters in {hit.state for hit in pane.find_bar._hits}
-    assert shown.dfa.run(b"y") not in {hit.state for hit in pane.find_bar._hits}
+    assert letters in {hit.state for hit in pane.hits.hits}
+    assert shown.dfa.run(b"y") not in {hit.state for hit in pane.hits.hits}
     pane.find_bar.field.setText("[a-cё]")
-    assert letters in {hit.state for hit in pane.find_bar._hits}
-    assert shown.dfa.run(b"y") not in {hit.state for hit in pane.find_bar._hits}
+    assert letters in {hit.state for hit in pane.hits.hits}
+    assert shown.dfa.run(b"y") not in {hit.state for hit in pane.hits.hits}
 
 
 def test_what_is_found_while_typing_comes_into_view(pane: AutomatonPane, qtbot: QtBot) -> None:

@@ -126,19 +126,19 @@ def test_keys_go_through_the_tree(pane, qtbot) -> None:
 
 def test_it_can_be_searched(pane, qtbot) -> None:
     page = pane.explanation.get()
-    page.field.setFocus()
-    qtbot.keyClicks(page.field, "ITEM")
-    assert (current(page), page.says.text()) == ("The rule “item”", "1 of 2")
-    qtbot.keyClick(page.field, Qt.Key.Key_Return)
-    assert (current(page), page.says.text()) == ("Rule “item”: one of “a” to “z”", "2 of 2")
-    qtbot.keyClick(page.field, Qt.Key.Key_Return)
-    assert page.says.text() == "1 of 2"
-    qtbot.keyClick(page.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
-    assert page.says.text() == "2 of 2"
-    qtbot.keyClicks(page.field, "zzz")
-    assert page.says.text() == "Nothing found"
-    qtbot.keyClick(page.field, Qt.Key.Key_Escape)
-    assert (page.field.text(), page.says.text()) == ("", "")
+    page.find_bar.field.setFocus()
+    qtbot.keyClicks(page.find_bar.field, "ITEM")
+    assert (current(page), page.find_bar.result_label.text()) == ("The rule “item”", "1 of 2")
+    qtbot.keyClick(page.find_bar.field, Qt.Key.Key_Return)
+    assert (current(page), page.find_bar.result_label.text()) == ("Rule “item”: one of “a” to “z”", "2 of 2")
+    qtbot.keyClick(page.find_bar.field, Qt.Key.Key_Return)
+    assert page.find_bar.result_label.text() == "1 of 2"
+    qtbot.keyClick(page.find_bar.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert page.find_bar.result_label.text() == "2 of 2"
+    qtbot.keyClicks(page.find_bar.field, "zzz")
+    assert page.find_bar.result_label.text() == "Nothing found"
+    qtbot.keyClick(page.find_bar.field, Qt.Key.Key_Escape)
+    assert (page.find_bar.field.text(), page.find_bar.result_label.text()) == ("", "")
 
 
 def test_it_is_copied_as_text(pane, qtbot) -> None:

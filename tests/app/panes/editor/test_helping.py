@@ -162,16 +162,16 @@ def test_the_cursor_goes_to_the_other_bracket(pane: EditorPane) -> None:
 def test_places_are_found_around_the_end(pane: EditorPane, qtbot: QtBot) -> None:
     write(pane, "gbnf", GRAMMAR + "¦")
     bar = pane.find_bar
-    bar.open_bar()
+    pane.find_replace.open()
     qtbot.keyClicks(bar.field, "ITEM")
-    assert bar.says.text() == "1 of 3"
+    assert bar.result_label.text() == "1 of 3"
     for expected in ("2 of 3", "3 of 3", "1 of 3"):
         qtbot.keyClick(bar.field, Qt.Key.Key_Return)
-        assert bar.says.text() == expected
+        assert bar.result_label.text() == expected
     qtbot.keyClick(bar.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
-    assert bar.says.text() == "3 of 3"
-    qtbot.mouseClick(bar.case_button, Qt.MouseButton.LeftButton)
-    assert bar.says.text() == "Nothing found"
+    assert bar.result_label.text() == "3 of 3"
+    qtbot.mouseClick(pane.find_replace.case_button, Qt.MouseButton.LeftButton)
+    assert bar.result_label.text() == "Nothing found"
     assert not bar.next_button.isEnabled()
     qtbot.keyClick(bar.field, Qt.Key.Key_Escape)
     assert bar.isHidden()
@@ -180,15 +180,15 @@ def test_places_are_found_around_the_end(pane: EditorPane, qtbot: QtBot) -> None
 
 def test_one_is_replaced_then_all_in_one_step(pane: EditorPane, qtbot: QtBot) -> None:
     write(pane, "gbnf", "¦" + GRAMMAR)
-    bar = pane.find_bar
-    bar.open_bar(replaces=True)
+    bar, find = pane.find_bar, pane.find_replace
+    find.open(replaces=True)
     qtbot.keyClicks(bar.field, "item")
-    qtbot.keyClicks(bar.replacement, "it")
-    qtbot.keyClick(bar.replacement, Qt.Key.Key_Return)
+    qtbot.keyClicks(find.replacement, "it")
+    qtbot.keyClick(find.replacement, Qt.Key.Key_Return)
     assert pane.text() == GRAMMAR.replace("item", "it", 1)
-    qtbot.mouseClick(bar.all_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(find.all_button, Qt.MouseButton.LeftButton)
     assert pane.text() == GRAMMAR.replace("item", "it")
-    assert bar.says.text() == "2 replaced"
+    assert bar.result_label.text() == "2 replaced"
     pane.edit.undo()
     assert pane.text() == GRAMMAR.replace("item", "it", 1)
 
@@ -196,9 +196,9 @@ def test_one_is_replaced_then_all_in_one_step(pane: EditorPane, qtbot: QtBot) ->
 def test_what_is_selected_is_looked_for(pane: EditorPane) -> None:
     write(pane, "gbnf", GRAMMAR + "¦")
     pane.edit.select(Span(9, 13))
-    pane.find_bar.open_bar()
+    pane.find_replace.open()
     assert pane.find_bar.field.text() == "item"
-    assert pane.find_bar.says.text() == "1 of 3"
+    assert pane.find_bar.result_label.text() == "1 of 3"
 
 
 def test_whole_words_know_a_rules_name() -> None:
@@ -208,10 +208,11 @@ def test_whole_words_know_a_rules_name() -> None:
 
 
 def test_tab_goes_from_the_text_to_find_to_its_replacement(pane: EditorPane, qtbot: QtBot) -> None:
-    pane.find_bar.open_bar(replaces=True)
-    for widget in (pane.find_bar.replacement, pane.find_bar.case_button):
+    pane.find_replace.open(replaces=True)
+    find = pane.find_replace
+    for widget in (find.replacement, find.case_button):
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
-        if widget is pane.find_bar.case_button:
+        if widget is find.case_button:
             for _ in range(2):  # past the two buttons that replace, where they are enabled
                 if QApplication.focusWidget() is not widget:
                     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)

@@ -1,0 +1,141 @@
+"""Find and replace in the grammar."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from app.actions import set_tip
+from app.panes.editor.code_edit import CodeEdit
+from app.panes.editor.occurrences import MOST, occurrences
+from app.theme.buttons import push_button, tool_button
+from app.widgets.field_keys import FieldKeys
+from app.widgets.find_bar import FindBar
+from engine.notations.editing import Edit
+from engine.source import Span
+
+
+class FindReplace(QObject):
+    """Find a text in an editor, and replace it.
+
+    Attributes:
+        bar: the find bar; a second row of it replaces.
+        replacement: the field with the new text.
+        case_button: whether upper and lower case differ.
+        words_button: whether only whole words are found.
+    """
+
+    def __init__(self, edit: CodeEdit) -> None:
+        super().__init__(edit)
+        self._edit = edit
+        self._spans: tuple[Span, ...] = ()
+        self.bar = FindBar("Find in the grammar", "Find", commands=("edit.find_previous", "edit.find_next"))
+        self.replacement = QLineEdit(placeholderText="Replace by")
+        self.replacement.setAccessibleName("What to write instead")
+        self.replacement.setMinimumWidth(80)
+        FieldKeys(self.replacement, lambda _step: self.replace_one(), self.bar.close_bar)
+        self.case_button = tool_button("Aa", "Match case", name="Match case", checkable=True)
+        self.words_button = tool_button("W", "Whole words only", name="Whole words only", checkable=True)
+        self.replace_button = push_button("Replace")
+        set_tip(self.replace_button, "Replace this one, and go to the next", "find.replace")
+        self.all_button = push_button("Replace all", "Replace all of them, as one step of undo")
+        for button in (self.case_button, self.words_button):
+            self.bar.add_control(button)
+        self.bar.add_row(self.replacement, self.replace_button, self.all_button)
+        buttons = self.bar.previous_button, self.bar.next_button, self.bar.close_button
+        for before, after in pairwise((self.all_button, self.case_button, self.words_button, *buttons)):
+            QWidget.setTabOrder(before, after)
+        self.bar.text_changed.connect(self._search)
+        self.bar.step_requested.connect(self.go)
+        self.bar.closed.connect(self._on_closed)
+        self.case_button.toggled.connect(self._search)
+        self.words_button.toggled.connect(self._search)
+        self.replace_button.clicked.connect(self.replace_one)
+        self.all_button.clicked.connect(self.replace_all)
+        edit.textChanged.connect(self._search_again)
+
+    def open(self, *, replaces: bool = False) -> None:
+        """Open the bar; the selection becomes the search text."""
+        selected = self._edit.text()[self._edit.selection.start : self._edit.selection.end]
+        for widget in (self.replacement, self.replace_button, self.all_button):
+            widget.setVisible(replaces)
+        if selected and "\n" not in selected:
+            self.bar.field.setText(selected)
+        self.bar.open_bar()
+        self._show_count()
+
+    def _on_closed(self) -> None:
+        self._spans = ()
+        self._edit.show_found(())
+        self._edit.setFocus()
+
+    def go(self, step: int) -> None:
+        """Go to the next match (1), or to the previous one (-1), wrapping around."""
+        if self.bar.isHidden() and self.bar.text():
+            self._spans = self._find()
+        if not self._spans:
+            return
+        here = self._edit.selection
+        if step > 0:
+            later = [span for span in self._spans if span.start >= max(here.end, here.start + (here in self._spans))]
+            self._edit.select(later[0] if later else self._spans[0])
+        else:
+            earlier = [span for span in self._spans if span.end <= here.start]
+            self._edit.select(earlier[-1] if earlier else self._spans[-1])
+        self._show_count()
+
+    def replace_one(self) -> None:
+        """Replace the selection if it is a match, then go to the next match."""
+        here = self._edit.selection
+        if here in self._spans:
+            self._edit.apply((Edit(here, self.replacement.text()),))
+        self.go(1)
+
+    def replace_all(self) -> None:
+        """Replace all matches, as one undo step."""
+        count = len(self._spans)
+        self._edit.apply([Edit(span, self.replacement.text()) for span in self._spans])
+        if count:
+            self.bar.set_result(f"{count:,} replaced")
+
+    # --- searching ---------------------------------------------------------------------------------------------------
+
+    def _find(self) -> tuple[Span, ...]:
+        return occurrences(
+            self._edit.text(),
+            self.bar.text(),
+            match_case=self.case_button.isChecked(),
+            whole_words=self.words_button.isChecked(),
+        )
+
+    def _search(self) -> None:
+        self._search_again()
+        here = self._edit.selection.start
+        ahead = [span for span in self._spans if span.start >= here]
+        if self._spans and not self.bar.isHidden():
+            self._edit.select(ahead[0] if ahead else self._spans[0])
+        self._show_count()
+
+    def _search_again(self) -> None:
+        if self.bar.isHidden():
+            return
+        self._spans = self._find()
+        self._edit.show_found(self._spans)
+        self._show_count()
+
+    def _show_count(self) -> None:
+        here = self._edit.selection
+        count = f"{len(self._spans):,}" if len(self._spans) < MOST else f"{MOST:,} or more"
+        if not self.bar.text():
+            self.bar.set_result("")
+        elif not self._spans:
+            self.bar.set_result("Nothing found")
+        elif here in self._spans:
+            self.bar.set_result(f"{self._spans.index(here) + 1:,} of {count}")
+        else:
+            self.bar.set_result(f"{count} found")
+        self.bar.set_can_step(can_step=bool(self._spans))
+        for button in (self.replace_button, self.all_button):
+            button.setEnabled(bool(self._spans))
