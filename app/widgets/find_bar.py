@@ -62,7 +62,7 @@ class FindBar(QFrame):
         self.field.setAccessibleName(name)
         self.field.setMinimumWidth(80)
         FieldKeys(self.field, self.step_requested.emit, self.escaped.emit if is_permanent else self.close_bar, on_down)
-        self.result_label = ElidedLabel(fills=True)
+        self.result_label = ElidedLabel(fills=has_long_results)
         if not has_long_results:
             self.result_label.setMinimumWidth(self.fontMetrics().horizontalAdvance("10,000 of 10,000"))
         self.previous_button = icon_button("ph.caret-up", "Previous result")
