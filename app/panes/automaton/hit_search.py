@@ -44,7 +44,8 @@ class HitSearch(QObject):
     def _go(self, step: int) -> None:
         if not self.hits:
             return
-        self._current = (self._current + step) % len(self.hits) if self._current >= 0 or step > 0 else len(self.hits) - 1
+        is_first_step_back = self._current < 0 and step < 0
+        self._current = len(self.hits) - 1 if is_first_step_back else (self._current + step) % len(self.hits)
         hit = self.hits[self._current]
         self._bar.set_result(f"{hit.says} · {self._current + 1:,} of {len(self.hits):,}", hit.says)
         self.hit_wanted.emit(hit)
