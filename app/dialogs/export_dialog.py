@@ -184,8 +184,8 @@ class ExportDialog(QDialog):
             self.cancel()
             self._show_state()
             return
-        told, before = self.options.told(), self._listed_for
-        if before is None or (told.spelling, told.depth) != (before.spelling, before.depth):
+        options, before = self.options.told(), self._listed_for
+        if before is None or (options.spelling, options.depth) != (before.spelling, before.depth):
             self.begin()
         elif (entry := self.targets.entry) is not None:
             self._ask_preview(entry)

@@ -194,11 +194,11 @@ class GalleryDialog(QDialog):
 
 
 def _list(name: str, width: int) -> QListWidget:
-    made = QListWidget()
-    made.setAccessibleName(name)
-    made.setProperty("role", "field")
-    made.setFixedWidth(width)
-    made.setItemDelegate(RowDelegate(made))
-    made.setUniformItemSizes(True)
-    made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    return made
+    items = QListWidget()
+    items.setAccessibleName(name)
+    items.setProperty("role", "field")
+    items.setFixedWidth(width)
+    items.setItemDelegate(RowDelegate(items))
+    items.setUniformItemSizes(True)
+    items.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    return items

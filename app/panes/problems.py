@@ -106,8 +106,8 @@ class ProblemsModel(QAbstractTableModel):
         if column == SEVERITY:
             return finding.severity.capitalize()
         if column == PLACE:
-            line, place = self._source.line_column(finding.span.start)
-            return f"{line}:{place}"
+            line, column = self._source.line_column(finding.span.start)
+            return f"{line}:{column}"
         return unmarked(finding.message if column == MESSAGE else finding.hint)
 
 

@@ -177,24 +177,24 @@ class Compiling(QObject):
         """Request positions for a graph."""
         self._layout.submit(request)
 
-    def list_exports(self, told: ExportOptionsMessage, *, has_model: bool) -> None:
+    def list_exports(self, options: ExportOptionsMessage, *, has_model: bool) -> None:
         """Request the list of export targets that fit the last good grammar."""
         if self._good is not None:
-            self._compile.submit(ListExports(self._good.request, told, has_model))
+            self._compile.submit(ListExports(self._good.request, options, has_model))
         else:
             self.exports_listed.emit(ExportList((), "No grammar has compiled yet: mend it, then export it."))
 
-    def export(self, target: str, path: str, told: ExportOptionsMessage, number: int) -> None:
+    def export(self, target: str, path: str, options: ExportOptionsMessage, number: int) -> None:
         """Request an export of the last good grammar.
 
         Args:
             target: the name of the export target.
             path: the file to write; empty for a preview.
-            told: the export options.
+            options: the export options.
             number: the number of the request, which its answer repeats.
         """
         if self._good is not None:
-            self._compile.submit(ExportRequest(self._good.request, target, path, told, number))
+            self._compile.submit(ExportRequest(self._good.request, target, path, options, number))
 
     def cancel_export(self) -> None:
         """Cancel the running export."""

@@ -40,8 +40,8 @@ def post_mortem(process: str, cause: str, lost: Sequence[object]) -> str:
     Requests are listed by their type only, since texts of the user may be long and private.
     """
     kinds = [type(request).__name__ for request in lost]
-    asked = ", ".join(dict.fromkeys(kinds)) or "nothing"
+    running = ", ".join(dict.fromkeys(kinds)) or "nothing"
     system = f"{platform.system()} {platform.release()} {platform.machine()}"
     return (
-        f"process: {process}\nended by: {cause}\nunder way: {asked}\non: Python {platform.python_version()}, {system}"
+        f"process: {process}\nended by: {cause}\nunder way: {running}\non: Python {platform.python_version()}, {system}"
     )

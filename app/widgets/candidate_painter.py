@@ -159,8 +159,8 @@ class CandidatePainter:
         height = self.row_height
         for row in rows:
             if row.is_selected or row.is_hovered:
-                ground = self._style.selection if row.is_selected else self._style.hover
-                painter.fillRect(QRectF(left, row.top, right - left, height), ground)
+                background = self._style.selection if row.is_selected else self._style.hover
+                painter.fillRect(QRectF(left, row.top, right - left, height), background)
         painter.setPen(self._style.grid)
         bottoms = [row.top + height - 0.5 for row in rows]
         painter.drawLines([QLineF(left, bottom, right, bottom) for bottom in bottoms])

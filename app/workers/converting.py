@@ -70,9 +70,9 @@ def convert(request: ConvertRequest, take: Take, cancel: CancelToken) -> Convert
         if first.code in ("export-recursive", "export-open"):
             can_close = first.code == "export-open"
             why = first.message.replace(CLOSE_OBJECTS, OPEN_OBJECTS)  # the dialog has a button for it
-            told = f"{why[:1].upper()}{why[1:]}. Say above at how many levels to cut that"
+            advice = f"{why[:1].upper()}{why[1:]}. Say above at how many levels to cut that"
             other = ", or allow declared properties only" if can_close else ""
-            return ConvertAnswer(request.number, error=f"{told}{other}.", can_close=can_close)
+            return ConvertAnswer(request.number, error=f"{advice}{other}.", can_close=can_close)
         return ConvertAnswer(request.number, error=_error_sentence(first))
     except EngineError as error:
         return ConvertAnswer(request.number, error=f"{sentence(error)}.")

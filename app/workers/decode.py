@@ -263,11 +263,11 @@ class DecodeHandler:
     def _set_pipeline(self, settings: PipelineSettings) -> DecodeView | PipelineRefused:
         note, refused = "", tuple[RefusedStage, ...]()
         if self._session is not None:
-            before, asked = len(self._session.steps), settings
+            before, requested = len(self._session.steps), settings
             try:
                 replay = self._session.set_pipeline(settings)
             except EngineError as error:
-                refusal = PipelineRefused(asked, sentence(error), in_force=self._pipeline)
+                refusal = PipelineRefused(requested, sentence(error), in_force=self._pipeline)
                 settings, refused = self._fitting(self._session, settings)
                 if not refused:  # each one fits alone
                     return refusal

@@ -100,12 +100,12 @@ def sentence(error: EngineError) -> str:
 
 
 def _job(
-    compiled: CompiledGrammar, vocabulary: Vocabulary | None, told: ExportOptionsMessage, cancel: CancelToken
+    compiled: CompiledGrammar, vocabulary: Vocabulary | None, message: ExportOptionsMessage, cancel: CancelToken
 ) -> ExportJob:
     from engine.export.schema.settings import NumberSpelling
     from engine.export.target import ExportJob, ExportOptions
 
-    options = ExportOptions(NumberSpelling(told.spelling), told.depth, told.name, told.model)
+    options = ExportOptions(NumberSpelling(message.spelling), message.depth, message.name, message.model)
     return ExportJob(compiled, vocabulary, options, cancel)
 
 

@@ -185,15 +185,15 @@ class ForcedHandler:
                 lines.append(f"{state}: {{{pairs}}}   {' '.join(_token_texts(session, ids))}")
         if len(rows) > MOST_SHOWN:
             lines.append(f"… and {len(rows) - MOST_SHOWN:,} more states")
-        whole = ""
+        full_text = ""
         if total <= MOST_COPIED:
             written = (
                 f"{state}: {{{', '.join(f'{token}: {after}' for token, after in zip(*row, strict=True))}}}"
                 for state, row in enumerate(rows)
                 if row[0]
             )
-            whole = "{" + ",\n ".join(written) + "}\n"
-        return IndexAnswer(revision, "\n".join(lines), whole, len(rows), total, form)
+            full_text = "{" + ",\n ".join(written) + "}\n"
+        return IndexAnswer(revision, "\n".join(lines), full_text, len(rows), total, form)
 
     def _drawn(self, session: DecodeSession, cancel: CancelToken) -> tuple[ByteDfa | None, str, str, bool]:
         """Return the automaton whose runs are listed, its form, or why there is none, as `_why_not_drawn` does."""
@@ -225,12 +225,12 @@ class ForcedHandler:
             return SpellingsAnswer(request, run, why_not=f"“{request.part}” is no part of what is forced here")
         end = begin + len(part) if part else len(run)
         try:
-            told = spellings(matcher, run, (begin, end), speller_of(session.model), ask, request.most)
+            encodings = spellings(matcher, run, (begin, end), speller_of(session.model), ask, request.most)
         except ValueError:
             return SpellingsAnswer(request, run, (begin, end), why_not="the grammar does not allow all these spellings")
-        if told is None:
+        if encodings is None:
             return SpellingsAnswer(request, run, (begin, end), why_not="no tokens of this model spell it")
-        return _spellings_answer(session, request, told)
+        return _spellings_answer(session, request, encodings)
 
     def _run_start(
         self, session: DecodeSession, request: CompareSpellings, cancel: CancelToken
@@ -261,31 +261,33 @@ class ForcedHandler:
             taken = tuple(spelled)
         if here is None or not run:
             return "nothing is forced here"
-        told = asking(session.model, [*session.prompt_ids, *taken])
+        logits_after = asking(session.model, [*session.prompt_ids, *taken])
 
         def ask(ids: Path) -> Logits:
             cancel.check()
-            return told(ids)
+            return logits_after(ids)
 
         return here, run, ask
 
 
-def _spellings_answer(session: DecodeSession, request: CompareSpellings, told: Encodings) -> SpellingsAnswer:
+def _spellings_answer(session: DecodeSession, request: CompareSpellings, encodings: Encodings) -> SpellingsAnswer:
     best: dict[bytes, float] = {}
-    for one in told.outlooks:
-        for said in one.following:
-            best[said.data] = max(best.get(said.data, 0.0), 0.0 if math.isnan(said.p) else said.p)
+    for one in encodings.outlooks:
+        for continuation in one.following:
+            best[continuation.data] = max(
+                best.get(continuation.data, 0.0), 0.0 if math.isnan(continuation.p) else continuation.p
+            )
     columns = tuple(sorted(best, key=lambda data: (-best[data], data))[:MOST_FOLLOWING])
     rows = []
-    for one in told.outlooks:
-        known = {said.data: said.p for said in one.following}
+    for one in encodings.outlooks:
+        known = {continuation.data: continuation.p for continuation in one.following}
         shares = tuple(known.get(data) for data in columns)
-        ids = one.ids[len(told.before) : len(one.ids) - len(told.behind)]
+        ids = one.ids[len(encodings.before) : len(one.ids) - len(encodings.behind)]
         other = max(0.0, 1.0 - sum(share or 0.0 for share in shares)) if one.z > 0 else 0.0
-        is_likeliest = one.ids == told.likeliest
+        is_likeliest = one.ids == encodings.likeliest
         rows.append(SpellingRow(ids, _token_texts(session, ids), one.log_p, shares, other, one.is_own, is_likeliest))
-    part = told.begin, told.end
-    return SpellingsAnswer(request, told.run, part, told.count, tuple(rows), columns, told.is_exact)
+    part = encodings.begin, encodings.end
+    return SpellingsAnswer(request, encodings.run, part, encodings.count, tuple(rows), columns, encodings.is_exact)
 
 
 def _measured(session: DecodeSession, cancel: CancelToken, emit: Emit) -> StrategiesAnswer:
@@ -300,7 +302,7 @@ def _measured(session: DecodeSession, cancel: CancelToken, emit: Emit) -> Strate
             session.model.forget()  # otherwise the second strategy would look fast
         session.model.logits([*session.prompt_ids])  # all strategies share the prompt
         try:
-            made = generate_fast_forward(
+            result = generate_fast_forward(
                 session.grammar,
                 session.model,
                 strategy,
@@ -313,22 +315,22 @@ def _measured(session: DecodeSession, cancel: CancelToken, emit: Emit) -> Strate
         except EngineError as error:
             cancel.check()
             return StrategiesAnswer(tuple(rows), len(Strategy), sentence(error))
-        rows.append(_row(made))
+        rows.append(_row(result))
         if len(rows) < len(Strategy):
             emit(StrategiesAnswer(tuple(rows), len(Strategy)))
     return StrategiesAnswer(tuple(rows), len(Strategy))
 
 
-def _row(made: FastForwardGeneration) -> StrategyRow:
+def _row(result: FastForwardGeneration) -> StrategyRow:
     return StrategyRow(
-        made.strategy,
-        len(made.generation.steps),
-        made.calls,
-        made.unasked,
-        made.taken_back,
-        made.model_seconds,
-        made.seconds,
-        made.generation.text,
+        result.strategy,
+        len(result.generation.steps),
+        result.calls,
+        result.unasked,
+        result.taken_back,
+        result.model_seconds,
+        result.seconds,
+        result.generation.text,
     )
 
 

@@ -23,14 +23,14 @@ def rank_spans(request: LayoutRequest) -> int:
         successors[source].append(target)
         entering[target] += 1
     rank = dict.fromkeys(entering, 0)
-    todo = [node for node, edges in entering.items() if not edges]
-    while todo:
-        node = todo.pop()
+    pending = [node for node, edges in entering.items() if not edges]
+    while pending:
+        node = pending.pop()
         for target in successors[node]:
             rank[target] = max(rank[target], rank[node] + 1)
             entering[target] -= 1
             if not entering[target]:
-                todo.append(target)
+                pending.append(target)
     return sum(rank[target] - rank[source] for source, target in forward)
 
 

@@ -135,8 +135,8 @@ class LevelBar(QFrame):
 
     def _fill(self, levels: Levels, view: ViewState) -> None:
         noun = levels.noun
-        whole = f"One {noun}" if len(levels.names) == 1 else f"All {len(levels.names):,} {noun}s"
-        names = [whole, *levels.names]
+        all_of_them = f"One {noun}" if len(levels.names) == 1 else f"All {len(levels.names):,} {noun}s"
+        names = [all_of_them, *levels.names]
         blocker = QSignalBlocker(self.rule_box)
         if [self.rule_box.itemText(row) for row in range(self.rule_box.count())] != names:
             self.rule_box.clear()

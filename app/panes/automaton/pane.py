@@ -162,12 +162,12 @@ class AutomatonPane(Navigation):
                 return
         self._draw()
 
-    def show_standing(self, told: StackAnswer) -> None:
+    def show_standing(self, answer: StackAnswer) -> None:
         """Show the stacks of the match, and its rule positions, as far as they are known."""
-        self.stacks.show_standing(told, self._source)
+        self.stacks.show_standing(answer, self._source)
         self.count_stacks()
-        if told.places is not None and told.output == self._output:
-            self.set_live(self._states, told.places, self._output)
+        if answer.places is not None and answer.output == self._output:
+            self.set_live(self._states, answer.places, self._output)
 
     def show_tokens(self, answer: TokensAnswer) -> None:
         """Use the allowed tokens: as badges, or as the drawing of one state."""

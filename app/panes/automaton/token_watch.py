@@ -26,7 +26,7 @@ class TokenWatch:
     """
 
     def __init__(self, ask: Callable[[TokensRequest], None]) -> None:
-        self._ask = ask
+        self._request = ask
         self._requested: tuple[TokensRequest, bytes, object] | None = None
         self._context: object = None
         self._live_answer: TokensAnswer | None = None
@@ -60,7 +60,7 @@ class TokenWatch:
             request = TokensRequest(levels.revision, None, grouped=view.tokens == HERE)
         if request is not None and (request, output, self._context) != self._requested:
             self._requested = request, output, self._context
-            self._ask(request)
+            self._request(request)
 
     def takes(self, answer: TokensAnswer, levels: Levels, view: ViewState, live: frozenset[int]) -> bool:
         """Handle an answer; return whether it changed the token view.

@@ -118,10 +118,10 @@ class ReadOnlyCode(QPlainTextEdit):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Report the offset under the pointer."""
         super().mouseMoveEvent(event)
-        place = event.position().toPoint()
-        cursor = self.cursorForPosition(place)
+        position = event.position().toPoint()
+        cursor = self.cursorForPosition(position)
         line = self.cursorRect(cursor)
-        is_on_text = line.top() <= place.y() <= line.bottom()
+        is_on_text = line.top() <= position.y() <= line.bottom()
         self._hover(self._offsets.to_code_points(cursor.position()) if is_on_text else -1)
 
     def leaveEvent(self, event: QEvent) -> None:

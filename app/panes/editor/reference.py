@@ -64,7 +64,7 @@ class ReferencePage(QWidget):
         self.field.textChanged.connect(self._filter)
         self.tree.entered_by_key.connect(self._choose)
         self.tree.doubleClicked.connect(self._choose)
-        self.tree.selectionModel().currentChanged.connect(lambda index, _before: self._tell(index))
+        self.tree.selectionModel().currentChanged.connect(lambda index, _before: self._show_example(index))
         theme.themes.changed.connect(self._recolour)
 
     def show_reading(self, notation: str, dialect: str, text: str) -> None:
@@ -121,14 +121,14 @@ class ReferencePage(QWidget):
         elif text and not first.isValid():
             self.says.setText(f"The notation has nothing with {_code(text)}. Clear the field to see all that it has.")
         elif not text:
-            self._tell(self.tree.currentIndex())
+            self._show_example(self.tree.currentIndex())
 
     def _choose(self, index: QModelIndex) -> None:
         entry = self.entry(index)
         if entry is not None:
             self.chosen.emit(entry.text, entry.caret)
 
-    def _tell(self, index: QModelIndex) -> None:
+    def _show_example(self, index: QModelIndex) -> None:
         """Show the example of a row; without one, a hint."""
         entry = self.entry(index) if index.isValid() else None
         if entry is None:
@@ -156,9 +156,9 @@ class ReferencePage(QWidget):
 def _code(text: str) -> str:
     """Format text as inline code in HTML."""
     family = ", ".join(f"'{name}'" for name in theme.mono_font().families())
-    ground = theme.current().hex(Role.GRID)
+    background = theme.current().hex(Role.GRID)
     inner = html.escape(text).replace(" ", "&nbsp;").replace("\t", "⇥").replace("\n", "↵ ")
-    return f'<span style="font-family: {family}; background-color: {ground};">&nbsp;{inner}&nbsp;</span>'
+    return f'<span style="font-family: {family}; background-color: {background};">&nbsp;{inner}&nbsp;</span>'
 
 
 class _Tree(QTreeView):

@@ -15,8 +15,8 @@ def bring_into_view(edit: QPlainTextEdit, position: int) -> None:
     """
     cursor = QTextCursor(edit.document())
     cursor.setPosition(min(max(position, 0), edit.document().characterCount() - 1))
-    place = edit.cursorRect(cursor)
-    if place.top() >= 0 and place.bottom() <= edit.viewport().height():
+    rect = edit.cursorRect(cursor)
+    if rect.top() >= 0 and rect.bottom() <= edit.viewport().height():
         return
     block = cursor.block()
     line = block.layout().lineForTextPosition(cursor.positionInBlock())

@@ -115,11 +115,11 @@ class SymbolNavigation(QObject):
         line, column = source.line_column(span.start)
         start = source.text.rfind("\n", 0, span.start) + 1
         end = source.text.find("\n", span.start)
-        whole = source.text[start : len(source.text) if end < 0 else end]
-        shown = whole.strip()
+        line_text = source.text[start : len(source.text) if end < 0 else end]
+        shown = line_text.strip()
         if len(shown) > _LONGEST_LINE:
             from_here = max(0, span.start - start - _LONGEST_LINE // 3)
-            cut = whole[from_here : from_here + _LONGEST_LINE].strip()
+            cut = line_text[from_here : from_here + _LONGEST_LINE].strip()
             shown = f"{'…' if from_here else ''}{cut}…"
         kind = "defined" if is_definition else "used"
         return f"{line}:{column}  {kind}  {shown}".replace("&", "&&").replace("\t", " ")
@@ -174,11 +174,11 @@ class RenameBox(QFrame):
         self._check(name)
         self.adjustSize()
         place = self._edit.cursorRect().bottomLeft()
-        room = self._edit.viewport().rect()
+        available = self._edit.viewport().rect()
         below = place.y() + theme.SPACE_XS
         above = self._edit.cursorRect().top() - self.height() - theme.SPACE_XS
-        y = below if below + self.height() <= room.height() or above < 0 else above
-        self.move(max(0, min(place.x(), room.width() - self.width())), y)
+        y = below if below + self.height() <= available.height() or above < 0 else above
+        self.move(max(0, min(place.x(), available.width() - self.width())), y)
         self.show()
         self.raise_()
         self.field.setFocus()

@@ -43,8 +43,8 @@ class IndexPage(QWidget):
         layout.addWidget(self._empty_background, 1)
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._full_text))
         self.close_objects.clicked.connect(self.closing_wanted)
-        theme.themes.changed.connect(self._dress)
-        self._dress()
+        theme.themes.changed.connect(self._apply_theme)
+        self._apply_theme()
         self.forget()
 
     def show_answer(self, answer: IndexAnswer) -> None:
@@ -72,5 +72,5 @@ class IndexPage(QWidget):
         self.copy.setEnabled(False)
         self.said.setText(_WAITING)
 
-    def _dress(self) -> None:
+    def _apply_theme(self) -> None:
         self.text.setFont(theme.mono_font())

@@ -11,12 +11,12 @@ from app.theme.labels import Label
 
 def sentence(text: str) -> QLabel:
     """Return a label for a page's summary."""
-    said = Label(text, wraps=True)
-    said.setProperty("role", "muted")
-    return said
+    summary = Label(text, wraps=True)
+    summary.setProperty("role", "muted")
+    return summary
 
 
-def headed(page: QWidget, said: QLabel, *buttons: QToolButton) -> QVBoxLayout:
+def headed(page: QWidget, summary: QLabel, *buttons: QToolButton) -> QVBoxLayout:
     """Return a page's layout: its summary with buttons beside it, and space for the rest below."""
     head = QHBoxLayout()
     head.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_S, 0)
@@ -25,7 +25,7 @@ def headed(page: QWidget, said: QLabel, *buttons: QToolButton) -> QVBoxLayout:
     layout.setContentsMargins(0, theme.SPACE_XS, 0, 0)
     layout.setSpacing(theme.SPACE_XS)
     layout.addLayout(head)
-    head.addWidget(said, 1)
+    head.addWidget(summary, 1)
     for button in buttons:
         head.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
     return layout
@@ -33,6 +33,6 @@ def headed(page: QWidget, said: QLabel, *buttons: QToolButton) -> QVBoxLayout:
 
 def empty_ground() -> QLabel:
     """Return the background of a page with nothing to list: that of a list, not of the window."""
-    ground = Label()
-    ground.setProperty("role", "empty")
-    return ground
+    background = Label()
+    background.setProperty("role", "empty")
+    return background

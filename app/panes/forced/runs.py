@@ -120,8 +120,8 @@ class RunsTable(QTableView):
         header.setSectionResizeMode(TEXT, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(OWN, QHeaderView.ResizeMode.Stretch)
         self.clicked.connect(self._choose)
-        theme.themes.changed.connect(self._dress)
-        self._dress()
+        theme.themes.changed.connect(self._apply_theme)
+        self._apply_theme()
 
     def show_rows(self, rows: tuple[ForcedRow, ...]) -> None:
         """Replace the rows; keep the selected run selected if it is still there."""
@@ -130,17 +130,17 @@ class RunsTable(QTableView):
         selected = self.selected
         self.rows.show_rows(rows)
         if selected is not None:
-            place = next(
+            index = next(
                 (i for i, row in enumerate(rows) if (row.before, row.data) == (selected.before, selected.data)), None
             )
-            if place is not None:
-                self.selectRow(place)
+            if index is not None:
+                self.selectRow(index)
 
     @property
     def selected(self) -> ForcedRow | None:
         """Return the selected run."""
-        place = self.currentIndex().row()
-        return self.rows.rows[place] if 0 <= place < len(self.rows.rows) else None
+        index = self.currentIndex().row()
+        return self.rows.rows[index] if 0 <= index < len(self.rows.rows) else None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Emit `chosen` when the arrow keys move the selection, or on Return."""
@@ -153,7 +153,7 @@ class RunsTable(QTableView):
         if index.isValid():
             self.chosen.emit(self.rows.rows[index.row()])
 
-    def _dress(self) -> None:
+    def _apply_theme(self) -> None:
         metrics = QFontMetrics(theme.ui_font())
         self.verticalHeader().setDefaultSectionSize(QFontMetrics(theme.mono_font()).height() + 9)
         self.setColumnWidth(WHERE, metrics.horizontalAdvance("000, one token") + 2 * theme.SPACE_M)

@@ -81,10 +81,10 @@ class RunsPage(QWidget):
         self.compare.clicked.connect(self._on_compare)
         self.more.clicked.connect(self._list_more)
         self.part.returnPressed.connect(self._compare_anew)
-        theme.themes.changed.connect(self._dress)
+        theme.themes.changed.connect(self._apply_theme)
         self._refresh()
 
-    def _dress(self) -> None:
+    def _apply_theme(self) -> None:
         self.part.setFont(theme.mono_font())
 
     def show_forced(self, answer: ForcedAnswer) -> None:
@@ -102,8 +102,8 @@ class RunsPage(QWidget):
 
     def show_spellings(self, answer: SpellingsAnswer) -> None:
         """Show a comparison, if it still matches what is selected."""
-        asked = answer.request.before, answer.request.part, answer.request.most
-        if self._row is None or asked != (self._row.before, self.part.text(), self._most):
+        request = answer.request.before, answer.request.part, answer.request.most
+        if self._row is None or request != (self._row.before, self.part.text(), self._most):
             return
         self._is_comparing = False
         self.spellings.show_answer(None if answer.why_not else answer)

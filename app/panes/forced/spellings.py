@@ -106,8 +106,8 @@ class SpellingsModel(QAbstractTableModel):
 
     def share(self, row: SpellingRow, column: int) -> float | None:
         """Return the probability in a continuation's column."""
-        place = column - FIRST_NEXT
-        return row.following[place] if place < len(row.following) else row.other
+        index = column - FIRST_NEXT
+        return row.following[index] if index < len(row.following) else row.other
 
     def _text(self, row: SpellingRow, column: int) -> str:
         match column:
@@ -122,17 +122,17 @@ class SpellingsModel(QAbstractTableModel):
 
     def _next_title(self, section: int) -> str:
         assert self.answer is not None
-        place = section - FIRST_NEXT
+        index = section - FIRST_NEXT
         following = self.answer.following
-        return f"then {continuation(following[place])}" if place < len(following) else "other"
+        return f"then {continuation(following[index])}" if index < len(following) else "other"
 
     def _next_tip(self, section: int) -> str:
         assert self.answer is not None
-        place = section - FIRST_NEXT
-        if place >= len(self.answer.following):
+        index = section - FIRST_NEXT
+        if index >= len(self.answer.following):
             return "The probability of everything else"
-        said = continuation(self.answer.following[place])
-        return f"How probable {said} is behind each spelling, after the mask; all tokens that begin it count together"
+        text = continuation(self.answer.following[index])
+        return f"How probable {text} is behind each spelling, after the mask; all tokens that begin it count together"
 
 
 class SpellingsTable(QTableView):

@@ -126,13 +126,13 @@ class StrategiesPage(QWidget):
 
     def _fill(self) -> None:
         self.table.setRowCount(len(self._rows))
-        for place, row in enumerate(self._rows):
+        for index, row in enumerate(self._rows):
             for column, text in enumerate(_texts(row, self._rows[0])):
                 item = QTableWidgetItem(text)
                 item.setTextAlignment(_alignment(column))
                 item.setFont(theme.mono_font() if column == _TEXT else tabular(theme.ui_font()))
                 item.setToolTip(plain_text(row.text if column == _TEXT else STRATEGY_TIPS[row.strategy]))
-                self.table.setItem(place, column, item)
+                self.table.setItem(index, column, item)
 
     def _build(self) -> None:
         table = self.table

@@ -64,13 +64,13 @@ class TwinPage(QWidget):
         """Show the baseline so far; None clears it."""
         self._answer = answer
         self._is_stale = False
-        twin = answer.twin if answer is not None else None
-        self._is_writing = twin is not None and twin.finish is None
+        baseline = answer.twin if answer is not None else None
+        self._is_writing = baseline is not None and baseline.finish is None
         self.bar.setRange(0, answer.budget if answer is not None else 1)
-        self.bar.setValue(len(twin.free) if twin is not None else 0)
+        self.bar.setValue(len(baseline.free) if baseline is not None else 0)
         for title, view, steps, name in (
-            (self.with_title, self.with_grammar, twin.written if twin else (), "With the grammar"),
-            (self.without_title, self.without, twin.free if twin else (), "Without the grammar"),
+            (self.with_title, self.with_grammar, baseline.written if baseline else (), "With the grammar"),
+            (self.without_title, self.without, baseline.free if baseline else (), "Without the grammar"),
         ):
             at = twin.diverges if twin is not None else None
             view.show_chips(archived_chips(ArchivedBranch("", "", steps)), at)
@@ -105,15 +105,15 @@ class TwinPage(QWidget):
             self.wanted.emit()
 
     def _refresh(self, why: str = "") -> None:
-        twin = self._answer.twin if self._answer is not None else None
-        said = verdict_of(twin) if twin is not None else _EMPTY
+        baseline = self._answer.twin if self._answer is not None else None
+        text = verdict_of(baseline) if baseline is not None else _EMPTY
         if why:
-            said = f"{why}. {said if twin is not None else ''}".strip()
+            text = f"{why}. {text if baseline is not None else ''}".strip()
         elif self._is_stale:
-            said = f"The output has changed since: write it anew. {said}"
-        self.verdict.setText(said)
+            text = f"The output has changed since: write it anew. {text}"
+        self.verdict.setText(text)
         self.bar.setVisible(self._is_writing)
-        self.write.setText("Cancel" if self._is_writing else "Write it" if twin is None else "Write it anew")
+        self.write.setText("Cancel" if self._is_writing else "Write it" if baseline is None else "Write it anew")
         self.write.setEnabled(self._is_writing or not self._refusal)
         self.write.setToolTip(
             plain_text(
@@ -123,7 +123,7 @@ class TwinPage(QWidget):
             )
         )
         for widget in (self.with_title, self.with_grammar, self.without_title, self.without):
-            widget.setVisible(twin is not None)
+            widget.setVisible(baseline is not None)
 
     def _build(self) -> None:
         head = QHBoxLayout()
@@ -142,17 +142,17 @@ class TwinPage(QWidget):
         layout.addStretch(0)
 
 
-def verdict_of(twin: BaselineRun) -> str:
+def verdict_of(baseline: BaselineRun) -> str:
     """Return the verdict on a baseline, in a sentence or two."""
-    end = f" Without the grammar {_ENDS[twin.finish]}." if twin.finish is not None else ""
-    if twin.diverges is None:
-        if not twin.written:
+    end = f" Without the grammar {_ENDS[baseline.finish]}." if baseline.finish is not None else ""
+    if baseline.diverges is None:
+        if not baseline.written:
             return f"Nothing was generated with the grammar yet, so there is nothing to compare.{end}"
-        alike = min(len(twin.written), len(twin.free))
+        alike = min(len(baseline.written), len(baseline.free))
         return f"So far both are alike, {count(alike, 'token')} long.{end}"
-    mine, free = twin.written[twin.diverges], twin.free[twin.diverges]
+    mine, free = baseline.written[baseline.diverges], baseline.free[baseline.diverges]
     return (
-        f"They part at step {twin.diverges + 1}: {_text(mine)} with the grammar, {_text(free)} without it. "
+        f"They part at step {baseline.diverges + 1}: {_text(mine)} with the grammar, {_text(free)} without it. "
         f"{_reason(mine, free)}{end}"
     )
 

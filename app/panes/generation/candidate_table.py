@@ -124,7 +124,7 @@ class CandidateTable(QWidget):
     def show_found(self, text: str, candidates: tuple[Candidate, ...], verdicts: tuple[str, ...] = ()) -> None:
         """Show the results of a search with the verdict on each; results of an older search are ignored."""
         if text and text == self.search.text():
-            self._verdicts = {one.token_id: said for one, said in zip(candidates, verdicts, strict=False)}
+            self._verdicts = {one.token_id: verdict for one, verdict in zip(candidates, verdicts, strict=False)}
             self._show(candidates, len(candidates))
             if candidates:
                 self._say_verdict(candidates[0])
@@ -216,9 +216,9 @@ class CandidateTable(QWidget):
             self._say_verdict(candidate)
 
     def _say_verdict(self, candidate: Candidate) -> None:
-        said = unmarked(self._verdicts.get(candidate.token_id, ""))
+        text = unmarked(self._verdicts.get(candidate.token_id, ""))
         mark = "✓" if candidate.allowed else "✗"
-        self.verdict.set_text(f"{mark} {candidate_text(candidate)} {said}" if said else "")
+        self.verdict.set_text(f"{mark} {candidate_text(candidate)} {text}" if text else "")
 
     def _request_lookup(self) -> None:
         if self.search.text():

@@ -82,8 +82,8 @@ class CandidateView(QTableView):
         header.setSortIndicatorShown(False)
         self.clicked.connect(lambda index: self._decide(index.row()))
         self.selectionModel().currentRowChanged.connect(self._point)
-        theme.themes.changed.connect(self._dress)
-        self._dress()
+        theme.themes.changed.connect(self._apply_theme)
+        self._apply_theme()
 
     @property
     def candidates(self) -> CandidateModel:
@@ -109,7 +109,7 @@ class CandidateView(QTableView):
     def keep_rows_in_sight(self, rows: int) -> None:
         """Set a minimum height of this many rows; in a low window other widgets shrink first."""
         self._min_rows = rows
-        self._dress()
+        self._apply_theme()
 
     def set_vocabulary_size(self, size: int) -> None:
         """Set the size of the vocabulary, which decides the width of ranks and ids."""
@@ -183,7 +183,7 @@ class CandidateView(QTableView):
         """Set whether a forbidden token may be forced."""
         self._can_force = can_force
 
-    def _dress(self) -> None:
+    def _apply_theme(self) -> None:
         self._painter.refresh()
         height = self._painter.row_height
         self.verticalHeader().setMinimumSectionSize(height)

@@ -71,8 +71,8 @@ class ChipView(QAbstractScrollArea):
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # else all below is painted, too
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         give_role(self, QAccessible.Role.List)
-        theme.themes.changed.connect(self._dress)
-        self._dress()
+        theme.themes.changed.connect(self._apply_theme)
+        self._apply_theme()
 
     def show_chips(self, chips: tuple[Chip, ...], current: int | None) -> None:
         """Show chips; `current` is the index of the one that was taken last."""
@@ -135,7 +135,7 @@ class ChipView(QAbstractScrollArea):
         """Return the height of all lines, in pixels."""
         return round(self._flow.lines * self._line_height + 2 * _MARGIN)
 
-    def _dress(self) -> None:
+    def _apply_theme(self) -> None:
         self._font = theme.mono_font()
         self._width_of = _measurer(self._font)
         self._chip_height = round(QFontMetricsF(self._font).height()) + 7.0
@@ -161,12 +161,12 @@ class ChipView(QAbstractScrollArea):
         elif box.bottom() + _MARGIN > bar.value() + self.viewport().height():
             bar.setValue(round(box.bottom() + _MARGIN - self.viewport().height()))
 
-    def _at(self, place: QPointF) -> int | None:
-        y = place.y() + self.verticalScrollBar().value() - _MARGIN
+    def _at(self, position: QPointF) -> int | None:
+        y = position.y() + self.verticalScrollBar().value() - _MARGIN
         line, within = divmod(y, self._line_height)
         if within > self._chip_height:
             return None
-        return self._flow.at(place.x() - _MARGIN, int(line))
+        return self._flow.at(position.x() - _MARGIN, int(line))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the visible chips."""

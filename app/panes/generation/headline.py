@@ -245,8 +245,8 @@ class Headline(StableWidget):
         layout.setSpacing(2)
         layout.addWidget(self._first)
         layout.addWidget(self._second)
-        theme.themes.changed.connect(self._dress)
-        self._dress()
+        theme.themes.changed.connect(self._apply_theme)
+        self._apply_theme()
 
     def show_position(self, position: Position, dead_end: str = "", *, has_model: bool = True) -> None:
         """Show a position.
@@ -304,7 +304,7 @@ class Headline(StableWidget):
     def set_tight(self, is_tight: bool) -> None:
         """Use a smaller font if there is hardly any room."""
         self._is_tight = is_tight
-        self._dress()
+        self._apply_theme()
 
     def set_refusal(self, reason: str) -> None:
         """Show below a step why it cannot be taken; an end or an empty pane shows its own reason."""
@@ -321,7 +321,7 @@ class Headline(StableWidget):
     def _second_line(self) -> str:
         return f"! {self._refusal}" if self._refusal and not self._has_ended else self._details
 
-    def _dress(self) -> None:
+    def _apply_theme(self) -> None:
         self._first.setFont(tabular(theme.ui_font(0.0 if self._is_tight else 1.0)))
         self._rendered = None
         self._render()

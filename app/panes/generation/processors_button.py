@@ -66,18 +66,18 @@ class Processors(QObject):
 
     def _refresh_chip(self) -> None:
         """Show on the chip what is in force, and what is invalid."""
-        view, said = self._view, summary(self._view.pipeline)
-        facts = f"Processors: {said or 'the grammar alone'}"
+        view, text = self._view, summary(self._view.pipeline)
+        description = f"Processors: {text or 'the grammar alone'}"
         if self.problems:
             names = " and ".join(STAGE_TEXTS[stage] for stage in self.problems)
-            said = " · ".join(filter(None, (f"✗ {names}: not valid", said)))
-            facts = "\n".join((facts, *self.dialog.problem_lines()))
+            text = " · ".join(filter(None, (f"✗ {names}: not valid", text)))
+            description = "\n".join((description, *self.dialog.problem_lines()))
         if view.pipeline_error:
-            said, facts = f"! {said}", view.pipeline_error
-        self.chip.setText((said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…").replace("&", "&&"))
-        self.chip.setVisible(bool(said))
-        self.chip.setToolTip(plain_text(facts))
-        self.chip.setAccessibleName(facts)
+            text, description = f"! {text}", view.pipeline_error
+        self.chip.setText((text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…").replace("&", "&&"))
+        self.chip.setVisible(bool(text))
+        self.chip.setToolTip(plain_text(description))
+        self.chip.setAccessibleName(description)
 
     @property
     def problems(self) -> dict[StageName, str]:

@@ -395,9 +395,9 @@ class ProcessorsDialog(QDialog):
             item = self.stages.item(row)
             stage = self._stage(item)
             name, fact = STAGE_TEXTS[stage], facts.get(stage, "")
-            said = "" if stage is StageName.BUDGET else _PREFIX.sub("", fact)
+            setting = "" if stage is StageName.BUDGET else _PREFIX.sub("", fact)
             problem = self._problems.get(stage, "")
-            text = f"{name} · {said}" if said else name
+            text = f"{name} · {setting}" if setting else name
             item.setText(f"✗ {name} · {_INVALID}" if problem else text)
             is_off = stage is not StageName.GRAMMAR and not fact
             tip = f"{name}: {fact or ('everywhere' if stage is StageName.GRAMMAR else 'off')}"

@@ -248,8 +248,8 @@ class _Scrolled(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.setWidget(body)
-        for ground in (self.viewport(), body):
-            ground.setAutoFillBackground(False)
+        for background in (self.viewport(), body):
+            background.setAutoFillBackground(False)
         body.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -316,5 +316,5 @@ def _dead_html(token: bytes, offset: int) -> str:
     marked = "".join(
         f'<span style="font-family: {family}; {style}">{html.escape(shown(piece))}</span>' for piece, style in pieces
     )
-    place = f"byte {offset + 1} of {len(token)}" if len(token) > 1 else "its only byte"
-    return f"{marked} {words(place, Role.MUTED)}"
+    position = f"byte {offset + 1} of {len(token)}" if len(token) > 1 else "its only byte"
+    return f"{marked} {words(position, Role.MUTED)}"

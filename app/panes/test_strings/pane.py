@@ -94,7 +94,7 @@ class StringTestsPane(QWidget):
         self._stack = QStackedWidget()
         self._build()
         self._connect()
-        self._dress()
+        self._apply_theme()
         self._show_summary()
 
     def show_texts(self, expected: tuple[ExpectedText, ...]) -> None:
@@ -333,9 +333,9 @@ class StringTestsPane(QWidget):
         self.coverage.span_wanted.connect(self.span_wanted)
         self.coverage.choice.chosen.connect(self.generated_chosen)
         self.suggestions.taken.connect(self._take_suggestions)
-        theme.themes.changed.connect(self._dress)
+        theme.themes.changed.connect(self._apply_theme)
 
-    def _dress(self) -> None:
+    def _apply_theme(self) -> None:
         metrics = QFontMetrics(theme.ui_font())
         header = self.table.horizontalHeader()
         self.table.setColumnWidth(TextsColumn.RESULT, metrics.horizontalAdvance("Pass") + 20 + 4 * theme.SPACE_S)

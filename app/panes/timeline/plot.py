@@ -123,7 +123,7 @@ class TimelinePlot:
             heights = [None if value is None else row.height(value) / top for value in values]
             self._mark_current(item, last)
             self._draw_values(item, row, heights, last)
-            self._dress(number, item, row, top if known else None, len(steps))
+            self._show_scale(number, item, row, top if known else None, len(steps))
         self._mark(steps, worst, illegal)
         self.tops = tuple(tops)
 
@@ -172,7 +172,7 @@ class TimelinePlot:
                 )
                 self._items[0].addItem(points)
 
-    def _dress(self, number: int, item: Any, row: TimelineRow, top: float | None, steps: int) -> None:
+    def _show_scale(self, number: int, item: Any, row: TimelineRow, top: float | None, steps: int) -> None:
         """Draw the scale if it changed: redrawing a side costs as much as its bars.
 
         Args:
