@@ -149,8 +149,8 @@ class DebugCommands(QObject):
         self._panes.generation.twin.show_twin(answer)
 
     def _stop_twin(self, why: str) -> None:
-        if (twin := self._panes.generation.late_twin.built) is not None:
-            twin.stop(why)
+        if (baseline_page := self._panes.generation.late_twin.built) is not None:
+            baseline_page.stop(why)
 
     def _show_hit(self, one: Breakpoint) -> None:
         self.breakpoints.show_hit(one)
@@ -175,8 +175,8 @@ class DebugCommands(QObject):
         return next((found.start(1) for found in _RULE.finditer(text) if found[1] == one.name), one.offset)
 
     def _on_replaced(self) -> None:
-        if (twin := self._panes.generation.late_twin.built) is not None:
-            twin.show_twin(None)
+        if (baseline_page := self._panes.generation.late_twin.built) is not None:
+            baseline_page.show_twin(None)
         self._show_breakpoints()
 
     def _offer_rules(self, drawn: CompiledGrammarView) -> None:

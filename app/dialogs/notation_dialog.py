@@ -284,15 +284,15 @@ class NotationDialog(QDialog):
         return (*spelling_option, *depth_option)
 
     def _ask_conversion(self, reading: NotationChoice) -> None:
-        told, takes = self.options.told(), self._supported_options()
+        options, takes = self.options.told(), self._supported_options()
         self._wait(
             "Converting, and holding both against each other…",
             ConvertRequest(
                 self._compiled,
                 reading.notation,
                 dict(reading.options).get("dialect", "python"),
-                told.spelling,
-                told.depth if "depth" in takes else None,
+                options.spelling,
+                options.depth if "depth" in takes else None,
                 self._number,
             ),
         )
@@ -339,9 +339,9 @@ class NotationDialog(QDialog):
             self._say(f"Turnstile met a bug of its own: {failed.summary}")
             self._show_state()
 
-    def _show(self, text: str, notation: str, told: str) -> None:
+    def _show(self, text: str, notation: str, summary: str) -> None:
         self.text.show_text(text, notation)
-        self.told.setText(unmarked(told))
+        self.told.setText(unmarked(summary))
         self.preview.setCurrentWidget(self.text)
 
     def _say(self, sentence: str) -> None:

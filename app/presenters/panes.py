@@ -395,7 +395,7 @@ class Panes(QObject):
         states = self._live
         self.editor.show_live(self._spans)
         # Without live states the answer is still pending; without positions it is known that there are none.
-        places = (drawn.places or RulePositions()) if drawn is not None and states else None
+        rule_positions = (drawn.places or RulePositions()) if drawn is not None and states else None
         view = self._session.decoding.view
         output = grammar_prefix(view) or b""
         if view.position is not None and grammar_prefix(view) is None:
@@ -403,8 +403,8 @@ class Panes(QObject):
             self.automaton.show_standing(StackAnswer(view.grammar_revision, b"", ()))
             return
         if drawn is not None and drawn.is_whole and drawn.rules is not None and output != drawn.output:
-            places = None  # the rule positions are requested with the stacks
-        self.automaton.set_live(states, places, output)
+            rule_positions = None  # the rule positions are requested with the stacks
+        self.automaton.set_live(states, rule_positions, output)
         if view.position is not None:
             self._session.compiling.tell_standing(output)
 

@@ -182,10 +182,10 @@ class Debugging(QObject):
         """Return the rule states that are live now and were not before the step."""
         drawn = self._compiling.good
         assert self._places is not None
-        places = self._places[1]
-        if drawn is None or drawn.rules is None or places is None:
+        rule_positions = self._places[1]
+        if drawn is None or drawn.rules is None or rule_positions is None:
             return frozenset()
-        live = frozenset((drawn.rules.names[rule], state) for rule, state in places.reading)
+        live = frozenset((drawn.rules.names[rule], state) for rule, state in rule_positions.reading)
         if self._states_before is not None and self._states_before[0] == output:
             return live  # second question about the same step
         before = self._states_before[1] if self._states_before is not None else frozenset()

@@ -176,8 +176,8 @@ class CandidatePainter:
                 continue
             for row in rows:
                 for at, text, role in self._cells(column, row, left, right):
-                    laid = self._layouts.get(text) or self._layout_of(text)
-                    texts_by_role[role].append((QPointF(at - laid.width, row.top + offset), laid.text))
+                    layout = self._layouts.get(text) or self._layout_of(text)
+                    texts_by_role[role].append((QPointF(at - layout.width, row.top + offset), layout.text))
         painter.setFont(self._style.figures)
         draw = painter.drawStaticText
         for role, texts in texts_by_role.items():
@@ -207,8 +207,8 @@ class CandidatePainter:
 
     def _layout_of(self, text: str) -> _TextLayout:
         _limit_cache(self._layouts)
-        laid = self._layouts[text] = _layouts(text, self._style.figures)
-        return laid
+        layout = self._layouts[text] = _layouts(text, self._style.figures)
+        return layout
 
     def _paint_bars(self, painter: QPainter, rows: Sequence[CandidateRow], left: float, right: float) -> None:
         """Draw the axis, the model's probabilities as outlines, and the bars after the mask."""
@@ -270,19 +270,19 @@ def _limit_cache(cache: dict[Any, Any]) -> None:
 
 
 def _layouts(text: str, font: QFont) -> _TextLayout:
-    laid = QStaticText(text)
-    laid.setTextFormat(Qt.TextFormat.PlainText)
-    laid.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
-    laid.prepare(font=font)
-    return _TextLayout(laid, laid.size().width())
+    layout = QStaticText(text)
+    layout.setTextFormat(Qt.TextFormat.PlainText)
+    layout.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
+    layout.prepare(font=font)
+    return _TextLayout(layout, layout.size().width())
 
 
 def _laid_token(text: str, font: QFont, width: float) -> _Token:
     metrics = QFontMetricsF(font)
     if metrics.horizontalAdvance(text) > width:
         text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
-    at, laid = 0.0, []
+    at, pieces = 0.0, []
     for run, is_mark in runs(text):
-        laid.append((at, _layouts(run, font).text, is_mark))
+        pieces.append((at, _layouts(run, font).text, is_mark))
         at += metrics.horizontalAdvance(run)
-    return _Token(tuple(laid), at)
+    return _Token(tuple(pieces), at)

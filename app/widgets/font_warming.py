@@ -72,9 +72,9 @@ class FontWarming(QObject):
     def _take_one(self) -> None:
         if self._samples:
             font, sample = theme.mono_font(), self._samples.pop()
-            laid = QStaticText(sample)
-            laid.setTextFormat(Qt.TextFormat.PlainText)
-            laid.prepare(font=font)
+            static_text = QStaticText(sample)
+            static_text.setTextFormat(Qt.TextFormat.PlainText)
+            static_text.prepare(font=font)
             QFontMetricsF(font).horizontalAdvance(sample)
         else:
             self._timer.stop()

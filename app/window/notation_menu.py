@@ -67,14 +67,14 @@ class NotationMenu(QObject):
 
     def choose(self, name: str) -> None:
         """Switch to the choice of that name, or ask what to do with the text."""
-        reading = next(reading for reading in READINGS if reading.name == name)
+        choice = next(choice for choice in READINGS if choice.name == name)
         grammar = self._document.content.grammar
-        if reading.notation == grammar.notation or not grammar.text.strip():
-            self._switch(reading.of(grammar))
+        if choice.notation == grammar.notation or not grammar.text.strip():
+            self._switch(choice.of(grammar))
         elif self._document.is_modified or self._document.path is not None:
             self.ask(name)
         else:
-            self._begin(reading)
+            self._begin(choice)
         self._show()
 
     def choose_whitespace(self, whitespace: str) -> None:
@@ -95,7 +95,7 @@ class NotationMenu(QObject):
 
         converting, compiled = self._session.converting, self._session.compiling.request()
         first = {example.notation: example.document().grammar for example in reversed(examples())}
-        examples_by_name = {reading.name: reading.of(first[reading.notation]) for reading in READINGS}
+        examples_by_name = {choice.name: choice.of(first[choice.notation]) for choice in READINGS}
         dialog = NotationDialog(compiled, self._document.content.grammar, examples_by_name, target, self._window)
         dialog.wanted.connect(converting.ask)
         dialog.cancelled.connect(converting.cancel)
@@ -109,9 +109,9 @@ class NotationMenu(QObject):
         dialog.begin()
         return dialog
 
-    def _decide(self, way: ConversionChoice, grammar: GrammarPart) -> None:
+    def _decide(self, decision: ConversionChoice, grammar: GrammarPart) -> None:
         self._settle()
-        match way.value:
+        match decision.value:
             case "convert":
                 self._switch(grammar, grammar.text)
             case "reinterpret":
@@ -122,13 +122,13 @@ class NotationMenu(QObject):
 
     def _switch(self, grammar: GrammarPart, text: str | None = None) -> None:
         """Switch the notation and options, and the text if given, as one undo step."""
-        reading = msgspec.structs.replace(grammar, text="")
-        if text is not None or reading != msgspec.structs.replace(self._document.content.grammar, text=""):
-            self._editor.switch(reading, text)
+        part = msgspec.structs.replace(grammar, text="")
+        if text is not None or part != msgspec.structs.replace(self._document.content.grammar, text=""):
+            self._editor.switch(part, text)
 
-    def _begin(self, reading: NotationChoice) -> None:
-        document = next(example for example in examples() if example.notation == reading.notation).document()
-        self._document.replace(msgspec.structs.replace(document, grammar=reading.of(document.grammar)))
+    def _begin(self, choice: NotationChoice) -> None:
+        document = next(example for example in examples() if example.notation == choice.notation).document()
+        self._document.replace(msgspec.structs.replace(document, grammar=choice.of(document.grammar)))
 
     # --- detection ----------------------------------------------------------------------------------------------------
 
@@ -146,17 +146,17 @@ class NotationMenu(QObject):
             text = inner[0]
         likely = likely_notation(text) or grammar.notation
         before = reading_of(grammar)
-        reading = before if likely == grammar.notation else _first_of(likely)
-        if inner is None and reading == before:
+        choice = before if likely == grammar.notation else _first_of(likely)
+        if inner is None and choice == before:
             self._show_hint()
             return
-        self._switch(reading.of(grammar), text if inner is not None else None)
+        self._switch(choice.of(grammar), text if inner is not None else None)
         self._is_settled, self._other = True, before
         if inner is not None:
             self._undoes_unwrapping = True
-            message, button = f"Taken out of {inner[1]}, and read as {reading.name}", "Keep all of it"
+            message, button = f"Taken out of {inner[1]}, and read as {choice.name}", "Keep all of it"
         else:
-            message, button = f"Read as {reading.name}, which it looks like", f"Read as {before.name}"
+            message, button = f"Read as {choice.name}, which it looks like", f"Read as {before.name}"
         message = f"{message}, without the example's tests." if tests_removed else f"{message}."
         self._editor.notation_hint.show_message(message, button=button)
 
@@ -203,10 +203,10 @@ class NotationMenu(QObject):
     def _show(self) -> None:
         """Show the notation, check its menu entry, and highlight the text accordingly."""
         grammar = self._document.content.grammar
-        reading = reading_of(grammar)
-        self._toolbar.show_notation(reading.name, reading.tip)
+        choice = reading_of(grammar)
+        self._toolbar.show_notation(choice.name, choice.tip)
         for action in self._entries.actions():
-            action.setChecked(action.data() == reading.name)
+            action.setChecked(action.data() == choice.name)
         for (menu, group), value in zip(
             self._options, (grammar.whitespace, grammar.escapes, grammar.additional), strict=True
         ):
@@ -225,8 +225,8 @@ class NotationMenu(QObject):
         menu.setToolTipsVisible(True)
         self._entries = QActionGroup(menu)
         self._options: list[tuple[QMenu, QActionGroup]] = []
-        for reading in READINGS:
-            menu.addAction(_entry(reading.name, reading.tip, reading.name, self._entries))
+        for choice in READINGS:
+            menu.addAction(_entry(choice.name, choice.tip, choice.name, self._entries))
         menu.addSeparator()
         self._add_options(self.whitespace_menu, WHITESPACE, self.choose_whitespace)
         self._add_options(self.escapes_menu, ESCAPES, self.choose_escapes)
@@ -255,7 +255,7 @@ class NotationMenu(QObject):
 
 
 def _first_of(notation: str) -> NotationChoice:
-    return next(reading for reading in READINGS if reading.notation == notation)
+    return next(choice for choice in READINGS if choice.notation == notation)
 
 
 def _entry(text: str, tip: str, value: str, group: QActionGroup) -> QAction:

@@ -88,7 +88,7 @@ class CompileHandler:
     def _compile(self, request: CompileRequest, cancel: CancelToken, emit: Emit) -> CompileAnswer:
         self.warm()  # exclude imports from the measured time
         started = time.perf_counter()
-        dfa, too_large, rules, places, regions = None, "", None, None, None
+        dfa, too_large, rules, rule_positions, regions = None, "", None, None, None
         try:
             grammar = self._grammar_of(request, cancel)
             diagnostics = grammar.diagnostics
@@ -103,13 +103,13 @@ class CompileHandler:
             if too_large or (grammar.has_rules and len(dfa.states) > FOLDED_BEYOND):
                 rules, why_not = self._rules(grammar, cancel)
                 too_large += why_not and too_large and f", since {why_not}"
-                places = self._places(b"", cancel, by_rules=False)
+                rule_positions = self._places(b"", cancel, by_rules=False)
         elapsed_ms = (time.perf_counter() - started) * 1000
         character_dfa = fold(dfa) if dfa is not None else None
         if dfa is not None and not too_large and rules is None and grammar.grammar is not None:
             regions = regions_of(dfa, character_dfa, grammar.grammar.rules[0].node, grammar.source)
         return CompileAnswer(
-            request.revision, diagnostics, dfa, too_large, elapsed_ms, character_dfa, rules, places, regions
+            request.revision, diagnostics, dfa, too_large, elapsed_ms, character_dfa, rules, rule_positions, regions
         )
 
     def _rules(self, grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleCharts | None, str]:
@@ -159,16 +159,16 @@ class CompileHandler:
     def _neighbourhood(self, request: NeighbourhoodRequest, cancel: CancelToken) -> NeighbourhoodAnswer:
         grammar = self._grammar_of(request.compiled, cancel)
         dfa = grammar.neighbourhood(request.output, radius=RADIUS, limit=NODES)
-        places = self._places(request.output, cancel, by_rules=request.by_rules)
-        return NeighbourhoodAnswer(request.compiled.revision, dfa, fold(dfa), places)
+        rule_positions = self._places(request.output, cancel, by_rules=request.by_rules)
+        return NeighbourhoodAnswer(request.compiled.revision, dfa, fold(dfa), rule_positions)
 
     def _stack_answer(self, request: StackRequest, cancel: CancelToken) -> StackAnswer:
         from app.workers.stack_report import stack_report
 
         grammar = self._grammar_of(request.compiled, cancel)
         stacks, more = stack_report(grammar, request.output)
-        places = self._places(request.output, cancel, by_rules=request.by_rules)
-        return StackAnswer(request.compiled.revision, request.output, stacks, more, places)
+        rule_positions = self._places(request.output, cancel, by_rules=request.by_rules)
+        return StackAnswer(request.compiled.revision, request.output, stacks, more, rule_positions)
 
 
 def _described(request: DescribeRequest, cancel: CancelToken) -> DescribeAnswer:

@@ -165,8 +165,8 @@ def short_verdict(explanation: Explanation) -> str:
         case Reason.DEAD_BYTE if explanation.token and explanation.offset is not None:
             wanted = byte_prose(explanation.expected)
             wanted = wanted if len(wanted) <= _EXPECTED else wanted[: _EXPECTED - 1] + "…"
-            place = f"byte {explanation.offset + 1}, " if len(explanation.token) > 1 else ""
-            return f"stops at {place}{byte_name(explanation.token[explanation.offset])}: expected {wanted}"
+            position = f"byte {explanation.offset + 1}, " if len(explanation.token) > 1 else ""
+            return f"stops at {position}{byte_name(explanation.token[explanation.offset])}: expected {wanted}"
         case Reason.NOT_ACCEPTING:
             return "the text may not end here"
         case Reason.FINISHED:

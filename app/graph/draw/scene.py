@@ -189,16 +189,16 @@ class AutomatonScene(QGraphicsScene):
 
     def reveal(self, view: QRectF, zoom: float) -> None:
         """Create the texts in a part of the scene, as far as they are readable at this zoom."""
-        for captions, least in (
+        for labels, least in (
             (self._labels, LABELS_FROM_ZOOM),
             (self._badges, LABELS_FROM_ZOOM),
             (self._numbers, NUMBERS_FROM_ZOOM),
             (self._titles, NUMBERS_FROM_ZOOM),
         ):
             if zoom >= least:
-                captions.reveal(view)
+                labels.reveal(view)
             else:
-                captions.hide()
+                labels.hide()
 
     def state_at(self, point: QPointF) -> int | None:
         """Return the state at a point of the scene; for a stub, its state."""
@@ -239,8 +239,8 @@ class AutomatonScene(QGraphicsScene):
         self.setBackgroundBrush(theme.colour(Role.PANEL))
         self.resting.recolour(is_stale=self._stale)
         self.lights.recolour(is_stale=self._stale)
-        for captions in (self._labels, self._badges, self._numbers, self._titles, self._hovered_label):
-            captions.repaint()
+        for labels in (self._labels, self._badges, self._numbers, self._titles, self._hovered_label):
+            labels.repaint()
 
     def _show_hovered_label(self) -> None:
         """Show the full label of a highlighted edge that has only a mark."""

@@ -152,12 +152,12 @@ class GraphView(QGraphicsView):
         """Return the visible part of the scene, except for a pixel at each side: rounding would cause scroll bars."""
         return self.mapToScene(self.viewport().rect().adjusted(1, 1, -1, -1)).boundingRect()
 
-    def keep_place(self, state: int, place: QPointF) -> None:
+    def keep_place(self, state: int, position: QPointF) -> None:
         """Scroll so that a state is at a position of the viewport, after the drawing changed."""
         box = self._drawing.box(state)
         if box is not None:
             middle = QPointF(self.viewport().rect().center())
-            self.centerOn(box.center() + (middle - place) / self.zoom)
+            self.centerOn(box.center() + (middle - position) / self.zoom)
         self.reveal()
 
     # --- events ------------------------------------------------------------------------------------------------------
@@ -236,9 +236,9 @@ class GraphView(QGraphicsView):
         super().mouseReleaseEvent(event)
         self.viewport().setCursor(Qt.CursorShape.ArrowCursor)
         if event.button() == Qt.MouseButton.LeftButton and self._pressed is not None:
-            place = event.position().toPoint()
-            if not self._is_far(place):
-                self._click(place)
+            position = event.position().toPoint()
+            if not self._is_far(position):
+                self._click(position)
             self._pressed = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -323,8 +323,8 @@ class GraphView(QGraphicsView):
             self.setRenderHint(QPainter.RenderHint.Antialiasing)
             self.viewport().update()
 
-    def _hover(self, place: QPoint) -> None:
-        point = self.mapToScene(place)
+    def _hover(self, position: QPoint) -> None:
+        point = self.mapToScene(position)
         state = self._drawing.state_at(point)
         self._set_hovered(self._drawing.edge_at(point) if state is None else state)
 
@@ -333,17 +333,17 @@ class GraphView(QGraphicsView):
             self._hovered = what
             self.pointed_at.emit(what)
 
-    def _click(self, place: QPoint) -> None:
-        stub = self._drawing.stub_at(self.mapToScene(place))
+    def _click(self, position: QPoint) -> None:
+        stub = self._drawing.stub_at(self.mapToScene(position))
         if stub is None:
-            self.state_clicked.emit(self._state_at(place))
+            self.state_clicked.emit(self._state_at(position))
         else:
             self.stub_clicked.emit(stub)
 
-    def _state_at(self, place: QPoint) -> int:
-        state = self._drawing.state_at(self.mapToScene(place))
+    def _state_at(self, position: QPoint) -> int:
+        state = self._drawing.state_at(self.mapToScene(position))
         return -1 if state is None else state
 
-    def _is_far(self, place: QPoint) -> bool:
+    def _is_far(self, position: QPoint) -> bool:
         assert self._pressed is not None
-        return (place - self._pressed).manhattanLength() >= QApplication.startDragDistance()
+        return (position - self._pressed).manhattanLength() >= QApplication.startDragDistance()

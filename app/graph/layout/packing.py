@@ -71,8 +71,8 @@ def part_of(request: LayoutRequest, group: LayoutGroup) -> LayoutRequest:
 def _bounds(part: LayoutRequest, placed: Placement) -> Rect:
     """Return the bounding rectangle of nodes, labels and curves."""
     sizes = {(node, node): (width, height) for node, width, height in part.nodes}
-    places = {(node, node): point for node, point in placed.positions.items()}
-    rects = [(*places[key], *size) for key, size in sizes.items()]
+    positions = {(node, node): point for node, point in placed.positions.items()}
+    rects = [(*positions[key], *size) for key, size in sizes.items()]
     for source, target, width, height in part.edges:
         if (source, target) in placed.label_positions:
             rects.append((*placed.label_positions[source, target], width, height))

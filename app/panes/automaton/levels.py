@@ -151,14 +151,14 @@ class Levels:
         return self.automaton(view).draw(live, view, self.within(view))
 
     def live(
-        self, view: ViewState, states: frozenset[int], places: RulePositions | None
+        self, view: ViewState, states: frozenset[int], rule_positions: RulePositions | None
     ) -> tuple[frozenset[int], frozenset[EdgeKey]]:
         """Return the live states of a view, and additional highlighted edges.
 
         Args:
             view: the view.
             states: the live states of the part.
-            places: the rule positions.
+            rule_positions: the rule positions.
         """
         level = self.level(view)
         if level is Level.TOKENS:
@@ -167,7 +167,7 @@ class Levels:
             return states, frozenset()
         if self.regions is not None:
             return self._live_regions(self.regions, states)
-        return self._live_rules(view, places or _NO_POSITIONS)
+        return self._live_rules(view, rule_positions or _NO_POSITIONS)
 
     def path(self, view: ViewState, text: bytes) -> frozenset[EdgeKey]:
         """Return the edges of a view that a text has taken."""
@@ -180,21 +180,21 @@ class Levels:
         return edges_of(states, None if view.draws_bytes else self.part_as(view).fold)
 
     def ahead(
-        self, view: ViewState, states: frozenset[int], places: RulePositions | None, token: bytes
+        self, view: ViewState, states: frozenset[int], rule_positions: RulePositions | None, token: bytes
     ) -> tuple[frozenset[EdgeKey], frozenset[int]]:
         """Return the edges of a view that a token would take, and the states that it would reach.
 
         Args:
             view: the view.
             states: the live states of the part.
-            places: the rule positions.
+            rule_positions: the rule positions.
             token: the token's bytes.
         """
         level = self.level(view)
         if level is Level.TOKENS or not token:
             return frozenset(), frozenset()
         if self.rules is not None and level is not Level.PART:
-            return self._ahead_in_rules(view, places or _NO_POSITIONS, token)
+            return self._ahead_in_rules(view, rule_positions or _NO_POSITIONS, token)
         dfa = self._part.dfa
         paths = [path_ for state in states for path_ in [_token_path(dfa, state, token)] if path_]
         reached = frozenset(path_[-1] for path_ in paths if len(path_) == len(token) + 1)

@@ -61,17 +61,17 @@ def token_map(answer: TokensAnswer, dfa: ByteDfa | None, state: int | None, cent
         state: the state; None for no number.
         centre: its name.
     """
-    places = _places(answer.groups, dfa, state)
-    drawn = [place for place in places if place.state is None or place.state != state][:MOST_PLACES]
-    loops = [place for place in places if place.state is not None and place.state == state]
-    accepting = {place.state for place in drawn if dfa is not None and place.state is not None}
+    targets = _places(answer.groups, dfa, state)
+    drawn = [target for target in targets if target.state is None or target.state != state][:MOST_PLACES]
+    loops = [target for target in targets if target.state is not None and target.state == state]
+    accepting = {target.state for target in drawn if dfa is not None and target.state is not None}
     states = [DfaState(0, _accepts(dfa, state))]
     words: dict[EdgeKey, tuple[str, ...]] = {}
-    for number, place in enumerate(drawn, start=1):
-        states.append(DfaState(number, place.state in accepting and _accepts(dfa, place.state)))
-        words[0, number] = _lines(place)
-    names = [centre, *(place.name for place in drawn)]
-    rest = len(places) - len(drawn) - len(loops)
+    for number, target in enumerate(drawn, start=1):
+        states.append(DfaState(number, target.state in accepting and _accepts(dfa, target.state)))
+        words[0, number] = _lines(target)
+    names = [centre, *(target.name for target in drawn)]
+    rest = len(targets) - len(drawn) - len(loops)
     if rest:
         states.append(DfaState(len(states), accepting=False))
         words[0, len(states) - 1] = (f"{rest} more places",)
@@ -79,7 +79,7 @@ def token_map(answer: TokensAnswer, dfa: ByteDfa | None, state: int | None, cent
     if loops:
         words[0, 0] = _lines(loops[0])
     edges = tuple(DfaEdge(*key, ()) for key in sorted(words))
-    return TokenMap(Chart(ByteDfa(0, tuple(states), edges), names=tuple(names), words=words), places, answer.total)
+    return TokenMap(Chart(ByteDfa(0, tuple(states), edges), names=tuple(names), words=words), targets, answer.total)
 
 
 def counted(count: int, mass: float | None) -> str:
@@ -107,13 +107,13 @@ def _places(groups: tuple[TokensTo, ...], dfa: ByteDfa | None, state: int | None
             mass = None if group.mass is None or before.mass is None else before.mass + group.mass
             shown = (*before.examples, *group.shown)[:12]
             found[key] = TokenPlace(name, target, shown, before.count + group.count, mass)
-    return tuple(sorted(found.values(), key=lambda place: (-(place.mass or 0.0), -place.count)))
+    return tuple(sorted(found.values(), key=lambda target: (-(target.mass or 0.0), -target.count)))
 
 
-def _lines(place: TokenPlace) -> tuple[str, ...]:
-    shown = [text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…" for text in place.examples[:_EXAMPLES]]
-    more = "  …" if place.count > len(shown) else ""
-    return ("  ".join(shown) + more, place.says())
+def _lines(target: TokenPlace) -> tuple[str, ...]:
+    shown = [text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…" for text in target.examples[:_EXAMPLES]]
+    more = "  …" if target.count > len(shown) else ""
+    return ("  ".join(shown) + more, target.says())
 
 
 def _accepts(dfa: ByteDfa | None, state: int | None) -> bool:

@@ -143,9 +143,11 @@ class ExplanationPage(QWidget):
         """Select the smallest phrase at or right before the cursor; expand its parents."""
         if self._is_going or not self._is_current:
             return
-        places = (offset, offset - 1) if offset else (offset,)
+        offsets = (offset, offset - 1) if offset else (offset,)
         found = [
-            self.model.index_of(number) for position in places if (number := self.model.innermost(position)) is not None
+            self.model.index_of(number)
+            for position in offsets
+            if (number := self.model.innermost(position)) is not None
         ]
         if found:
             index = max(found, key=lambda one: self.model.phrase(one).depth)

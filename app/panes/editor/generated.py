@@ -197,10 +197,10 @@ class GeneratedPage(QWidget):
         """Return the spans of the rules that belong to a code point of the grammar's text."""
         if not self.is_joined or self.stack.currentWidget() is not self.text:
             return ()
-        around = {place for rule in self._rules for place in rule.places if place.start <= offset <= place.end}
+        around = {span for rule in self._rules for span in rule.places if span.start <= offset <= span.end}
         if not around:
             return ()
-        inner = min(around, key=lambda place: place.end - place.start)
+        inner = min(around, key=lambda span: span.end - span.start)
         return tuple(rule.span for rule in self._rules if inner in rule.places)
 
     def _rule_at(self, offset: int) -> GeneratedRule | None:
@@ -225,9 +225,9 @@ class GeneratedPage(QWidget):
         if rule is not None and rule.places:
             self.place_entered.emit(rule.places[0])
 
-    def _choose_spans(self, places: tuple[Span, ...]) -> None:
-        self._chosen = places
-        self.places_pointed_at.emit(places)
+    def _choose_spans(self, spans: tuple[Span, ...]) -> None:
+        self._chosen = spans
+        self.places_pointed_at.emit(spans)
 
     def _show_where(self) -> None:
         if self._place is not None:

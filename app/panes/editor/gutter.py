@@ -100,12 +100,12 @@ class Gutter(QWidget):
             return True
         return super().event(event)
 
-    def line_at(self, place: QPoint) -> int:
+    def line_at(self, position: QPoint) -> int:
         """Return the line at a position, counted from 0; -1 below the last."""
         block, top = self._first()
         while block.isValid():
             top += self._edit.blockBoundingRect(block).height()
-            if place.y() < top:
+            if position.y() < top:
                 return block.blockNumber()
             block = block.next()
         return -1

@@ -83,18 +83,18 @@ def searched(document: QTextDocument, to_utf16: ToUtf16, spans: Iterable[Span]) 
     return [_selection(document, to_utf16, span, format_) for span in list(spans)[:_MOST]]
 
 
-def brackets(document: QTextDocument, to_utf16: ToUtf16, places: Iterable[int]) -> list[Selection]:
+def brackets(document: QTextDocument, to_utf16: ToUtf16, offsets: Iterable[int]) -> list[Selection]:
     """Return a bracket and its partner.
 
     Args:
         document: the text.
         to_utf16: converts offsets.
-        places: their offsets.
+        offsets: their offsets.
     """
     format_ = QTextCharFormat()
     format_.setBackground(theme.colour(Role.SELECTION))
     format_.setFontWeight(QFont.Weight.Bold)
-    return [_selection(document, to_utf16, Span(place, place + 1), format_) for place in places]
+    return [_selection(document, to_utf16, Span(offset, offset + 1), format_) for offset in offsets]
 
 
 def visible_span(span: Span, document: QTextDocument) -> Span:

@@ -50,7 +50,7 @@ class QuickFixMenu(QObject):
         """Return the actions for a context menu at an offset."""
         return list(self._actions(self._findings_at(offset), parent))
 
-    def _offer(self, findings: list[Diagnostic], place: QPoint) -> None:
+    def _offer(self, findings: list[Diagnostic], position: QPoint) -> None:
         menu = QMenu(self._edit)
         menu.setAccessibleName("Fixes")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -64,7 +64,7 @@ class QuickFixMenu(QObject):
         else:
             menu.addActions(actions)
             menu.setActiveAction(actions[0])
-            menu.popup(self._edit.viewport().mapToGlobal(place))
+            menu.popup(self._edit.viewport().mapToGlobal(position))
 
     def _actions(self, findings: Iterable[Diagnostic], parent: QObject) -> Iterable[QAction]:
         for finding in findings:

@@ -173,12 +173,12 @@ class RenameBox(QFrame):
         self.field.selectAll()
         self._check(name)
         self.adjustSize()
-        place = self._edit.cursorRect().bottomLeft()
+        position = self._edit.cursorRect().bottomLeft()
         available = self._edit.viewport().rect()
-        below = place.y() + theme.SPACE_XS
+        below = position.y() + theme.SPACE_XS
         above = self._edit.cursorRect().top() - self.height() - theme.SPACE_XS
         y = below if below + self.height() <= available.height() or above < 0 else above
-        self.move(max(0, min(place.x(), available.width() - self.width())), y)
+        self.move(max(0, min(position.x(), available.width() - self.width())), y)
         self.show()
         self.raise_()
         self.field.setFocus()

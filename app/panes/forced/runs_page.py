@@ -178,8 +178,8 @@ class RunsPage(QWidget):
         self.compare.setText("Cancel" if self._is_comparing else "Compare")
         self.compare.setEnabled(self._is_comparing or not self._refusal)
         self.compare.setToolTip(plain_text(self._refusal or "Ask the model behind each spelling"))
-        told = self.spellings.spellings.answer
-        has_more = told is not None and len(told.rows) < told.count and self._most < _MOST_LISTED
+        answer = self.spellings.spellings.answer
+        has_more = answer is not None and len(answer.rows) < answer.count and self._most < _MOST_LISTED
         self.more.setVisible(has_more and not self._is_comparing)
 
     def _show_summary(self, answer: SpellingsAnswer) -> None:
@@ -187,10 +187,10 @@ class RunsPage(QWidget):
             self.told.set_text(f"{answer.why_not[:1].upper()}{answer.why_not[1:]}.")
         else:
             listed = len(answer.rows)
-            ways = count(answer.count, "spelling")
+            spelling_count = count(answer.count, "spelling")
             some = "" if listed >= answer.count else f", {listed} listed"
             sure = "" if answer.is_exact else "; there may be a likelier one"
-            self.told.set_text(f"{ways} of it{some}, the likeliest first{sure}", f"{ways}{some}")
+            self.told.set_text(f"{spelling_count} of it{some}, the likeliest first{sure}", f"{spelling_count}{some}")
         self._enable()
 
     def _refresh(self) -> None:

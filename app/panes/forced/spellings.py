@@ -199,8 +199,8 @@ class _Delegate(QStyledItemDelegate):
         else:
             painter.setFont(tabular(theme.ui_font()))
             if index.column() >= FIRST_NEXT:
-                room = painter.fontMetrics().horizontalAdvance(">99.9%") + theme.SPACE_S
-                self._bar(painter, box.adjusted(0, 0, -room, 0), model.share(row, index.column()))
+                text_width = painter.fontMetrics().horizontalAdvance(">99.9%") + theme.SPACE_S
+                self._bar(painter, box.adjusted(0, 0, -text_width, 0), model.share(row, index.column()))
             painter.setPen(theme.colour(Role.MUTED if index.column() == MARKS else Role.TEXT))
             painter.drawText(box, int(_alignment(index.column())), text)
         painter.restore()

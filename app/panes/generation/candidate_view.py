@@ -198,12 +198,12 @@ class CandidateView(QTableView):
         width = {column: self._painter.width_of(column) for column in CandidateColumn}
         hidden = set() if self._with_state else {CandidateColumn.STATE}
         # The scroll bar's width stays free even without one, so that the pinned rows have the same columns.
-        room = self.width() - self.verticalScrollBar().sizeHint().width()
+        available = self.width() - self.verticalScrollBar().sizeHint().width()
         for column in _HIDDEN_FIRST:
-            if sum(width[c] for c in CandidateColumn if c not in hidden) <= room:
+            if sum(width[c] for c in CandidateColumn if c not in hidden) <= available:
                 break
             hidden.add(column)
-        spare = room - sum(width[c] for c in CandidateColumn if c not in hidden)
+        spare = available - sum(width[c] for c in CandidateColumn if c not in hidden)
         for_bars = max(0, round((spare - _TOKEN_FIRST) * _BARS_SHARE))
         width[CandidateColumn.PROBABILITY] += for_bars
         width[CandidateColumn.TOKEN] = max(

@@ -145,9 +145,9 @@ class ChipView(QAbstractScrollArea):
         self.viewport().update()
 
     def _lay_out(self) -> None:
-        room = max(self.viewport().width() - 2 * _MARGIN, 20.0)
+        available = max(self.viewport().width() - 2 * _MARGIN, 20.0)
         widths = [self._width_of(chip.text) for chip in self._chips]
-        self._flow = flow(widths, [chip.breaks for chip in self._chips], room, _GAP)
+        self._flow = flow(widths, [chip.breaks for chip in self._chips], available, _GAP)
         bar = self.verticalScrollBar()
         bar.setSingleStep(round(self._line_height))
         bar.setPageStep(self.viewport().height())

@@ -302,11 +302,11 @@ class GenerationPane(QFrame):
     def _make_twin(self) -> TwinPage:
         from app.panes.generation.baseline_page import TwinPage
 
-        twin = TwinPage()
-        twin.set_refusal("" if self._has_ended else self._refusal)
-        twin.wanted.connect(self.twin_wanted)
-        twin.cancelled.connect(self.twin_cancelled)
-        return twin
+        page = TwinPage()
+        page.set_refusal("" if self._has_ended else self._refusal)
+        page.wanted.connect(self.twin_wanted)
+        page.cancelled.connect(self.twin_cancelled)
+        return page
 
     def _make_run_until(self) -> RunUntilPopover:
         from app.panes.generation.run_until_popover import RunUntilPopover

@@ -110,8 +110,8 @@ def _draw(painter: QPainter, box: QRectF, text: str, verdict: Verdict | None) ->
         if mark is Mark.LEGAL and index + 1 < len(pieces):
             # The illegal character must be visible: the text before it is elided.
             behind = "".join(text for text, _ in pieces[index + 1 :])[:_VISIBLE_AFTER]
-            room = max(60.0, box.right() - left - metrics.horizontalAdvance(behind))
-            shown_piece = metrics.elidedText(piece, Qt.TextElideMode.ElideLeft, room)
+            available = max(60.0, box.right() - left - metrics.horizontalAdvance(behind))
+            shown_piece = metrics.elidedText(piece, Qt.TextElideMode.ElideLeft, available)
         if mark is Mark.DEAD:
             width = min(metrics.horizontalAdvance(piece), box.right() - left)
             background = QRectF(left, box.top() + 3, width, box.height() - 6)
