@@ -72,7 +72,7 @@ class TwinPage(QWidget):
             (self.with_title, self.with_grammar, baseline.written if baseline else (), "With the grammar"),
             (self.without_title, self.without, baseline.free if baseline else (), "Without the grammar"),
         ):
-            at = twin.diverges if twin is not None else None
+            at = baseline.diverges if baseline is not None else None
             view.show_chips(archived_chips(ArchivedBranch("", "", steps)), at)
             title.set_text(f"{name} · {count(len(steps), 'token')}" if steps else name)
         self._refresh()
