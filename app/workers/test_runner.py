@@ -177,8 +177,8 @@ class StringTestHandler:
                 with suppress(LimitExceededError, TooMuchWorkError):
                     fresh = _unused(grammar, cancel)
                     with bounded_work(COVERAGE_WORK):
-                        self._whole = fresh.materialise(DRAWN_STATES, cancel=cancel)
-        return self._whole
+                        self._dfa = fresh.materialise(DRAWN_STATES, cancel=cancel)
+        return self._dfa
 
     def _used(self, grammar: CompiledGrammar, automata: RuleAutomata, text: bytes, cancel: CancelToken) -> Uses:
         if text not in self._uses:
