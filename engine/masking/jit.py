@@ -1,6 +1,6 @@
 """Loading and caching of the numba kernels, which are compiled once per machine.
 
-Compiled kernels are kept in the user's cache directory and loaded by `warm`.
+Compiled kernels are kept in the user's cache directory and loaded by `load`.
 Until then, and if numba cannot run, `reference_mask` computes the same masks.
 Loading takes a fraction of a second, the first compile a few seconds.
 
@@ -25,18 +25,11 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from engine.masking import kernels, loop_kernels
-from engine.schema_automaton.json_encoding.encoder import Escapes
-from engine.schema_automaton.lexing.lexer import common
-from engine.schema_automaton.lexing.whitespace import Whitespace
 
 _NUMBA_SETTINGS = "numba.core.config"
 _NUMBA_FILE = ".numba_config.yaml"
 
 _log = logging.getLogger(__name__)
-
-_WARM_UP_SCHEMAS = "{}", r'{"pattern": "^[a-z]+$"}', r'{"pattern": "^.+$"}', r'{"pattern": "^\\S+$"}'
-"""Schemas whose compile builds the tables that most schemas need: alphabets that separate ASCII, line breaks and
-white space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +49,11 @@ class _KernelLoader:
         self.lock = threading.RLock()
         self.thread: threading.Thread | None = None
 
-    def load(self) -> None:
+    def load(self, then: Callable[[], None]) -> None:
         with self.lock:
             if self.kernels is None:
                 self.kernels = _load_kernels()
-                _prepare_compiles()
+                then()
 
 
 _loader = _KernelLoader()
@@ -78,27 +71,18 @@ def ready() -> Kernels | None:
     return _loader.kernels
 
 
-def warm(wait: bool = True) -> None:
-    """Load the kernels, compiling them if they are not cached, and build the tables that all compiles share.
+def load(then: Callable[[], None], *, wait: bool) -> None:
+    """Load the kernels unless they are loaded, compiling them if they are not cached.
 
     Args:
-        wait: whether to return only when the kernels are ready. Otherwise a thread loads them, and the reference
-            implementation computes masks until it is done.
+        then: called once after they are loaded, in the same thread.
+        wait: whether to return only when that is done; otherwise a thread does it.
     """
     if wait:
-        _loader.load()
+        _loader.load(then)
     elif _loader.kernels is None and (_loader.thread is None or not _loader.thread.is_alive()):
-        _loader.thread = threading.Thread(target=_loader.load, name="turnstile-kernels")
+        _loader.thread = threading.Thread(target=_loader.load, args=(then,), name="turnstile-kernels")
         _loader.thread.start()
-
-
-def _prepare_compiles() -> None:
-    """Build the tables that nearly every grammar needs, so that the first compile of the process is not slower."""
-    importlib.import_module("engine.matching.matcher")
-    compile_grammar = importlib.import_module("engine.compile.compiler").compile_grammar
-    for schema in _WARM_UP_SCHEMAS:
-        compile_grammar("json_schema", schema).fullmatch('"a"')
-    common(Whitespace.FLEXIBLE, Escapes.SHORTEST)
 
 
 def _load_kernels() -> Kernels:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from engine.matching.explanation import Explanation, Reason
 
 if TYPE_CHECKING:
-    from engine.masking.jit import warm
     from engine.matching.matcher import Matcher
+    from engine.matching.warmup import warm
 
-_MODULE_OF = {"Matcher": "engine.matching.matcher", "warm": "engine.masking.jit"}
+_MODULE_OF = {"Matcher": "engine.matching.matcher", "warm": "engine.matching.warmup"}
 
 __all__ = ["Explanation", "Matcher", "Reason", "warm"]
 

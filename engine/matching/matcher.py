@@ -116,14 +116,14 @@ class Matcher:
             configuration = automaton.run(configuration, bytes(forced[-1:]))
         return bytes(forced)
 
-    def fill_draft_bitmasks(self, token_ids: Sequence[int], out: npt.NDArray[np.int32]) -> int:
+    def fill_draft_bitmasks(self, out: npt.NDArray[np.int32], draft_ids: Sequence[int]) -> int:
         """Write the masks that verify K draft tokens: row i is the mask after the first i of them.
 
         The state of the matcher does not change. Rows after a draft token that is not allowed are 0.
 
         Args:
-            token_ids: the draft tokens; none of them is accepted.
             out: int32[K + 1, ceil(V / 32)]; every word is written.
+            draft_ids: the K draft tokens; none of them is accepted.
 
         Returns:
             The number of draft tokens that are allowed before the first one that is not.
@@ -132,10 +132,10 @@ class Matcher:
             ValueError: `out` has another shape or dtype.
         """
         shared, state = self._shared, self._state
-        shape = len(token_ids) + 1, shared.words
+        shape = len(draft_ids) + 1, shared.words
         if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.int32 or not out.flags.writeable:
             raise ValueError(f"{_mismatch(out, shared.words)}; {shape[0]} rows of that are needed")
-        for row, token_id in enumerate(token_ids):
+        for row, token_id in enumerate(draft_ids):
             out[row].data[:] = state.mask or shared.mask(state)
             following = state.following.get(token_id) or shared.advance(state, index(token_id))
             if following is None:
@@ -143,7 +143,7 @@ class Matcher:
                 return row
             state = following
         out[-1].data[:] = shared.mask(state)
-        return len(token_ids)
+        return len(draft_ids)
 
     # ------------------------------------------------------------------ steps
 

@@ -38,7 +38,7 @@ def test_drafts_are_masked_as_step_by_step(notation, text, small, walk):
         out = np.full((len(drafts) + 1, len(matcher.bitmask())), -1, np.int32)
         configuration = matcher.configuration
         accepted, rows = step_by_step(matcher, drafts)
-        assert matcher.fill_draft_bitmasks(drafts, out) == accepted
+        assert matcher.fill_draft_bitmasks(out, drafts) == accepted
         assert out.tolist() == [row.tolist() for row in rows]
         assert matcher.configuration == configuration
 
@@ -46,7 +46,7 @@ def test_drafts_are_masked_as_step_by_step(notation, text, small, walk):
 def test_an_end_may_be_a_draft():
     matcher = Matcher(compile_grammar("regex", "a*"), Vocabulary([b"a", None], eos_ids=[1]))
     out = np.full((4, 1), -1, np.int32)
-    assert matcher.fill_draft_bitmasks([0, 1, 0], out) == 2
+    assert matcher.fill_draft_bitmasks(out, [0, 1, 0]) == 2
     assert out.tolist() == [[3], [3], [0], [0]]
     assert not matcher.is_finished
 
@@ -54,14 +54,14 @@ def test_an_end_may_be_a_draft():
 def test_no_drafts_are_one_mask():
     matcher = Matcher(compile_grammar("regex", "a"), Vocabulary([b"a", None], eos_ids=[1]))
     out = np.full((1, 1), -1, np.int32)
-    assert matcher.fill_draft_bitmasks([], out) == 0
+    assert matcher.fill_draft_bitmasks(out, []) == 0
     assert out.tolist() == [[1]]
 
 
 def test_rows_of_a_larger_batch_can_be_filled():
     matcher = Matcher(compile_grammar("regex", "ab"), Vocabulary([b"a", b"b"], eos_ids=[]))
     batch = np.full((5, 3), -1, np.int32)
-    assert matcher.fill_draft_bitmasks(np.array([0, 1]), batch[1:4, 1:2]) == 2
+    assert matcher.fill_draft_bitmasks(batch[1:4, 1:2], np.array([0, 1])) == 2
     assert batch.tolist() == [[-1, -1, -1], [-1, 1, -1], [-1, 2, -1], [-1, 0, -1], [-1, -1, -1]]
 
 
@@ -71,4 +71,4 @@ def test_rows_of_a_larger_batch_can_be_filled():
 def test_another_shape_is_refused(out):
     matcher = Matcher(compile_grammar("regex", "ab"), Vocabulary([b"a", b"b"], eos_ids=[]))
     with pytest.raises(ValueError, match="3 rows of that"):
-        matcher.fill_draft_bitmasks([0, 1], out)
+        matcher.fill_draft_bitmasks(out, [0, 1])

@@ -139,7 +139,7 @@ class _Run:
     def _problem_of_drafts(self) -> str:
         drafts = [self._rng.randrange(self._vocabulary.size) for _ in range(3)]
         out = np.full((4, -(-self._vocabulary.size // 32)), -1, np.int32)
-        count = self._matcher.fill_draft_bitmasks(drafts, out)
+        count = self._matcher.fill_draft_bitmasks(out, drafts)
         follower = self._matcher.fork()
         for row, draft in enumerate([*drafts, None]):
             if not np.array_equal(out[row], follower.bitmask()):
