@@ -6,13 +6,10 @@ card for each example, with its grammar on it. Of fifty, two fit in the window a
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QDialog,
     QFrame,
     QHBoxLayout,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QStackedWidget,
@@ -27,13 +24,13 @@ from app.document.gallery import CATEGORIES, NOTATIONS, Example, examples
 from app.theme.buttons import push_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
+from app.widgets.filter_dialog import FilterDialog
 
 _ALL = "All examples"
 _CATEGORIES_WIDTH, _LIST_WIDTH = 184, 328
-_NAVIGATION_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
-class GalleryDialog(QDialog):
+class GalleryDialog(FilterDialog):
     """A dialog to choose an example.
 
     Signals:
@@ -43,17 +40,12 @@ class GalleryDialog(QDialog):
     opened = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Gallery")
+        self.list = _list("Examples", _LIST_WIDTH)
+        super().__init__("Gallery", self.list, "Filter by words, such as tool, date or gbnf", parent=parent)
         self.resize(1080, 640)
         self._examples = examples()
         self._shown: tuple[Example, ...] = ()
-        self.field = QLineEdit()
-        self.field.setPlaceholderText("Filter by words, such as tool, date or gbnf")
-        self.field.setAccessibleName("Filter")
-        self.field.setClearButtonEnabled(True)
         self.categories = _list("Categories", _CATEGORIES_WIDTH)
-        self.list = _list("Examples", _LIST_WIDTH)
         self.preview = ExampleView()
         self.nothing = Label(wraps=True)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -81,13 +73,6 @@ class GalleryDialog(QDialog):
         if example is not None:
             super().accept()
             self.opened.emit(example)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Forward the navigation keys of the field to the list."""
-        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in _NAVIGATION_KEYS:
-            self.list.keyPressEvent(event)
-            return True
-        return super().eventFilter(watched, event)
 
     # --- building -----------------------------------------------------------------------------------------------------
 
@@ -131,8 +116,6 @@ class GalleryDialog(QDialog):
         return page
 
     def _connect(self) -> None:
-        self.field.textChanged.connect(self._filter)
-        self.field.installEventFilter(self)
         self.categories.currentRowChanged.connect(lambda _row: self._update_list())
         self.list.currentRowChanged.connect(lambda _row: self._show())
         self.list.itemDoubleClicked.connect(lambda _item: self.accept())
@@ -142,7 +125,7 @@ class GalleryDialog(QDialog):
 
     # --- choosing -----------------------------------------------------------------------------------------------------
 
-    def _filter(self) -> None:
+    def apply_filter(self, _text: str) -> None:
         """Update the counts; if the current category has no match and others do, show all."""
         self._update_list()
         if not self._shown and self.categories.currentRow() > 0 and any(map(self._matches, self._examples)):

@@ -5,14 +5,12 @@ Rejected: a message box with a table, which is as high as its table: with a hund
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QFontMetrics, QKeyEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QDialog,
     QDialogButtonBox,
     QHeaderView,
-    QLineEdit,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -22,25 +20,19 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.actions import Actions, native
 from app.theme.plain_text import plain_text
+from app.widgets.filter_dialog import FilterDialog
 
 _COLUMNS = ("Menu", "Command", "Keys", "What it does")
-_NAVIGATION_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
-class KeysDialog(QDialog):
+class KeysDialog(FilterDialog):
     """Lists commands; the text field has the focus, and the arrow keys move in the table."""
 
     def __init__(self, commands: Actions, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Keyboard shortcuts")
-        self.resize(min(1200, 150 * QFontMetrics(theme.ui_font()).averageCharWidth()), 560)
-        self.field = QLineEdit()
-        self.field.setPlaceholderText("Filter by a command, a menu or a key, such as step or ctrl+k")
-        self.field.setAccessibleName("Filter")
-        self.field.setClearButtonEnabled(True)
-        self.field.installEventFilter(self)
-        self.field.textChanged.connect(self._filter)
         self.table = QTableWidget(0, len(_COLUMNS))
+        placeholder = "Filter by a command, a menu or a key, such as step or ctrl+k"
+        super().__init__("Keyboard shortcuts", self.table, placeholder, parent=parent)
+        self.resize(min(1200, 150 * QFontMetrics(theme.ui_font()).averageCharWidth()), 560)
         self.table.setAccessibleName("Commands and their keys")
         self.table.setHorizontalHeaderLabels(_COLUMNS)
         self.table.verticalHeader().hide()
@@ -75,7 +67,8 @@ class KeysDialog(QDialog):
         self.table.horizontalHeader().setSectionResizeMode(len(_COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
         self.table.selectRow(0)
 
-    def _filter(self, text: str) -> None:
+    def apply_filter(self, text: str) -> None:
+        """Show the commands that have all words of a text, and select the first one."""
         words = text.casefold().split()
         first = -1
         for row in range(self.table.rowCount()):
@@ -91,15 +84,3 @@ class KeysDialog(QDialog):
         """Return the text of a cell."""
         item = self.table.item(row, column)
         return item.text() if item is not None else ""
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Forward the arrow keys of the field to the table."""
-        if (
-            watched is self.field
-            and isinstance(event, QKeyEvent)
-            and event.type() == QEvent.Type.KeyPress
-            and event.key() in _NAVIGATION_KEYS
-        ):
-            self.table.event(event)
-            return True
-        return super().eventFilter(watched, event)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
-from PySide6.QtGui import QAction, QIcon, QKeyEvent, QPainter, QPixmap
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
+from PySide6.QtGui import QAction, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import (
-    QDialog,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QStyledItemDelegate,
@@ -18,6 +16,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.actions import Actions, native
 from app.theme.plain_text import plain_text
+from app.widgets.filter_dialog import FilterDialog
 
 _ACTION = Qt.ItemDataRole.UserRole
 _KEYS = Qt.ItemDataRole.UserRole + 1
@@ -42,49 +41,31 @@ class _CommandDelegate(QStyledItemDelegate):
         painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, index.data(_KEYS) or "")
 
 
-class CommandPalette(QDialog):
+class CommandPalette(FilterDialog):
     """Lists the commands that match, and runs the chosen one."""
 
     def __init__(self, actions: Actions, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Command palette")
+        self.list = QListWidget()
+        super().__init__("Command palette", self.list, "Type a command", field_name="Command", parent=parent)
         self.setWindowFlag(Qt.WindowType.FramelessWindowHint)
         self.setProperty("role", "popup")
         self._actions = actions
-        self.field = QLineEdit()
-        self.field.setPlaceholderText("Type a command")
-        self.field.setAccessibleName("Command")
-        self.field.setClearButtonEnabled(True)
-        self.field.textChanged.connect(self._filter)
-        self.field.installEventFilter(self)
-        self.list = QListWidget()
         self.list.setAccessibleName("Commands")
         self.list.setItemDelegate(_CommandDelegate(self.list))
         self.list.setIconSize(QSize(_ICON, _ICON))
-        self.list.itemActivated.connect(lambda _item: self._run())
-        self.list.itemClicked.connect(lambda _item: self._run())
+        self.list.itemActivated.connect(lambda _item: self.accept())
+        self.list.itemClicked.connect(lambda _item: self.accept())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
         layout.addWidget(self.field)
         layout.addWidget(self.list)
-        self._filter("")
+        self.apply_filter("")
         self.resize(520, 380)
         corner = parent.mapToGlobal(parent.rect().center())
         self.move(corner.x() - self.width() // 2, parent.mapToGlobal(parent.rect().topLeft()).y() + 64)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Forward the arrow keys and Return of the field to the list."""
-        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-                step = 1 if event.key() == Qt.Key.Key_Down else -1
-                self.list.setCurrentRow((self.list.currentRow() + step) % max(self.list.count(), 1))
-                return True
-            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-                self._run()
-                return True
-        return super().eventFilter(watched, event)
-
-    def _filter(self, text: str) -> None:
+    def apply_filter(self, text: str) -> None:
+        """List the enabled commands that match a text, and select the first one."""
         self.list.clear()
         blank = QPixmap(_ICON, _ICON)
         blank.fill(Qt.GlobalColor.transparent)
@@ -104,9 +85,10 @@ class CommandPalette(QDialog):
             self.list.addItem(nothing)
         self.list.setCurrentRow(0)
 
-    def _run(self) -> None:
+    def accept(self) -> None:
+        """Close the palette and run the selected command."""
         item = self.list.currentItem()
-        self.accept()
+        super().accept()
         action: QAction | None = item.data(_ACTION) if item is not None else None
         if action is not None:
             action.trigger()
