@@ -12,7 +12,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -27,14 +27,18 @@ from engine.schema_automaton.formula.source_map import SourceMap, spans_of
 from engine.schema_automaton.formula.values import Value, from_text
 from engine.schema_automaton.lexing.bounded_lexer import BoundedLexer
 from engine.schema_automaton.lexing.host_name_lexer import HostNameLexer
+from engine.schema_automaton.lexing.key_lexer import KeyLexer
 from engine.schema_automaton.lexing.lexer import LanguagesLexer, LexerTable, NumberLexer, symbol_of
+from engine.schema_automaton.lexing.name_lexer import NameLexer, Names
 from engine.schema_automaton.lexing.whitespace import Whitespace
 from engine.schema_automaton.pushdown.completion import JsonCompletion
 from engine.schema_automaton.pushdown.frame_table import FrameTable
 from engine.schema_automaton.pushdown.frames import ParsePosition, Root
 from engine.schema_automaton.pushdown.item_text import NO_TEXT, ItemText
 from engine.schema_automaton.pushdown.next_properties import properties
+from engine.schema_automaton.solver.object_machine import ObjectState
 from engine.schema_automaton.solver.solver import SchemaSolver
+from engine.schema_automaton.string_languages.names import node_of
 from engine.source import CancelToken, LimitExceededError, Limits, Span, is_work_limited, limited_work
 
 DEEPEST: Final = 30_000
@@ -401,6 +405,10 @@ class JsonAutomaton:
             elif isinstance(lexer, LanguagesLexer) and phase is not ParsePosition.KEY:
                 language = alternative if isinstance(lexer, NumberLexer) else lexer.languages[i]
                 spans = language.spans(name[i]) if name[i] is not None else ()
+            elif isinstance(alternative, ObjectState):
+                reads_key = phase is ParsePosition.KEY
+                key = _key_of(alternative, lexer, name, i) if reads_key else alternative.case.allowed(alternative)
+                spans = alternative.case.key_spans(key[0], has_others=bool(key[1]))
             else:
                 spans, goals = spans_of(alternative, goals)
             found.update(self._source_map.resolve(spans, goals))
@@ -420,6 +428,28 @@ class JsonAutomaton:
     def edge_spans(self, configuration: int, byte_class: int) -> tuple[Span, ...]:
         """Return the source locations of what reads a byte: those of the configuration."""
         return self.spans(configuration)
+
+
+def _key_of(state: ObjectState, lexer: Any, name: Any, index: int) -> tuple[int, tuple[Any, ...]]:
+    """Return the names (as a bit set) and the key classes that the key which is being read may be of.
+
+    Args:
+        state: the state of the object.
+        lexer: the lexer of the key.
+        name: the state of the lexer.
+        index: the number of the object's alternative in its frame.
+    """
+    match lexer:
+        case KeyLexer() if name[0][index] is not None:
+            _, names, classes = name[0][index]
+        case Names():
+            (_, names), classes = name, ()
+        case NameLexer():
+            names, classes = state.case.allowed(state)
+            names &= state.case.trie.below[node_of(name)]
+        case _:  # it has left all names
+            names, classes = 0, state.case.allowed(state)[1]
+    return names, classes
 
 
 def _value(text: bytes) -> Value:

@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import ref
 
-from engine.schema_automaton.formula.nodes import Formula, sorted_spans
+from engine.schema_automaton.formula.nodes import EnumValues, Formula, Not, PropertyConstraint, sorted_spans
 from engine.schema_automaton.solver.key_classes import KeyClass, find_key_classes
 from engine.schema_automaton.solver.object_assertions import Assertions
 from engine.schema_automaton.solver.object_search import completes
@@ -130,6 +130,27 @@ class ObjectMachine:
     def spans(self) -> tuple[Span, ...]:
         """Return the source locations of the conjunction."""
         return sorted_spans(self._conjunction)
+
+    def key_spans(self, names: int, *, has_others: bool) -> tuple[Span, ...]:
+        """Return the source locations of the assertions that concern the next key; all locations if there are none.
+
+        Args:
+            names: the names that the key may be, as a bit set.
+            has_others: whether the key may be none of `self.names`.
+        """
+        goals = self.goals
+        live = frozenset(name for number, name in enumerate(self.names) if names >> number & 1)
+
+        def concerns_key(item: Formula) -> bool:
+            atom = item.item if isinstance(item, Not) else item
+            if not isinstance(atom, PropertyConstraint):
+                return True
+            keys, _ = goals.keys(atom)
+            if isinstance(keys, EnumValues):
+                return not live.isdisjoint(map(str, keys.values))
+            return has_others or any(goals.holds_string(keys, name) for name in live)
+
+        return sorted_spans(filter(concerns_key, self._conjunction)) or self.spans
 
     @cached_property
     def trie(self) -> NameTrie:

@@ -41,6 +41,32 @@ SAID = [
 ]
 
 
+PLACE = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "unit": {"enum": ["c", "f"]}, "until": {"type": "null"}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
+OPEN = {**PLACE, "additionalProperties": {"type": "null"}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "places"),
+    [
+        (PLACE, "{", {"properties/city", "required/0"}),
+        (PLACE, '{"c', {"properties/city", "required/0"}),
+        (PLACE, '{"city": "Rome"', {"properties/unit", "properties/until"}),
+        (PLACE, '{"city": "Rome", ', {"properties/unit", "properties/until"}),
+        (PLACE, '{"city": "Rome", "u', {"properties/unit", "properties/until"}),
+        (PLACE, '{"city": "Rome", "unt', {"properties/until"}),
+        (PLACE, '{"city": "Rome", "unit": "c"', {"properties/until"}),
+        (OPEN, '{"city": "Rome", "unt', {"properties/until", "additionalProperties"}),
+    ],
+)
+def test_before_and_in_a_key_only_the_keys_that_may_come_are_named(schema, text, places):
+    assert named(schema, text) == {f"/{place}" for place in places}
+
+
 def named(schema, text):
     """The JSON Pointers of what a text stands at."""
     grammar = compile_grammar("json_schema", json.dumps(schema))
