@@ -66,7 +66,7 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-def ready() -> Kernels | None:
+def loaded_kernels() -> Kernels | None:
     """Return the kernels, or None if they are not loaded."""
     return _loader.kernels
 

@@ -66,4 +66,4 @@ class MaskCache:
             user.forget_masks()
 
 
-store = MaskCache()
+mask_cache = MaskCache()

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.automata.byte_automaton import DEAD, ByteAutomaton, Loop
-from engine.masking.jit import Kernels, ready
-from engine.masking.mask_cache import Mask, store
+from engine.masking.jit import Kernels, loaded_kernels
+from engine.masking.mask_cache import Mask, mask_cache
 from engine.masking.reference_mask import compute_reference_mask
 from engine.masking.token_sets import TokenSets
 from engine.masking.token_slices import (
@@ -83,7 +83,7 @@ class TokenAutomaton:
         self._finished_states: dict[int, TokenState] = {}
         self._steps = 0
         self._token_sets = TokenSets(vocabulary, automaton.token_elements) if automaton.token_elements else None
-        store.users.add(self)
+        mask_cache.users.add(self)
 
     def __del__(self) -> None:
         """Break the reference cycles between states, so that they are freed without a garbage collection."""
@@ -168,12 +168,12 @@ class TokenAutomaton:
 
     def _compute_mask(self, state: TokenState) -> Mask:
         if state.finished or state.configuration == DEAD:
-            return store.share(np.zeros(self.words, np.uint32))
-        automaton, kernels = self._require_automaton(), ready()
+            return mask_cache.share(np.zeros(self.words, np.uint32))
+        automaton, kernels = self._require_automaton(), loaded_kernels()
         if kernels is None:
             with limited_work(WORK, automaton.limits.work):
                 words = compute_reference_mask(self._trie, automaton, state.configuration)
-            return store.share(self._add_special(state, words))
+            return mask_cache.share(self._add_special(state, words))
         loops = automaton.string_loops
         if loops and loops not in self._slices.prepared:
             self._slices.prepared.add(loops)
@@ -189,16 +189,16 @@ class TokenAutomaton:
         at = state.configuration, lexer_state, frames
         if not frames:
             self._walk_allowed(kernels, automaton, at)
-            return store.share(self._add_special(state, self._walk.words))
+            return mask_cache.share(self._add_special(state, self._walk.words))
         known = self._recall(lexer_state, frames)
         if known is not None:
             mask = known[0]
         else:
             self._walk_allowed(kernels, automaton, at)
-            mask = store.share(self._walk.words, self._walk.digest)
+            mask = mask_cache.share(self._walk.words, self._walk.digest)
             self._remember(lexer_state, frames, self._walk.lowest_frame, mask)
         if state.accepting:
-            mask = store.share(self._add_special(state, np.array(mask, np.int32).view(np.uint32)))
+            mask = mask_cache.share(self._add_special(state, np.array(mask, np.int32).view(np.uint32)))
         return mask
 
     def _recall(self, lexer_state: int, frames: list[int]) -> tuple[Mask, int] | None:
@@ -266,7 +266,7 @@ class TokenAutomaton:
         walk, known = self._walk, self._recall(widened, frames)
         if known is None:
             self._walk_allowed(kernels, automaton, (configuration, widened, frames))
-            self._remember(widened, frames, walk.lowest_frame, store.share(walk.words))
+            self._remember(widened, frames, walk.lowest_frame, mask_cache.share(walk.words))
         else:
             walk.begin_with_mask(at, np.array(known[0]).view(np.uint32), known[1])
         long_tokens = self._slices.long_tokens(self._trie)
@@ -342,4 +342,4 @@ def token_automaton(automaton: ByteAutomaton, vocabulary: Vocabulary) -> TokenAu
 def clear_caches() -> None:
     """Drop the token states and masks of all grammars; the token slices of vocabularies stay."""
     _automata.clear()
-    store.clear()
+    mask_cache.clear()

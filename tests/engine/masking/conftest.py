@@ -11,20 +11,20 @@ from engine.vocabulary import Vocabulary
 def kernels():
     """The kernels, loaded for the rest of the run."""
     engine.warm(wait=True)
-    return jit.ready()
+    return jit.loaded_kernels()
 
 
-WAYS = {
-    "kernels": jit.ready,
+IMPLEMENTATIONS = {
+    "kernels": jit.loaded_kernels,
     "interpreted": lambda: jit.Kernels(interpreted.walk, loop_kernels.scan_loop, loop_kernels.measure_loop),
-    "plain": lambda: None,
+    "reference": lambda: None,
 }
 
 
-@pytest.fixture(params=WAYS)
+@pytest.fixture(params=IMPLEMENTATIONS)
 def walk(request, kernels, monkeypatch):
-    """Every way to a mask, one after the other: compiled kernels, the same as Python runs them, and the plain twin."""
-    monkeypatch.setattr("engine.masking.token_automaton.ready", WAYS[request.param])
+    """Run a test with each implementation of masks: compiled kernels, interpreted kernels, and the reference."""
+    monkeypatch.setattr("engine.masking.token_automaton.loaded_kernels", IMPLEMENTATIONS[request.param])
     yield request.param
     engine.clear_caches()
 

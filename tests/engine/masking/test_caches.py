@@ -7,7 +7,7 @@ import pytest
 import engine
 from engine import Matcher, compile_grammar
 from engine.masking import token_automaton as module
-from engine.masking.mask_cache import MaskCache, store
+from engine.masking.mask_cache import MaskCache, mask_cache
 from engine.masking.token_automaton import token_automaton
 from engine.vocabulary import Vocabulary
 
@@ -80,7 +80,7 @@ def test_clearing_forgets_grammars_and_keeps_matchers_going(small):
 def test_the_store_is_bounded(small, monkeypatch):
     size = 4 * ((small.size + 31) // 32)
     bounded = MaskCache(budget=3 * size)
-    monkeypatch.setattr(module, "store", bounded)
+    monkeypatch.setattr(module, "mask_cache", bounded)
     matcher = Matcher(compile_grammar("regex", "0123456789"), small)
     masks = []
     for digit in b"0123456789":
@@ -110,4 +110,4 @@ def test_remembered_steps_are_bounded(small, monkeypatch):
 
 def test_the_store_knows_no_dead_user():
     gc.collect()
-    assert len(store.users) == 0
+    assert len(mask_cache.users) == 0

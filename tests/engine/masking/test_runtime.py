@@ -11,7 +11,7 @@ SET_UP = """
 import os, sys, threading
 import engine
 from engine import Matcher, Vocabulary, compile_grammar
-from engine.masking.jit import ready
+from engine.masking.jit import loaded_kernels
 
 def mask():
     return Matcher(compile_grammar("regex", "[a-z]*"), Vocabulary([b"a", b"A", b"ab"], [])).bitmask().tolist()
@@ -43,7 +43,7 @@ def test_warming_in_the_background():
     print(sum(thread.name == "turnstile-kernels" for thread in threading.enumerate()), mask() == [5])
     engine.warm(wait=True)
     engine.clear_caches()
-    print(ready() is not None, mask() == [5])
+    print(loaded_kernels() is not None, mask() == [5])
     """
     assert run(code) == ["1", "True", "True", "True"]
 
@@ -57,7 +57,7 @@ def test_a_fork_waits_for_the_kernels():
     child = os.fork()
     if child == 0:
         engine.warm()
-        os._exit(0 if ready() is not None and mask() == [5] else 1)
+        os._exit(0 if loaded_kernels() is not None and mask() == [5] else 1)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     """
     assert run(code) == ["0"]
@@ -93,6 +93,6 @@ def test_a_disk_that_is_full(tmp_path):
 
     FunctionCache.save_overload = full
     engine.warm()
-    print(ready() is not None, mask() == [5])
+    print(loaded_kernels() is not None, mask() == [5])
     """
     assert run(code, NUMBA_CACHE_DIR=tmp_path) == ["True", "True"]
