@@ -85,10 +85,14 @@ NO_ENTRY, NO_ACTION, NO_FRAME = 1, 2, 3
   of a loop). Their rows are complete.
 """
 PROGRESS: Final = 32
-"""Where the progress of a walk begins in the record. It has 8 numbers: whether to resume; the group, position in the
-group and trie node at which to resume; the lowest initial stack node that was read, -1 for none; what is missing, of
-which state or frame, and for which byte class or symbol. At first they are 0, 0, 0, 0, -1. The digest of the mask
-follows."""
+"""Where the progress of a walk begins in the record: 8 numbers, at first 0, 0, 0, 0, -1. The mask's digest follows."""
+IS_RESUMED, AT_GROUP, AT_POSITION, AT_NODE, LOWEST_READ, MISSING, MISSING_OF, MISSING_KEY = range(8)
+"""Indices into the progress of a walk.
+
+Whether it is resumed; the group, the position in the group and the trie node at which to resume; the lowest initial
+stack node that was read, -1 for none; what is missing, of which lexer state or frame, and for which byte class or
+symbol.
+"""
 DIGEST: Final = PROGRESS + 8
 RECORD_SIZE: Final = DIGEST + 1
 
@@ -178,7 +182,7 @@ def end_lexeme(  # noqa: PLR0913, PLR0917 - numba takes arrays, not objects
         lowest = max(lowest, stack if stack < n_initial else -1)
         action = int(dense[frame, symbol]) if symbol < NEAR else find_action(keys, values, frame, symbol)
         if action in (MISS, ASK):
-            progress[5], progress[6], progress[7] = NO_ACTION, frame, symbol
+            progress[MISSING], progress[MISSING_OF], progress[MISSING_KEY] = NO_ACTION, frame, symbol
             return MISS, stack, lowest
         if action == 0:
             return 0, stack, lowest
@@ -188,7 +192,7 @@ def end_lexeme(  # noqa: PLR0913, PLR0917 - numba takes arrays, not objects
             owner, lowest = int(frames[below]), max(lowest, below if below < n_initial else -1)
             following = find_action(keys, values, owner, ENDING | top)
             if following < 0:
-                progress[5], progress[6], progress[7] = NO_FRAME, owner, top
+                progress[MISSING], progress[MISSING_OF], progress[MISSING_KEY] = NO_FRAME, owner, top
                 return MISS, stack, lowest
             if following == 0:
                 return 0, stack, lowest
@@ -203,7 +207,7 @@ def end_lexeme(  # noqa: PLR0913, PLR0917 - numba takes arrays, not objects
         state = int(dense[top, NEAR])
         following = int(rows[state, byte_class]) if action & AGAIN else state
     if following == MISS:
-        progress[5], progress[6], progress[7] = NO_ENTRY, state, byte_class
+        progress[MISSING], progress[MISSING_OF], progress[MISSING_KEY] = NO_ENTRY, state, byte_class
     return following, stack, lowest
 
 
@@ -237,7 +241,7 @@ def walk(record: Longs) -> int:
     path = array_at(record[PATH], (2, record[HEIGHT]), np.int32)
     stack = array_at(record[STACK], (2, record[NODES]), np.int32)
     words = array_at(record[MASK], record[WORDS], np.uint32)
-    if record[PROGRESS] == 0:
+    if record[PROGRESS + IS_RESUMED] == 0:
         if record[CLEAR]:
             words[:] = 0
         if record[SEED]:
@@ -294,12 +298,12 @@ def walk_arrays(  # noqa: PLR0913, PLR0915, PLR0917 - a call for each node would
     configuration, inner, base = np.uint64(start[0]), np.uint64(start[1]), np.uint64(start[2])
     n_initial = start[3]
     resuming, group, position, node = (
-        progress[0] > 0,
-        np.uint64(progress[1]),
-        np.uint64(progress[2]),
-        np.uint64(progress[3]),
+        progress[IS_RESUMED] > 0,
+        np.uint64(progress[AT_GROUP]),
+        np.uint64(progress[AT_POSITION]),
+        np.uint64(progress[AT_NODE]),
     )
-    lowest_read = progress[4]
+    lowest_read = progress[LOWEST_READ]
     while group < _256:
         stop = np.uint64(group_start[group + _ONE])
         if not resuming:
@@ -337,9 +341,10 @@ def walk_arrays(  # noqa: PLR0913, PLR0915, PLR0917 - a call for each node would
                     )
                     lowest_read = max(lowest_read, lowest)
                     if following < 0:
-                        progress[0], progress[1], progress[2], progress[3] = 1, group, position, node
-                        progress[4] = lowest_read
-                        return int(progress[5])
+                        progress[IS_RESUMED], progress[AT_GROUP] = 1, group
+                        progress[AT_POSITION], progress[AT_NODE] = position, node
+                        progress[LOWEST_READ] = lowest_read
+                        return int(progress[MISSING])
                 if following > 0:
                     states[level] = following
                     nodes[level] = stack
@@ -353,7 +358,7 @@ def walk_arrays(  # noqa: PLR0913, PLR0915, PLR0917 - a call for each node would
                     node = np.uint64(skip[node])
             position += _ONE
         group += _ONE
-    progress[4] = lowest_read
+    progress[LOWEST_READ] = lowest_read
     return DONE
 
 

@@ -19,6 +19,7 @@ from engine.automata.actions import ASK
 from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.masking.jit import Kernels
 from engine.masking.kernels import (
+    AT_NODE,
     BASE,
     CLASS_OF_BYTE,
     CLASSES,
@@ -32,7 +33,10 @@ from engine.masking.kernels import (
     INITIAL,
     INNER,
     KEYS,
+    LOWEST_READ,
     MASK,
+    MISSING_KEY,
+    MISSING_OF,
     NO_ACTION,
     NO_ENTRY,
     NODES,
@@ -155,7 +159,7 @@ class TrieWalk:
                     self._refresh_tables(automaton)
                     missing = walk(record)
         arguments[CLEAR] = 0
-        self.lowest_frame = max(self.lowest_frame, arguments[PROGRESS + 4])
+        self.lowest_frame = max(self.lowest_frame, arguments[PROGRESS + LOWEST_READ])
 
     def _refresh_tables(self, automaton: ByteAutomaton) -> None:
         """Update the addresses of the automaton's tables, which growth replaces."""
@@ -172,13 +176,13 @@ class TrieWalk:
             arguments[SLOTS] = len(self._keys)
 
     def _fill_gap(self, automaton: ByteAutomaton, missing: int, trie: Trie) -> None:
-        owner, key = self._arguments[PROGRESS + 6], self._arguments[PROGRESS + 7]
+        owner, key = self._arguments[PROGRESS + MISSING_OF], self._arguments[PROGRESS + MISSING_KEY]
         if missing == NO_ENTRY:
             automaton.fill(owner, key)
             return
         action = automaton.stack_action(owner, key) if missing == NO_ACTION else -automaton.return_action(owner, key)
         if action == ASK:
-            node = self._arguments[PROGRESS + 3]
+            node = self._arguments[PROGRESS + AT_NODE]
             add_below(trie, automaton, self._configuration, node, self.words)
-            self._arguments[PROGRESS + 3] = int(trie.skip[node])
-            self._arguments[PROGRESS + 4] = _WHOLE_STACK
+            self._arguments[PROGRESS + AT_NODE] = int(trie.skip[node])
+            self._arguments[PROGRESS + LOWEST_READ] = _WHOLE_STACK
