@@ -20,7 +20,7 @@ import numpy as np
 from engine.automata.actions import ASK, ENDING, MISS, NEAR, POP, PUSH, STAY, ActionTable, decode, encode
 from engine.automata.byte_automaton import DEAD, Loop
 from engine.schema_automaton.formula.nodes import Formula
-from engine.schema_automaton.formula.values import Value
+from engine.schema_automaton.formula.values import ArrayValue, ObjectValue, Value
 from engine.schema_automaton.lexing.bounded_lexer import BoundedLexer
 from engine.schema_automaton.lexing.host_name_lexer import HostNameLexer, TextGate
 from engine.schema_automaton.lexing.key_lexer import KeyLexer
@@ -61,6 +61,25 @@ from engine.source import Limits, checkpoint
 _FIRST_ONLY: Final = 0
 """The number of the ending of a value that satisfies the first alternative below, and no other."""
 
+_OF_FRAME: Final = 300  # in bytes of items, a frame that remembers any
+_BYTES_FOR_A_CONFIGURATION: Final = 50
+"""Each of these bytes takes 20 to 85 bytes of memory, in the frame, the solver and the lexers."""
+
+
+def _length(value: Value) -> int:
+    """Return how many bytes the strings of a value have, about, and 1 for each other value."""
+    length, todo = 0, [value]
+    while todo:
+        part = todo.pop()
+        length += len(part) if isinstance(part, str) else 1
+        if isinstance(part, ArrayValue):
+            todo += part.items
+        elif isinstance(part, ObjectValue):
+            for name, inner in part.members:
+                length += len(name)
+                todo.append(inner)
+    return length
+
 
 def _with_members(items: Alternatives) -> Alternatives:
     """Return the alternatives of objects in which some key may come."""
@@ -91,6 +110,7 @@ class FrameTable:
         self.frames: list[Frame] = [Frame(ParsePosition.DONE, ())]
         self._ids: dict[tuple[ParsePosition, Alternatives], int] = {}
         self._follows_text: list[bool | None] = [False]
+        self._item_bytes = 0
         self._lexers: list[JsonLexer] = [self._common.nothing]
         self._lexer_of_position: dict[ParsePosition, JsonLexer] = {
             phase: self._common.blanks for phase in ParsePosition if phase not in READS_LEXEME
@@ -116,6 +136,7 @@ class FrameTable:
             number = len(self.frames)
             self._limits.check("places of a document", number, self._limits.configurations, "configurations")
             checkpoint(8 + len(items))
+            self._count_item_bytes(items)
             lexer = self._lexer_of(phase, items)
             self._ids[phase, items] = number
             self.frames.append(Frame(phase, items))
@@ -123,6 +144,21 @@ class FrameTable:
             self._lexers.append(lexer)
             self.actions.begin(number, lexer.begin(self.reading))
         return number
+
+    def _count_item_bytes(self, items: Alternatives) -> None:
+        """Count the items that a new frame remembers because another one may not equal them.
+
+        They come from the texts, so only this count bounds what many texts leave in one automaton.
+        """
+        for state, _ in items:
+            if isinstance(state, ArrayState) and state.seen:
+                self._item_bytes += _OF_FRAME + sum(map(_length, state.seen))
+        self._limits.check(
+            "bytes of items that must differ, in all texts together",
+            self._item_bytes,
+            _BYTES_FOR_A_CONFIGURATION * self._limits.configurations,
+            "configurations",
+        )
 
     def _lexer_of(self, phase: ParsePosition, items: Alternatives) -> JsonLexer:
         """Return the lexer of a frame."""

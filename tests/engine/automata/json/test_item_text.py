@@ -97,3 +97,30 @@ def test_the_ranges_between_items_that_must_differ_are_made_once(monkeypatch):
     automaton = compile_grammar("json_schema", '{"uniqueItems": true, "items": {"type": "integer"}}').automaton
     assert automaton.run(automaton.start, ("[" + ",".join(map(str, range(300)))).encode())
     assert len(made) < 5 * 300
+
+
+def test_what_many_texts_leave_is_bounded_by_the_bytes_of_their_items():
+    options = CompileOptions(limits=Limits(configurations=2_000))
+
+    def text(number: int) -> bytes:
+        return json.dumps([f"{number}{letter}" * 1_000 for letter in "abcd"]).encode()
+
+    grammar = compile_grammar("json_schema", '{"uniqueItems": true}', options)
+    accepted: list[int] = []
+
+    def feed() -> None:
+        for number in range(100):
+            assert grammar.fullmatch(text(number))
+            accepted.append(number)
+
+    with pytest.raises(LimitExceededError, match="items that must differ, in all texts"):
+        feed()
+    assert 0 < len(accepted) < 20
+    assert grammar.fullmatch(text(0))  # what is known stays
+    assert compile_grammar("json_schema", '{"uniqueItems": true}', options).fullmatch(text(len(accepted)))
+
+
+def test_one_text_may_have_many_items_that_must_differ():
+    grammar = compile_grammar("json_schema", '{"uniqueItems": true}')
+    assert grammar.fullmatch(json.dumps(list(range(400))))
+    assert not grammar.fullmatch(json.dumps([*(f"item {i}" for i in range(300)), "item 7"]))
