@@ -48,7 +48,8 @@ class StringRules:
         self._settings = settings
         self._classes: dict[tuple[CharSet, Escapes], Node] = {}
         self._literals: dict[str, Node] = {}
-        self._systems: dict[Node, System | None] = {}  # the same condition often occurs several times
+        self._systems: dict[Node, Node | System] = {}  # the same condition often occurs several times
+        self._decoded_forms: dict[Formula, Node | System] = {}
         self._formats = ExactFormats(book, self._spelled)
         self.everyday: set[str] = set()
 
@@ -134,16 +135,23 @@ class StringRules:
             whole = self._whole(formula, name, span)
             if whole is not None:
                 return whole
+        if formula not in self._decoded_forms:
+            self._decoded_forms[formula] = self._node_or_system(formula)
+        system = self._decoded_forms[formula]
+        if not isinstance(system, System):
+            return system
+        self._settings.limits.check("states of a string's automaton", len(system.edges), MOST_STATES)
+        return self._written(system, name, span)
+
+    def _node_or_system(self, formula: Formula) -> Node | System:
+        """Return the expression of a formula, or its automaton if it has conditions."""
         node = simplify(to_node(formula))
         if not any(isinstance(part, Lookaround) for part in parts(node)):
             return self._spelled(node)
         if node not in self._systems:
-            self._systems[node] = character_system(node, self._settings.limits, cancel=self._settings.cancel)
-        system = self._systems[node]
-        if system is None:
-            return NEVER
-        self._settings.limits.check("states of a string's automaton", len(system.edges), MOST_STATES)
-        return self._written(system, name, span)
+            system = character_system(node, self._settings.limits, cancel=self._settings.cancel)
+            self._systems[node] = NEVER if system is None else system
+        return self._systems[node]
 
     def _whole(self, formula: Formula, name: str, span: Span) -> Node | None:
         """Return a format that is counted by rules, or a choice that contains one; else None."""

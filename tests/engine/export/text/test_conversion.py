@@ -15,6 +15,7 @@ from schemas import INSTANCES, OPTIONAL, PERSON, SCHEMAS, SHAPES, TREE
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.export import NumberSpelling, to_gbnf, to_regex
 from engine.export.rules.flatten import is_recursive
+from engine.export.schema import strings
 from engine.export.schema.rules import SchemaRules
 from engine.export.target import NO_VOCABULARY, ExportJob, ExportOptions
 from engine.export.targets import TARGETS, target
@@ -388,3 +389,17 @@ def test_a_refusal_that_is_kept_does_not_keep_the_grammar():
     del schema
     gc.collect()
     assert known() is None
+
+
+def test_a_condition_that_many_properties_share_is_read_once(monkeypatch):
+    read = []
+    node_of = strings.to_node
+
+    def counted(formula: object) -> object:
+        read.append(formula)
+        return node_of(formula)
+
+    monkeypatch.setattr(strings, "to_node", counted)
+    shared = {"type": "string", "format": "email", "minLength": 3}
+    to_gbnf(compiled({"properties": {f"p{i}": shared for i in range(20)}, "additionalProperties": False}))
+    assert len(read) == 1
