@@ -1,4 +1,4 @@
-"""Outputs that were saved: in a `.turnstile` document, or by `turnstile generate --json`."""
+"""Reader of saved outputs: from a `.turnstile` document, or from `turnstile generate --json`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LENGTH, CONTEXT, STOP = "length", "context", "stop"
 FINISHES = (STOP, LENGTH, CONTEXT)
-"""Why a generation ended: `length` is the token budget, `context` the context length of the model."""
+"""The reasons why a generation ended: `length` is the token budget, `context` the context length of the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class SavedTrace:
 
     Attributes:
         ids: The id of each token.
-        pieces: The bytes of each token; empty for an end or another token without text.
-        finish: One of `FINISHES` where that was saved; else empty.
+        pieces: The bytes of each token; empty for an EOS or another token without text.
+        finish: One of `FINISHES`; empty if it was not saved.
     """
 
     ids: tuple[int, ...]
@@ -34,7 +34,7 @@ class SavedTrace:
 
     @property
     def text(self) -> bytes:
-        """The bytes of the output."""
+        """Return the bytes of the output."""
         return b"".join(self.pieces)
 
     def is_of(self, vocabulary: Vocabulary) -> bool:
