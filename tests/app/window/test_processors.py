@@ -5,10 +5,12 @@ import os
 import signal
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from app.document import DocumentFile, GrammarPart, ModelPart
+from app.document.gallery import examples
 from app.workers.decode_messages import Take
 from engine.decoding.pipeline_settings import DEFAULT_ORDER, PipelineSettings, StageName, ZoneSettings
 from engine.decoding.values import Finish, SamplerSettings
@@ -87,6 +89,29 @@ def test_think_then_json(real_desk):
     assert position.grammar_text == answer
     assert desk.document.content.pipeline == wanted
     assert desk.document.is_modified
+
+
+@pytest.mark.parametrize("tokens", [70, 26])
+def test_within_the_budget_steps_with_pauses_and_a_run_write_the_same(real_desk, tokens):
+    desk = real_desk
+    desk.session.start()
+    sheet = next(one for one in examples() if "strength" in one.source).document()
+    desk.document.replace(replace(sheet, max_tokens=tokens, sampler=SamplerSettings(seed=0)))
+    desk.wait(desk.is_ready)
+    desk.window.commands["run.complete"].trigger()
+    desk.wait(lambda: in_force(desk).budget)
+    decoding = desk.session.decoding
+    for number in range(1, tokens + 1):
+        QTest.qWait(number % 4 * 15)  # the background work between two steps is in another state each time
+        desk.window.commands["run.step"].trigger()
+        desk.wait(lambda number=number: decoding.view.position.index == number)
+        if decoding.view.position.finish is not None:
+            break
+    stepped = decoding.view.position
+    desk.window.commands["run.restart"].trigger()
+    desk.wait(lambda: not desk.output)
+    assert stepped.finish is Finish.STOP
+    assert run_to_end(desk).output == stepped.output
 
 
 def test_no_e_is_written_by_the_character_model(real_desk):
