@@ -457,9 +457,9 @@ class ThreadMachine:
             reached: set[ThreadId] = set()
             todo = entries
             if returns:
-                behind = self._follow(_OVER, self.stacks.union_all(sorted(returns)), past, into_corners=True)
-                reached |= behind.threads
-                todo |= behind.entries
+                after = self._follow(_OVER, self.stacks.union_all(sorted(returns)), past, into_corners=True)
+                reached |= after.threads
+                todo |= after.entries
             while todo:
                 on: dict[tuple[int, Obligations], list[StackSet]] = {}
                 for corner, obligations, stacks in todo:

@@ -80,92 +80,96 @@ class Arena:
         """Return the constant of a truth value."""
         return self.true if value else self.false
 
-    def intern(self, key: tuple[object, ...], make: Callable[[], Formula], place: Place | None = None) -> Formula:
+    def intern(self, key: tuple[object, ...], make: Callable[[], Formula], location: Place | None = None) -> Formula:
         """Return the formula of a key.
 
         Args:
             key: identifies the formula.
             make: makes it, if it does not exist yet.
-            place: the source location of this occurrence.
+            location: the source location of this occurrence.
         """
         checkpoint()
         known = self._interned.get(key)
         if known is None:
             known = self._interned[key] = make()
-        elif place is not None and not self.is_written:
-            self._note_duplicate(known, place)
+        elif location is not None and not self.is_written:
+            self._note_duplicate(known, location)
         return known
 
-    def _note_duplicate(self, known: Formula, place: Place) -> None:
+    def _note_duplicate(self, known: Formula, location: Place) -> None:
         self._duplicates.append(known)
-        self._duplicate_locations.append(place)
+        self._duplicate_locations.append(location)
 
     def duplicate_locations(self) -> list[tuple[Place, list[Located]]]:
         """Return the locations of each assertion that was made more than once, each with the first location first."""
-        places: dict[LocatedFormula, dict[Located, None]] = {}
-        for formula, place in zip(self._duplicates, self._duplicate_locations, strict=True):
+        locations: dict[LocatedFormula, dict[Located, None]] = {}
+        for formula, location in zip(self._duplicates, self._duplicate_locations, strict=True):
             if (
                 isinstance(formula, LocatedFormula)
-                and not isinstance(place, Span)
+                and not isinstance(location, Span)
                 and not isinstance(formula.place, Span)
             ):
-                places.setdefault(formula, {formula.place: None})[place] = None
-        return [(formula.place, list(each)) for formula, each in places.items()]
+                locations.setdefault(formula, {formula.place: None})[location] = None
+        return [(formula.place, list(each)) for formula, each in locations.items()]
 
     # ------------------------------------------------------------------ assertions
 
-    def define(self, place: Place) -> Formula:
+    def define(self, location: Place) -> Formula:
         """Return a reference to a new definition, which is not written yet."""
         reference = Ref(len(self.definitions))
         self.definitions.append(None)
-        self.places.append(place)
+        self.places.append(location)
         return reference
 
-    def kinds(self, kinds: Iterable[JsonType], place: Place) -> Formula:
+    def kinds(self, kinds: Iterable[JsonType], location: Place) -> Formula:
         """Assert that the value is of one of these JSON types."""
         these = frozenset(kinds)
-        return self.intern(("kinds", these), lambda: TypeIn(these, place), place) if these else self.false
+        return self.intern(("kinds", these), lambda: TypeIn(these, location), location) if these else self.false
 
-    def kinds_at(self, kinds: frozenset[JsonType], place: Place) -> Formula:
+    def kinds_at(self, kinds: frozenset[JsonType], location: Place) -> Formula:
         """Return a type assertion that is not interned: it represents a whole definition and has its own location."""
-        return TypeIn(kinds, place)
+        return TypeIn(kinds, location)
 
-    def least(self, value: Fraction, strict: bool, place: Place) -> Formula:
+    def least(self, value: Fraction, strict: bool, location: Place) -> Formula:
         """Assert a lower bound of numbers."""
-        return self.intern(("least", *value.as_integer_ratio(), strict), lambda: Minimum(value, strict, place), place)
-
-    def most(self, value: Fraction, strict: bool, place: Place) -> Formula:
-        """Assert an upper bound of numbers."""
-        return self.intern(("most", *value.as_integer_ratio(), strict), lambda: Maximum(value, strict, place), place)
-
-    def multiple_of(self, value: Fraction, place: Place) -> Formula:
-        """Assert that numbers are multiples of a value."""
         return self.intern(
-            ("multiple", *value.as_integer_ratio(), False), lambda: MultipleOf(value, False, place), place
+            ("least", *value.as_integer_ratio(), strict), lambda: Minimum(value, strict, location), location
         )
 
-    def written_whole(self, place: Place) -> Formula:
+    def most(self, value: Fraction, strict: bool, location: Place) -> Formula:
+        """Assert an upper bound of numbers."""
+        return self.intern(
+            ("most", *value.as_integer_ratio(), strict), lambda: Maximum(value, strict, location), location
+        )
+
+    def multiple_of(self, value: Fraction, location: Place) -> Formula:
+        """Assert that numbers are multiples of a value."""
+        return self.intern(
+            ("multiple", *value.as_integer_ratio(), False), lambda: MultipleOf(value, False, location), location
+        )
+
+    def written_whole(self, location: Place) -> Formula:
         """Assert that numbers are integers, written without fraction and exponent unless any form is allowed."""
         if self.any_numbers:
-            return self.multiple_of(Fraction(1), place)
-        return self.intern(("multiple", 1, 1, True), lambda: MultipleOf(Fraction(1), True, place), place)
+            return self.multiple_of(Fraction(1), location)
+        return self.intern(("multiple", 1, 1, True), lambda: MultipleOf(Fraction(1), True, location), location)
 
-    def length(self, least: int, most: int | None, place: Place) -> Formula:
+    def length(self, least: int, most: int | None, location: Place) -> Formula:
         """Assert the length of strings, in characters; `most` is None for no upper bound."""
         if most is not None and most < least:
             return self.false
-        return self.intern(("length", least, most), lambda: Length(least, most, place), place)
+        return self.intern(("length", least, most), lambda: Length(least, most, location), location)
 
-    def text(self, make: Callable[[], Node], key: object, place: Place, *, shared: bool = False) -> Formula:
+    def text(self, make: Callable[[], Node], key: object, location: Place, *, shared: bool = False) -> Formula:
         """Assert that strings are in a language.
 
         Args:
             make: returns the grammar node of the language.
             key: identifies the language.
-            place: the source location.
+            location: the source location.
             shared: whether every grammar gets the very same node.
         """
-        return self.intern(("text", key), lambda: Text(make, key, shared, place), place)
+        return self.intern(("text", key), lambda: Text(make, key, shared, location), location)
 
     def within(self, inner: Formula, outer: Formula) -> Formula:
         """Return a formula for a language between `inner` and `outer` that is not known exactly.
@@ -202,32 +206,32 @@ class Arena:
             )
         return known
 
-    def among(self, values: Iterable[Value], place: Place, *, seen: bool = False) -> Formula:
+    def among(self, values: Iterable[Value], location: Place, *, seen: bool = False) -> Formula:
         """Assert that the value is one of these; `seen` as in `EnumValues`."""
         these = tuple(dict.fromkeys(values))
         if not these:
             return self.false
         checkpoint(1 + len(these) // 4)
         name = "seen" if seen else "among"
-        return self.intern((name, *these), lambda: EnumValues(these, frozenset(these), place, seen), place)
+        return self.intern((name, *these), lambda: EnumValues(these, frozenset(these), location, seen), location)
 
-    def named(self, name: str, place: Place) -> Formula:
+    def named(self, name: str, location: Place) -> Formula:
         """Assert that the string is this one."""
         key = ("among", name)
         known = self._interned.get(key)
         if known is None:
-            known = self._interned[key] = EnumValues((name,), frozenset((name,)), place)
+            known = self._interned[key] = EnumValues((name,), frozenset((name,)), location)
         elif not self.is_written:
-            self._note_duplicate(known, place)
+            self._note_duplicate(known, location)
         return known
 
-    def members(self, keys: Formula, value: Formula, place: Place, *, declares: bool = False) -> Formula:
+    def members(self, keys: Formula, value: Formula, location: Place, *, declares: bool = False) -> Formula:
         """Assert that the values of all members with such a key satisfy a formula.
 
         Args:
             keys: a formula over strings.
             value: what the values must satisfy.
-            place: the source location.
+            location: the source location.
             declares: whether the names in `keys` have a position in the order of properties.
         """
         if (value is self.true and not declares) or keys is self.false:
@@ -235,9 +239,9 @@ class Arena:
         key = (PropertyConstraint, keys, value, declares)
         known = self._interned.get(key)
         if known is None:
-            known = self._interned[key] = PropertyConstraint(keys, value, declares, place)
+            known = self._interned[key] = PropertyConstraint(keys, value, declares, location)
         elif not self.is_written:
-            self._note_duplicate(known, place)
+            self._note_duplicate(known, location)
         return known
 
     def may_begin(self, name: str) -> Formula:
@@ -246,38 +250,38 @@ class Arena:
             ("begins", name), lambda: PropertyConstraint(self.named(name, _NOWHERE), self.true, False, _NOWHERE, True)
         )
 
-    def some_member(self, keys: Formula, value: Formula, place: Place) -> Formula:
+    def some_member(self, keys: Formula, value: Formula, location: Place) -> Formula:
         """Assert that some member with such a key has a value that satisfies a formula."""
-        return self.negate(self.members(keys, self.negate(value), place))
+        return self.negate(self.members(keys, self.negate(value), location))
 
-    def member_count(self, least: int, most: int | None, place: Place) -> Formula:
+    def member_count(self, least: int, most: int | None, location: Place) -> Formula:
         """Assert the number of members. Two bounds are two assertions, since the negation of a bound is one bound."""
         if most is not None and least:
-            return self.all_of((self.member_count(least, None, place), self.member_count(0, most, place)))
-        return self.intern(("member count", least, most), lambda: MemberCount(least, most, place), place)
+            return self.all_of((self.member_count(least, None, location), self.member_count(0, most, location)))
+        return self.intern(("member count", least, most), lambda: MemberCount(least, most, location), location)
 
-    def items(self, first: int, end: int | None, value: Formula, place: Place) -> Formula:
+    def items(self, first: int, end: int | None, value: Formula, location: Place) -> Formula:
         """Assert that the items with an index from `first` up to `end` (None: no end) satisfy a formula."""
         if value is self.true or (end is not None and end <= first):
             return self.true
-        return self.intern(("items", first, end, value), lambda: Items(first, end, value, place), place)
+        return self.intern(("items", first, end, value), lambda: Items(first, end, value, location), location)
 
-    def item_count(self, least: int, most: int | None, place: Place) -> Formula:
+    def item_count(self, least: int, most: int | None, location: Place) -> Formula:
         """Assert the number of items. Two bounds are two assertions, since the negation of a bound is one bound."""
         if most is not None and least:
-            return self.all_of((self.item_count(least, None, place), self.item_count(0, most, place)))
-        return self.intern(("item count", least, most), lambda: ItemCount(least, most, place), place)
+            return self.all_of((self.item_count(least, None, location), self.item_count(0, most, location)))
+        return self.intern(("item count", least, most), lambda: ItemCount(least, most, location), location)
 
-    def contains(self, value: Formula, least: int, most: int | None, place: Place) -> Formula:
+    def contains(self, value: Formula, least: int, most: int | None, location: Place) -> Formula:
         """Assert the number of items that satisfy a formula; two bounds are two assertions, as for counts."""
         if most is not None and least:
-            return self.all_of((self.contains(value, least, None, place), self.contains(value, 0, most, place)))
-        return self.intern(("contains", value, least, most), lambda: Contains(value, least, most, place), place)
+            return self.all_of((self.contains(value, least, None, location), self.contains(value, 0, most, location)))
+        return self.intern(("contains", value, least, most), lambda: Contains(value, least, most, location), location)
 
-    def distinct(self, place: Place) -> Formula:
+    def distinct(self, location: Place) -> Formula:
         """Assert that no two items are equal."""
         self.uses_distinct = True
-        return self.intern(("distinct",), lambda: UniqueItems(place), place)
+        return self.intern(("distinct",), lambda: UniqueItems(location), location)
 
     # ------------------------------------------------------------------ connectives
 
@@ -289,11 +293,11 @@ class Arena:
         """Return the disjunction."""
         return self._join(items, Or, self.false, self.true)
 
-    def about(self, kind: JsonType, item: Formula, place: Place) -> Formula:
+    def about(self, kind: JsonType, item: Formula, location: Place) -> Formula:
         """Assert a formula of values of one JSON type; values of other types are not constrained."""
         before = self.has_choices
         these = frozenset((kind,))
-        guard = self.intern(("kinds", these), lambda: TypeIn(these, place))  # implied, so no duplicate location
+        guard = self.intern(("kinds", these), lambda: TypeIn(these, location))  # implied, so no duplicate location
         whole = self.any_of((self.negate(guard), item))
         self.has_choices = before  # a value of one type satisfies it in one way only
         return whole

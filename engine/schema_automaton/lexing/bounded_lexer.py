@@ -50,7 +50,7 @@ class BoundedLexer(JsonLexer):
         self._table: object = None  # the table that contains the runs
         self._runs: dict[_State, int] = {}  # the first number of each run, by its first state
         self._lives: dict[_State, bool] = {}  # verdicts below the least length
-        self._lacking: dict[int, int] = {}
+        self._missing_by_state: dict[int, int] = {}
         # The filled runs that are far from the bounds, by first state; and whether multi-byte characters are filled.
         self._filled: dict[_State, bool] = {}
         self._leading: dict[int, tuple[list[int], _Numbers]] = {}  # character classes lead to few states
@@ -65,7 +65,7 @@ class BoundedLexer(JsonLexer):
         """Return the source locations of the pattern and of the bounds that still matter."""
         return self._bounds.spans(state[1])
 
-    def lacks(self, state: _State, alphabet: Alphabet = None) -> int | None:
+    def min_remaining(self, state: _State, alphabet: Alphabet = None) -> int | None:
         """Return the least number of bytes of an alphabet that complete a state; None if none do."""
         at, count = state
         least = self._encoded.min_remaining(at, alphabet).at_least
@@ -86,7 +86,7 @@ class BoundedLexer(JsonLexer):
         at, count = state
         if count + longest + self._bounds.reach > self._bounds.most:
             return DEAD
-        if count < self._bounds.least and count + self._lacks(before(at)) < self._bounds.least:
+        if count < self._bounds.least and count + self._missing_characters(before(at)) < self._bounds.least:
             return DEAD
         return table.state(self._pattern, (at,))
 
@@ -174,12 +174,16 @@ class BoundedLexer(JsonLexer):
 
     def _after(self, table: LexerTable, target: int, counts: _Numbers) -> _Numbers:
         """Return the numbers of a live state of the pattern after some counts; `DEAD` if no completion fits."""
-        lacks, first = self._lacks(target), int(counts[0]) - 1
-        if len(counts) == RUN and first + RUN + lacks <= self._bounds.most and first + 1 + lacks >= self._bounds.least:
+        missing, first = self._missing_characters(target), int(counts[0]) - 1
+        if (
+            len(counts) == RUN
+            and first + RUN + missing <= self._bounds.most
+            and first + 1 + missing >= self._bounds.least
+        ):
             numbers = self._run_of(table, target, first) + _STEPS
             numbers[-1] = self._next_run(table, target, first)
             return numbers
-        numbers, shortest = np.zeros(len(counts), np.int64), counts + lacks
+        numbers, shortest = np.zeros(len(counts), np.int64), counts + missing
         fits = shortest <= self._bounds.most
         for i in np.flatnonzero(fits & (shortest < self._bounds.least)).tolist():
             fits[i] = self._is_live(target, int(counts[i]))
@@ -196,18 +200,18 @@ class BoundedLexer(JsonLexer):
         known = self._runs.get(following)
         return table.state(self, following) if known is None else known
 
-    def _lacks(self, target: int) -> int:
+    def _missing_characters(self, target: int) -> int:
         """Return the fewest characters that complete a match from a state of the pattern."""
-        lacks = self._lacking.get(target)
-        if lacks is None:
+        missing = self._missing_by_state.get(target)
+        if missing is None:
             automaton = self._encoded.inner
             assert isinstance(automaton, ConditionAutomaton | TableAutomaton)
-            lacks = self._lacking[target] = automaton.characters(target)
-        return lacks
+            missing = self._missing_by_state[target] = automaton.characters(target)
+        return missing
 
     def _is_live(self, at: int, count: int) -> bool:
         """Return whether a state of the pattern has a completion of the right length."""
-        shortest = count + self._lacks(at)
+        shortest = count + self._missing_characters(at)
         if shortest > self._bounds.most:
             return False
         if shortest >= self._bounds.least:

@@ -99,17 +99,17 @@ class KeyEnd(NamedTuple):
 
     def moves(self, state: ObjectState, text: str) -> tuple[ObjectTransition, ...]:
         """Return the members that the key begins; `text` matters only if the machine records the key."""
-        case = self.scope.case
+        machine = self.scope.case
         if self.name >= 0:
-            return case.end_moves(state, self.name, -1, "") if case.allowed(state)[0] >> self.name & 1 else ()
-        return tuple(move for number in self.cells for move in case.end_moves(state, -1, number, text))
+            return machine.end_moves(state, self.name, -1, "") if machine.allowed(state)[0] >> self.name & 1 else ()
+        return tuple(transition for number in self.cells for transition in machine.end_moves(state, -1, number, text))
 
 
 def key_scope(state: ObjectState) -> KeyScope:
     """Return the scope of the next key in a state of an object."""
-    case = state.case
-    _, cells = case.allowed(state)
-    return KeyScope(case, state.extras, case.holds_any_key(cells))
+    machine = state.case
+    _, cells = machine.allowed(state)
+    return KeyScope(machine, state.extras, machine.holds_any_key(cells))
 
 
 class KeyStates:
@@ -117,12 +117,12 @@ class KeyStates:
 
     Attributes:
         names: a lexer of the names in the first scope; None if there are several scopes.
-        home: the state of any string between two characters.
+        any_string_state: the state of any string between two characters.
         ids, labels, symbols: the states, and the ends of the lexeme; the first symbols are those of `names`.
     """
 
-    def __init__(self, scopes: tuple[KeyScope, ...], names: Names, home: int) -> None:
-        self.scopes, self.home = scopes, home
+    def __init__(self, scopes: tuple[KeyScope, ...], names: Names, any_string_state: int) -> None:
+        self.scopes, self.any_string_state = scopes, any_string_state
         self.names = names if len(scopes) == 1 else None
         self.ids: dict[_State, int] = {}
         self.labels: list[Hashable] = list(names.labels)
@@ -165,11 +165,11 @@ class KeyLexer(JsonLexer):
     @property
     def start(self) -> _State:
         """Return the state before the first character."""
-        return self._starts, self._shared.home
+        return self._starts, self._shared.any_string_state
 
     def is_like_any_string(self, state: _State) -> bool:
         """Return whether a state is between two characters and may be followed by every string."""
-        return self._any_key and state[1] == self._shared.home
+        return self._any_key and state[1] == self._shared.any_string_state
 
     def is_off_names(self, state: _State) -> bool:
         """Return whether the key is not one of the names."""
@@ -249,8 +249,8 @@ class KeyLexer(JsonLexer):
 class KeyClassLexer(StringLexer):
     """A lexer of the keys of one key class in a state where no name may come. It has the single symbol 0."""
 
-    def __init__(self, language: TextLanguage, label: Hashable, home: int) -> None:
-        super().__init__((language,), home)
+    def __init__(self, language: TextLanguage, label: Hashable, any_string_state: int) -> None:
+        super().__init__((language,), any_string_state)
         self.labels = (label,)
 
     def ending(self, label: Hashable) -> int:

@@ -218,18 +218,18 @@ class WhitespaceLexer(JsonLexer):
 
     start = 0
 
-    def __init__(self, mode: Whitespace, *, behind: bool) -> None:
+    def __init__(self, mode: Whitespace, *, after_separator: bool) -> None:
         super().__init__()
-        self._mode, self._behind = mode, behind
+        self._mode, self._after_separator = mode, after_separator
 
     def fill(self, table: LexerTable, number: int, state: int, byte: int) -> None:
         """Fill the whole row."""
         entries = np.full(256, DEAD, np.int32)
-        if is_complete(self._mode, state, behind=self._behind):
+        if is_complete(self._mode, state, after_separator=self._after_separator):
             for structural, symbol in STRUCTURE.items():
                 entries[structural] = ending(symbol)
         for one in b" \t\n\r":
-            entries[one] = table.state(self, blank_step(self._mode, state, one, behind=self._behind))
+            entries[one] = table.state(self, blank_step(self._mode, state, one, after_separator=self._after_separator))
         table.rows[number] = entries
 
 
@@ -284,10 +284,10 @@ class LanguagesLexer(JsonLexer):
 class StringLexer(LanguagesLexer):
     """A lexer of several languages of strings, up to the quote; a label is the set of those that accept, as bits."""
 
-    def __init__(self, languages: tuple[Any, ...], home: int = DEAD) -> None:
+    def __init__(self, languages: tuple[Any, ...], any_string_state: int = DEAD) -> None:
         super().__init__(languages)
         self.ending(1)  # symbol 0, as for any string
-        self._home = home if len(languages) == 1 else DEAD
+        self._any_string_state = any_string_state if len(languages) == 1 else DEAD
 
     def may_have_loop(self, state: tuple[Any, ...]) -> bool:
         """Return whether a state may be in a loop over characters, or one character before a loop."""
@@ -326,8 +326,8 @@ class StringLexer(LanguagesLexer):
     def entry(self, table: LexerTable, following: tuple[Any, ...]) -> int:
         """Return the entry for a byte that leads to some states, one of each language."""
         # Continue as any string where no condition is left.
-        free = self._home and self.languages[0].is_free(following[0])
-        return self._home if free else table.state(self, following)
+        free = self._any_string_state and self.languages[0].is_free(following[0])
+        return self._any_string_state if free else table.state(self, following)
 
     def _fill_row(self, table: LexerTable, number: int, state: tuple[Any, ...]) -> None:
         """Fill the row byte by byte."""
@@ -380,16 +380,18 @@ class SharedLexers:
     Attributes:
         any_string: every string, encoded as names and constrained strings are.
         free_string: every string, encoded as unconstrained values are; often the same language.
-        home, last: the state of `any_string` between two characters, and its last state; they are numbered in a run.
-        free_home, free_last: those of `free_string`.
+        any_string_state, any_string_last: its state between two characters, and its last state; they are a run.
+        free_string_state, free_string_last: those of `free_string`.
         escapes: the escapes that strings may contain.
     """
 
     def __init__(self, mode: Whitespace, any_string: Any, free_string: Any, numbers: Iterable[Any]) -> None:
         self.nothing = EmptyLexer()
-        self.at_root = WhitespaceLexer(Whitespace.COMPACT, behind=False)
-        self.blanks = WhitespaceLexer(mode, behind=False)
-        self.blanks_behind = WhitespaceLexer(mode, behind=True) if mode is Whitespace.ONE_SPACE else self.blanks
+        self.at_root = WhitespaceLexer(Whitespace.COMPACT, after_separator=False)
+        self.blanks = WhitespaceLexer(mode, after_separator=False)
+        self.blanks_behind = (
+            WhitespaceLexer(mode, after_separator=True) if mode is Whitespace.ONE_SPACE else self.blanks
+        )
         self.words = {kind: LiteralLexer(kind) for kind in WORDS}
         self.any_string, self.free_string = any_string, free_string
         self.escapes: Escapes = any_string.escapes
@@ -399,8 +401,8 @@ class SharedLexers:
         blanks = (self.nothing, self.at_root, self.blanks, self.blanks_behind)
         for lexer in (*blanks, *self.words.values(), *self.numbers.values(), *self.strings.values()):
             self._complete(lexer)
-        self.home, self.last = self._run_of(any_string)
-        self.free_home, self.free_last = self._run_of(free_string)
+        self.any_string_state, self.any_string_last = self._run_of(any_string)
+        self.free_string_state, self.free_string_last = self._run_of(free_string)
         self._shapes: dict[int, tuple[list[int], npt.NDArray[np.intp]]] = {}
 
     def _run_of(self, language: Any) -> tuple[int, int]:
@@ -417,11 +419,11 @@ class SharedLexers:
         """
         shape = self._shapes.get(within)
         if shape is None:
-            row = self.table.rows[self.home + within]
-            nodes = [target - self.home for target in np.unique(row[row > DEAD]).tolist()]
+            row = self.table.rows[self.any_string_state + within]
+            nodes = [target - self.any_string_state for target in np.unique(row[row > DEAD]).tolist()]
             index = np.zeros(256, np.intp)
             for number, node in enumerate(nodes, 1):
-                index[row == self.home + node] = number
+                index[row == self.any_string_state + node] = number
             shape = self._shapes[within] = nodes, index
         return shape
 

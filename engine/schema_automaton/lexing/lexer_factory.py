@@ -60,21 +60,21 @@ class LexerFactory:
             free = [listing for language, listing in zip(languages, listings, strict=True) if self._is_free(language)]
             others = [listing for listing in listings if listing.others]
             if not free:
-                return self._name_lexer(listings, shared.home, shared.escapes)
+                return self._name_lexer(listings, shared.any_string_state, shared.escapes)
             # The names and the other strings have one encoding each; a product of languages needs more.
             if len(free) == len(others):
                 if not any(listing.names for listing in free):
-                    return self._name_lexer(listings, shared.free_home, shared.escapes)
+                    return self._name_lexer(listings, shared.free_string_state, shared.escapes)
                 if len(free) == len(listings):
-                    return self._name_lexer(listings, shared.free_home, shared.escapes.of_free_values)
-        return StringLexer(languages, shared.home)
+                    return self._name_lexer(listings, shared.free_string_state, shared.escapes.of_free_values)
+        return StringLexer(languages, shared.any_string_state)
 
     def _is_free(self, language: StringLanguage) -> bool:
         """Return whether a language is encoded as unconstrained values are, if names are encoded differently."""
         return isinstance(language, TextLanguage) and language.escapes is not self._common.escapes
 
-    def _name_lexer(self, listings: list[Listing], home: int, escapes: Escapes) -> JsonLexer:
-        """Return a lexer of languages that list some strings, or exclude them; other strings continue at `home`."""
+    def _name_lexer(self, listings: list[Listing], other_state: int, escapes: Escapes) -> JsonLexer:
+        """Return a lexer of languages that list or exclude some strings; other strings continue at `other_state`."""
         others = sum(1 << i for i, listing in enumerate(listings) if listing.others)
         listed: dict[str, int] = {}  # bit i: listing i names the string
         for i, listing in enumerate(listings):
@@ -87,7 +87,7 @@ class LexerFactory:
 
         trie = NameTrie((name for listing in listings for name in listing.names), escapes)
         if any(listing.others for listing in listings):
-            return NameLexer(trie, label, home)
+            return NameLexer(trie, label, other_state)
         return Names(trie, -1, [label(name) for name in trie.names])
 
     def numbers(self, languages: tuple[Any, ...]) -> NumberLexer:
@@ -109,14 +109,14 @@ class LexerFactory:
             shared = self._of_keys.get(scopes)
             if shared is None:
                 of_first = self._names(machine.trie, ANY_NAME)
-                shared = self._of_keys[scopes] = KeyStates(scopes, of_first, self._common.home)
+                shared = self._of_keys[scopes] = KeyStates(scopes, of_first, self._common.any_string_state)
             return KeyLexer(shared, states)
         machines = tuple(machine for machine, _, _ in allowed_keys)
         trie = self._trie(machines, frozenset(key for state in states for key in state.extras))
         if any(cells for _, _, cells in allowed_keys):
             name_lexer = self._marked.get(trie)
             if name_lexer is None:
-                name_lexer = self._marked[trie] = NameLexer(trie, _label_of_key, self._common.home)
+                name_lexer = self._marked[trie] = NameLexer(trie, _label_of_key, self._common.any_string_state)
             return name_lexer
         allowed = allowed_keys[0][1]
         if len(machines) > 1:
@@ -127,7 +127,7 @@ class LexerFactory:
     def _key_class_lexer(self, language: TextLanguage) -> KeyClassLexer:
         lexer = self._of_key_classes.get(language)
         if lexer is None:
-            lexer = self._of_key_classes[language] = KeyClassLexer(language, OTHER_KEY, self._common.home)
+            lexer = self._of_key_classes[language] = KeyClassLexer(language, OTHER_KEY, self._common.any_string_state)
         return lexer
 
     def _names(self, trie: NameTrie, allowed: int) -> Names:

@@ -37,12 +37,12 @@ class NameLexer(JsonLexer):
     """A lexer of any string that distinguishes some names. Symbol 0 is that of any other string.
 
     Attributes:
-        home: the state of any other string between two characters.
+        any_string_state: the state of any other string between two characters.
     """
 
-    def __init__(self, trie: NameTrie, label: Label, home: int) -> None:
+    def __init__(self, trie: NameTrie, label: Label, any_string_state: int) -> None:
         super().__init__()
-        self._trie, self._label, self.home = trie, label, home
+        self._trie, self._label, self.any_string_state = trie, label, any_string_state
         self.ending(label(None))
 
     @property
@@ -56,7 +56,7 @@ class NameLexer(JsonLexer):
 
     def begin(self, table: LexerTable) -> int:
         """Return the number of the start state."""
-        return self._state(table, self.start, self.home)
+        return self._state(table, self.start, self.any_string_state)
 
     def _state(self, table: LexerTable, state: TrieState, otherwise: int) -> int:
         """Return the number of a state; `otherwise` if no name continues from it."""
@@ -81,7 +81,7 @@ class NameLexer(JsonLexer):
 
     def _fill_row(self, table: LexerTable, number: int, state: TrieState) -> None:
         """Fill one row, including escapes."""
-        trie, shadow = self._trie, self.home
+        trie, shadow = self._trie, self.any_string_state
         for read in partial_of(state):
             shadow = table.entry(shadow, read)
         steps = trie.steps(state)
@@ -118,7 +118,7 @@ class NameLexer(JsonLexer):
         if trie.ends[node] >= 0:
             marked_entries.append((QUOTE_BYTE, self._end(trie.ends[node])))
         row = table.rows[number]
-        row[:] = table.rows[self.home]
+        row[:] = table.rows[self.any_string_state]
         for one, entry in marked_entries:
             row[one] = entry
         return ahead if len(letters) == 1 else None
@@ -266,7 +266,7 @@ class CountedString(JsonLexer):
 
     def _state(self, table: LexerTable, count: int, within: int) -> int:
         if self._most is None and count >= self._least:
-            return self._common.home + within
+            return self._common.any_string_state + within
         return table.state(self, (count, within))
 
     def fill(self, table: LexerTable, number: int, state: tuple[int, int], byte: int) -> None:

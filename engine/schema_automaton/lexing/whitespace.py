@@ -26,14 +26,14 @@ _BLANKS = (0x20, 0x09, 0x0A, 0x0D)
 _MOST_INDENT = 32
 
 
-def step(mode: Whitespace, state: int, byte: int, *, behind: bool) -> int | None:
+def step(mode: Whitespace, state: int, byte: int, *, after_separator: bool) -> int | None:
     """Return the state after a byte of white space; None if it is not allowed.
 
     Args:
         mode: the option.
         state: the state before the byte.
         byte: any byte.
-        behind: whether the white space follows a comma or a colon.
+        after_separator: whether the white space follows a comma or a colon.
     """
     match mode:
         case Whitespace.FLEXIBLE:
@@ -44,11 +44,11 @@ def step(mode: Whitespace, state: int, byte: int, *, behind: bool) -> int | None
         case Whitespace.ANY:
             return 0 if byte in _BLANKS else None
         case Whitespace.ONE_SPACE:
-            return 1 if behind and state == 0 and byte == _SPACE else None
+            return 1 if after_separator and state == 0 and byte == _SPACE else None
         case Whitespace.COMPACT:
             return None
 
 
-def is_complete(mode: Whitespace, state: int, *, behind: bool) -> bool:
+def is_complete(mode: Whitespace, state: int, *, after_separator: bool) -> bool:
     """Return whether a token may follow."""
-    return mode is not Whitespace.ONE_SPACE or not behind or state == 1
+    return mode is not Whitespace.ONE_SPACE or not after_separator or state == 1

@@ -98,9 +98,9 @@ class JsonAutomaton:
     def run(self, configuration: int, data: bytes) -> int:
         """Return the configuration after all bytes; `DEAD` if it has no completion."""
         self.evict_states()
-        reading, follows_text = self._frame_table.reading, self._follows_text
+        lexer_table, follows_text = self._frame_table.lexer_table, self._follows_text
         node, state, text = self._cursors[configuration]
-        entry_of, begun = reading.rows.item, 0
+        entry_of, begun = lexer_table.rows.item, 0
         for done, byte in enumerate(data):
             entry = entry_of(state, byte)
             if entry > DEAD:
@@ -110,8 +110,8 @@ class JsonAutomaton:
                 text += data[begun:done]
                 begun = done
             if entry == MISS:
-                entry = reading.entry(state, byte)
-                entry_of = reading.rows.item
+                entry = lexer_table.entry(state, byte)
+                entry_of = lexer_table.rows.item
                 if entry > DEAD:
                     state = entry
                     continue
@@ -119,7 +119,7 @@ class JsonAutomaton:
             if after is None:
                 return DEAD
             node, state, text = after
-            entry_of, begun = reading.rows.item, done + 1
+            entry_of, begun = lexer_table.rows.item, done + 1
         if not follows_text[node]:
             return self._intern((node, state, text))
         return self._intern(self._normalised(node, state, text + data[begun:]))
@@ -156,17 +156,17 @@ class JsonAutomaton:
 
     def _is_accepting(self, cursor: _Cursor) -> bool:
         frame, below, _ = self._nodes[cursor[0]]
-        phase = self._frame_table.frames[frame].phase
-        if phase is ParsePosition.NUMBER:
-            at_root = self._frame_table.frames[self._nodes[below][0]].phase is ParsePosition.ROOT
+        position = self._frame_table.frames[frame].position
+        if position is ParsePosition.NUMBER:
+            at_root = self._frame_table.frames[self._nodes[below][0]].position is ParsePosition.ROOT
             return at_root and self._frame_table.accepts_number(frame, cursor[1])
-        return phase is ParsePosition.DONE
+        return position is ParsePosition.DONE
 
     # ------------------------------------------------------------------ steps
 
     def _after(self, cursor: _Cursor, byte: int) -> _Cursor | None:
         node, state, text = cursor
-        entry = self._frame_table.reading.entry(state, byte)
+        entry = self._frame_table.lexer_table.entry(state, byte)
         if entry > DEAD:
             return node, entry, text + bytes((byte,)) if self._follows_text[node] else text
         if entry == DEAD:
@@ -189,7 +189,7 @@ class JsonAutomaton:
             if action in {DEAD, ASK}:
                 return self._pass_gate(node, symbol, text, byte) if action == ASK else None
             kind, top, under, again = decode(action)
-            behind = text if again else text + read
+            text_after = text if again else text + read
             if kind == STAY:
                 node = self._node(top, below, len(text) if frame_table.follows_text(top) else -1)
             elif kind == PUSH:
@@ -200,15 +200,15 @@ class JsonAutomaton:
                 if mark < 0:
                     top = self.return_action(owner, top)
                 else:  # an item that may not come twice
-                    top = self._with_deep_recursion(frame_table.after_value, owner, top, _value(behind.since(mark)))
+                    top = self._with_deep_recursion(frame_table.after_value, owner, top, _value(text_after.since(mark)))
                 if top == DEAD:
                     return None
                 node = self._node(top, lower, -1)
-            text = behind if self._follows_text[node] else NO_TEXT
+            text = text_after if self._follows_text[node] else NO_TEXT
             state = actions.start(top)
             if not again:
                 return node, state, text
-            entry = frame_table.reading.entry(state, byte)
+            entry = frame_table.lexer_table.entry(state, byte)
             if entry == DEAD:
                 return None
             if entry > DEAD:
@@ -216,7 +216,7 @@ class JsonAutomaton:
 
     def _act_on_text(self, frame: int, symbol: int, text: bytes) -> int:
         """Return the stack action of a frame whose text was recorded."""
-        if self._frame_table.frames[frame].phase is ParsePosition.STRING:
+        if self._frame_table.frames[frame].position is ParsePosition.STRING:
             return self.stack_action(frame, symbol)
         # A key that may not come twice.
         return self._with_deep_recursion(self._frame_table.act_on_key, frame, symbol, json.loads(text))
@@ -225,13 +225,13 @@ class JsonAutomaton:
         """Apply a gate of a host name, at which the text decides."""
         frame, below, mark = self._nodes[node]
         lexer, gate = self._frame_table.host_names(frame, symbol)
-        behind = text + bytes((byte,)) if self._follows_text[node] else NO_TEXT
-        entry = lexer.through(self._reading, gate, behind.since(mark))
+        text_after = text + bytes((byte,)) if self._follows_text[node] else NO_TEXT
+        entry = lexer.through(self._lexer_table, gate, text_after.since(mark))
         if entry == DEAD:
             return None
         if entry < DEAD:
             return self._act(node, entry, text, byte)
-        return self._within_host_name(frame, below, len(behind) if gate.begins else -1, entry, behind)
+        return self._within_host_name(frame, below, len(text_after) if gate.begins else -1, entry, text_after)
 
     def _within_host_name(self, frame: int, below: int, mark: int, state: int, text: ItemText) -> _Cursor:
         """Return the cursor within a host name; its text is kept if the mark or a level below needs it."""
@@ -241,11 +241,11 @@ class JsonAutomaton:
     def _normalised(self, node: int, state: int, text: ItemText) -> _Cursor:
         """Normalise a cursor whose text is kept; within a host name, apply what the text decides."""
         frame, below, mark = self._nodes[node]
-        lexer, name = self._reading.owners[state]
+        lexer, name = self._lexer_table.owners[state]
         if mark < 0 or not isinstance(lexer, HostNameLexer):
             return node, state, text
         if lexer.is_within(name):
-            return node, lexer.settled(self._reading, name, text.since(mark)), text
+            return node, lexer.settled(self._lexer_table, name, text.since(mark)), text
         return self._within_host_name(frame, below, -1, state, text)
 
     def _node(self, frame: int, below: int, mark: int) -> int:
@@ -261,13 +261,13 @@ class JsonAutomaton:
     # ------------------------------------------------------------------ vocabulary walks
 
     @property
-    def _reading(self) -> LexerTable:
-        return self._frame_table.reading
+    def _lexer_table(self) -> LexerTable:
+        return self._frame_table.lexer_table
 
     @property
     def rows(self) -> npt.NDArray[np.int32]:
         """Return the table of lexer states."""
-        return self._frame_table.reading.rows
+        return self._frame_table.lexer_table.rows
 
     @property
     def actions(self) -> ActionTable:
@@ -285,11 +285,11 @@ class JsonAutomaton:
 
     def fill(self, state: int, byte_class: int) -> None:
         """Compute a missing entry of a lexer state."""
-        self._reading.fill(state, byte_class)
+        self._lexer_table.fill(state, byte_class)
 
     def complete(self, state: int) -> None:
         """Compute the whole row of a lexer state."""
-        self._reading.complete(state)
+        self._lexer_table.complete(state)
 
     def loop_at(self, state: int) -> Loop | None:
         """Return the loop of any string, if a lexer state is equivalent to it."""
@@ -300,12 +300,12 @@ class JsonAutomaton:
 
         Most of them were created by vocabulary walks. No walk may be in progress.
         """
-        if len(self._frame_table.reading.owners) < self._full:
+        if len(self._frame_table.lexer_table.owners) < self._full:
             return
         numbers = self._frame_table.evict_states(state for _, state, _ in self._cursors)
         self._cursors = [(node, numbers[state], text) for node, state, text in self._cursors]
         self._ids = {cursor: number for number, cursor in enumerate(self._cursors)}
-        self._full = max(self._full, 2 * len(self._reading))
+        self._full = max(self._full, 2 * len(self._lexer_table))
         self.generation += 1
 
     def widen(self, state: int, longest: int) -> int:
@@ -358,7 +358,7 @@ class JsonAutomaton:
         open_levels, node = 0, cursor[0]
         while node >= 0:
             frame, node, _ = self._nodes[node]
-            open_levels += self._frame_table.frames[frame].phase not in (ParsePosition.ROOT, ParsePosition.NUMBER)
+            open_levels += self._frame_table.frames[frame].position not in (ParsePosition.ROOT, ParsePosition.NUMBER)
         return LengthBound.of(accepting=False, at_least=open_levels, exact=False)
 
     def shortest_completion(
@@ -394,15 +394,15 @@ class JsonAutomaton:
         """Return the source locations of the alternatives of the top frame."""
         node, state, _ = self._cursors[configuration]
         frame, below, _ = self._nodes[node]
-        phase, items = self._frame_table.frames[frame]
-        lexer, name = self._reading.owners[state]
+        position, alternatives = self._frame_table.frames[frame]
+        lexer, name = self._lexer_table.owners[state]
         found: set[Span] = set()
         spans: Iterable[Span]
-        for i, (alternative, mask) in enumerate(items):
+        for i, (alternative, mask) in enumerate(alternatives):
             goals = self._goals_of(below, mask)
             if isinstance(lexer, BoundedLexer):
                 spans = lexer.spans(name)
-            elif isinstance(lexer, LanguagesLexer) and phase is not ParsePosition.KEY:
+            elif isinstance(lexer, LanguagesLexer) and position is not ParsePosition.KEY:
                 language = alternative if isinstance(lexer, NumberLexer) else lexer.languages[i]
                 spans = language.spans(name[i]) if name[i] is not None else ()
             elif isinstance(alternative, ObjectState):
@@ -422,8 +422,8 @@ class JsonAutomaton:
         """Return the goals of some alternatives of a level, which the level below contains."""
         if node < 0:
             return []
-        _, moves = self._frame_table.frames[self._nodes[node][0]]
-        return [move.goal for i, (move, _) in enumerate(moves) if mask >> i & 1]
+        _, transitions = self._frame_table.frames[self._nodes[node][0]]
+        return [transition.goal for i, (transition, _) in enumerate(transitions) if mask >> i & 1]
 
     def edge_spans(self, configuration: int, byte_class: int) -> tuple[Span, ...]:
         """Return the source locations of what reads a byte: those of the configuration."""

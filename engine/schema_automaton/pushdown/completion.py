@@ -73,7 +73,7 @@ class JsonCompletion:
     ) -> None:
         self._automaton, self._frame_table, self._alphabet = automaton, frame_table, alphabet
         self._effort, self._cancel = effort, cancel
-        self._endings = LexemeCompletions(frame_table.reading, legible(automaton.classes, alphabet), alphabet)
+        self._endings = LexemeCompletions(frame_table.lexer_table, legible(automaton.classes, alphabet), alphabet)
         # The length read at least, whether the state was expanded before, a number that breaks ties, the state, and
         # the index of its next lexeme completion.
         self._queue: list[tuple[int, bool, int, _SearchNode, int]] = []
@@ -106,7 +106,7 @@ class JsonCompletion:
             if (
                 node.level < 0
                 and node.frame != _ENDED
-                and self._frame_table.frames[node.frame].phase is ParsePosition.DONE
+                and self._frame_table.frames[node.frame].position is ParsePosition.DONE
             ):
                 return self._found(configuration, node, least)
             try:
@@ -179,19 +179,19 @@ class JsonCompletion:
         A member that changes nothing that its object needs can be left out, including its comma, unless its key or
         that comma was read before the search began.
         """
-        phase, items = self._frame_table.frames[node.frame]
+        position, alternatives = self._frame_table.frames[node.frame]
         before = self._predecessors[node].before
-        if phase is not ParsePosition.KEY or before is None:
+        if position is not ParsePosition.KEY or before is None:
             return True
         if (
-            self._frame_table.frames[before.frame].phase is ParsePosition.MEMBER
+            self._frame_table.frames[before.frame].position is ParsePosition.MEMBER
             and self._predecessors[before].before is None
         ):
             return True
         wants: dict[object, set[object]] = {}
-        for state, _ in items:
+        for state, _ in alternatives:
             wants.setdefault(state.case, set()).add(state.case.wants(state))
-        transitions = self._frame_table.frames[top].items
+        transitions = self._frame_table.frames[top].alternatives
         return any(
             wants[transition.place.case] != {transition.place.case.wants(transition.place)}
             for transition, _ in transitions

@@ -81,9 +81,9 @@ def _length(value: Value) -> int:
     return length
 
 
-def _with_members(items: Alternatives) -> Alternatives:
+def _with_members(alternatives: Alternatives) -> Alternatives:
     """Return the alternatives of objects in which some key may come."""
-    return tuple([item for item in items if any(item[0].case.allowed(item[0]))])
+    return tuple([item for item in alternatives if any(item[0].case.allowed(item[0]))])
 
 
 class FrameTable:
@@ -91,7 +91,7 @@ class FrameTable:
 
     Attributes:
         frames: the frames by number; number 0 is `DEAD`.
-        reading: the lexer states of the frames.
+        lexer_table: the lexer states of the frames.
         actions: the stack actions computed so far.
         any_string: any string as a loop, encoded as names and constrained strings are.
         free_string: any string as a loop, encoded as unconstrained values are.
@@ -101,11 +101,11 @@ class FrameTable:
         self.goals = solver
         self._limits = limits
         self._common = common(whitespace, solver.escapes)
-        self.any_string = Loop(self._common.home, self._common.last)
-        self.free_string = Loop(self._common.free_home, self._common.free_last)
+        self.any_string = Loop(self._common.any_string_state, self._common.any_string_last)
+        self.free_string = Loop(self._common.free_string_state, self._common.free_string_last)
         self._marked_string = self.any_string._replace(marked=True)
         self._marked_free_string = self.free_string._replace(marked=True)
-        self.reading = LexerTable(limits, self._common.table)
+        self.lexer_table = LexerTable(limits, self._common.table)
         self.actions = ActionTable()
         self.frames: list[Frame] = [Frame(ParsePosition.DONE, ())]
         self._ids: dict[tuple[ParsePosition, Alternatives], int] = {}
@@ -113,7 +113,7 @@ class FrameTable:
         self._item_bytes = 0
         self._lexers: list[JsonLexer] = [self._common.nothing]
         self._lexer_of_position: dict[ParsePosition, JsonLexer] = {
-            phase: self._common.blanks for phase in ParsePosition if phase not in READS_LEXEME
+            position: self._common.blanks for position in ParsePosition if position not in READS_LEXEME
         }
         self._lexer_of_position |= dict.fromkeys(AFTER_SEPARATOR, self._common.blanks_behind)
         self._lexer_of_position |= {ParsePosition.DONE: self._common.nothing, ParsePosition.ROOT: self._common.at_root}
@@ -123,34 +123,34 @@ class FrameTable:
         self._ending_ids: dict[int, int] = {1: _FIRST_ONLY}
         self._of_member = np.zeros((len(OF_MEMBER), NEAR + 1), np.int64)
         self._of_member[-1] = MISS  # the lexer of the key is not known yet
-        self._of_member[:, NEAR] = [self._lexer_of_position[phase].begin(self.reading) for phase in OF_MEMBER]
+        self._of_member[:, NEAR] = [self._lexer_of_position[position].begin(self.lexer_table) for position in OF_MEMBER]
 
     # ------------------------------------------------------------------ frames
 
-    def frame(self, phase: ParsePosition, items: Alternatives) -> int:
+    def frame(self, position: ParsePosition, alternatives: Alternatives) -> int:
         """Return the number of a frame; `DEAD` without alternatives."""
-        if not items:
+        if not alternatives:
             return DEAD
-        number = self._ids.get((phase, items))
+        number = self._ids.get((position, alternatives))
         if number is None:
             number = len(self.frames)
             self._limits.check("places of a document", number, self._limits.configurations, "configurations")
-            checkpoint(8 + len(items))
-            self._count_item_bytes(items)
-            lexer = self._lexer_of(phase, items)
-            self._ids[phase, items] = number
-            self.frames.append(Frame(phase, items))
+            checkpoint(8 + len(alternatives))
+            self._count_item_bytes(alternatives)
+            lexer = self._lexer_of(position, alternatives)
+            self._ids[position, alternatives] = number
+            self.frames.append(Frame(position, alternatives))
             self._follows_text.append(None)
             self._lexers.append(lexer)
-            self.actions.begin(number, lexer.begin(self.reading))
+            self.actions.begin(number, lexer.begin(self.lexer_table))
         return number
 
-    def _count_item_bytes(self, items: Alternatives) -> None:
+    def _count_item_bytes(self, alternatives: Alternatives) -> None:
         """Count the items that a new frame remembers because another one may not equal them.
 
         They come from the texts, so only this count bounds what many texts leave in one automaton.
         """
-        for state, _ in items:
+        for state, _ in alternatives:
             if isinstance(state, ArrayState) and state.seen:
                 self._item_bytes += _OF_FRAME + sum(map(_length, state.seen))
         self._limits.check(
@@ -160,37 +160,41 @@ class FrameTable:
             "configurations",
         )
 
-    def _lexer_of(self, phase: ParsePosition, items: Alternatives) -> JsonLexer:
+    def _lexer_of(self, position: ParsePosition, alternatives: Alternatives) -> JsonLexer:
         """Return the lexer of a frame."""
-        lexer = self._lexer_of_position.get(phase)
+        lexer = self._lexer_of_position.get(position)
         if lexer is not None:
             return lexer
-        match phase:
+        match position:
             case ParsePosition.WORD:
-                return self._common.words[items[0][0]]
+                return self._common.words[alternatives[0][0]]
             case ParsePosition.STRING:
-                return self._factory.strings(tuple([language for language, _ in items]))
+                return self._factory.strings(tuple([language for language, _ in alternatives]))
             case ParsePosition.NUMBER:
-                return self._factory.numbers(tuple([piece.language for piece, _ in items]))
+                return self._factory.numbers(tuple([piece.language for piece, _ in alternatives]))
             case _:
-                return self._factory.keys(tuple([alternative for alternative, _ in items]))
+                return self._factory.keys(tuple([alternative for alternative, _ in alternatives]))
 
     def widen(self, state: int, longest: int) -> int:
         """Return a lexer state that more frames share and that is equivalent for inputs of up to `longest` bytes."""
-        lexer, name = self.reading.owners[state]
+        lexer, name = self.lexer_table.owners[state]
         if isinstance(lexer, BoundedLexer):
-            return lexer.relaxed(self.reading, name, longest) or state
+            return lexer.relaxed(self.lexer_table, name, longest) or state
         return state
 
     def loop_at(self, state: int) -> Loop | None:
         """Return the loop of any string, if a lexer state between two characters is equivalent to it."""
-        if state == self._common.home:
+        if state == self._common.any_string_state:
             return self.any_string
-        if state == self._common.free_home:
+        if state == self._common.free_string_state:
             return self.free_string
-        lexer, name = self.reading.owners[state]
+        lexer, name = self.lexer_table.owners[state]
         if isinstance(lexer, NameLexer) and lexer.is_between(name):
-            return self._marked_string if lexer.home == self._common.home else self._marked_free_string
+            return (
+                self._marked_string
+                if lexer.any_string_state == self._common.any_string_state
+                else self._marked_free_string
+            )
         if isinstance(lexer, KeyLexer) and lexer.is_like_any_string(name):
             return self._marked_string
         if isinstance(lexer, CountedString) and name[1] == 0:
@@ -204,8 +208,8 @@ class FrameTable:
         Returns:
             The new numbers of the states that are kept.
         """
-        old, kept = self.reading, len(self._common.table)
-        self.reading = table = LexerTable(self._limits, self._common.table)
+        old, kept = self.lexer_table, len(self._common.table)
+        self.lexer_table = table = LexerTable(self._limits, self._common.table)
         for lexer, _ in old.owners[kept:]:
             if lexer is not None:
                 lexer.ids.clear()
@@ -222,7 +226,7 @@ class FrameTable:
 
     def may_have_loop(self, state: int) -> bool:
         """Return whether a lexer state may be in a loop of its own: within a constrained string."""
-        lexer, name = self.reading.owners[state]
+        lexer, name = self.lexer_table.owners[state]
         if isinstance(lexer, KeyLexer):
             return lexer.is_off_names(name)
         return isinstance(lexer, StringLexer) and lexer.may_have_loop(name)
@@ -235,10 +239,10 @@ class FrameTable:
         return known
 
     def _must_follow(self, frame: Frame) -> bool:
-        if frame.phase is ParsePosition.IN_ITEM:
-            return any(transition.place.case.distinct is not None for transition, _ in frame.items)
-        if frame.phase is ParsePosition.KEY:
-            states = (state for state, _ in frame.items)
+        if frame.position is ParsePosition.IN_ITEM:
+            return any(transition.place.case.distinct is not None for transition, _ in frame.alternatives)
+        if frame.position is ParsePosition.KEY:
+            states = (state for state, _ in frame.alternatives)
             return any(state.case.allowed(state)[1] and not state.case.forgets(state) for state in states)
         return False
 
@@ -250,7 +254,7 @@ class FrameTable:
 
     def accepts_number(self, frame: int, state: int) -> bool:
         """Return whether a number in a lexer state may end."""
-        lexer, name = self.reading.owners[state]
+        lexer, name = self.lexer_table.owners[state]
         return isinstance(lexer, NumberLexer) and bool(lexer.accepting(name))
 
     # ------------------------------------------------------------------ actions
@@ -262,23 +266,23 @@ class FrameTable:
         if action != MISS:
             return action
         here = self.frames[frame]
-        if here.phase not in ENDS_OF_WHITESPACE:
+        if here.position not in ENDS_OF_WHITESPACE:
             action = self._end_lexeme(here, self._lexers[frame], symbol)
             table.put(frame, symbol, action)
             return action
         # A vocabulary walk that meets one structural byte meets nearly all.
-        known = self._values(frame) if here.phase in BEFORE_VALUE else {}
-        for each in ENDS_OF_WHITESPACE[here.phase]:
+        known = self._values(frame) if here.position in BEFORE_VALUE else {}
+        for each in ENDS_OF_WHITESPACE[here.position]:
             known[each] = self._structure(here, each)
         table.put_near(frame, known)
         return known.get(symbol, DEAD)
 
     def _values(self, number: int) -> dict[int, int]:
         """Return the actions of a frame where a value begins, by symbol; they depend on the goals of the value."""
-        phase, transitions = self.frames[number]
+        position, transitions = self.frames[number]
         checkpoint(8 + len(transitions))
         below = number  # the frame below the value
-        if phase not in (ParsePosition.ROOT, ParsePosition.VALUE):
+        if position not in (ParsePosition.ROOT, ParsePosition.VALUE):
             if any(UNKNOWN_VALUE in state.seen for state, _ in transitions):
                 return dict.fromkeys(KIND_OF, ASK)
             transitions = merge(
@@ -310,15 +314,15 @@ class FrameTable:
         return known
 
     def _end_lexeme(self, frame: Frame, lexer: JsonLexer, symbol: int) -> int:
-        match frame.phase:
+        match frame.position:
             case ParsePosition.WORD:
-                return self._pop([mask for _, mask in frame.items])
+                return self._pop([mask for _, mask in frame.alternatives])
             case ParsePosition.STRING | ParsePosition.NUMBER:
                 accepting = lexer.labels[symbol]
                 if isinstance(accepting, TextGate):
                     return ASK
-                masks = [mask for i, (_, mask) in enumerate(frame.items) if accepting >> i & 1]
-                return self._pop(masks, again=frame.phase is ParsePosition.NUMBER)
+                masks = [mask for i, (_, mask) in enumerate(frame.alternatives) if accepting >> i & 1]
+                return self._pop(masks, again=frame.position is ParsePosition.NUMBER)
             case _:
                 return self._key_ended(frame, lexer, symbol, UNKNOWN_KEY)
 
@@ -329,10 +333,10 @@ class FrameTable:
 
     def _key_ended(self, frame: Frame, lexer: JsonLexer, symbol: int, key: str) -> int:
         label = lexer.labels[symbol]
-        checkpoint(8 + len(frame.items))
+        checkpoint(8 + len(frame.alternatives))
         transitions: list[tuple[ObjectTransition, int]] = []
         if isinstance(lexer, KeyLexer) and not isinstance(label, str):
-            ends = tuple(zip(label, frame.items, strict=True))
+            ends = tuple(zip(label, frame.alternatives, strict=True))
             if key == UNKNOWN_KEY and any(
                 at and at.cells and not alternative.case.forgets(alternative) for at, (alternative, _) in ends
             ):
@@ -340,7 +344,7 @@ class FrameTable:
             for at, (alternative, mask) in ends:
                 transitions += ((transition, mask) for transition in (at.moves(alternative, key) if at else ()))
         else:
-            for alternative, mask in frame.items:
+            for alternative, mask in frame.alternatives:
                 transitions += (
                     (transition, mask)
                     for transition in alternative.case.moves_of(alternative, key if label == OTHER_KEY else label)
@@ -354,8 +358,8 @@ class FrameTable:
 
     def _member(self, transition: ObjectTransition, mask: int) -> int:
         """Return the frame after a key, and make those up to the next key, which nearly every text visits."""
-        items, then = ((transition, mask),), ((transition.place, mask),)
-        known = self._ids.get((ParsePosition.AFTER_KEY, items))
+        alternatives, then = ((transition, mask),), ((transition.place, mask),)
+        known = self._ids.get((ParsePosition.AFTER_KEY, alternatives))
         if known is not None:
             return known
         tops, case = self._value_frames((transition.goal,)), transition.place.case
@@ -365,12 +369,12 @@ class FrameTable:
         known = self._ids.get((ParsePosition.AFTER_MEMBER, then))  # from another key
         phases = OF_MEMBER[:2] if known is not None else OF_MEMBER if goes_on else OF_MEMBER[:3]
         self._limits.check("places of a document", first + len(phases), self._limits.configurations, "configurations")
-        for number, phase in enumerate(phases, first):
-            frame = Frame(phase, items if number <= value else then)
+        for number, position in enumerate(phases, first):
+            frame = Frame(position, alternatives if number <= value else then)
             self._ids[frame] = number
             self.frames.append(frame)
             self._follows_text.append(False)
-            self._lexers.append(self._lexer_of_position[phase])
+            self._lexers.append(self._lexer_of_position[position])
         self.actions.begin_all(first, self._of_member[: len(phases)])
         near = self.actions.near
         near[first, COLON] = encode(STAY, value)
@@ -385,27 +389,31 @@ class FrameTable:
         return first
 
     def _structure(self, frame: Frame, symbol: int) -> int:
-        phase, items = frame
-        checkpoint(4 + len(items))
+        position, alternatives = frame
+        checkpoint(4 + len(alternatives))
         if symbol == QUOTE:
-            if any(UNKNOWN_KEY in alternative.extras for alternative, _ in items):
+            if any(UNKNOWN_KEY in alternative.extras for alternative, _ in alternatives):
                 return ASK
-            return self._stay(ParsePosition.KEY, _with_members(items))
+            return self._stay(ParsePosition.KEY, _with_members(alternatives))
         if symbol == COLON:
-            return self._stay(ParsePosition.VALUE, items)
-        if symbol == COMMA and phase is ParsePosition.AFTER_MEMBER:
-            return self._stay(ParsePosition.MEMBER, _with_members(items))
+            return self._stay(ParsePosition.VALUE, alternatives)
+        if symbol == COMMA and position is ParsePosition.AFTER_MEMBER:
+            return self._stay(ParsePosition.MEMBER, _with_members(alternatives))
         if symbol == COMMA:
-            open_items = [alternative for alternative, _ in items if UNKNOWN_VALUE in alternative.seen]
+            open_items = [alternative for alternative, _ in alternatives if UNKNOWN_VALUE in alternative.seen]
             if open_items:
-                return self._stay(ParsePosition.ITEM, items) if all(p.case.has_spare(p) for p in open_items) else ASK
-            return self._stay(ParsePosition.ITEM, tuple([item for item in items if item[0].case.moves(item[0])]))
+                return (
+                    self._stay(ParsePosition.ITEM, alternatives)
+                    if all(p.case.has_spare(p) for p in open_items)
+                    else ASK
+                )
+            return self._stay(ParsePosition.ITEM, tuple([item for item in alternatives if item[0].case.moves(item[0])]))
         return self._pop(
-            [mask for alternative, mask in items if alternative.case.can_close(alternative)]
+            [mask for alternative, mask in alternatives if alternative.case.can_close(alternative)]
         )  # a closing bracket
 
-    def _stay(self, phase: ParsePosition, items: Alternatives) -> int:
-        following = self.frame(phase, items)
+    def _stay(self, position: ParsePosition, alternatives: Alternatives) -> int:
+        following = self.frame(position, alternatives)
         return encode(STAY, following) if following else DEAD
 
     # ------------------------------------------------------------------ values end
@@ -445,8 +453,8 @@ class FrameTable:
 
     def after_value(self, below: int, number: int, value: Value) -> int:
         """Return the frame that continues below an ended item whose value is known; otherwise as `after`."""
-        phase, transitions = self.frames[below]
-        if phase is ParsePosition.ROOT:
+        position, transitions = self.frames[below]
+        if position is ParsePosition.ROOT:
             return self.frame(ParsePosition.DONE, ((None, 1),))
         ended = self._endings[number]
         checkpoint(4 + len(transitions))
@@ -463,6 +471,6 @@ class FrameTable:
             if state is not None:
                 alternatives.append((state, mask))
         return self.frame(
-            ParsePosition.AFTER_ITEM if phase is ParsePosition.IN_ITEM else ParsePosition.AFTER_MEMBER,
+            ParsePosition.AFTER_ITEM if position is ParsePosition.IN_ITEM else ParsePosition.AFTER_MEMBER,
             merge(alternatives),
         )

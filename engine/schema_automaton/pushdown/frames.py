@@ -53,12 +53,12 @@ class Frame(NamedTuple):
     """One nesting level with all alternatives that the text allows so far.
 
     Attributes:
-        phase: the parser's position within the level.
-        items: the alternatives, each with the alternatives of the frame below that it belongs to, as a bit set.
+        position: the parser's position within the level.
+        alternatives: the alternatives, each with the alternatives of the frame below that it belongs to, as a bit set.
     """
 
-    phase: ParsePosition
-    items: Alternatives
+    position: ParsePosition
+    alternatives: Alternatives
 
 
 class Root(NamedTuple):

@@ -44,13 +44,13 @@ class LexemeCompletions:
     """The lexeme completions of all lexer states of one grammar.
 
     Attributes:
-        reading: the lexer states.
+        lexer_table: the lexer states.
         alphabet: the bytes that a completion may contain; None for all.
         steps: the number of states expanded so far.
     """
 
-    def __init__(self, reading: LexerTable, legible: bytes, alphabet: Alphabet) -> None:
-        self.reading = reading
+    def __init__(self, lexer_table: LexerTable, legible: bytes, alphabet: Alphabet) -> None:
+        self.lexer_table = lexer_table
         self.alphabet = alphabet
         self.steps = 0
         self._legible = legible
@@ -80,7 +80,7 @@ class LexemeCompletions:
 
     def most(self, state: int) -> int | None:
         """Return the most completions that a lexer state can have; None if that is not known."""
-        lexer, _ = self.reading.owners[state]
+        lexer, _ = self.lexer_table.owners[state]
         if isinstance(lexer, BoundedLexer):
             return 1
         if isinstance(lexer, HostNameLexer):
@@ -94,30 +94,30 @@ class LexemeCompletions:
         exits = self._exits.get(state)
         if exits is None:
             self.steps += 1
-            self.reading.complete(state)
-            row = self.reading.rows[state].tolist()
+            self.lexer_table.complete(state)
+            row = self.lexer_table.rows[state].tolist()
             chosen: dict[int, bytes] = {}
             for byte in self._legible:
                 if row[byte] != DEAD:
                     chosen.setdefault(row[byte], bytes((byte,)))
-            if isinstance(self.reading.owners[state][0], NumberLexer):
+            if isinstance(self.lexer_table.owners[state][0], NumberLexer):
                 # The byte after a number ends it and is read again; at the end of the text there is none.
                 for byte in BEHIND_NUMBER:
                     if row[byte] < DEAD:
                         chosen.setdefault(row[byte], bytes((byte,)))
             ends = [exit_ for exit_ in chosen.items() if exit_[0] < DEAD]
-            blank = isinstance(self.reading.owners[state][0], WhitespaceLexer)
+            blank = isinstance(self.lexer_table.owners[state][0], WhitespaceLexer)
             exits = self._exits[state] = ends if blank and ends else list(chosen.items())
         return exits
 
-    def lacks(self, state: int) -> int | None:
+    def min_remaining(self, state: int) -> int | None:
         """Return a lower bound of the bytes before the one that ends the lexeme; None if it has no completion.
 
         The bound is 0 except for strings, which can be long.
         """
-        lexer, name = self.reading.owners[state]
+        lexer, name = self.lexer_table.owners[state]
         if isinstance(lexer, BoundedLexer):
-            return lexer.lacks(name, self.alphabet)
+            return lexer.min_remaining(name, self.alphabet)
         if not isinstance(lexer, StringLexer):
             return 0
         lacking: list[int] = []
@@ -169,10 +169,10 @@ class _Search:
                 if symbol_of(following) not in self._symbols:
                     self._push(read, read, state, following, byte)
             elif following not in self._came or read + 1 < self._came[following][0]:
-                lacks = completions.lacks(following)
-                if lacks is not None:
+                missing = completions.min_remaining(following)
+                if missing is not None:
                     self._came[following] = read + 1, state, byte
-                    self._push(max(least, read + 1 + lacks), read + 1, following)
+                    self._push(max(least, read + 1 + missing), read + 1, following)
 
     def _text(self, state: int) -> bytes:
         pieces: list[bytes] = []

@@ -35,17 +35,17 @@ _ANY_OTHER: Final = 0
 def properties(automaton: ByteAutomaton, frame_table: FrameTable, configuration: int) -> NextProperties:
     """Return the properties that may come next; none if no key is open or may begin."""
     _, (frame, *_) = automaton.stack_top(configuration, 1)
-    phase = frame_table.frames[frame].phase
-    if phase is ParsePosition.KEY:
+    position = frame_table.frames[frame].position
+    if position is ParsePosition.KEY:
         return _ends(automaton, frame_table, configuration)
-    for text in _BEFORE_KEY.get(phase, ()):
-        within = automaton.run(configuration, text)
-        if within != DEAD:
-            _, (frame, *_) = automaton.stack_top(within, 1)
+    for text in _BEFORE_KEY.get(position, ()):
+        in_key = automaton.run(configuration, text)
+        if in_key != DEAD:
+            _, (frame, *_) = automaton.stack_top(in_key, 1)
             # After an item of an array it may be a string.
             return (
-                _ends(automaton, frame_table, within)
-                if frame_table.frames[frame].phase is ParsePosition.KEY
+                _ends(automaton, frame_table, in_key)
+                if frame_table.frames[frame].position is ParsePosition.KEY
                 else NextProperties()
             )
     return NextProperties()
@@ -54,8 +54,8 @@ def properties(automaton: ByteAutomaton, frame_table: FrameTable, configuration:
 def _ends(automaton: ByteAutomaton, frame_table: FrameTable, configuration: int) -> NextProperties:
     """Return the names that may complete the open key."""
     state, (frame, *_) = automaton.stack_top(configuration, 1)
-    reading = frame_table.reading
-    lexer, _ = reading.owners[frame_table.actions.start(frame)]
+    lexer_table = frame_table.lexer_table
+    lexer, _ = lexer_table.owners[frame_table.actions.start(frame)]
     assert lexer is not None
     names: dict[str, None] = {}
     others = False
@@ -63,13 +63,13 @@ def _ends(automaton: ByteAutomaton, frame_table: FrameTable, configuration: int)
     todo, escaped, seen = deque([state]), deque[int](), {state}
     while (todo or escaped) and len(seen) < most and len(names) < _MOST_NAMES:
         here = (todo or escaped).popleft()
-        owner, _ = reading.owners[here]
+        owner, _ = lexer_table.owners[here]
         assert owner is not None
         if owner.ids is not lexer.ids and not isinstance(owner, Names):  # the key has left the names
             others = others or automaton.stack_action(frame, _ANY_OTHER) != DEAD
             continue
-        reading.complete(here)
-        row = reading.rows[here].tolist()
+        lexer_table.complete(here)
+        row = lexer_table.rows[here].tolist()
         for entry in dict.fromkeys(row):
             if entry > DEAD and entry not in seen:
                 seen.add(entry)
