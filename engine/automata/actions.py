@@ -121,7 +121,13 @@ class ActionTable:
         return self._known.get(frame << 32 | symbol, MISS)
 
     def put(self, frame: int, symbol: int, action: Action) -> None:
-        """Add an action."""
+        """Add an action.
+
+        Args:
+            frame: the frame.
+            symbol: the symbol that ends the lexeme, or an `ENDING` of the frame above.
+            action: the encoded action; for an `ENDING` the frame that continues, or 0.
+        """
         if symbol < NEAR:
             self.near[frame, symbol] = action
             return

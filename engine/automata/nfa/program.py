@@ -243,7 +243,13 @@ class _Assembler:
         self._look_ids: dict[object, int] = {}
 
     def rule(self, name: str, node: Node, span: Span) -> RuleProgram:
-        """Emit a rule."""
+        """Emit a rule.
+
+        Args:
+            name: the name of the rule.
+            node: what it matches.
+            span: the location of its name.
+        """
         self._end = self.emit(Return())
         # A rule that matches nothing is never called.
         start = self._end if isinstance(node, Never) else self.node(node, self._end)

@@ -151,7 +151,13 @@ class ThreadMachine:
     # ------------------------------------------------------------------ steps
 
     def step(self, threads: Threads, byte_class: int, past: Past) -> Threads:
-        """Return the threads after a byte of the class; `past` is the verdict at the position after it."""
+        """Return the threads after a byte of the class; `past` is the verdict at the position after it.
+
+        Args:
+            threads: the configuration.
+            byte_class: the class of the byte.
+            past: the verdicts of the look-behinds at the position after the byte.
+        """
         if len(threads) == 1:
             alone = self._step_thread(next(iter(threads)), byte_class, past)
             return self._all_threads(alone, past) if alone.is_open else alone.threads

@@ -131,13 +131,25 @@ class Arena:
         return TypeIn(kinds, location)
 
     def least(self, value: Fraction, strict: bool, location: Place) -> Formula:
-        """Assert a lower bound of numbers."""
+        """Assert a lower bound of numbers.
+
+        Args:
+            value: the bound.
+            strict: whether the bound itself is excluded.
+            location: the source location.
+        """
         return self.intern(
             ("least", *value.as_integer_ratio(), strict), lambda: Minimum(value, strict, location), location
         )
 
     def most(self, value: Fraction, strict: bool, location: Place) -> Formula:
-        """Assert an upper bound of numbers."""
+        """Assert an upper bound of numbers.
+
+        Args:
+            value: the bound.
+            strict: whether the bound itself is excluded.
+            location: the source location.
+        """
         return self.intern(
             ("most", *value.as_integer_ratio(), strict), lambda: Maximum(value, strict, location), location
         )
@@ -155,7 +167,13 @@ class Arena:
         return self.intern(("multiple", 1, 1, True), lambda: MultipleOf(Fraction(1), True, location), location)
 
     def length(self, least: int, most: int | None, location: Place) -> Formula:
-        """Assert the length of strings, in characters; `most` is None for no upper bound."""
+        """Assert the length of strings, in characters; `most` is None for no upper bound.
+
+        Args:
+            least: the fewest characters.
+            most: the most characters; None for no bound.
+            location: the source location.
+        """
         if most is not None and most < least:
             return self.false
         return self.intern(("length", least, most), lambda: Length(least, most, location), location)
@@ -207,7 +225,13 @@ class Arena:
         return known
 
     def among(self, values: Iterable[Value], location: Place, *, seen: bool = False) -> Formula:
-        """Assert that the value is one of these; `seen` as in `EnumValues`."""
+        """Assert that the value is one of these; `seen` as in `EnumValues`.
+
+        Args:
+            values: the values, in source order.
+            location: the source location.
+            seen: whether they are the earlier items of an array, see `EnumValues`.
+        """
         these = tuple(dict.fromkeys(values))
         if not these:
             return self.false
@@ -251,29 +275,61 @@ class Arena:
         )
 
     def some_member(self, keys: Formula, value: Formula, location: Place) -> Formula:
-        """Assert that some member with such a key has a value that satisfies a formula."""
+        """Assert that some member with such a key has a value that satisfies a formula.
+
+        Args:
+            keys: a formula over strings.
+            value: what the member's value must satisfy.
+            location: the source location.
+        """
         return self.negate(self.members(keys, self.negate(value), location))
 
     def member_count(self, least: int, most: int | None, location: Place) -> Formula:
-        """Assert the number of members. Two bounds are two assertions, since the negation of a bound is one bound."""
+        """Assert the number of members. Two bounds are two assertions, since the negation of a bound is one bound.
+
+        Args:
+            least: the lower bound.
+            most: the upper bound; None for none.
+            location: the source location.
+        """
         if most is not None and least:
             return self.all_of((self.member_count(least, None, location), self.member_count(0, most, location)))
         return self.intern(("member count", least, most), lambda: MemberCount(least, most, location), location)
 
     def items(self, first: int, end: int | None, value: Formula, location: Place) -> Formula:
-        """Assert that the items with an index from `first` up to `end` (None: no end) satisfy a formula."""
+        """Assert that the items with an index from `first` up to `end` (None: no end) satisfy a formula.
+
+        Args:
+            first: the first index.
+            end: the index after the last one; None for no end.
+            value: what the items must satisfy.
+            location: the source location.
+        """
         if value is self.true or (end is not None and end <= first):
             return self.true
         return self.intern(("items", first, end, value), lambda: Items(first, end, value, location), location)
 
     def item_count(self, least: int, most: int | None, location: Place) -> Formula:
-        """Assert the number of items. Two bounds are two assertions, since the negation of a bound is one bound."""
+        """Assert the number of items. Two bounds are two assertions, since the negation of a bound is one bound.
+
+        Args:
+            least: the lower bound.
+            most: the upper bound; None for none.
+            location: the source location.
+        """
         if most is not None and least:
             return self.all_of((self.item_count(least, None, location), self.item_count(0, most, location)))
         return self.intern(("item count", least, most), lambda: ItemCount(least, most, location), location)
 
     def contains(self, value: Formula, least: int, most: int | None, location: Place) -> Formula:
-        """Assert the number of items that satisfy a formula; two bounds are two assertions, as for counts."""
+        """Assert the number of items that satisfy a formula; two bounds are two assertions, as for counts.
+
+        Args:
+            value: what the counted items satisfy.
+            least: the lower bound.
+            most: the upper bound; None for none.
+            location: the source location.
+        """
         if most is not None and least:
             return self.all_of((self.contains(value, least, None, location), self.contains(value, 0, most, location)))
         return self.intern(("contains", value, least, most), lambda: Contains(value, least, most, location), location)
@@ -294,7 +350,13 @@ class Arena:
         return self._join(items, Or, self.false, self.true)
 
     def about(self, kind: JsonType, item: Formula, location: Place) -> Formula:
-        """Assert a formula of values of one JSON type; values of other types are not constrained."""
+        """Assert a formula of values of one JSON type; values of other types are not constrained.
+
+        Args:
+            kind: the JSON type.
+            item: what its values must satisfy.
+            location: the source location.
+        """
         before = self.has_choices
         these = frozenset((kind,))
         guard = self.intern(("kinds", these), lambda: TypeIn(these, location))  # implied, so no duplicate location

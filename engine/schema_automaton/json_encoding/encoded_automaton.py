@@ -188,7 +188,13 @@ class EncodedAutomaton:
         return [each for each in self.spelling.below[node] if paths.alive[each]]
 
     def entered(self, at: int, node: int, below: list[int]) -> list[int]:
-        """Return the states at live nodes that are reached from a node."""
+        """Return the states at live nodes that are reached from a node.
+
+        Args:
+            at: the state of the automaton over classes before the character.
+            node: the node, 0 between two characters.
+            below: the nodes that are reached from it, as `below` returns them.
+        """
         if node or not self._merges:
             return [within(at, each) for each in below]
         targets, narrow = self.ways(at).targets, self.spelling.narrow

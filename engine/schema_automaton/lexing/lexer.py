@@ -101,7 +101,14 @@ class JsonLexer:
 
     @abstractmethod
     def fill(self, table: LexerTable, number: int, state: Any, byte: int) -> None:
-        """Compute the entry of a state for a byte, and the entries that come with it."""
+        """Compute the entry of a state for a byte, and the entries that come with it.
+
+        Args:
+            table: the table to fill.
+            number: the number of the state in the table.
+            state: the lexer's own name of the state.
+            byte: the byte that was requested.
+        """
 
 
 class LexerTable:
@@ -147,7 +154,13 @@ class LexerTable:
         return [ids[state] if state in ids else self.state(lexer, state) for state in states]
 
     def run(self, lexer: JsonLexer, states: list[Any], entry: int = MISS) -> int:
-        """Number new states of a lexer consecutively and fill their rows with an entry; return the first number."""
+        """Number new states of a lexer consecutively and fill their rows with an entry; return the first number.
+
+        Args:
+            lexer: the lexer.
+            states: its states, none of which has a number yet.
+            entry: the entry of all bytes.
+        """
         first = len(self.owners)
         if first + len(states) > self._end:
             self._reserve(first + len(states))

@@ -50,5 +50,11 @@ def step(mode: Whitespace, state: int, byte: int, *, after_separator: bool) -> i
 
 
 def is_complete(mode: Whitespace, state: int, *, after_separator: bool) -> bool:
-    """Return whether a token may follow."""
+    """Return whether a token may follow.
+
+    Args:
+        mode: the option.
+        state: the state of the white space.
+        after_separator: whether it follows a comma or a colon.
+    """
     return mode is not Whitespace.ONE_SPACE or not after_separator or state == 1

@@ -121,7 +121,7 @@ class NumberLanguage:
                 raise ValueError("zero divides nothing")
             object.__setattr__(self, name, divisors)
         digits = DigitAutomaton(self._side(1), self._side(-1), whole=self.integer, plain=self.plain)
-        object.__setattr__(self, "_reader", digits)
+        object.__setattr__(self, "_digits", digits)
 
     def _side(self, sign: int) -> MantissaBound:
         lower = _tightest(max, self.minimum, self.exclusive_minimum)

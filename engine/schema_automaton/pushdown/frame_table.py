@@ -327,7 +327,13 @@ class FrameTable:
                 return self._key_ended(frame, lexer, symbol, UNKNOWN_KEY)
 
     def act_on_key(self, number: int, symbol: int, key: str) -> int:
-        """Return the stack action when a key ends, given its text."""
+        """Return the stack action when a key ends, given its text.
+
+        Args:
+            number: the frame.
+            symbol: the symbol with which the key ends.
+            key: the decoded key.
+        """
         frame, lexer = self.frames[number], self._lexers[number]
         return self._key_ended(frame, lexer, symbol, key)
 
@@ -452,7 +458,13 @@ class FrameTable:
         return following
 
     def after_value(self, below: int, number: int, value: Value) -> int:
-        """Return the frame that continues below an ended item whose value is known; otherwise as `after`."""
+        """Return the frame that continues below an ended item whose value is known; otherwise as `after`.
+
+        Args:
+            below: the frame below.
+            number: the number of the ending.
+            value: the item; `UNKNOWN_VALUE` if it was not examined.
+        """
         position, transitions = self.frames[below]
         if position is ParsePosition.ROOT:
             return self.frame(ParsePosition.DONE, ((None, 1),))

@@ -33,7 +33,13 @@ _ANY_OTHER: Final = 0
 
 
 def properties(automaton: ByteAutomaton, frame_table: FrameTable, configuration: int) -> NextProperties:
-    """Return the properties that may come next; none if no key is open or may begin."""
+    """Return the properties that may come next; none if no key is open or may begin.
+
+    Args:
+        automaton: the automaton.
+        frame_table: its frames.
+        configuration: a live configuration.
+    """
     _, (frame, *_) = automaton.stack_top(configuration, 1)
     position = frame_table.frames[frame].position
     if position is ParsePosition.KEY:

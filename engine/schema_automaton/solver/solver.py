@@ -164,7 +164,7 @@ class SchemaSolver:
         return size
 
     def mark_provisional(self) -> None:
-        """Mark the current answer as provisional, so that nothing that depends on it is memoised."""
+        """Mark the current answer as provisional: no check within the outermost one memoises what rests on it."""
         self._epoch += 1
 
     def is_live(self, known: dict[_State, bool], state: _State, judge: Callable[[_State], bool]) -> bool:

@@ -149,7 +149,13 @@ class _OneEach(ByteCosts):
 
 
 def json_spelled(node: Node, limits: Limits, escapes: Escapes) -> Program | None:
-    """Return the program of a node with each character in all of its encodings within a JSON string."""
+    """Return the program of a node with each character in all of its encodings within a JSON string.
+
+    Args:
+        node: the node, over decoded characters.
+        limits: the limits of the program.
+        escapes: the escapes that strings may contain.
+    """
     return assemble(simplify(node), limits, partial(json_automaton, escapes=escapes))
 
 

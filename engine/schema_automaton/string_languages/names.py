@@ -163,7 +163,13 @@ class NameTrie:
         return self._letters[node]
 
     def step(self, state: TrieState, byte: int, allowed: int) -> TrieState | None:
-        """Return the state after a byte, if one of the strings in the bit set `allowed` can be reached by it."""
+        """Return the state after a byte, if one of the strings in the bit set `allowed` can be reached by it.
+
+        Args:
+            state: the state before the byte.
+            byte: the byte.
+            allowed: the strings, as a bit set.
+        """
         for each, following, below in self.steps(state):
             if each == byte:
                 return following if below & allowed else None
