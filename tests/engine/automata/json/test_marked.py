@@ -60,7 +60,9 @@ def test_names_are_read_as_the_trie_steps(names, allowed, texts, mode):
 @given(NAMES, st.lists(SPELLINGS, max_size=8), MODES, st.booleans())
 def test_marked_strings_are_any_strings_with_some_told_apart(names, texts, mode, free):
     trie, shared = NameTrie(names, mode), SHARED[mode]
-    home, language = (shared.free_string_state, shared.free_string) if free else (shared.any_string_state, shared.any_string)
+    home, language = (
+        (shared.free_string_state, shared.free_string) if free else (shared.any_string_state, shared.any_string)
+    )
     table, reader = new_table(mode), NameLexer(trie, lambda name: "" if name is None else f"={name}", home)
     for text in [*texts, *trie.names]:
         entry = read(table, reader, text.encode())

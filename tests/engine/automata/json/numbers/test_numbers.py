@@ -172,7 +172,7 @@ def test_the_witness_is_in_the_set(language):
 def test_at_the_edge_of_the_reach_there_is_no_dead_end_and_no_wrong_accept(language, beyond, bytes_):
     positive, negative = language._digits.sides
     short = max(positive.reach, negative.reach) - 64 + beyond
-    object.__setattr__(language, "_reader", DigitAutomaton(positive, negative, whole=language.integer, reach=short))
+    object.__setattr__(language, "_digits", DigitAutomaton(positive, negative, whole=language.integer, reach=short))
     state = language.start
     text = b""
     for byte in bytes_ * 3:
