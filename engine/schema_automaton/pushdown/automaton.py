@@ -406,7 +406,7 @@ class JsonAutomaton:
                 language = alternative if isinstance(lexer, NumberLexer) else lexer.languages[i]
                 spans = language.spans(name[i]) if name[i] is not None else ()
             elif isinstance(alternative, ObjectState):
-                reads_key = phase is ParsePosition.KEY
+                reads_key = position is ParsePosition.KEY
                 key = _key_of(alternative, lexer, name, i) if reads_key else alternative.case.allowed(alternative)
                 spans = alternative.case.key_spans(key[0], has_others=bool(key[1]))
             else:
