@@ -379,11 +379,6 @@ def test_a_grammar_edited_mid_trace(desk):
     desk.wait(lambda: desk.output == before)
 
 
-@pytest.mark.parametrize("command", ["tests.check", "tests.add", "tests.paste", "tests.failure", "view.tests"])
-def test_every_command_can_be_triggered_at_any_time(desk, command):
-    desk.window.commands[command].trigger()
-
-
 def test_a_saved_trace_is_read_from_a_file(desk, tmp_path):
     desk.open("a+b")
     desk.window.commands["run.run"].trigger()

@@ -1,0 +1,57 @@
+"""Every command can be triggered at any time: in an empty window, with a grammar and a model, and after a step."""
+
+import pytest
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog, QMessageBox
+
+from app.actions import COMMANDS
+
+LAST = "file.quit"
+
+
+@pytest.fixture
+def answered(monkeypatch):
+    """Cancel every dialog that would wait for the user, and discard changes; return what was asked for."""
+    asked = []
+
+    def answer(name, result):
+        return lambda *_args, **_options: asked.append(name) or result
+
+    for name in ("getOpenFileName", "getSaveFileName"):
+        monkeypatch.setattr(QFileDialog, name, answer(name, ("", "")))
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", answer("getExistingDirectory", ""))
+    monkeypatch.setattr(QInputDialog, "getText", answer("getText", ("", False)))
+    monkeypatch.setattr(QMessageBox, "question", answer("question", QMessageBox.StandardButton.Discard))
+    monkeypatch.setattr(QDesktopServices, "openUrl", answer("openUrl", True))
+    return asked
+
+
+def trigger_all(desk) -> set[str]:
+    """Trigger every command, each in the state that the others left, and return the ids of those that were enabled."""
+    enabled = set()
+    for command in sorted(COMMANDS, key=lambda command: command.id == LAST):
+        action = desk.window.commands[command.id]
+        if action.isEnabled():
+            enabled.add(command.id)
+        action.trigger()
+        QApplication.processEvents()
+        for dialog in desk.window.findChildren(QDialog):
+            if dialog.isVisible():
+                dialog.reject()
+        if popup := QApplication.activePopupWidget():
+            popup.close()
+        assert QApplication.activeModalWidget() is None, command.id
+    return enabled
+
+
+@pytest.mark.parametrize("state", ["empty", "ready", "after a step"])
+def test_every_command_can_be_triggered_at_any_time(desk, answered, state):
+    if state != "empty":
+        desk.open("a+b")
+    if state == "after a step":
+        desk.window.commands["run.step"].trigger()
+        desk.wait(lambda: bool(desk.output))
+    enabled = trigger_all(desk)
+    assert {"file.new", "edit.palette", "help.keys", LAST} <= enabled
+    assert "getOpenFileName" in answered
+    assert not desk.window.isVisible()
