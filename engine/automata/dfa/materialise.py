@@ -30,10 +30,15 @@ def minimal_dfa(automaton: ByteAutomaton, limit: int, cancel: CancelToken | None
     if automaton.start == DEAD:
         return ByteDfa(None, (), ())
     numbers, rows = _explore(automaton, limit, cancel)
+    spans_of_states: list[tuple[Span, ...]] = []
+    for configuration in numbers:
+        if cancel is not None:
+            cancel.check()
+        spans_of_states.append(automaton.spans(configuration))
     merged = merge_equivalent(
         rows,
         [bool(automaton.accepting[configuration]) for configuration in numbers],
-        [automaton.spans(configuration) for configuration in numbers],
+        spans_of_states,
         lambda state, byte_class: automaton.edge_spans(numbers[state], byte_class),
         cancel,
     )

@@ -37,7 +37,7 @@ from engine.automata.dfa.dfa import ByteDfa
 from engine.compile import CompiledGrammar
 from engine.export.provenance import provenance
 from engine.export.target import ExportJob, Forecast
-from engine.source import CancelToken, LimitExceededError, Limits
+from engine.source import CancelToken, LimitExceededError, Limits, check_cancelled
 from engine.vocabulary import Vocabulary
 
 FORMAT = "turnstile-token-index"
@@ -167,6 +167,7 @@ def forecast_of(dfa: ByteDfa, vocabulary: Vocabulary, limit: int, row_size: RowS
     chosen = order[bounds[:-1] + (shift * np.diff(bounds)).astype(np.int64)]
     transitions = size = 0
     for state in chosen:
+        check_cancelled()
         ids, reached = spelling.run(table, int(state))
         transitions += ids.shape[0]
         size += row_size(ids, reached)
@@ -198,7 +199,7 @@ def index_document(
         "start": index.dfa.start,
         "accepting": [state.id for state in index.dfa.states if state.accepting],
         "transitions": {
-            str(state): {str(i): t for i, t in zip(ids.tolist(), targets.tolist(), strict=True)}
+            str(state): _row_of(ids, targets)
             for state, (ids, targets) in enumerate(zip(index.tokens, index.targets, strict=True))
         },
         "automaton": [
@@ -206,6 +207,12 @@ def index_document(
             for edge in index.dfa.edges
         ],
     }
+
+
+def _row_of(ids: NDArray[np.int32], targets: NDArray[np.int32]) -> dict[str, int]:
+    """Return the transitions of a state as they are in a file; there may be millions in all."""
+    check_cancelled()
+    return {str(i): target for i, target in zip(ids.tolist(), targets.tolist(), strict=True)}
 
 
 def _table(dfa: ByteDfa) -> NDArray[np.int32]:

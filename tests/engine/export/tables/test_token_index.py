@@ -142,6 +142,30 @@ def test_it_can_be_cancelled():
         build_token_index(compile_grammar("regex", "a"), TOKENS, cancel=cancel)
 
 
+class Looks(CancelToken):
+    """Counts how often the work looks whether it should stop."""
+
+    count = 0
+
+    def check(self) -> None:
+        self.count += 1
+        super().check()
+
+
+def test_every_state_is_a_chance_to_cancel():
+    compiled, looks = compile_grammar("regex", "[a-z]{40}"), Looks()
+    dfa = compiled.materialise(cancel=looks)
+    assert looks.count > len(dfa.states) > 40
+    index, looks = index_of(dfa, TOKENS), Looks()
+    with looks.at_work():
+        forecast_of(dfa, TOKENS, 10, lambda ids, targets: ids.nbytes + targets.nbytes)
+    assert looks.count >= len(dfa.states)
+    looks = Looks()
+    with looks.at_work():
+        index_document(index, ExportJob(compiled, TOKENS))
+    assert looks.count >= len(dfa.states)
+
+
 def test_a_forecast_is_exact_where_every_state_is_looked_at_and_near_elsewhere():
     vocabulary = Vocabulary([bytes([byte]) for byte in range(256)] + [b"ab", b"abc", b"zz"], [])
 
