@@ -63,6 +63,10 @@ class NameLexer(JsonLexer):
         continues = not is_between(state) or self._trie.edges[state] or self._trie.ends[state] >= 0
         return table.state(self, state) if continues else otherwise
 
+    def names_below(self, state: TrieState) -> list[str]:
+        """Return the names that the string may still become."""
+        return _names_in(self._trie, self._trie.below[node_of(state)])
+
     def fill(self, table: LexerTable, number: int, state: TrieState, byte: int) -> None:
         """Fill a row, and the rows that follow: that of any string, changed where a byte continues a name.
 
@@ -152,6 +156,10 @@ class Names(JsonLexer):
     def at(self, state: TrieState) -> tuple[TrieState, int]:
         """Return a state of the trie, with those of the allowed names that are below it."""
         return state, self._allowed & self._trie.below[node_of(state)]
+
+    def names_below(self, state: tuple[TrieState, int]) -> list[str]:
+        """Return the names that the string may still become."""
+        return _names_in(self._trie, state[1])
 
     def fill(self, table: LexerTable, number: int, state: tuple[TrieState, int], byte: int) -> None:
         """Fill a row, and the rows that follow, since whoever reads one character mostly reads them all.
@@ -280,3 +288,8 @@ class CountedString(JsonLexer):
         if within == 0:
             entries[QUOTE_BYTE] = self.ending(1) if count >= self._least else DEAD
         table.rows[number] = entries
+
+
+def _names_in(trie: NameTrie, names: int) -> list[str]:
+    """Return the names of a trie that are in a bit set."""
+    return [name for number, name in enumerate(trie.names) if names >> number & 1]

@@ -38,7 +38,6 @@ from engine.schema_automaton.pushdown.item_text import NO_TEXT, ItemText
 from engine.schema_automaton.pushdown.next_properties import properties
 from engine.schema_automaton.solver.object_machine import ObjectState
 from engine.schema_automaton.solver.solver import SchemaSolver
-from engine.schema_automaton.string_languages.names import node_of
 from engine.source import CancelToken, LimitExceededError, Limits, Span, is_work_limited, limited_work
 
 DEEPEST: Final = 30_000
@@ -442,11 +441,12 @@ def _key_of(state: ObjectState, lexer: Any, name: Any, index: int) -> tuple[int,
     match lexer:
         case KeyLexer() if name[0][index] is not None:
             _, names, classes = name[0][index]
-        case Names():
-            (_, names), classes = name, ()
-        case NameLexer():
+        case Names() | NameLexer():
+            # The trie of the lexer may have the names of several objects, and keys that may not come again.
             names, classes = state.case.allowed(state)
-            names &= state.case.trie.below[node_of(name)]
+            numbers = state.case.trie.numbers
+            names &= sum(1 << numbers[each] for each in lexer.names_below(name) if each in numbers)
+            classes = () if isinstance(lexer, Names) else classes
         case _:  # it has left all names
             names, classes = 0, state.case.allowed(state)[1]
     return names, classes
