@@ -98,7 +98,7 @@ class Debugging(QObject):
 
     def _is_watched(self) -> bool:
         """Return whether steps have to report their rule events."""
-        return self._until.needs_passage or bool(self._stops_before())
+        return self._until.needs_rule_events or bool(self._stops_before())
 
     def _stops_before(self) -> tuple[Breakpoint, ...]:
         """Return the breakpoints that a run stops before: those in the source, not those on states."""
@@ -123,7 +123,7 @@ class Debugging(QObject):
         passage = view.passage
         if self._depth is None and passage is not None:
             self._depth = passage.depth_before
-        if self._until.needs_passage and passage is None:
+        if self._until.needs_rule_events and passage is None:
             return _BROKEN
         now = RunProgress(self._steps, self._depth, node.step, position, passage, states)
         for one in reached_states(self.breakpoints, states):

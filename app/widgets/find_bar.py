@@ -72,9 +72,6 @@ class FindBar(QFrame):
         set_tip(self.next_button, "Next result", commands[1])
         set_tip(self.close_button, "Close", "find.close")
         self._buttons = QHBoxLayout()
-        self._buttons.setSpacing(theme.SPACE_XS)
-        for button in (self.previous_button, self.next_button, self.close_button):
-            self._buttons.addWidget(button)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
         self._grid.setSpacing(theme.SPACE_XS)
@@ -83,6 +80,9 @@ class FindBar(QFrame):
         self._grid.addWidget(self.field, 0, _FIELD)
         self._grid.addWidget(self.result_label, 0, _RESULT)
         self._grid.addLayout(self._buttons, 0, _BUTTONS)
+        self._buttons.setSpacing(theme.SPACE_XS)
+        for button in (self.previous_button, self.next_button, self.close_button):
+            self._buttons.addWidget(button)
         self.set_can_step(can_step=False)
         if is_permanent:
             self.close_button.hide()

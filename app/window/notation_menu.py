@@ -197,7 +197,7 @@ class NotationMenu(QObject):
         self._hide_hint()
 
     def _hide_hint(self) -> None:
-        self._other, self._undoes = None, False
+        self._other, self._undoes_unwrapping = None, False
         self._editor.notation_hint.hide()
 
     def _show(self) -> None:

@@ -81,7 +81,7 @@ def _lines(trace: Trace) -> list[str]:
 
 
 def _line(step: Step) -> str:
-    p, masked, z = (percent_column(p) if step.was_asked else "–" for p in (step.p, step.p_masked, step.z))
+    p, masked, z = (percent_column(p) if step.was_queried else "–" for p in (step.p, step.p_masked, step.z))
     return f"{_shown(step):<16}{p:>9}{masked:>10}{z:>9}"
 
 

@@ -373,9 +373,9 @@ class DecodeHandler:
 
     def _open_output(self, session: DecodeSession, ids: tuple[int, ...]) -> DecodeView:
         """Replace the trace by a pasted output; the old trace is kept as an archived branch."""
-        from engine.decoding.session.imported_output import pasted_trace
+        from engine.decoding.session.imported_output import imported_trace
 
-        trace = pasted_trace(ids, session.language, session.model.vocabulary)
+        trace = imported_trace(ids, session.language, session.model.vocabulary)
         archived = self._shown_branch()
         session.restore(trace)
         return self._view(archived=archived)

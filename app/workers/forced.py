@@ -128,7 +128,7 @@ class ForcedHandler:
     def _forced(self, session: DecodeSession, revision: int, cancel: CancelToken) -> ForcedAnswer:
         from engine.decoding.forced.lattice import Lattice
         from engine.decoding.forced.merging import forced_runs, forced_tokens, merge_forced, token_runs
-        from engine.decoding.forced.tokenizer_encoding import own_spelling
+        from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
         from engine.models.tokenizer_spelling import speller_of
 
         dfa, form, why_not, can_close = self._drawn(session, cancel)
@@ -139,7 +139,7 @@ class ForcedHandler:
         rows = []
         for run in islice(forced_runs(dfa), MOST_RUNS):
             cancel.check()
-            own = own_spelling(run.data, vocabulary, spell)
+            own = encode_with_tokenizer(run.data, vocabulary, spell)
             rows.append(
                 RunRow(
                     run.state,
@@ -240,7 +240,7 @@ class ForcedHandler:
         from engine.decoding.forced.fast_forward import json_read
         from engine.decoding.forced.lattice import Lattice
         from engine.decoding.forced.strategies import forced_run
-        from engine.decoding.forced.tokenizer_encoding import own_spelling
+        from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
         from engine.matching import Matcher
         from engine.models.tokenizer_spelling import speller_of
 
@@ -254,7 +254,7 @@ class ForcedHandler:
             grammar, _ = self._form(session.grammar, cancel)
             here = Matcher(grammar, session.model.vocabulary)
             run = here.forced_bytes(1_000) if here.accept_bytes(request.before) else b""
-            spelled = own_spelling(request.before, session.model.vocabulary, speller_of(session.model))
+            spelled = encode_with_tokenizer(request.before, session.model.vocabulary, speller_of(session.model))
             spelled = spelled or Lattice.of(request.before, session.model.vocabulary).longest()
             if spelled is None:
                 return "no tokens of this model spell the text in front of it"

@@ -86,7 +86,7 @@ class RuleWatcher:
         taken = [_text_of(session, step.token_id) for step in session.steps]
         if session.pipeline.zones is None:
             return tracker.after(taken)
-        read = session.ruled_text
+        read = session.grammar_text
         return None if read is None else tracker.after(_split_last_token(read, taken[-1] if taken else b""))
 
     def _tracker_of(self, grammar: CompiledGrammar) -> RuleEventTracker:

@@ -21,7 +21,7 @@ from engine.source import CancelToken, LimitExceededError, Span
 from engine.source.arguments import require
 from engine.vocabulary import Vocabulary
 
-MOST_PLACES = 20_000
+MAX_STATES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def dead_ends(
     grammar: CompiledGrammar,
     vocabulary: Vocabulary,
     *,
-    limit: int = MOST_PLACES,
+    limit: int = MAX_STATES,
     effort: int | None = None,
     cancel: CancelToken | None = None,
 ) -> DeadEnds:

@@ -11,9 +11,9 @@ import numpy as np
 from engine.analysis.dead_end_search import DeadEnd, dead_ends
 from engine.analysis.token_completion import TokenCompletion
 from engine.automata.completion import Completion
-from engine.cli.output import CommandError, IllegalTextError, place_of
+from engine.cli.output import CommandError, IllegalTextError, location_of
 from engine.compile import CompiledGrammar
-from engine.diagnosis import byte_prose, distance_prose, explain_stacks, stands_at
+from engine.diagnosis import byte_prose, distance_prose, explain_stacks, location_text
 from engine.matching import Matcher
 from engine.matching.explanation import Explanation, StackVerdict
 from engine.source import CancelToken, SourceText, Span
@@ -109,7 +109,7 @@ class Analysis:
 
     def _dead_end(self, end: DeadEnd) -> str:
         kind = "tokens may follow, but none leads to a match" if end.is_trap else "no token may follow"
-        place = stands_at(end.spans, self._source)
+        place = location_text(end.spans, self._source)
         where = f", at {place}" if place else ""
         behind = f"behind `{visible(end.text)}`" if end.text else "at the beginning"
         return f"{behind} {kind}: {byte_prose(end.expected)} is expected{where}"
@@ -168,7 +168,7 @@ def _stack(stack: StackVerdict, source: SourceText) -> dict[str, object]:
 
 
 def _places(spans: tuple[Span, ...], source: SourceText) -> list[dict[str, object]]:
-    return [place_of(span, source) for span in spans]
+    return [location_of(span, source) for span in spans]
 
 
 def _completion(found: Completion) -> dict[str, Any]:

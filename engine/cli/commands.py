@@ -48,14 +48,14 @@ def check(arguments: argparse.Namespace) -> int:
 
 def step(arguments: argparse.Namespace) -> int:
     """Print the state of a match after a text, and what may come next."""
-    from engine.cli.open_stacks import standing, standing_in_words
+    from engine.cli.open_stacks import stacks_data, stacks_lines
 
     grammar = _compile(arguments, read_grammar(arguments))
     most_stacks = arguments.most_stacks if arguments.stacks else 0
     if arguments.json:
-        print_json(standing(grammar, arguments.text, most_stacks))
+        print_json(stacks_data(grammar, arguments.text, most_stacks))
     else:
-        print("\n".join(standing_in_words(grammar, arguments.text, most_stacks)))
+        print("\n".join(stacks_lines(grammar, arguments.text, most_stacks)))
     return 0
 
 
@@ -97,12 +97,12 @@ def _tree(arguments: argparse.Namespace) -> int:
 
 def replay(arguments: argparse.Namespace) -> int:
     """Print the verdict on an output; return 1 if it is not complete."""
-    from engine.cli.replay import as_data, check_replay, in_words, replayed, whose_tokens
+    from engine.cli.replay import as_data, check_replay, in_words, replayed, token_source
 
     check_replay(arguments)
     grammar = _compile(arguments, read_grammar(arguments))
     with ProgressLine() as cancel:
-        found = replayed(arguments, grammar, whose_tokens(arguments, cancel), cancel)
+        found = replayed(arguments, grammar, token_source(arguments, cancel), cancel)
     _show(as_data(found, grammar.source) if arguments.json else in_words(found))
     return 0 if found.is_complete else 1
 
@@ -247,9 +247,9 @@ def _step(step: Step) -> dict[str, object]:
     return {
         "id": step.token_id,
         "token": token,
-        "p": step.p if step.was_asked else None,
-        "p_masked": step.p_masked if step.was_asked else None,
-        "z": step.z if step.was_asked else None,
+        "p": step.p if step.was_queried else None,
+        "p_masked": step.p_masked if step.was_queried else None,
+        "z": step.z if step.was_queried else None,
         "allowed": step.allowed,
         "forced": step.forced,
         "origin": step.origin,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.cli.output import place_of
+from engine.cli.output import location_of
 from engine.compile import CompiledGrammar
 from engine.diagnosis.explanation_tree import Description, Phrase
 from engine.diagnosis.explanation_tree.describe import describe_grammar
@@ -21,5 +21,5 @@ def _as_data(found: Description, source: SourceText) -> dict[str, object]:
 
 
 def _phrase(phrase: Phrase, source: SourceText) -> dict[str, object]:
-    target = None if phrase.target is None else place_of(phrase.target, source)
-    return {"words": phrase.text, "depth": phrase.depth, **place_of(phrase.span, source), "refers_to": target}
+    target = None if phrase.target is None else location_of(phrase.target, source)
+    return {"words": phrase.text, "depth": phrase.depth, **location_of(phrase.span, source), "refers_to": target}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from engine.automata.dfa.dfa import ByteDfa
 from engine.cli.forced_automata import as_dot, merged_as_data, print_index
 from engine.cli.grammar_source import compile_options, read_grammar
-from engine.cli.output import CommandError, IllegalTextError, ProgressLine, complain, place_of, print_json
+from engine.cli.output import CommandError, IllegalTextError, ProgressLine, complain, location_of, print_json
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.source import CancelToken, LimitExceededError
 from engine.source.number_format import percent
@@ -110,7 +110,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ForcedReport:
     """A part of the report, as data and as lines of text."""
 
     document: dict[str, Any]
@@ -127,7 +127,7 @@ class Report:
         self._vocabulary, self._spell = model.vocabulary, speller_of(model)
         self._dfa, self._why_not = dfa, why_not
 
-    def found(self, arguments: argparse.Namespace, cancel: CancelToken) -> Found:
+    def found(self, arguments: argparse.Namespace, cancel: CancelToken) -> ForcedReport:
         """Return the complete report.
 
         Raises:
@@ -141,11 +141,11 @@ class Report:
         for part in (self._automaton(), spellings(arguments.paths), strategies):
             document |= part.document
             lines += [*([""] if lines else []), *part.lines]
-        return Found(document, lines)
+        return ForcedReport(document, lines)
 
     # ------------------------------------------------------------------ the automaton
 
-    def _automaton(self) -> Found:
+    def _automaton(self) -> ForcedReport:
         from engine.decoding.forced.lattice import Lattice
         from engine.decoding.forced.merging import (
             forced_runs,
@@ -153,10 +153,10 @@ class Report:
             merge_forced,
             token_runs,
         )
-        from engine.decoding.forced.tokenizer_encoding import own_spelling
+        from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
 
         if self._dfa is None:
-            return Found({"automaton": None, "runs": None, "token_runs": None}, [f"not drawn: {self._why_not}"])
+            return ForcedReport({"automaton": None, "runs": None, "token_runs": None}, [f"not drawn: {self._why_not}"])
         merged = merge_forced(self._dfa)
         before = f"{_many(merged.states_before, 'state')} and {_many(merged.edges_before, 'edge')}"
         lines = [
@@ -166,7 +166,7 @@ class Report:
         runs = forced_runs(self._dfa)
         listed: list[dict[str, Any]] = []
         for run in runs:
-            own = own_spelling(run.data, self._vocabulary, self._spell)
+            own = encode_with_tokenizer(run.data, self._vocabulary, self._spell)
             ways = Lattice.of(run.data, self._vocabulary).count
             listed.append(
                 {
@@ -187,7 +187,7 @@ class Report:
         single = token_runs(forced_tokens(self._dfa, self._vocabulary), self._dfa.start)
         lines += ["", f"{_many(len(single), 'run')} of states with one token:"]
         lines += _shown([f"  {state}  {self._in_words(ids)}" for state, ids in single])
-        return Found(
+        return ForcedReport(
             {
                 "automaton": merged_as_data(merged),
                 "runs": listed,
@@ -198,11 +198,11 @@ class Report:
 
     # ------------------------------------------------------------------ the encodings of one run
 
-    def _encodings_report(self, prompt: str, text: str, part: str | None) -> Callable[[int], Found]:
+    def _encodings_report(self, prompt: str, text: str, part: str | None) -> Callable[[int], ForcedReport]:
         """Return a function that reports a number of encodings; errors in the arguments are raised at once."""
         from engine.decoding.forced.encodings import asking
         from engine.decoding.forced.lattice import Lattice
-        from engine.decoding.forced.tokenizer_encoding import own_spelling
+        from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
         from engine.matching import Matcher
 
         matcher = Matcher(self._grammar, self._vocabulary)
@@ -210,27 +210,29 @@ class Report:
         if not matcher.accept_bytes(data):
             found = matcher.explain(data)
             message = f"no match begins with `{visible(data)}`"
-            spans = [place_of(span, self._grammar.source) for span in found.spans]
+            spans = [location_of(span, self._grammar.source) for span in found.spans]
             raise IllegalTextError(message, found.offset or 0, found.expected, spans)
         run = matcher.forced_bytes()
         where = f"behind `{visible(data)}`" if data else "at the beginning"
         if not run:
             if part is not None:
                 raise CommandError(f"nothing is forced {where}, so there is no part of it: see --text")
-            return lambda _: Found({"forced": "", "paths": []}, [f"nothing is forced {where}"])
+            return lambda _: ForcedReport({"forced": "", "paths": []}, [f"nothing is forced {where}"])
         begin, end = 0, len(run)
         if part is not None:
             begin = run.find(part.encode()) if part else -1
             end = begin + len(part.encode())
             if begin < 0:
                 raise CommandError(f"`{part}` is no part of what is forced {where}: `{visible(run)}`")
-        taken = own_spelling(data, self._vocabulary, self._spell) or Lattice.of(data, self._vocabulary).longest()
+        taken = (
+            encode_with_tokenizer(data, self._vocabulary, self._spell) or Lattice.of(data, self._vocabulary).longest()
+        )
         if taken is None:
             raise CommandError(f"no tokens of {self._model.name} spell `{visible(data)}`")
         ask = asking(self._model, [*self._model.encode(prompt), *taken])
         return lambda most: self._compared(matcher, run, (begin, end), ask, most)
 
-    def _compared(self, matcher: Matcher, run: bytes, part: tuple[int, int], ask: Ask, most: int) -> Found:
+    def _compared(self, matcher: Matcher, run: bytes, part: tuple[int, int], ask: Ask, most: int) -> ForcedReport:
         from engine.decoding.forced.encodings import spellings
 
         found = spellings(matcher, run, part, self._spell, ask, most)
@@ -255,7 +257,7 @@ class Report:
             "likeliest_is_exact": found.is_exact,
             "paths": [self._path(one, is_likeliest=one.ids == found.likeliest) for one in found.outlooks],
         }
-        return Found(document, lines)
+        return ForcedReport(document, lines)
 
     def _path(self, one: EncodingComparison, *, is_likeliest: bool) -> dict[str, Any]:
         return {
@@ -270,7 +272,7 @@ class Report:
 
     # ------------------------------------------------------------------ the strategies
 
-    def _strategies(self, arguments: argparse.Namespace, cancel: CancelToken) -> Found:
+    def _strategies(self, arguments: argparse.Namespace, cancel: CancelToken) -> ForcedReport:
         from engine.decoding import SamplerSettings
         from engine.decoding.forced.generation import generate_fast_forward
         from engine.decoding.pipeline_settings import Strategy
@@ -299,7 +301,7 @@ class Report:
             f"{one.saved:>5} saved  {one.seconds:7.3f} s  {visible(one.generation.output)}"
             for one in generations
         ]
-        return Found({"strategies": [_strategy(one) for one in generations]}, lines)
+        return ForcedReport({"strategies": [_strategy(one) for one in generations]}, lines)
 
     def _in_words(self, ids: Sequence[int]) -> str:
         return " ".join(visible(self._vocabulary.tokens[token_id] or b"") for token_id in ids)

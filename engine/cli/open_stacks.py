@@ -5,13 +5,13 @@ from __future__ import annotations
 from engine.automata.byte_automaton import DEAD
 from engine.automata.nfa.lazy_automaton import LazyAutomaton
 from engine.automata.nfa.stack_listing import ParseStack, StackFrame, StackListing
-from engine.cli.output import CommandError, IllegalTextError, place_of
+from engine.cli.output import CommandError, IllegalTextError, location_of
 from engine.compile import CompiledGrammar
 from engine.diagnosis import byte_prose
 from engine.source import SourceText
 
 
-def standing(grammar: CompiledGrammar, text: str, most_stacks: int) -> dict[str, object]:
+def stacks_data(grammar: CompiledGrammar, text: str, most_stacks: int) -> dict[str, object]:
     """Describe the state of a match after a text, as a document; `most_stacks` of 0 omits the stacks.
 
     Args:
@@ -29,7 +29,7 @@ def standing(grammar: CompiledGrammar, text: str, most_stacks: int) -> dict[str,
         "legal": True,
         "accepting": automaton.accepts(configuration),
         "expected": [list(pair) for pair in automaton.expected(configuration)],
-        "next": [place_of(span, source) for span in automaton.spans(configuration)],
+        "next": [location_of(span, source) for span in automaton.spans(configuration)],
     }
     if most_stacks:
         found = _stacks(grammar, configuration, most_stacks)
@@ -41,7 +41,7 @@ def standing(grammar: CompiledGrammar, text: str, most_stacks: int) -> dict[str,
     return document
 
 
-def standing_in_words(grammar: CompiledGrammar, text: str, most_stacks: int) -> list[str]:
+def stacks_lines(grammar: CompiledGrammar, text: str, most_stacks: int) -> list[str]:
     """Describe the same as lines of text; each rule of a stack is followed by what may come next in it.
 
     Args:
@@ -50,7 +50,7 @@ def standing_in_words(grammar: CompiledGrammar, text: str, most_stacks: int) -> 
         most_stacks: the largest number of listed stacks.
 
     Raises:
-        CommandError: as `standing`.
+        CommandError: as `stacks_data`.
     """
     configuration = _after(grammar, text.encode())
     expected = grammar.automaton.expected(configuration)
@@ -72,7 +72,7 @@ def _after(grammar: CompiledGrammar, data: bytes) -> int:
             read = data[:length].decode(errors="backslashreplace")
             after = f"behind `{read}`" if read else "at the beginning"
             expected = automaton.expected(configuration)
-            spans = [place_of(span, grammar.source) for span in automaton.spans(configuration)]
+            spans = [location_of(span, grammar.source) for span in automaton.spans(configuration)]
             message = f"{after} the grammar wants {byte_prose(expected)}"
             raise IllegalTextError(message, length, expected, spans)
         configuration = following
@@ -90,7 +90,7 @@ def _stacks(grammar: CompiledGrammar, configuration: int, limit: int) -> StackLi
 def _frame(frame: StackFrame, source: SourceText) -> dict[str, object]:
     return {
         "rule": frame.rule,
-        "next": [place_of(span, source) for span in frame.spans],
+        "next": [location_of(span, source) for span in frame.spans],
         "may_end": frame.may_end,
         "left_recursive": frame.is_corner,
     }

@@ -87,7 +87,7 @@ def print_json(document: object) -> None:
     print(json.dumps(document, ensure_ascii=False, allow_nan=False))
 
 
-def place_of(span: Span, source: SourceText) -> dict[str, object]:
+def location_of(span: Span, source: SourceText) -> dict[str, object]:
     """Return a source position in the form of documents."""
     line, column = source.line_column(span.start)
     return {"text": source.excerpt(span), "line": line, "column": column}

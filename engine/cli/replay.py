@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from engine.cli.grammar_source import STDIN
-from engine.cli.output import MisuseError, place_of
+from engine.cli.output import MisuseError, location_of
 from engine.compile import CompiledGrammar
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_saved, replay_text
 from engine.diagnosis.verdicts.verdict import CompletionBudget, Failure, Verdict, VerdictOutcome
@@ -29,7 +29,7 @@ def check_replay(arguments: argparse.Namespace) -> None:
         arguments.parser.error("--budget counts tokens: say whose with --model or --tokenizer")
 
 
-def whose_tokens(arguments: argparse.Namespace, cancel: CancelToken) -> TokenSource | None:
+def token_source(arguments: argparse.Namespace, cancel: CancelToken) -> TokenSource | None:
     """Return the requested vocabulary and its tokenizer."""
     if arguments.tokenizer:
         from engine.models.tokenizer_spelling import speller_at
@@ -135,7 +135,7 @@ def _failure(failure: Failure, source: SourceText) -> dict[str, object]:
         "tokens": list(failure.elements),
         "accepting": failure.accepting,
         "missing": list(failure.missing),
-        "spans": [place_of(span, source) for span in failure.spans],
+        "spans": [location_of(span, source) for span in failure.spans],
         "rules": list(dict.fromkeys(name for stack in failure.stacks for name in stack.rules[:1])),
         "properties": list(dict.fromkeys(name for stack in failure.stacks for name in stack.properties)),
     }

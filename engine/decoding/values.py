@@ -218,7 +218,7 @@ class Step:
     kept: TopTokens | None = field(default=None, hash=False, repr=False)
 
     @property
-    def was_asked(self) -> bool:
+    def was_queried(self) -> bool:
         """True if the model was queried, so that its numbers are meaningful."""
         return self.origin not in (StepOrigin.REPLAYED, StepOrigin.FAST_FORWARDED)
 

@@ -2,6 +2,6 @@
 
 from engine.diagnosis.distance import distance_prose
 from engine.matching.byte_descriptions import byte_prose
-from engine.matching.explanation_text import explain, explain_stacks, stands_at
+from engine.matching.explanation_text import explain, explain_stacks, location_text
 
-__all__ = ["byte_prose", "distance_prose", "explain", "explain_stacks", "stands_at"]
+__all__ = ["byte_prose", "distance_prose", "explain", "explain_stacks", "location_text"]

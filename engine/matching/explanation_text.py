@@ -54,7 +54,7 @@ def explain(
             sentences = ["The generation is over: nothing may follow."]
         case Reason.UNKNOWN_ID:
             sentences = [f"{token} is not in the vocabulary."]
-    location = "" if source is None else stands_at(explanation.spans, source)
+    location = "" if source is None else location_text(explanation.spans, source)
     return " ".join(filter(None, [*sentences, f"The match stands at {location}." if location else ""]))
 
 
@@ -73,7 +73,7 @@ def with_sentence(
     return replace(explanation, sentence=explain(explanation, source, vocabulary, token_id=token_id))
 
 
-def stands_at(spans: Sequence[Span], source: SourceText) -> str:
+def location_text(spans: Sequence[Span], source: SourceText) -> str:
     """Describe positions in the source: "line 1, column 3: `[a-z]+`, and 2 other places"; empty if there are none."""
     if not spans:
         return ""
@@ -102,7 +102,7 @@ def explain_stacks(stacks: Sequence[StackVerdict], source: SourceText, data: byt
 def _stack(stack: StackVerdict, source: SourceText, data: bytes) -> str:
     read = quoted(visible(data[: stack.offset])) if data and stack.offset != 0 else ""
     expectation = _stack_expectation(stack.expected, stack.tokens, accepting=stack.accepting)
-    location = stands_at(stack.spans, source)
+    location = location_text(stack.spans, source)
     prefix = f"{read} fits, then " if read else ""
     at = f", at {location}" if location else ""
     sentence = f"{where_phrase(stack.rules)}{prefix}{expectation}{property_phrase(stack)}{at}."

@@ -32,7 +32,7 @@ from engine.compile import CompiledGrammar, CompileOptions, compile_grammar  # n
 from engine.decoding import Finish, SamplerSettings  # noqa: E402
 from engine.decoding.forced.generation import CountedSource, generate_fast_forward  # noqa: E402
 from engine.decoding.forced.lattice import Lattice  # noqa: E402
-from engine.decoding.forced.tokenizer_encoding import own_spelling  # noqa: E402
+from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer  # noqa: E402
 from engine.decoding.forced.values import FastForwardGeneration  # noqa: E402
 from engine.decoding.pipeline_settings import Strategy  # noqa: E402
 from engine.export import NumberSpelling, build_token_index, to_gbnf  # noqa: E402
@@ -219,7 +219,7 @@ def text_of(example: Example) -> bytes:
 
 def own_tokens(example: Example, model: LogitSource) -> int:
     """How many tokens the tokenizer writes the text in, and an end."""
-    ids = own_spelling(text_of(example), model.vocabulary, speller_of(model))
+    ids = encode_with_tokenizer(text_of(example), model.vocabulary, speller_of(model))
     assert ids is not None
     return len(ids) + 1
 

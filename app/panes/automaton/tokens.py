@@ -10,7 +10,7 @@ from app.graph.layout.types import EdgeKey
 from app.workers.decode_messages import TokensAnswer, TokensTo
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 
-MOST_PLACES = 24
+MAX_TARGETS = 24
 _EXAMPLES, _LONGEST = 4, 18
 
 
@@ -62,7 +62,7 @@ def token_map(answer: TokensAnswer, dfa: ByteDfa | None, state: int | None, cent
         centre: its name.
     """
     targets = _places(answer.groups, dfa, state)
-    drawn = [target for target in targets if target.state is None or target.state != state][:MOST_PLACES]
+    drawn = [target for target in targets if target.state is None or target.state != state][:MAX_TARGETS]
     loops = [target for target in targets if target.state is not None and target.state == state]
     accepting = {target.state for target in drawn if dfa is not None and target.state is not None}
     states = [DfaState(0, _accepts(dfa, state))]

@@ -160,7 +160,7 @@ def verdict_of(baseline: BaselineRun) -> str:
 def _reason(mine: Step, free: Step) -> str:
     if mine.origin in (StepOrigin.USER, StepOrigin.FORCED_BY_USER):
         return "You chose the token."
-    if not mine.was_asked:
+    if not mine.was_queried:
         return "Its text is forced there, and was taken without asking the model."
     forbidden = next((not one.allowed for one in mine.top if one.token_id == free.token_id), None)
     verdict = "The grammar did not allow that one: " if forbidden else ""

@@ -123,7 +123,7 @@ def _chip(node: TraceNode, index: int, *, ahead: bool, illegal: bool, can_be_gon
         id=node.id,
         text=token_text(step.token, step.name, step.token_id),
         kind=kind,
-        p=step.p if step.was_asked else None,
+        p=step.p if step.was_queried else None,
         allowed=step.allowed,
         time_ms=time_of(step),
         is_partial=_is_partial(step.token),
@@ -158,7 +158,7 @@ def _tip(step: Step, index: int, *, illegal: bool, can_be_gone_to: bool) -> str:
         lines.append("forced against the grammar, which has no say from here on")
     elif illegal:
         lines.append("the present grammar does not allow it")
-    elif not step.was_asked:
+    elif not step.was_queried:
         if step.allowed:  # unknown after an illegal step of a pasted output
             lines.append("forced: the only token allowed" if step.forced else f"{count(step.allowed, 'token')} allowed")
     elif step.forced:

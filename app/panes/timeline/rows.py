@@ -45,7 +45,7 @@ class TimelineRow:
 
 def _of_the_model(value: Callable[[Step], float | None]) -> Callable[[Step], float | None]:
     """Restrict a value to steps at which the model was called."""
-    return lambda step: value(step) if step.was_asked else None
+    return lambda step: value(step) if step.was_queried else None
 
 
 ROWS = (
@@ -102,12 +102,12 @@ def values_of(row: TimelineRow, steps: tuple[Step, ...], illegal: frozenset[int]
             were not generated.
     """
     broken = min((index for index in illegal if steps[index].origin != StepOrigin.FORCED_BY_USER), default=len(steps))
-    return [None if index > broken and not step.was_asked else row.value(step) for index, step in enumerate(steps)]
+    return [None if index > broken and not step.was_queried else row.value(step) for index, step in enumerate(steps)]
 
 
 def worst_of(steps: tuple[Step, ...]) -> int | None:
     """Return the index of the step at which the grammar removed most of the model's mass; None without any."""
-    masses = [(step.z, index) for index, step in enumerate(steps) if step.was_asked]
+    masses = [(step.z, index) for index, step in enumerate(steps) if step.was_queried]
     return min(masses)[1] if masses else None
 
 

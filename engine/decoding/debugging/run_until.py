@@ -32,7 +32,7 @@ class Goal(StrEnum):
     TOKENS = "tokens"
 
 
-NEEDS_PASSAGE = frozenset({Goal.OVER, Goal.OUT, Goal.RULE_EXIT})
+NEEDS_RULE_EVENTS = frozenset({Goal.OVER, Goal.OUT, Goal.RULE_EXIT})
 """The goals that need the rule events of a step."""
 
 
@@ -67,9 +67,9 @@ class RunUntil:
             raise InvariantError(f"a run takes 1 token or more, not {self.count}")
 
     @property
-    def needs_passage(self) -> bool:
+    def needs_rule_events(self) -> bool:
         """True if the goal needs the rule events of a step."""
-        return self.goal in NEEDS_PASSAGE
+        return self.goal in NEEDS_RULE_EVENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def reached(until: RunUntil, now: RunProgress) -> str:
 
     The end of the generation stops every run and is not reported here.
     """
-    if until.needs_passage:
+    if until.needs_rule_events:
         return _of_rules(until, now)
     position, step = now.position, now.step
     match until.goal:

@@ -19,7 +19,7 @@ from itertools import islice
 import numpy as np
 
 from engine.decoding.forced.lattice import Lattice
-from engine.decoding.forced.tokenizer_encoding import around, own_spelling
+from engine.decoding.forced.tokenizer_encoding import around, encode_with_tokenizer
 from engine.decoding.forced.values import Continuation, EncodingComparison, Encodings, Path, Probable
 from engine.decoding.processors.logits import Logits, log_sum_exp, sanitise
 from engine.matching import Matcher
@@ -133,7 +133,7 @@ def spellings(
     best = (*before, *likeliest.ids, *behind)
     listed: dict[Path, None] = {(*before, *ids, *behind): None for ids in islice(lattice.paths(), most)}
     listed[best] = None
-    own = own_spelling(run, vocabulary, spell)
+    own = encode_with_tokenizer(run, vocabulary, spell)
     if own is not None and own[: len(before)] == before and own[len(own) - len(behind) :] == behind:
         listed[own] = None
     outlooks = tuple(sorted(compare(matcher, listed, ask, own), key=lambda one: -one.log_p))

@@ -23,7 +23,7 @@ _SCHEMA = "json_schema"
 
 def json_read(session: DecodeSession) -> bytes | None:
     """Return what a schema has read in a session; None if no schema is active. See `fast_forward_tokens`."""
-    return session.ruled_text if session.grammar is not None and session.grammar.notation == _SCHEMA else None
+    return session.grammar_text if session.grammar is not None and session.grammar.notation == _SCHEMA else None
 
 
 def forced_here(session: DecodeSession) -> bytes:
@@ -33,7 +33,7 @@ def forced_here(session: DecodeSession) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Extended:
+class ExtendedRun:
     """One fast-forward.
 
     Attributes:
@@ -69,7 +69,7 @@ class FastForward:
     ) -> None:
         self.strategy = Strategy(strategy)
         self.taken_back = 0
-        self.last = Extended()
+        self.last = ExtendedRun()
         self._model, self._spell, self._most_calls = model, spell, most_calls
 
     @classmethod
@@ -97,7 +97,7 @@ class FastForward:
 
         The text grows by at least a byte, or the session is unchanged. `most` is as in `advance`.
         """
-        self.last = Extended()
+        self.last = ExtendedRun()
         if self.strategy is Strategy.NONE or session.finish is not None:
             return 0
         started, matcher, taken = time.perf_counter(), session.matcher(), [step.token_id for step in session.steps]
@@ -123,7 +123,7 @@ class FastForward:
             session.go_to(node)
             return 0
         self.taken_back += found.taken_back
-        self.last = Extended(appended, found.taken_back, found.calls, time.perf_counter() - started)
+        self.last = ExtendedRun(appended, found.taken_back, found.calls, time.perf_counter() - started)
         return appended
 
 

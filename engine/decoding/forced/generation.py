@@ -109,7 +109,7 @@ def generate_fast_forward(  # noqa: PLR0913 - those of `generate`, the strategy 
         if cancel is not None:
             cancel.report("generate", len(session.steps), session.max_tokens)
     generation = generation_of(session)
-    unasked = sum(not step.was_asked for step in generation.steps)
+    unasked = sum(not step.was_queried for step in generation.steps)
     return FastForwardGeneration(
         generation,
         fast_forward.strategy,

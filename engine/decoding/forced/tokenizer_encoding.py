@@ -24,7 +24,7 @@ from engine.models.tokenizer_spelling import Spell, tokenizer_spelling
 from engine.vocabulary import Vocabulary
 
 
-def own_spelling(data: bytes, vocabulary: Vocabulary, spell: Spell | None) -> Path | None:
+def encode_with_tokenizer(data: bytes, vocabulary: Vocabulary, spell: Spell | None) -> Path | None:
     """Return the tokenizer's encoding of a complete text.
 
     Args:
@@ -46,18 +46,18 @@ def around(run: bytes, begin: int, end: int, vocabulary: Vocabulary, spell: Spel
         begin: the start of the part.
         end: the end of the part.
         vocabulary: the vocabulary of the ids.
-        spell: as in `own_spelling`.
+        spell: as in `encode_with_tokenizer`.
 
     Returns:
         The ids before and the ids after; None if no tokens encode one of them.
     """
-    own = own_spelling(run, vocabulary, spell)
+    own = encode_with_tokenizer(run, vocabulary, spell)
     if own is not None:
         offsets = [0, *accumulate(len(vocabulary.tokens[token_id] or b"") for token_id in own)]
         if begin in offsets and end in offsets:
             return own[: offsets.index(begin)], own[offsets.index(end) :]
     pieces = [
-        own_spelling(piece, vocabulary, spell) or Lattice.of(piece, vocabulary).longest()
+        encode_with_tokenizer(piece, vocabulary, spell) or Lattice.of(piece, vocabulary).longest()
         for piece in (run[:begin], run[end:])
     ]
     before, behind = pieces
@@ -73,7 +73,7 @@ def continued(
         taken: the output so far.
         run: the bytes that must follow. An incomplete character at the end is left out.
         vocabulary: the vocabulary of the ids.
-        spell: as in `own_spelling`.
+        spell: as in `encode_with_tokenizer`.
         most_taken_back: how many of the last tokens may be replaced.
 
     Returns:
@@ -87,7 +87,7 @@ def continued(
     complete = whole_characters(before + run)
     if complete <= len(before):
         return None
-    ids = own_spelling((before + run)[:complete], vocabulary, spell)
+    ids = encode_with_tokenizer((before + run)[:complete], vocabulary, spell)
     if ids is None:
         return None
     mine = [0, *accumulate(len(vocabulary.tokens[token_id] or b"") for token_id in ids)]

@@ -160,6 +160,6 @@ def savings_of(steps: Sequence[Step]) -> Savings:
     """
     runs = [step for step in steps if step.origin == StepOrigin.FAST_FORWARDED]
     saved = sum(step.logits_ms is None for step in runs)
-    times = [step.logits_ms for step in steps if step.was_asked and step.logits_ms]
+    times = [step.logits_ms for step in steps if step.was_queried and step.logits_ms]
     seconds = saved * median(times) / 1_000 if times else None
     return Savings(len(steps), len(runs), saved, seconds)

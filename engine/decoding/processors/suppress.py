@@ -54,7 +54,7 @@ class Suppress(MaskProcessor[Rests]):
     ) -> None:
         super().__init__(vocabulary, pad_id)
         self._texts = tuple(dict.fromkeys(_bytes(text) for text in texts))
-        base = ~holding(vocabulary, self._texts)
+        base = ~tokens_containing(vocabulary, self._texts)
         for token_id in token_ids:
             base[_known(vocabulary, token_id)] = False
         base.setflags(write=False)
@@ -87,7 +87,7 @@ class Suppress(MaskProcessor[Rests]):
         if mask is None:
             mask = self._masks[frozenset()].copy()
             for rest in state:
-                mask[beginning(self.vocabulary.trie, rest)] = False
+                mask[tokens_with_prefix(self.vocabulary.trie, rest)] = False
             mask.setflags(write=False)
             if len(self._masks) >= _MASKS_KEPT:
                 self._masks = {frozenset(): self._masks[frozenset()]}
@@ -138,7 +138,7 @@ class Bias:
             if isinstance(what, int):
                 self.added[_known(vocabulary, what)] += value
             else:
-                self.added[holding(vocabulary, [_bytes(what)])] += value
+                self.added[tokens_containing(vocabulary, [_bytes(what)])] += value
 
     def init(self, rows: int) -> None:
         """Return no state."""
@@ -154,14 +154,14 @@ class Bias:
         return biased
 
 
-def holding(vocabulary: Vocabulary, texts: Iterable[bytes]) -> Allowed:
+def tokens_containing(vocabulary: Vocabulary, texts: Iterable[bytes]) -> Allowed:
     """Return the tokens that contain one of some texts, bool[V]."""
     texts = tuple(texts)
     found = (token is not None and any(text in token for text in texts) for token in vocabulary.tokens)
     return np.fromiter(found, np.bool_, vocabulary.size)
 
 
-def beginning(trie: Trie, text: bytes) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+def tokens_with_prefix(trie: Trie, text: bytes) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
     """Return the ids of the tokens that start with a text, int32[n]."""
     first, end = 0, len(trie.byte)
     node = int(trie.top[text[0]])

@@ -125,12 +125,12 @@ def _rows(decision: Decision, ids: Ids, ranks_of_ids: Ids, vocabulary: Vocabular
     )
 
 
-def favourites(by_rank: Iterable[Candidate]) -> tuple[TopToken, ...]:
+def top_candidates(by_rank: Iterable[Candidate]) -> tuple[TopToken, ...]:
     """Return the first candidates in the form that a step stores."""
     return tuple(TopToken(c.token_id, c.token, c.name, c.p, c.allowed) for c in islice(by_rank, KEPT))
 
 
-def kept_top(by_rank: Iterable[Candidate]) -> TopTokens:
+def stored_top(by_rank: Iterable[Candidate]) -> TopTokens:
     """Pack the model's first `TOP` tokens in the form that a step stores."""
     best_ones = [candidate for candidate in by_rank if candidate.rank <= TOP]
     ids = np.array([candidate.token_id for candidate in best_ones], dtype="<i4")

@@ -12,13 +12,13 @@ import numpy as np
 
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.constraint import constraint_for
-from engine.decoding.session.snapshots import unasked_step
+from engine.decoding.session.snapshots import unqueried_step
 from engine.decoding.values import StepOrigin, Trace, TraceNode
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary
 
 
-def pasted_trace(ids: Sequence[int], grammar: CompiledGrammar | None, vocabulary: Vocabulary) -> Trace:
+def imported_trace(ids: Sequence[int], grammar: CompiledGrammar | None, vocabulary: Vocabulary) -> Trace:
     """Build a trace whose current step ends the legal prefix of an output; the first illegal step is marked.
 
     Args:
@@ -39,7 +39,9 @@ def pasted_trace(ids: Sequence[int], grammar: CompiledGrammar | None, vocabulary
         if index < legal and not constraint.accept(token_id):
             legal = index
         forced = allowed == 1 and index < legal
-        step = unasked_step(vocabulary, token_id, allowed, constraint.configuration, StepOrigin.REPLAYED, forced=forced)
+        step = unqueried_step(
+            vocabulary, token_id, allowed, constraint.configuration, StepOrigin.REPLAYED, forced=forced
+        )
         nodes.append(TraceNode(index, index - 1 if index else None, step))
     path = tuple(range(len(nodes)))
     illegal = frozenset({legal}) if legal < len(nodes) else frozenset[int]()

@@ -57,7 +57,7 @@ def put_under(constraint: Constraint, tree: StepTree, stand: int, known: KnownLo
     for node_id, step in refreshed.items():
         tree.refresh(node_id, step)
     tree.illegal = illegal
-    tree.stand_at(depth)
+    tree.move_to_depth(depth)
     return Replay(legal, tree.path[legal] if legal < len(tree.path) else None)
 
 

@@ -43,7 +43,7 @@ def replay(tree: StepTree, constraint: Constraint, known: KnownLogits) -> tuple[
         constraint.rollback(len(line) - depth)
         del line[depth:]
         decision = _decide(constraint, known(node.parent))
-        step = node.step if node.step.was_asked else _with_mask(node.step, constraint)
+        step = node.step if node.step.was_queried else _with_mask(node.step, constraint)
         if not constraint.accept(step.token_id):
             illegal.add(node.id)
             if not (step.origin == StepOrigin.FORCED_BY_USER and constraint.force(step.token_id)):

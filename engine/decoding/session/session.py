@@ -24,12 +24,12 @@ from engine.decoding.session.model_context import ModelContext
 from engine.decoding.session.navigation import put_under, walk
 from engine.decoding.session.replay import KnownLogits
 from engine.decoding.session.snapshots import (
-    asked_step,
     broken_at,
     output_of,
     position_at,
+    queried_step,
     remembered_at,
-    unasked_step,
+    unqueried_step,
 )
 from engine.decoding.session.tree import StepTree
 from engine.decoding.values import (
@@ -150,7 +150,7 @@ class DecodeSession:
         return self._constraint.grammar
 
     @property
-    def ruled_text(self) -> bytes | None:
+    def grammar_text(self) -> bytes | None:
         """The bytes that the grammar has read: the output, or the current zone's part; None outside of zones."""
         return self.output if self.pipeline.zones is None else self._constraint.grammar_text
 
@@ -332,7 +332,7 @@ class DecodeSession:
             at, count = self._tree.current, int(np.count_nonzero(allowed))
             self._constraint.accept(token_id)
             configuration = self._constraint.configuration
-            step = unasked_step(
+            step = unqueried_step(
                 self._vocabulary, token_id, count, configuration, StepOrigin.FAST_FORWARDED, forced=count == 1
             )
             if self._model_context.knows(at):
@@ -348,7 +348,7 @@ class DecodeSession:
         if self._tree.depth == 0:
             return False
         self._constraint.rollback(1)
-        self._tree.stand_at(self._tree.depth - 1)
+        self._tree.move_to_depth(self._tree.depth - 1)
         self._resume = self._tree.depth
         return True
 
@@ -514,7 +514,7 @@ class DecodeSession:
         if not (self._constraint.force(token_id) if is_forced else self._constraint.accept(token_id)):
             raise InvariantError(f"the matcher refuses token {token_id}, which its own mask allows")
         configuration = self._constraint.configuration
-        step = asked_step(self._vocabulary, token_id, decision, configuration, origin, looked)
+        step = queried_step(self._vocabulary, token_id, decision, configuration, origin, looked)
         node = self._tree.push(step)
         if is_forced:
             self._tree.illegal |= {node.id}

@@ -107,7 +107,7 @@ def output_of(tree: StepTree, vocabulary: Vocabulary) -> bytes:
     return b"".join(vocabulary.token_bytes(token_id) or b"" for token_id in ids if token_id not in silent)
 
 
-def asked_step(
+def queried_step(
     vocabulary: Vocabulary,
     token_id: int,
     decision: Decision,
@@ -141,12 +141,12 @@ def asked_step(
         entropy=looked.entropy if looked else None,
         mask_us=looked.mask_us if looked else None,
         logits_ms=looked.logits_ms if looked else None,
-        top=candidates.favourites(looked.candidates) if looked else (),
-        kept=candidates.kept_top(looked.candidates) if looked else None,
+        top=candidates.top_candidates(looked.candidates) if looked else (),
+        kept=candidates.stored_top(looked.candidates) if looked else None,
     )
 
 
-def unasked_step(
+def unqueried_step(
     vocabulary: Vocabulary, token_id: int, allowed: int, configuration: int, origin: StepOrigin, *, forced: bool
 ) -> Step:
     """Build a step without a model answer.

@@ -131,7 +131,7 @@ class StepTree:
         self._depth = 0 if before.current is None else before.path.index(before.current) + 1
         self.illegal = before.illegal
 
-    def stand_at(self, depth: int) -> None:
+    def move_to_depth(self, depth: int) -> None:
         """Move along the shown path."""
         if not 0 <= depth <= len(self._path):
             raise InvariantError(f"the path has {len(self._path)} steps, not {depth}")

@@ -16,7 +16,7 @@ from engine.diagnosis.explanation_tree.nodes import ExplanationWriter, Precedenc
 from engine.diagnosis.explanation_tree.phrases import ExplanationEntry
 from engine.grammar import Chars, CharSet, Node
 from engine.matching.explanation_text import quoted
-from engine.notations.regex import Dialect, Written, parse_written
+from engine.notations.regex import Dialect, SourceDetails, parse_written
 from engine.notations.regex.anchors import Anchor, anchor_node
 from engine.notations.regex.case import CaseFold
 from engine.notations.regex.dialect import Flags, shorthand
@@ -90,7 +90,7 @@ def regex_entries(source: SourceText, dialect: Dialect, limits: Limits) -> Itera
     yield from writer.entries(node)
 
 
-def _folds(source: SourceText, written: Written, dialect: Dialect) -> tuple[CaseFold, ...]:
+def _folds(source: SourceText, written: SourceDetails, dialect: Dialect) -> tuple[CaseFold, ...]:
     """Return the possible case foldings; none if no flag asks for one, since the case tables are slow to build."""
     openings = (*written.flags, *(group.opening.span for group in written.groups))
     if not any("i" in _switched_on(source.excerpt(span)) for span in openings):
@@ -117,7 +117,7 @@ class _Names:
         self._text = text
         self._dialect = dialect
 
-    def groups(self, written: Written) -> dict[int, list[Precedence]]:
+    def groups(self, written: SourceDetails) -> dict[int, list[Precedence]]:
         """Return what encloses each node."""
         found: defaultdict[int, list[Precedence]] = defaultdict(list)
         captures = sorted(group.opening.span.start for group in written.groups if self._captures(group.opening.span))

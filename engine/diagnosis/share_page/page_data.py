@@ -143,7 +143,7 @@ class _PageBuilder:
         return (vocabulary.token_bytes(token_id) or b"") == (token or b"")
 
     def _step_data(self, step: Step, here: Constraint | None, *, is_illegal: bool) -> dict[str, Any]:
-        asked = step.was_asked
+        asked = step.was_queried
         is_illegal = is_illegal or step.origin == StepOrigin.FORCED_BY_USER
         wanted = next((one for one in step.top if one.token_id == step.wanted_id), None)
         return {
@@ -290,7 +290,7 @@ def _vocabulary_of(trace: Trace) -> Vocabulary | None:
     ends: set[int] = set()
     for node in trace.nodes:
         step = node.step
-        asked = step.top if step.was_asked else ()
+        asked = step.top if step.was_queried else ()
         named = [
             (
                 step.token_id,

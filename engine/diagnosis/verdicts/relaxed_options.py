@@ -84,7 +84,7 @@ class UnusualSpelling:
     plain: str = ""
 
 
-def unusual_spellings(
+def unusual_encodings(
     grammar: CompiledGrammar, output: bytes, front: int, cancel: CancelToken | None = None
 ) -> tuple[UnusualSpelling, ...]:
     """Find the first escape and the first number whose form makes an output illegal.

@@ -15,16 +15,16 @@ from dataclasses import dataclass, replace
 
 from engine.compile import CompiledGrammar
 from engine.diagnosis.verdicts.completion_budget import ending_of
-from engine.diagnosis.verdicts.relaxed_options import relaxed_for_verdict, unusual_spellings, what_would_help
-from engine.diagnosis.verdicts.replay_walk import ReplayWalk, circles, walk
+from engine.diagnosis.verdicts.relaxed_options import relaxed_for_verdict, unusual_encodings, what_would_help
+from engine.diagnosis.verdicts.replay_walk import ReplayWalk, output_loops, walk
 from engine.diagnosis.verdicts.sentences import notes_on, on_unusual_spelling, sentence_on
 from engine.diagnosis.verdicts.tokenisation import (
     Tokens,
     divergence,
     given_ids,
     given_pieces,
-    own_spelling,
     spelled_text,
+    tokenizer_ids,
 )
 from engine.diagnosis.verdicts.verdict import (
     Failure,
@@ -32,7 +32,7 @@ from engine.diagnosis.verdicts.verdict import (
     ReplayedTokenState,
     Verdict,
     VerdictOutcome,
-    place_in,
+    position_of_byte,
 )
 from engine.diagnosis.verdicts.wrappers import beginning
 from engine.document.saved_traces import STOP, SavedTrace
@@ -210,7 +210,7 @@ class _Replay:
             if not other.is_prefix and other.legal <= found.legal:
                 continue
             front = other.skipped[0] if other.skipped else 0
-            unusual = unusual_spellings(self._grammar, self._data, front, self._cancel)
+            unusual = unusual_encodings(self._grammar, self._data, front, self._cancel)
             unusual = tuple(each for each in unusual if numbers or not each.is_number)
             # If a number is refused in every form, Turnstile's own form explains it better.
             if not other.is_prefix and any(each.is_number and each.end >= other.legal for each in unusual):
@@ -264,7 +264,7 @@ class _Replay:
             is_complete=is_prefix and accepting and not front,
             failure=failure,
             forced=walked.forced_ranges(),
-            circles=circles(automaton, data, walked),
+            circles=output_loops(automaton, data, walked),
             skipped=(front, walked.legal if failure is not None and accepting else len(data)) if front else None,
             cut_character=is_in_character(data),
             cut_escape=is_prefix and not accepting and self._is_json and is_in_escape(data[front:]),
@@ -300,7 +300,7 @@ class _Replay:
         if token is None and self._tokens is not None:
             token = self._tokens.holding(walked.legal)
         return Failure(
-            place_in(self._data, walked.legal, token),
+            position_of_byte(self._data, walked.legal, token),
             expected=tuple(automaton.expected(at)),
             accepting=automaton.accepts(at),
             elements=elements(automaton, grammar, at),
@@ -378,7 +378,7 @@ class _Replay:
                     state = ReplayedTokenState.ILLEGAL
                     why = matcher.explain(token_id)
                     legal = tokens.starts[index] + (why.offset or 0)
-                    place = place_in(self._data, legal, index)
+                    place = position_of_byte(self._data, legal, index)
                     stacks, wanted = why.stacks or matcher.stacks(), why.expected
                     failure = Failure(place, wanted, why.accepting, why.tokens, why.spans, stacks)
                 else:
@@ -417,7 +417,7 @@ class _Replay:
         found = replace(found, spelled=tokens.spelled)
         if whose is None or tokens.spelled is not tokens.spelled.GIVEN:
             return found
-        own = own_spelling(self._data, whose.vocabulary, whose.spell)
+        own = tokenizer_ids(self._data, whose.vocabulary, whose.spell)
         if own is None or tokens.foreign is not None:
             return found
         differs = divergence(tokens, own, whose.vocabulary)

@@ -87,7 +87,7 @@ def reach(automaton: ByteAutomaton, data: bytes) -> int:
     return len(data)
 
 
-def circles(automaton: ByteAutomaton, data: bytes, walked: ReplayWalk) -> tuple[OutputLoop, ...]:
+def output_loops(automaton: ByteAutomaton, data: bytes, walked: ReplayWalk) -> tuple[OutputLoop, ...]:
     """Return the loops of the legal part: white space anywhere, other text at the end."""
     found = [
         OutputLoop(

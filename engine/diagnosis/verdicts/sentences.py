@@ -11,11 +11,11 @@ from engine.diagnosis.verdicts.verdict import (
     SpellingOrigin,
     Verdict,
     VerdictOutcome,
-    place_in,
+    position_of_byte,
 )
 from engine.diagnosis.verdicts.wrappers import front_kind, tail_kind
 from engine.document.saved_traces import CONTEXT, LENGTH, STOP
-from engine.matching.explanation_text import MOST_PROPERTIES, culprit, listed, quoted, stands_at
+from engine.matching.explanation_text import MOST_PROPERTIES, culprit, listed, location_text, quoted
 from engine.source import Severity, SourceText
 from engine.vocabulary.visible import visible
 
@@ -69,7 +69,7 @@ def notes_on(found: Verdict, source: SourceText, finish: str = "", *, is_schema:
 
 def on_unusual_spelling(data: bytes, found: UnusualSpelling) -> str:
     """Describe a form of a string or number that is accepted only in outputs from elsewhere."""
-    place = place_in(data, found.start)
+    place = position_of_byte(data, found.start)
     written = data[found.start : found.end].decode("utf-8", "replace")
     said = (
         "This spelling is valid by the standard; Turnstile never writes it this way: "
@@ -134,7 +134,7 @@ def _needs(ending: CompletionBudget) -> str:
 def _circling(found: Verdict, source: SourceText) -> str:
     circle = next(one for one in reversed(found.circles) if one.at_end)
     first, last = circle.range
-    place = stands_at(circle.spans, source)
+    place = location_text(circle.spans, source)
     where = f" at {place}" if place else ""
     return (
         f"It goes in circles on white space: the last {last - first:,} bytes are blanks that change nothing, and the "
@@ -242,7 +242,7 @@ def _on_failure(found: Verdict, source: SourceText) -> list[str]:
     if failure.missing:
         notes.append(f"Expected there: {_expected(failure)}.")
     if failure.spans and not (found.outcome is VerdictOutcome.ILLEGAL and _by(failure, source).startswith(_PLACE)):
-        notes.append(f"The match stands at {stands_at(failure.spans, source)}.")
+        notes.append(f"The match stands at {location_text(failure.spans, source)}.")
     if found.ending is not None and found.ending.in_bytes.text:
         notes.append(f"A legal ending from there on: {quoted(_short(found.ending.in_bytes.text))}.")
     return notes
@@ -282,7 +282,7 @@ def _on_circles(found: Verdict, source: SourceText, *, is_schema: bool) -> list[
 
 def _on_circle(found: Verdict, circle: OutputLoop, source: SourceText) -> str:
     first, last = circle.range
-    place = stands_at(circle.spans, source)
+    place = location_text(circle.spans, source)
     where = f", at {place}" if place else ""
     if circle.blank:
         return f"Bytes {first:,} to {last:,} are blanks that change nothing{where}."
@@ -331,7 +331,7 @@ def _by(failure: Failure, source: SourceText) -> str:
         return f" of the propert{'y' if len(names) == 1 and not others else 'ies'} {', '.join(names)}{others}"
     if stack.rules and not stack.rules[0].startswith("/"):
         return f" in the rule {quoted(stack.rules[0])}"
-    place = stands_at(failure.spans[:1], source)
+    place = location_text(failure.spans[:1], source)
     return f"{_PLACE} {place}" if place else ""
 
 

@@ -89,7 +89,7 @@ def spelled_text(
         automaton: the automaton of the grammar.
         spell: the tokenizer; without it, the fewest tokens are used.
     """
-    own = own_spelling(data, vocabulary, spell)
+    own = tokenizer_ids(data, vocabulary, spell)
     ids = TokenSuccessors(automaton, vocabulary).fewest(data) if own is None else own
     if ids is None:
         return None
@@ -98,7 +98,7 @@ def spelled_text(
     return Tokens(tuple(ids), pieces, ("",) * len(ids), spelled)
 
 
-def own_spelling(data: bytes, vocabulary: Vocabulary, spell: Spell | None) -> tuple[int, ...] | None:
+def tokenizer_ids(data: bytes, vocabulary: Vocabulary, spell: Spell | None) -> tuple[int, ...] | None:
     """Return the tokenizer's encoding of some bytes; None if it is unknown or encodes something else."""
     return None if spell is None else tokenizer_spelling(data, vocabulary, spell)
 

@@ -221,7 +221,7 @@ class Verdict:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def place_in(data: bytes, byte: int, token: int | None = None) -> OutputPosition:
+def position_of_byte(data: bytes, byte: int, token: int | None = None) -> OutputPosition:
     """Return the position of a byte; a column counts characters, and invalid bytes as one each."""
     before = data[:byte].decode("utf-8", "replace")
     start = before.rfind("\n") + 1

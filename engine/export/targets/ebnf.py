@@ -25,7 +25,7 @@ from engine.export.provenance import commented
 from engine.export.rules.flatten import is_recursive
 from engine.export.target import Artifact, Check, ExportJob, ExportOptions
 from engine.export.targets.common.rules import RulesTarget
-from engine.export.text.plain_grammar import holds_fewer, left_recursive_rule, plain_grammar
+from engine.export.text.plain_grammar import has_fewer_texts, left_recursive_rule, plain_grammar
 from engine.grammar import Grammar, Rule, RuleReference
 from engine.grammar.print_gbnf import print_gbnf
 from engine.vocabulary import Vocabulary
@@ -57,7 +57,7 @@ class EbnfTarget(RulesTarget):
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
         """Check the artifact; see `Target`."""
         compared = "the grammar and the EBNF, read as the GBNF that it is too,"
-        return check_text(job, "gbnf", artifact.content.decode(), compared, fewer=holds_fewer(job))
+        return check_text(job, "gbnf", artifact.content.decode(), compared, fewer=has_fewer_texts(job))
 
 
 def ebnf(grammar: Grammar) -> str:

@@ -32,7 +32,7 @@ from engine.export.text.plain_grammar import (
     EMPTY_REFUSAL,
     converted,
     gbnf_grammar,
-    holds_fewer,
+    has_fewer_texts,
     left_recursive_rule,
     schema_refusal,
 )
@@ -78,7 +78,7 @@ class GbnfTarget(RulesTarget):
         if any("_" in name for name in names):
             raise MismatchError("a rule's name has an underscore, which llama.cpp refuses")
         compared = "the grammar and the GBNF, compiled anew,"
-        return check_text(job, "gbnf", text, compared, fewer=holds_fewer(job), scope=scope_of(job.compiled))
+        return check_text(job, "gbnf", text, compared, fewer=has_fewer_texts(job), scope=scope_of(job.compiled))
 
 
 def _printed(grammar: Grammar) -> str:

@@ -13,7 +13,7 @@ from engine.export.graph.networks import automata_of, graph_of_automata, read_gr
 from engine.export.provenance import provenance
 from engine.export.target import Artifact, Check, ExportJob, ExportOptions, MismatchError, TargetGroup
 from engine.export.targets.common.rules import RulesTarget
-from engine.export.text.plain_grammar import holds_fewer, schema_refusal
+from engine.export.text.plain_grammar import has_fewer_texts, schema_refusal
 from engine.vocabulary import Vocabulary
 
 
@@ -45,7 +45,7 @@ class GraphmlTarget(RulesTarget):
         """Check the artifact; see `Target`."""
         automata = read_graph(_read(artifact.content))
         engine, export = CompiledRecogniser(job.compiled), recogniser_of(automata)
-        walks, steps = walk_side_by_side(job, engine, export, holds_fewer=holds_fewer(job))
+        walks, steps = walk_side_by_side(job, engine, export, holds_fewer=has_fewer_texts(job))
         compared = "the grammar and the automata, read back by networkx,"
         return Check(compared, walks, steps, scope_of(job.compiled))
 

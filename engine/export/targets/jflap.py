@@ -19,7 +19,7 @@ from engine.export.rules.character_automaton import read_characters
 from engine.export.rules.right_linear import System
 from engine.export.target import Artifact, Check, ExportJob, ExportOptions, MismatchError, OptionName, TargetGroup
 from engine.export.targets.common.rules import RulesTarget
-from engine.export.text.plain_grammar import holds_fewer, refusal_without_stack, regular_form
+from engine.export.text.plain_grammar import has_fewer_texts, refusal_without_stack, regular_form
 from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Node, Rule, RuleReference, Sequence
 from engine.grammar.print_gbnf import print_gbnf
 from engine.source import LimitExceededError
@@ -67,7 +67,7 @@ class JflapTarget(RulesTarget):
             rules = print_gbnf(read_jff(artifact.content))
         except (ET.ParseError, KeyError, ValueError, AttributeError) as error:
             raise MismatchError(f"the file cannot be read back: {error}") from error
-        fewer = holds_fewer(job) or job.options.depth is not None or _LEFT_OUT in artifact.notes
+        fewer = has_fewer_texts(job) or job.options.depth is not None or _LEFT_OUT in artifact.notes
         return check_text(job, "gbnf", rules, "the grammar and the automaton of the file", fewer=fewer)
 
 

@@ -6,7 +6,7 @@ from engine.export.checks.text_check import check_text
 from engine.export.provenance import commented
 from engine.export.target import Artifact, Check, ExportJob, MismatchError
 from engine.export.targets.common.rules import RulesTarget
-from engine.export.text.plain_grammar import holds_fewer, plain_grammar
+from engine.export.text.plain_grammar import has_fewer_texts, plain_grammar
 from engine.export.text.print_lark import NoLarkError, print_lark, read_lark
 from engine.grammar.print_gbnf import print_gbnf
 from engine.source import GrammarError
@@ -35,7 +35,7 @@ class LarkTarget(RulesTarget):
         except (NoLarkError, GrammarError) as error:
             raise MismatchError(f"what was written cannot be read back: {error}") from error
         compared = "the grammar and the rules, read back from the Lark text by a reader of its own,"
-        return check_text(job, "gbnf", rules, compared, fewer=holds_fewer(job))
+        return check_text(job, "gbnf", rules, compared, fewer=has_fewer_texts(job))
 
 
 TARGET = LarkTarget()

@@ -11,7 +11,7 @@ from engine.export.checks.text_check import check_text
 from engine.export.target import Artifact, Check, ExportJob, ExportOptions, OptionName
 from engine.export.targets.common.rules import RulesTarget
 from engine.export.text.conversion import ALREADY, looks_around, to_regex
-from engine.export.text.plain_grammar import holds_fewer, refusal_without_stack
+from engine.export.text.plain_grammar import has_fewer_texts, refusal_without_stack
 from engine.vocabulary import Vocabulary
 
 
@@ -47,7 +47,7 @@ class RegexTarget(RulesTarget):
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
         """Check the artifact; see `Target`."""
         text = artifact.content.decode()
-        fewer = holds_fewer(job) or job.options.depth is not None
+        fewer = has_fewer_texts(job) or job.options.depth is not None
         compared, dialect = "the grammar and the expression, compiled anew,", job.compiled.options.dialect
         return check_text(job, "regex", text, compared, fewer=fewer, dialect=dialect)
 

@@ -26,7 +26,7 @@ from engine.export.targets.common.server_notes import schema_notes
 from engine.export.targets.ebnf import TARGET as EBNF
 from engine.export.targets.ebnf import ebnf
 from engine.export.targets.gbnf import TARGET as GBNF
-from engine.export.text.plain_grammar import holds_fewer, plain_grammar
+from engine.export.text.plain_grammar import has_fewer_texts, plain_grammar
 from engine.export.text.print_lark import NoLarkError, print_lark, read_lark
 from engine.grammar import Grammar
 from engine.grammar.print_gbnf import print_gbnf
@@ -272,7 +272,7 @@ def _check_one(job: ExportJob, kind: str, carried: str) -> Check:
         text = print_gbnf(read_lark(carried)) if kind == "lark" else carried
     except NoLarkError as error:
         raise MismatchError(f"the Lark text cannot be read back: {error}") from error
-    return check_text(job, "gbnf", text, "", fewer=holds_fewer(job), walks=_WALKS)
+    return check_text(job, "gbnf", text, "", fewer=has_fewer_texts(job), walks=_WALKS)
 
 
 TARGET = RequestsTarget()

@@ -164,7 +164,7 @@ def spelled(compiled: CompiledGrammar) -> frozenset[OptionName]:
     return frozenset({"spelling"} if compiled.notation == "json_schema" else ())
 
 
-def holds_fewer(job: ExportJob) -> bool:
+def has_fewer_texts(job: ExportJob) -> bool:
     """Return whether the rules of the job may lack texts of the grammar."""
     return job.compiled.notation == "json_schema" and job.options.spelling is NumberSpelling.PLAIN
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from engine.notations.editing import words
 from engine.notations.editing.gbnf_names import GbnfPart, Piece, pieces
-from engine.notations.editing.outline import Meaning, Outline, OutlinePosition, Standing
+from engine.notations.editing.outline import CursorContext, Meaning, Outline, OutlinePosition
 from engine.notations.editing.schema_names import REFERENCES, Schemas, quoted
 from engine.source import Span
 
@@ -216,7 +216,7 @@ def _schema(text: str, offset: int) -> Proposals:
     return _matching(standing.typed, typed.removeprefix('"'), proposals, is_apt=bool(typed))
 
 
-def _keywords(text: str, standing: Standing) -> Iterator[Proposal]:
+def _keywords(text: str, standing: CursorContext) -> Iterator[Proposal]:
     holder = standing.holder
     assert holder is not None
     own = text[standing.typed.start : standing.typed.end].strip('"')
@@ -237,7 +237,7 @@ def _keywords(text: str, standing: Standing) -> Iterator[Proposal]:
                 yield Proposal(name, inserted.replace(_CURSOR, "") if _CURSOR in value else inserted, note, caret)
 
 
-def _values(outline: Outline, standing: Standing) -> Iterator[Proposal]:
+def _values(outline: Outline, standing: CursorContext) -> Iterator[Proposal]:
     holder = standing.holder
     assert holder is not None
     keyword = standing.key

@@ -79,7 +79,7 @@ class OutlinePart:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CursorContext:
     """The context of the cursor.
 
     Attributes:
@@ -114,7 +114,7 @@ class Outline:
     def __init__(self, text: str, offset: int | None = None) -> None:
         """Read a text; `standing` describes the context of the offset."""
         self.root: OutlinePart | None = None
-        self.standing: Standing | None = None
+        self.standing: CursorContext | None = None
         self._text = text
         self._frames: list[_Frame] = []
         for found in _TOKEN.finditer(text):
@@ -197,18 +197,18 @@ class Outline:
                 Span(start, end if is_own else offset), is_string=True, has_colon=is_own and following
             )
 
-    def _stand(self, typed: Span, *, is_string: bool, has_colon: bool = False) -> Standing:
+    def _stand(self, typed: Span, *, is_string: bool, has_colon: bool = False) -> CursorContext:
         if not self._frames:
             place = OutlinePosition.VALUE if self.root is None else OutlinePosition.NONE
-            return Standing(place, None, None, typed)
+            return CursorContext(place, None, None, typed)
         frame = self._frames[-1]
         if not frame.part.is_object:
             place = OutlinePosition.VALUE if frame.expects == "value" or is_string else OutlinePosition.NONE
-            return Standing(place, frame.part, None, typed)
+            return CursorContext(place, frame.part, None, typed)
         if frame.expects == "key" or (frame.expects == "comma" and is_string):
-            return Standing(OutlinePosition.KEY, frame.part, None, typed, has_colon)
+            return CursorContext(OutlinePosition.KEY, frame.part, None, typed, has_colon)
         place = OutlinePosition.VALUE if frame.expects == "value" else OutlinePosition.NONE
-        return Standing(place, frame.part, frame.key, typed)
+        return CursorContext(place, frame.part, frame.key, typed)
 
 
 def _below(holder: OutlinePart, key: str | int) -> Meaning:

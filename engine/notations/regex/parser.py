@@ -77,7 +77,7 @@ class RegexGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class SourceDetails:
     """Source details of a pattern that its nodes do not record.
 
     Attributes:
@@ -91,7 +91,7 @@ class Written:
 
 def parse_written(
     source: SourceText, dialect: Dialect | Literal["python", "ecma"], limits: Limits
-) -> tuple[Node, Written]:
+) -> tuple[Node, SourceDetails]:
     """Parse a pattern and keep its source details; arguments and errors are those of `parse`.
 
     Args:
@@ -100,7 +100,7 @@ def parse_written(
         limits: the limits of length, depth and repetition.
     """
     node, parser = _parsed(source, dialect, limits, Flags())
-    return node, Written(tuple(parser.groups), tuple(parser.flags))
+    return node, SourceDetails(tuple(parser.groups), tuple(parser.flags))
 
 
 def _parsed(

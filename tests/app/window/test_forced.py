@@ -64,7 +64,7 @@ def test_a_run_goes_to_its_end_and_is_not_asked_for_what_is_forced(desk):
     QTest.keyClick(desk.window, Qt.Key.Key_F5)
     desk.wait(lambda: not desk.session.decoding.is_running and len(steps(desk)) > 9)
     assert desk.output in {f'{{"name":"{name}","age":{age}}}'.encode() for name in ("John", "Paul") for age in (20, 30)}
-    assert sum(step.was_asked for step in steps(desk)) <= 4
+    assert sum(step.was_queried for step in steps(desk)) <= 4
 
 
 def test_no_breakpoint_is_run_over_within_a_run(desk):

@@ -97,13 +97,13 @@ def test_bytes_that_are_no_character_are_told_as_bytes():
 
 
 def test_places_are_in_lines_and_long_ones_are_cut():
-    from engine.diagnosis import stands_at
+    from engine.diagnosis import location_text
 
     source = SourceText("one\n" + "x" * 100 + "\n`y")
-    assert stands_at((), source) == ""
-    assert stands_at((Span(4, 104), Span(0, 1), Span(1, 2)), source) == (
+    assert location_text((), source) == ""
+    assert location_text((Span(4, 104), Span(0, 1), Span(1, 2)), source) == (
         f"line 2, column 1: `{'x' * 47}…`, and 2 other places"
     )
-    assert stands_at((Span(2, 5),), source) == "line 1, column 3: `e↵x`"
-    assert stands_at((Span(105, 107),), source) == "line 3, column 1: `` `y ``"
-    assert stands_at((Span(107, 107),), source) == "line 3, column 3"
+    assert location_text((Span(2, 5),), source) == "line 1, column 3: `e↵x`"
+    assert location_text((Span(105, 107),), source) == "line 3, column 1: `` `y ``"
+    assert location_text((Span(107, 107),), source) == "line 3, column 3"

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from engine.compile import compile_grammar
-from engine.diagnosis.verdicts.replay_walk import circles, reach, walk
+from engine.diagnosis.verdicts.replay_walk import output_loops, reach, walk
 
 ALPHABET = "ab "
 TEXTS = ["".join(letters) for length in range(6) for letters in itertools.product(ALPHABET, repeat=length)]
@@ -41,7 +41,7 @@ def test_an_end_is_a_choice():
 def test_blanks_that_change_nothing_are_told_of(blanks, is_told):
     grammar = compile_grammar("gbnf", 'root ::= "[" ws "1" ws "]"\nws ::= [ \\n]*')
     data = b"[" + b" " * blanks
-    found = circles(grammar.automaton, data, walk(grammar.automaton, data))
+    found = output_loops(grammar.automaton, data, walk(grammar.automaton, data))
     assert bool(found) is is_told
     if is_told:
         (circle,) = found
@@ -52,11 +52,11 @@ def test_blanks_that_change_nothing_are_told_of(blanks, is_told):
 def test_blanks_that_are_counted_are_no_circle():
     grammar = compile_grammar("regex", "a {0,60}b")
     data = b"a" + b" " * 40
-    assert circles(grammar.automaton, data, walk(grammar.automaton, data)) == ()
+    assert output_loops(grammar.automaton, data, walk(grammar.automaton, data)) == ()
 
 
 def test_text_that_comes_again_and_again_up_to_the_end_is_told_of():
     grammar = compile_grammar("gbnf", 'root ::= "[" ("1, ")* "]"')
     data = b"[" + b"1, " * 20
-    (circle,) = circles(grammar.automaton, data, walk(grammar.automaton, data))
+    (circle,) = output_loops(grammar.automaton, data, walk(grammar.automaton, data))
     assert (circle.range, circle.period, circle.blank, circle.at_end) == ((1, 61), 3, False, True)

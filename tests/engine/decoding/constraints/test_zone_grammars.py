@@ -83,7 +83,7 @@ def test_only_the_first_zone_is_that_of_the_drawn_grammar():
     told = []
     for byte in b"p:();n:1":
         session.take(byte)
-        told.append((session.ruled_text, session.position().parts))
+        told.append((session.grammar_text, session.position().parts))
     assert told[0] == (None, ("free text",))
     assert told[1] == (None, ("zone 2",))
     assert told[4] == (None, ("free text",))

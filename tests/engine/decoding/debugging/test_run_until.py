@@ -121,8 +121,8 @@ def test_a_state():
 
 def test_without_knowing_the_rules_none_is_over():
     assert reached(RunUntil(Goal.OUT), progress()) == ""
-    assert RunUntil(Goal.OUT).needs_passage
-    assert not RunUntil(Goal.STATE).needs_passage
+    assert RunUntil(Goal.OUT).needs_rule_events
+    assert not RunUntil(Goal.STATE).needs_rule_events
 
 
 @pytest.mark.parametrize("wrong", [{"z": 0.0}, {"z": 1.5}, {"z": float("nan")}, {"count": 0}])

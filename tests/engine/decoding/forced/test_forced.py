@@ -82,7 +82,7 @@ def test_outputs_match_and_are_mostly_not_asked_for(schema, strategy):
         made = generate(grammar, model, sampler=sampler, pipeline=PipelineSettings(forced=strategy), max_tokens=400)
         assert made.finish is Finish.STOP
         assert grammar.fullmatch(made.output)
-        unasked = sum(not step.was_asked for step in made.steps)
+        unasked = sum(not step.was_queried for step in made.steps)
         asked = len(made.steps) - unasked
         if strategy is Strategy.LONGEST:
             assert len(model.asked) == asked

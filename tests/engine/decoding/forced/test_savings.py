@@ -48,7 +48,7 @@ def test_the_time_is_that_of_the_calls_that_were_made():
         session.position()
         fast_forward.advance(session)
     saved = savings_of(session.steps)
-    asked = [step.logits_ms for step in session.steps if step.was_asked]
+    asked = [step.logits_ms for step in session.steps if step.was_queried]
     assert 0 < saved.seconds <= saved.calls * max(asked) / 1_000
     assert savings_of(()).seconds is None
 

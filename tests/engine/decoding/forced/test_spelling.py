@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from engine.compile import compile_grammar
-from engine.decoding.forced.tokenizer_encoding import around, continued, own_spelling, settled, whole_characters
+from engine.decoding.forced.tokenizer_encoding import (
+    around,
+    continued,
+    encode_with_tokenizer,
+    settled,
+    whole_characters,
+)
 from engine.matching import Matcher
 from engine.models.errors import ModelError
 from engine.vocabulary import Vocabulary
@@ -31,23 +37,23 @@ def spell(text: str) -> list[int]:
 
 
 def test_special_tokens_in_front_do_not_count():
-    assert own_spelling(b'John":', WORDS, spell) == ids("John", '":')
-    assert own_spelling(b'John":', WORDS, None) == ids("John", '":')
+    assert encode_with_tokenizer(b'John":', WORDS, spell) == ids("John", '":')
+    assert encode_with_tokenizer(b'John":', WORDS, None) == ids("John", '":')
 
 
 def test_a_tokenizer_that_puts_a_blank_in_front_is_asked_behind_a_line_end():
     def with_blank(text):
         return spell(" " + text if text[:1] != "\n" else text)
 
-    assert own_spelling(b"20", WORDS, with_blank) == ids("20")
-    assert own_spelling(b"20", WORDS, lambda text: spell(" " + text)) == ids("20")
-    assert own_spelling(b"20", WORDS, lambda text: spell(text + "0")) is None  # that would be another text
+    assert encode_with_tokenizer(b"20", WORDS, with_blank) == ids("20")
+    assert encode_with_tokenizer(b"20", WORDS, lambda text: spell(" " + text)) == ids("20")
+    assert encode_with_tokenizer(b"20", WORDS, lambda text: spell(text + "0")) is None  # that would be another text
 
 
 def test_what_cannot_be_spelled_has_no_spelling():
-    assert own_spelling(b"x", WORDS, spell) is None
-    assert own_spelling(b"x", WORDS, None) is None
-    assert own_spelling(b"\xff", WORDS, spell) is None
+    assert encode_with_tokenizer(b"x", WORDS, spell) is None
+    assert encode_with_tokenizer(b"x", WORDS, None) is None
+    assert encode_with_tokenizer(b"\xff", WORDS, spell) is None
 
 
 def test_tokens_that_the_tokenizer_would_join_are_taken_back():

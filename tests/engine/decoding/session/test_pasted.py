@@ -3,7 +3,7 @@ import pytest
 from engine.compile import compile_grammar
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.session import DecodeSession
-from engine.decoding.session.imported_output import pasted_trace
+from engine.decoding.session.imported_output import imported_trace
 from engine.decoding.values import StepOrigin
 from engine.models.uniform import UniformSource
 from engine.source import EngineError
@@ -14,7 +14,7 @@ GRAMMAR = compile_grammar("regex", "a+b")
 
 
 def test_a_legal_output_is_stood_behind():
-    trace = pasted_trace([0, 0, 1, 3], GRAMMAR, LETTERS)
+    trace = imported_trace([0, 0, 1, 3], GRAMMAR, LETTERS)
     assert (trace.path, trace.current, trace.illegal) == ((0, 1, 2, 3), 3, frozenset())
     assert [node.step.allowed for node in trace.nodes] == [2, 3, 3, 1]
     assert [node.step.forced for node in trace.nodes] == [False, False, False, True]
@@ -22,9 +22,9 @@ def test_a_legal_output_is_stood_behind():
 
 
 def test_what_is_illegal_is_marked_and_what_follows_stays():
-    trace = pasted_trace([0, 1, 1, 0], GRAMMAR, LETTERS)
+    trace = imported_trace([0, 1, 1, 0], GRAMMAR, LETTERS)
     assert (trace.current, trace.illegal, len(trace.nodes)) == (1, frozenset({2}), 4)
-    assert pasted_trace([1], GRAMMAR, LETTERS).current is None
+    assert imported_trace([1], GRAMMAR, LETTERS).current is None
 
 
 def test_a_session_steps_through_it_without_asking_the_model():
@@ -32,7 +32,7 @@ def test_a_session_steps_through_it_without_asking_the_model():
     model = UniformSource("letters", LETTERS)
     whole, model.logits = model.logits, lambda ids: asked.append(ids) or whole(ids)
     session = DecodeSession(GRAMMAR, model)
-    session.restore(pasted_trace([0, 0, 1, 1], GRAMMAR, LETTERS))
+    session.restore(imported_trace([0, 0, 1, 1], GRAMMAR, LETTERS))
     assert session.output == b"aab"
     assert session.back()
     assert session.output == b"aa"
@@ -43,13 +43,13 @@ def test_a_session_steps_through_it_without_asking_the_model():
 
 def test_an_id_that_is_not_there_is_refused():
     with pytest.raises(EngineError, match="token 2 is #9"):
-        pasted_trace([0, 9], GRAMMAR, LETTERS)
+        imported_trace([0, 9], GRAMMAR, LETTERS)
 
 
 def test_what_was_allowed_follows_another_grammar():
     session = DecodeSession(compile_grammar("regex", "[a-c]+"), UniformSource("letters", LETTERS))
     ids = [LETTERS.tokens.index(letter) for letter in (b"a", b"b")]
-    session.restore(pasted_trace(ids, session.language, LETTERS))
+    session.restore(imported_trace(ids, session.language, LETTERS))
     before = [step.allowed for step in session.steps]
     session.replace_grammar(compile_grammar("regex", "ab"))
     assert [(step.allowed, step.forced) for step in session.steps] == [(2, False), (1, True)]
@@ -61,7 +61,7 @@ def test_what_was_allowed_follows_another_grammar():
 def test_what_was_allowed_is_what_the_processors_leave():
     pipeline = PipelineSettings(suppress=("b",))
     session = DecodeSession(compile_grammar("regex", "[a-c]+"), UniformSource("letters", LETTERS), pipeline=pipeline)
-    session.restore(pasted_trace([LETTERS.tokens.index(b"a")], session.language, LETTERS))
+    session.restore(imported_trace([LETTERS.tokens.index(b"a")], session.language, LETTERS))
     held = session.steps[0].allowed
     session.set_pipeline(PipelineSettings())
     assert session.steps[0].allowed > held

@@ -41,7 +41,7 @@ class RandomUser(RuleBasedStateMachine):
         before, stood = self.session.output, self.session.steps
         taken = FastForward(self.model, strategy, spell=None).extend(self.session, most)
         assert self.session.output.startswith(before)
-        assert self.session.steps == stood if not taken else not self.session.steps[-1].was_asked
+        assert self.session.steps == stood if not taken else not self.session.steps[-1].was_queried
 
     @rule()
     def back(self) -> None:

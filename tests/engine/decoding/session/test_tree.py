@@ -29,7 +29,7 @@ def test_steps_form_a_path():
 
 def test_what_is_taken_back_stays_in_view_until_another_step_replaces_it():
     tree = grown(4, 5, 6)
-    tree.stand_at(1)
+    tree.move_to_depth(1)
     assert tree.path == (0, 1, 2)
     assert tree.current == 0
     tree.push(step(7))
@@ -40,7 +40,7 @@ def test_what_is_taken_back_stays_in_view_until_another_step_replaces_it():
 
 def test_stepping_again_along_a_known_path_makes_no_copies():
     tree = grown(4, 5, 6)
-    tree.stand_at(0)
+    tree.move_to_depth(0)
     tree.push(step(4))
     assert len(tree) == 3
     assert tree.path == (0, 1, 2)
@@ -49,7 +49,7 @@ def test_stepping_again_along_a_known_path_makes_no_copies():
 
 def test_going_to_another_branch_shows_it_to_its_newest_end():
     tree = grown(4, 5, 6)
-    tree.stand_at(1)
+    tree.move_to_depth(1)
     tree.push(step(7))
     tree.go_to(1)
     assert tree.path == (0, 1, 2)
@@ -72,15 +72,15 @@ def test_places_that_are_not_there_are_refused():
     with pytest.raises(InvariantError):
         tree.go_to(9)
     with pytest.raises(InvariantError):
-        tree.stand_at(2)
+        tree.move_to_depth(2)
 
 
 def test_a_tree_grows_from_its_trace():
     tree = grown(4, 5, 6)
-    tree.stand_at(1)
+    tree.move_to_depth(1)
     tree.push(step(7))
     tree.push(step(8))
-    tree.stand_at(1)
+    tree.move_to_depth(1)
     again = StepTree.grown_from(tree.trace(), lambda _step: True)
     assert again.trace() == tree.trace()
     assert again.depth == 1
