@@ -48,6 +48,19 @@ PLACE = {
     "additionalProperties": False,
 }
 OPEN = {**PLACE, "additionalProperties": {"type": "null"}}
+NULL = {"type": "null"}
+TWO_OF_THREE = {
+    "type": "object",
+    "properties": {"aa": NULL, "ab": NULL, "ba": NULL},
+    "minProperties": 2,
+    "additionalProperties": False,
+}
+SIDE_BY_SIDE = {
+    "anyOf": [
+        {"type": "object", "properties": {"aa": NULL, "ab": NULL}, "additionalProperties": False},
+        {"type": "object", "properties": {"aa": NULL, "ac": NULL}, "additionalProperties": False},
+    ]
+}
 
 
 @pytest.mark.parametrize(
@@ -61,6 +74,9 @@ OPEN = {**PLACE, "additionalProperties": {"type": "null"}}
         (PLACE, '{"city": "Rome", "unt', {"properties/until"}),
         (PLACE, '{"city": "Rome", "unit": "c"', {"properties/until"}),
         (OPEN, '{"city": "Rome", "unt', {"properties/until", "additionalProperties"}),
+        (TWO_OF_THREE, '{"aa": null, "a', {"properties/ab", "minProperties"}),
+        (TWO_OF_THREE, '{"ab": null, "b', {"properties/ba", "minProperties"}),
+        (SIDE_BY_SIDE, '{"aa": null, "a', {"anyOf/0/properties/ab", "anyOf/1/properties/ac"}),
     ],
 )
 def test_before_and_in_a_key_only_the_keys_that_may_come_are_named(schema, text, places):
