@@ -36,13 +36,13 @@ CONTENTS = {
     "notation": DocumentFile(grammar=GrammarPart("klingon", "a")),
     "prompt": DocumentFile(prompt=Chat(((LINES, LINES), ("nobody", "x")), LINES)),
     "token id": DocumentFile(trace=changed(token_id=-HUGE, wanted_id=HUGE, configuration=-1)),
-    "token": DocumentFile(trace=changed(token=None, name=LINES, origin=LINES)),
+    "token": DocumentFile(trace=changed(token=None, name=LINES)),
     "numbers": DocumentFile(
         trace=changed(p=-1e308, z=1e308, allowed=-HUGE, mask_us=1e308, logits_ms=-1.0, entropy=1e308)
     ),
     "branch": DocumentFile(archived=(ArchivedBranch(LINES, LINES, (replace(STEP, token=None),) * 3),) * 20),
     "automaton": DocumentFile(automaton=AutomatonPart(rule=LINES, tokens=True, draws_all=True, method="dot")),
-    "tests": DocumentFile(test_strings=(LINES, ExpectedText(LINES), "")),
+    "tests": DocumentFile(test_strings=(ExpectedText(LINES), ExpectedText(""))),
     "stages": DocumentFile(pipeline=PipelineSettings(suppress=(LINES,))),
     "breakpoint": DocumentFile(breakpoints=(Breakpoint(BreakpointKind.RULE, LINES, HUGE, HUGE, LINES),) * 3),
 }

@@ -276,7 +276,9 @@ def test_suggestions_and_coverage(desk):
     desk.session.start()
     grammar = 'root ::= a | b\na ::= "x" [0-9]+\nb ::= "y"\n'
     desk.document.replace(
-        DocumentFile(grammar=GrammarPart("gbnf", grammar), model=ModelPart("letters"), test_strings=("y",))
+        DocumentFile(
+            grammar=GrammarPart("gbnf", grammar), model=ModelPart("letters"), test_strings=(ExpectedText("y"),)
+        )
     )
     tests = desk.panes.tests
     desk.wait(lambda: tests.model.rowCount() == 1 and tests.model.passes(0) is True)

@@ -30,7 +30,7 @@ from engine.decoding.pipeline_settings import (
 )
 from engine.decoding.processors import FiniteStateGuide
 from engine.decoding.session import DecodeSession
-from engine.decoding.values import Finish, SamplerSettings, StopRule
+from engine.decoding.values import Finish, SamplerSettings, StepOrigin, StopRule
 from engine.models import LogitSource, load_model
 from engine.models.source import Logits
 from engine.source import InvariantError
@@ -282,7 +282,7 @@ def test_forcing_a_token_that_a_stage_removes_leaves_all_stages():
         compile_grammar("regex", "[abc]+"), RandomModel(WORDS), pipeline=PipelineSettings(suppress=("b",))
     )
     session.take(0)
-    assert session.force(1).origin == "force"
+    assert session.force(1).origin is StepOrigin.FORCED_BY_USER
     position = session.position()
     assert (position.accepting, position.broken_at, position.allowed) == (False, 1, WORDS.size)
     session.step()
