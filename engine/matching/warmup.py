@@ -7,6 +7,7 @@ from engine.masking import jit
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.lexing.lexer import common
 from engine.schema_automaton.lexing.whitespace import Whitespace
+from engine.vocabulary.vocabulary import Vocabulary
 
 _SCHEMAS = "{}", r'{"pattern": "^[a-z]+$"}', r'{"pattern": "^.+$"}', r'{"pattern": "^\\S+$"}'
 """Schemas whose compile builds the tables that most schemas need: alphabets that separate ASCII, line breaks and
@@ -24,7 +25,12 @@ def warm(wait: bool = True) -> None:
 
 
 def _build_shared_tables() -> None:
-    """Build the tables that nearly every grammar needs, so that the first compile of the process is not slower."""
+    """Build the tables that nearly every grammar needs, so that the first grammar of the process is not slower."""
+    from engine.matching.matcher import Matcher  # start-up time: with `wait=False`, this is not the caller's thread
+
+    vocabulary = Vocabulary([b'"', b"a"], eos_ids=[])
     for schema in _SCHEMAS:
-        compile_grammar("json_schema", schema).fullmatch('"a"')
+        grammar = compile_grammar("json_schema", schema)
+        grammar.fullmatch('"a"')
+        Matcher(grammar, vocabulary).bitmask()
     common(Whitespace.FLEXIBLE, Escapes.SHORTEST)
