@@ -17,9 +17,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
-from engine.source import InvariantError
+from engine.document import codec
 
 _log = logging.getLogger(__name__)
 
@@ -33,15 +31,7 @@ _NAME_LIMIT: Final = (
     80  # characters of a damaged file's own name, so that the new one is not too long for the file system
 )
 
-UNREADABLE: Final = (
-    OSError,
-    ValueError,  # msgspec's own errors, a text that is not UTF-8, a path with a NUL, a value that a class refuses
-    OverflowError,
-    RecursionError,
-    MemoryError,
-    InvariantError,
-    msgspec.MsgspecError,
-)
+UNREADABLE: Final = (OSError, *codec.UNREADABLE)
 """All exceptions that reading a damaged file may raise."""
 
 

@@ -158,7 +158,7 @@ class Panes(QObject):
     def _make_generation_column(self) -> QWidget:
         """Put the generation under a bar like those of the other panes.
 
-        The pane can stand alone and has step buttons for that; here they would repeat the toolbar's.
+        Its own step buttons are hidden, since they would repeat the toolbar's.
         """
         controls = self.generation.controls
         controls.hide()

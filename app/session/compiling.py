@@ -182,7 +182,7 @@ class Compiling(QObject):
         if self._good is not None:
             self._compile.submit(ListExports(self._good.request, options, has_model))
         else:
-            self.exports_listed.emit(ExportList((), "No grammar has compiled yet: mend it, then export it."))
+            self.exports_listed.emit(ExportList((), "No grammar has compiled yet. Fix the grammar, then export it."))
 
     def export(self, target: str, path: str, options: ExportOptionsMessage, number: int) -> None:
         """Request an export of the last good grammar.

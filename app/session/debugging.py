@@ -32,9 +32,7 @@ from engine.decoding.debugging.breakpoints import (
 from engine.decoding.debugging.run_until import Goal, RunProgress, RunUntil, reached
 from engine.vocabulary.visible import visible
 
-_UNKNOWN_POSITION = (
-    "Where the match stands in the drawn rules cannot be told, so no breakpoint on a state can be minded"
-)
+_UNKNOWN_POSITION = "The position in the drawn rules is not known, so breakpoints on states cannot stop the run"
 _OF_OLDER = " (of an older text)"
 _BROKEN = "A token was forced against the grammar, which has no say from here on"
 

@@ -107,7 +107,7 @@ class Session(QObject):
         if self._decode_is_gone:
             return "The model's process stopped: press Restart"
         if self.compiling.stale_reason:
-            return f"{self.compiling.stale_reason}: mend it to go on"
+            return f"{self.compiling.stale_reason}. Fix it to continue"
         if view.model is None:
             return "The model is still loading" if self.decoding.model_is_loading else "Choose a model first"
         if self._is_reading_for_long:

@@ -103,11 +103,8 @@ class Banner(QFrame):
         self.detail_label.setVisible(bool(detail))
         self.button.setText(button)
         self.button.setVisible(bool(button))
-        self.title_label.setProperty("role", "heading" if detail else "")
-        self.setProperty("severity", severity)
-        for widget in (self, self.title_label):  # the style sheet reads properties only when a widget is polished
-            widget.style().unpolish(widget)
-            widget.style().polish(widget)
+        _set_style(self.title_label, "role", "heading" if detail else "")
+        _set_style(self, "severity", severity)
         self.setAccessibleName(f"{severity}: {accessible_text or title} {detail}".strip() if title else "")
         self.setVisible(bool(title))
 
@@ -208,6 +205,14 @@ class Loading(QFrame):
     def text(self) -> str:
         """Return the stage and the progress."""
         return self._stage.text()
+
+
+def _set_style(widget: QWidget, name: str, value: str) -> None:
+    """Set a property that the style sheet reads, which it does only when a widget is polished."""
+    if widget.property(name) != value:
+        widget.setProperty(name, value)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
 
 
 def _amount(done: int, total: int | None) -> str:

@@ -18,7 +18,7 @@ _FIELD, _RESULT, _BUTTONS = range(3)  # columns
 
 
 class FindBar(QFrame):
-    """Let the user type what to find and step through the results; what is found is the user's of this class.
+    """A bar to type a search text and to step through results, which the caller finds.
 
     Return steps forward, Shift+Return back, and Esc closes the bar.
 

@@ -208,7 +208,7 @@ class StringTestHandler:
                 return SuggestAnswer(request.kind, error="No text matches this grammar")
             found = self._suggestions(grammar, request, cancel)
         except GrammarError:
-            return SuggestAnswer(request.kind, error="The grammar does not compile: mend it first")
+            return SuggestAnswer(request.kind, error="The grammar does not compile. Fix it first")
         except LimitExceededError as error:
             return SuggestAnswer(request.kind, error=sentence(error))
         fresh = tuple(one for one in found if one.text not in request.known)

@@ -2,9 +2,10 @@
 
 After every step the window gets the whole tree, and building a thousand steps again takes the receiver longer than a
 frame. Here a piece of the tree is pickled once and unpickled once, and a worker process sends it only once: afterwards
-its number stands for it, as long as every view contains it. The nodes that a view adds are a new piece, so a step costs
-what it adds, and the nodes of two traces can be compared by identity. This is safe because every message of a process
-is read, in order, even if its job was cancelled and its answer is dropped; and a new process is a new sender.
+it sends only the number of the piece, as long as every view contains it. The nodes that a view adds are a new piece, so
+a step costs what it adds, and the nodes of two traces can be compared by identity. This is safe because every message
+of a process is read, in order, even if its job was cancelled and its answer is dropped; and a new process is a new
+sender.
 
 Rejected: sending only what a step changed. The answer to a cancelled request is dropped, and the window would continue
 without a part of the tree. Pieces of a fixed size: the last one, which is not full yet, was pickled again with every

@@ -36,7 +36,7 @@ DEFAULT_ORDER = tuple(StageName)
 
 
 class Afterwards(StrEnum):
-    """What follows a zone."""
+    """The kinds of text that may follow a zone."""
 
     STOP = "stop"  # nothing: the output ends
     FREE = "free"  # any text to the end

@@ -23,14 +23,15 @@ SUFFIX: Final = ".turnstile"
 SIZE_LIMIT: Final = 128 * 1024 * 1024  # bytes; a trace of 10,000 steps takes a third of it
 
 _PARTS: Final = ("grammar", "model", "sampler", "pipeline", "automaton")
-_UNREADABLE: Final = (
-    ValueError,  # includes text that is not UTF-8, and a value that a class refuses
+UNREADABLE: Final = (
+    ValueError,  # msgspec's own errors, text that is not UTF-8, a path with a NUL, a value that a class refuses
     OverflowError,
     RecursionError,
     MemoryError,
     InvariantError,
     msgspec.MsgspecError,
 )
+"""All exceptions that decoding a damaged file may raise."""
 
 
 class DocumentError(EngineError):
@@ -50,7 +51,7 @@ def is_document(data: bytes) -> bool:
     """Return whether JSON data names itself a Turnstile document, of any version."""
     try:
         return msgspec.json.decode(data, type=_Head).format == FORMAT
-    except _UNREADABLE:
+    except UNREADABLE:
         return False
 
 
@@ -84,7 +85,7 @@ def decode(data: bytes, name: str) -> DocumentFile:
     """
     try:
         head = msgspec.json.decode(data, type=_Head)
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise DocumentError(f"{name} is not a Turnstile document: {error}. Choose a {SUFFIX} file.") from None
     if head.format != FORMAT:
         raise DocumentError(f"{name} is JSON, but not a Turnstile document. Choose a {SUFFIX} file.")
@@ -100,7 +101,7 @@ def decode(data: bytes, name: str) -> DocumentFile:
         stored.trace.check()
         fields = {name: getattr(stored, name) for name in stored.__struct_fields__}
         return DocumentFile(**fields, unknown=_unknown_fields(data))
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise DocumentError(f"{name} is damaged: {error}. Nothing was changed; restore a copy of it.") from None
 
 

@@ -20,7 +20,7 @@ from engine.automata.rtn.rule_positions import RulePositions
 from engine.source import SourceText
 
 _NO_TEXT = "The language is empty: no text matches this grammar."
-_NO_DETAILS = "Point at a state to see where it stands in the grammar."
+_NO_DETAILS = "Point at a state to see its part of the grammar."
 
 
 class Navigation(AutomatonView):

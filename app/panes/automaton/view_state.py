@@ -12,7 +12,7 @@ _MOST = 100
 
 @dataclass(frozen=True, slots=True)
 class ViewState:
-    """What to draw of an automaton, and how.
+    """The options of a drawing of an automaton.
 
     Attributes:
         draws_all: every state, instead of an overview or a part.

@@ -114,7 +114,7 @@ class ExplanationPage(QWidget):
         if reason:
             self.delegate.pointed = None
         has_words = self.model.count > 0
-        self.empty.setText(f"{reason}: mend it, then it is explained here" if reason else "The grammar is being read")
+        self.empty.setText(f"{reason}. Fix it to see its explanation here" if reason else "The grammar is being read")
         self._stack.setCurrentWidget(self.tree if has_words else self.empty)
         older = f"{reason}. These are the words of the last text without one." if reason else ""
         cut = "" if self.description.is_whole else f"No more than {MOST_PHRASES:,} parts are explained."

@@ -145,7 +145,7 @@ class GeneratedPage(QWidget):
         if reason and self.stack.currentWidget() is self.text:
             self.told.setText(f"{reason}: of the last one that compiled")
         elif reason:
-            self._show_message(f"{reason}: mend it first.")
+            self._show_message(f"{reason}. Fix it first.")
         elif self._rules:
             self._show_summary()
 

@@ -30,7 +30,7 @@ _BAR = 2.0
 
 
 class ChipColours(StrEnum):
-    """What the colour of chips shows."""
+    """The quantity that the colour of chips shows."""
 
     PROBABILITY = "probability"
     CHOICE = "choice"

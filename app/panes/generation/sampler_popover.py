@@ -192,7 +192,7 @@ class SamplerButton(QToolButton):
 
 
 def summary(settings: SamplerSettings) -> str:
-    """Summarise settings: "temp 0.8 · seed 7"; a plus stands for filters that the tool tip names."""
+    """Summarise settings: "temp 0.8 · seed 7"; a plus marks filters, which the tool tip names."""
     if settings.temperature == 0:
         return "Greedy"
     filters = settings.top_k or settings.top_p < 1 or settings.min_p or settings.repetition_penalty != 1

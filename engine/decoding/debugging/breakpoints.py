@@ -68,7 +68,7 @@ class Breakpoint:
 
 @dataclass(frozen=True, slots=True)
 class RuleEvents:
-    """What the last token did to the rules; `engine.decoding.debugging.rule_events` computes it.
+    """The rules that the last token entered and left, as `engine.decoding.debugging.rule_events` computes them.
 
     Attributes:
         depth_before: the number of entered rules before the token, on the deepest stack.

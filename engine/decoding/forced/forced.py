@@ -97,7 +97,7 @@ def _literal(automaton: ByteAutomaton, at: int, first: int) -> bytes | None:
 
 
 def _escapes(automaton: ByteAutomaton, at: int) -> Iterator[int | None]:
-    """Yield the characters that the possible escapes after a backslash stand for; None for half of a surrogate pair."""
+    """Yield the characters of the possible escapes after a backslash; None for half of a surrogate pair."""
     for byte in _next_bytes(automaton, at):
         if byte in _SHORT:
             yield _SHORT[byte]

@@ -110,7 +110,7 @@ class Encodings:
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """What forced runs saved in an output.
+    """The savings by forced runs in an output.
 
     Attributes:
         tokens: the number of tokens of the output.

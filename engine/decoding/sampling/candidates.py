@@ -177,8 +177,8 @@ def find(text: str, vocabulary: Vocabulary, logits: Logits) -> Ids:
     r"""Return the ids that match a search, at most `MOST_FOUND`.
 
     `#123` is an id. `"…"` is exactly these bytes. Anything else is part of a token or of a special token's name: equal
-    ones come first, then prefixes, then other matches, each by the model's rank. `\n \t \s \xNN \uNNNN` stand for bytes
-    that are hard to type, as do `␣` and `↵`.
+    ones come first, then prefixes, then other matches, each by the model's rank. `\n \t \s \xNN \uNNNN`, `␣` and `↵`
+    write bytes that are hard to type.
 
     Args:
         text: the search text.
@@ -214,7 +214,7 @@ def _closeness(wanted: bytes, token: bytes) -> int:
 
 
 def unescape(text: str) -> bytes:
-    r"""Return the bytes of a search text; a backslash that escapes nothing stands for itself."""
+    r"""Return the bytes of a search text; a backslash that escapes nothing is kept."""
 
     def replace(found: re.Match[str]) -> str:
         byte, short, long, named = found.groups()

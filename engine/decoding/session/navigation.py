@@ -38,26 +38,26 @@ def walk(constraint: Constraint, tree: StepTree, line: tuple[int, ...]) -> None:
             raise NotAllowedError(refusal)
 
 
-def put_under(constraint: Constraint, tree: StepTree, stand: int, known: KnownLogits) -> Replay:
+def put_under(constraint: Constraint, tree: StepTree, depth: int, known: KnownLogits) -> Replay:
     """Check a tree against a constraint, and move both to the longest legal prefix of the path.
 
     Args:
         constraint: a new constraint, at the start.
         tree: the tree; its steps get new numbers, and illegal ones are marked.
-        stand: the depth to move to, if it is legal so far.
+        depth: the depth to move to; less if a step before it is illegal.
         known: the model's answer after a node, if it is cached.
     """
     illegal, refreshed = replay(tree, constraint, known)
     # A forced step is kept on the path although it is illegal.
     blocked = (node in illegal and tree.node(node).step.origin != StepOrigin.FORCED_BY_USER for node in tree.path)
     legal = next((i for i, is_blocked in enumerate(blocked) if is_blocked), len(tree.path))
-    depth = min(stand, legal)
-    for node_id in tree.path[:depth]:
+    reached = min(depth, legal)
+    for node_id in tree.path[:reached]:
         _accept(constraint, tree.node(node_id).step)
     for node_id, step in refreshed.items():
         tree.refresh(node_id, step)
     tree.illegal = illegal
-    tree.move_to_depth(depth)
+    tree.move_to_depth(reached)
     return Replay(legal, tree.path[legal] if legal < len(tree.path) else None)
 
 

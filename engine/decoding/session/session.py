@@ -461,10 +461,10 @@ class DecodeSession:
 
     # Implementation.
 
-    def _replay(self, grammar: CompiledGrammar | None, tree: StepTree, stand: int, known: KnownLogits) -> Replay:
+    def _replay(self, grammar: CompiledGrammar | None, tree: StepTree, depth: int, known: KnownLogits) -> Replay:
         constraint = self._plan.constraint(grammar, self._model_context.room(self._max_tokens))
-        found = put_under(constraint, tree, stand, known)
-        self._grammar, self._constraint, self._tree, self._resume = grammar, constraint, tree, stand
+        found = put_under(constraint, tree, depth, known)
+        self._grammar, self._constraint, self._tree, self._resume = grammar, constraint, tree, depth
         self._forget_positions()
         return found
 

@@ -187,7 +187,7 @@ def test_a_document_that_does_not_compile_shows_nothing_of_the_one_before(ready,
     assert ready.step_refusal
     qtbot.waitUntil(lambda: len(shown) > 1 and ready.compiling.stale_reason != "")
     assert all(view.position is None and not view.trace.nodes for view in shown)
-    assert ready.step_refusal == "The grammar has an error: mend it to go on"
+    assert ready.step_refusal == "The grammar has an error. Fix it to continue"
     ready.document.set_text("[ab]")
     qtbot.waitUntil(lambda: can_step(ready) and ready.decoding.view.position.allowed == 2)
 

@@ -349,11 +349,11 @@ def test_a_grammar_edited_mid_trace(desk):
     taken = len(desk.session.decoding.view.trace.path)
     # A broken grammar disables Step and says why; Back and inspection work.
     desk.panes.editor.edit.setPlainText("aa(")
-    desk.wait(lambda: "mend it to go on" in desk.session.step_refusal)
+    desk.wait(lambda: "Fix it to continue" in desk.session.step_refusal)
     step = desk.window.commands["run.step"]
     assert not step.isEnabled()
     assert "The grammar has an error" in step.toolTip()
-    assert "mend it to go on" in desk.panes.generation.headline.text
+    assert "Fix it to continue" in desk.panes.generation.headline.text
     QTest.keyClick(desk.window, Qt.Key.Key_Return, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     desk.wait(lambda: len(desk.output or b"") < len(before))
     last = desk.session.decoding.view.trace.path[-1]

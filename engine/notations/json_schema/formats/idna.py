@@ -21,10 +21,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, reduce
-from typing import TypeAlias
+from functools import cache, partial, reduce
 
 from engine.grammar import Chars, CharSet, Choice, Node, Repeat, Sequence
 from engine.grammar.charset import ANY
@@ -64,6 +63,7 @@ class _Tables:
         combining: those with a combining class other than 0.
         marks: those of the general category M.
         viramas: those with the combining class 9.
+        low_marks: those with a combining class from 1 to 9, which normal form C sorts before others or leaves in place.
         composing: those that compose with a following character of `composed`, or are split by it.
         composed: the second characters of these pairs.
     """
@@ -72,6 +72,7 @@ class _Tables:
     combining: CharSet
     marks: CharSet
     viramas: CharSet
+    low_marks: CharSet
     composing: CharSet
     composed: CharSet
 
@@ -118,6 +119,7 @@ def _tables() -> _Tables:
         _set(combining),
         _set(marks),
         _set(code for code in combining if unicodedata.combining(chr(code)) == 9),
+        _set(code for code in combining if unicodedata.combining(chr(code)) <= 9),
         _set(first for code in kept for first in composed[code]) | _recomposing(basic, kept - _DIACRITICS),
         kept,
     )
@@ -165,8 +167,16 @@ def _joining(kinds: str) -> CharSet:
     return joined
 
 
-def _normal(characters: CharSet) -> list[Node]:
-    """Return characters that are not followed by one they would compose with, and marks that no mark follows."""
+def _plain(characters: CharSet, *, normal: bool) -> list[Node]:
+    """Return characters without a contextual rule.
+
+    Args:
+        characters: the characters.
+        normal: whether the label has to be in normal form C: then no character is followed by one that it would
+            compose with, and no mark by a mark.
+    """
+    if not normal:
+        return [Chars(characters)]
     tables = _tables()
     characters -= tables.composed & _DIACRITICS
     nodes: list[Node] = [Chars(characters - tables.composing - tables.combining)]
@@ -178,41 +188,45 @@ def _normal(characters: CharSet) -> list[Node]:
     return nodes
 
 
-def _in_any_form(characters: CharSet) -> list[Node]:
-    return [Chars(characters)]
-
-
-def _contextual(characters: CharSet, ending: tuple[Node, ...] = ()) -> list[Node]:
+def _contextual(characters: CharSet, ending: tuple[Node, ...] = (), *, normal: bool) -> list[Node]:
     """Return what is valid only in a context, with the preceding character (RFC 5892, appendix A.1 to A.6).
+
+    The rules apply to normal form C, which sorts marks by their combining class and composes them with letters. So in
+    a label in any form, a mark stands before such a character only if the sorting leaves it there.
 
     Args:
         characters: the other characters of the label.
         ending: what the Bidi rule requires after a joiner.
+        normal: whether the label has to be in normal form C.
     """
+    tables = _tables()
     right_to_left = _ALEF in characters
 
     def pair(before: CharSet, character: str, *after: Node) -> list[Node]:
         allowed = before & characters
+        if not normal:
+            allowed -= tables.combining
         return [Sequence((Chars(allowed), Chars(CharSet.chars(character)), *after))] if allowed else []
 
+    viramas = tables.viramas & characters
+    joiner = Chars(CharSet.chars("\u200c\u200d"))
+    before = () if normal else (Chars(characters - tables.combining), _any_of(tables.low_marks & characters))
+    composes = () if normal else (_ahead(_any_of(tables.combining), Chars(tables.composed), negated=True),)
     return [
-        *pair(_tables().viramas, "\u200c\u200d", *ending),
+        *([Sequence((*before, Chars(viramas), joiner, *ending))] if viramas else []),
         *pair(_joining("LD"), "\u200c", _ahead(Chars(_joining("RD")))),
-        *pair(CharSet.chars("l"), "\u00b7", _ahead(Chars(CharSet.chars("l")))),
+        *pair(CharSet.chars("l"), "\u00b7", _ahead(Chars(CharSet.chars("l")), *composes)),
         *(pair(_script("Hebrew"), "\u05f3\u05f4") if right_to_left else []),
         *([] if right_to_left else [Sequence((Chars(CharSet.chars("\u0375")), _ahead(Chars(_script("Greek")))))]),
     ]
 
 
-_Form: TypeAlias = Callable[[CharSet], list[Node]]
-
-
-def _left_to_right(within: CharSet, form: _Form, *, bidi: bool) -> Node:
+def _left_to_right(within: CharSet, *, normal: bool, bidi: bool) -> Node:
     """Return the labels without right-to-left characters.
 
     Args:
         within: the characters that do not separate labels.
-        form: `_normal` or `_in_any_form`.
+        normal: whether the label has to be in normal form C.
         bidi: whether the label satisfies the Bidi rule's conditions 1, 5 and 6 (RFC 5893, section 2): it begins with a
             letter, and ends with a letter or digit, marks aside. Every label of a name with a right-to-left label does.
     """
@@ -224,10 +238,10 @@ def _left_to_right(within: CharSet, form: _Form, *, bidi: bool) -> Node:
     ending = (_ahead(_any_of(within), Chars(strong)),) if bidi else ()
     first = (tables.of("L") & within) | _LOWER_LETTERS if bidi else left
     items = (
-        *form(left - neutral),
-        *_contextual(left, ending),
+        *_plain(left - neutral, normal=normal),
+        *_contextual(left, ending, normal=normal),
         Sequence((Chars(_HYPHEN), *(ending or (_ahead(Chars(within)),)))),
-        *([Sequence((Choice(tuple(form(neutral))), *ending))] if neutral else []),
+        *([Sequence((Choice(tuple(_plain(neutral, normal=normal))), *ending))] if neutral else []),
     )
     middle_dot = CharSet.chars("\u30fb")
     eastern = (_script("Hiragana") | _script("Katakana") | _script("Han")) - middle_dot
@@ -238,32 +252,37 @@ def _left_to_right(within: CharSet, form: _Form, *, bidi: bool) -> Node:
                 first - tables.marks | (CharSet() if bidi else middle_dot),
                 (*items, Sequence((Chars(middle_dot), *ending))),
                 within,
+                normal=normal,
             ),
         )
     )
-    return Choice((_label(first - tables.marks, items, within), with_middle_dot))
+    return Choice((_label(first - tables.marks, items, within, normal=normal), with_middle_dot))
 
 
-def _right_to_left(within: CharSet, form: _Form) -> Node:
+def _right_to_left(within: CharSet, *, normal: bool) -> Node:
     """Return the labels of the Bidi rule's conditions 1 to 4: they end with a letter or digit, and mix no digits."""
     tables = _tables()
     letters = tables.of("R", "AL")
     western, arabic = tables.of("EN") | CharSet(((0x30, 0x39),)), tables.of("AN")
     ending = _ahead(_any_of(within), Chars(letters | western | arabic))
     items = [
-        *form(letters | tables.of("NSM")),
-        *_contextual(letters | tables.of("NSM"), (ending,)),
+        *_plain(letters | tables.of("NSM"), normal=normal),
+        *_contextual(letters | tables.of("NSM"), (ending,), normal=normal),
         Sequence((Chars(western), _ahead(_any_of(within), Chars(arabic), negated=True))),
         Sequence((Chars(arabic), _ahead(_any_of(within), Chars(western), negated=True))),
         Sequence((Chars(_HYPHEN), ending)),
     ]
     if neutral := tables.of(*_NEUTRAL):
-        items.append(Sequence((Choice(tuple(form(neutral))), ending)))
-    return _label(letters - tables.marks, tuple(items), within)
+        items.append(Sequence((Choice(tuple(_plain(neutral, normal=normal))), ending)))
+    return _label(letters - tables.marks, tuple(items), within, normal=normal)
 
 
-def _label(first: CharSet, items: tuple[Node, ...], within: CharSet) -> Node:
-    """Return a label of some items with a given first character, short enough in Punycode."""
+def _label(first: CharSet, items: tuple[Node, ...], within: CharSet, *, normal: bool) -> Node:
+    """Return a label of some items with a given first character, short enough in Punycode.
+
+    It must not have hyphens as its third and fourth characters. A label in any form must not have them behind what may
+    become two characters in normal form C.
+    """
     edge = Choice((Chars(~within), _END))
     ascii_within = _any_of(_ASCII & within)
     tiers = [
@@ -275,8 +294,18 @@ def _label(first: CharSet, items: tuple[Node, ...], within: CharSet) -> Node:
         )
         for beyond, length in _TIERS
     ]
-    reserved = _ahead(Repeat(Chars(within), 2, 2), Chars(_HYPHEN), Chars(_HYPHEN), negated=True)
-    return Sequence((reserved, Choice(tuple(tiers)), _ahead(Chars(first)), Repeat(Choice(items), 1, None)))
+    reserved = [_ahead(Repeat(Chars(within), 2, 2), Chars(_HYPHEN), Chars(_HYPHEN), negated=True)]
+    if not normal:
+        attached = (_tables().combining | _tables().composed) & within
+        starter = Chars(within - attached)
+        two = Choice(
+            (
+                Repeat(Sequence((starter, _any_of(attached))), 2, 2),
+                Sequence((starter, Repeat(Chars(attached), 2, None))),
+            )
+        )
+        reserved.append(_ahead(two, Chars(_HYPHEN), Chars(_HYPHEN), negated=True))
+    return Sequence((*reserved, Choice(tuple(tiers)), _ahead(Chars(first)), Repeat(Choice(items), 1, None)))
 
 
 def name(dots: str, *, normal: bool = True) -> Node:
@@ -289,10 +318,9 @@ def name(dots: str, *, normal: bool = True) -> Node:
         normal: whether a label has to be in normal form C.
     """
     separator = CharSet.chars(dots)
-    form: _Form = _normal if normal else _in_any_form
 
     def labels(label: Node) -> Node:
         return Sequence((label, Repeat(Sequence((Chars(separator), label)), 0, 2)))
 
-    with_bidi_rule = Choice((_left_to_right(~separator, form, bidi=True), _right_to_left(~separator, form)))
-    return Choice((labels(_left_to_right(~separator, form, bidi=False)), labels(with_bidi_rule)))
+    left, right = partial(_left_to_right, ~separator, normal=normal), _right_to_left(~separator, normal=normal)
+    return Choice((labels(left(bidi=False)), labels(Choice((left(bidi=True), right)))))

@@ -171,7 +171,7 @@ def test_without_words_it_says_what_to_do(pane) -> None:
     assert page.empty.text() == "The grammar is being read"
     page.set_stale("The grammar has 2 errors")
     assert page.empty.isVisible()
-    assert page.empty.text() == "The grammar has 2 errors: mend it, then it is explained here"
+    assert page.empty.text() == "The grammar has 2 errors. Fix it to see its explanation here"
     assert not page.copy_button.isEnabled()
 
 

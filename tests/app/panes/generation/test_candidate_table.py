@@ -88,7 +88,7 @@ def test_without_a_choice_why_is_about_what_the_model_wanted(qtbot, pane):
 
 
 def test_nothing_is_taken_while_a_step_is_refused(qtbot, pane):
-    pane.set_refusal("The pattern is broken: mend it to go on")
+    pane.set_refusal("The pattern is broken. Fix it to continue")
     with qtbot.waitSignal(pane.why_wanted), qtbot.assertNotEmitted(pane.token_taken):
         click_row(qtbot, pane.candidates.table, 12)
     assert not pane.controls.step.isEnabled()

@@ -6,6 +6,7 @@ import ipaddress
 import json
 import random
 import re
+import unicodedata
 from datetime import date
 from functools import cache
 
@@ -259,3 +260,28 @@ def errors_of(pattern):
     except GrammarError as error:
         return {finding.code for finding in error.diagnostics if finding.severity is Severity.ERROR}
     return set()
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "\u05d0\u2dff\ufb1e\u05f4\u05d0",  # sorted, U+2DFF precedes the gershayim, which requires a Hebrew one
+        "\u0915\u0951\u094d\u200d\u0915",  # sorted, the joiner follows U+0951 instead of the virama
+        "l\u00b7l\u0327",  # composed, the character after the middle dot is no l
+        "e\u0301x--y",  # composed, hyphens are the third and fourth characters
+        "e\u0301\u0307--y",
+    ],
+)
+def test_a_label_of_a_mail_address_is_judged_in_normal_form_c(label):
+    with pytest.raises(idna.IDNAError):
+        idna.encode(unicodedata.normalize("NFC", label))
+    assert not accepts("idn-email", f"a@{label}")
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["\u0915\u094d\u200d\u0915", "\u0915\u093c\u094d\u200d\u0915", "l\u00b7l", "\u05d0\u05f4\u05d0", "e\u0301xy"],
+)
+def test_a_label_of_a_mail_address_that_normal_form_c_leaves_valid_is_accepted(label):
+    idna.encode(unicodedata.normalize("NFC", label))
+    assert accepts("idn-email", f"a@{label}")
