@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document import Document
-from app.graph.layout.types import LayoutRequest
+from app.graph.layout.types import LayoutRequest, PlainLayoutRequest
 from app.jobs import JobGroup
 from app.workers.compile_messages import (
     CompileAnswer,
@@ -28,14 +28,13 @@ from app.workers.compile_messages import (
     StackRequest,
 )
 from app.workers.export_messages import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
-from app.workers.layout import PlainLayoutRequest
 from app.workers.messages import Failed
 from engine.source import Severity, SourceText
 
 if TYPE_CHECKING:
-    from app.graph.match.folding import FoldedEdge
+    from app.graph.match.folding import FoldedAutomaton
     from app.graph.match.regions import AutomatonRegions
-    from app.graph.rules import RuleCharts
+    from app.graph.match.rules import RuleCharts
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.rtn.rule_positions import RulePositions
 
@@ -63,7 +62,7 @@ class CompiledGrammarView:
     output: bytes
     compile_ms: float
     too_large: str
-    fold: FoldedEdge | None = None
+    fold: FoldedAutomaton | None = None
     rules: RuleCharts | None = None
     places: RulePositions | None = None
     regions: AutomatonRegions | None = None

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QObject
 
+from app.graph.layout.types import PlainLayoutRequest
 from app.jobs import JobGroup, Policy
 from app.workers.handlers import compile_handler, judge_handler, layout_handler
 from app.workers.handlers import decode_handler as usual_decode_handler
-from app.workers.layout import PlainLayoutRequest
 from app.workers.loop import Handler
 
 _GRACE_MS = 200

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import engine.compile.compiler  # noqa: F401 - see `warm`
 from app.graph.match.folding import fold
 from app.graph.match.regions import FOLDED_BEYOND, regions_of
-from app.graph.rules import RuleCharts, charts_of
+from app.graph.match.rules import RuleCharts, charts_of
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
 from app.workers.compile_messages import (
     CompileAnswer,

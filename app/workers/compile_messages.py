@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from app.graph.match.folding import FoldedEdge
+    from app.graph.match.folding import FoldedAutomaton
     from app.graph.match.regions import AutomatonRegions
-    from app.graph.rules import RuleCharts
+    from app.graph.match.rules import RuleCharts
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.rtn.rule_positions import RulePositions
     from engine.diagnosis.explanation_tree import Description
@@ -55,7 +55,7 @@ class CompileAnswer:
     dfa: ByteDfa | None
     too_large: str
     compile_ms: float
-    fold: FoldedEdge | None = None
+    fold: FoldedAutomaton | None = None
     rules: RuleCharts | None = None
     places: RulePositions | None = None
     regions: AutomatonRegions | None = None
@@ -84,7 +84,7 @@ class NeighbourhoodAnswer:
 
     revision: int
     dfa: ByteDfa
-    fold: FoldedEdge | None = None
+    fold: FoldedAutomaton | None = None
     places: RulePositions | None = None
 
 

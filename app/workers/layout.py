@@ -6,21 +6,14 @@ return all the same costs the process, which keeps nothing; the window then asks
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from app.graph.layout.types import LayoutAnswer, LayoutRequest, lay_out
+from app.graph.layout.methods import lay_out
+from app.graph.layout.types import LayoutAnswer, LayoutRequest, PlainLayoutRequest
 from engine.source import CancelToken
 
 if TYPE_CHECKING:
     from app.workers.loop import Emit
-
-
-@dataclass(frozen=True, slots=True)
-class PlainLayoutRequest:
-    """Lay a graph out with the plain method, whatever its size: a better method took too long, or crashed."""
-
-    graph: LayoutRequest
 
 
 class LayoutHandler:

@@ -40,6 +40,8 @@ PLANTS = [
     ("app-layers", "app/workers/planted.py", "app.jobs"),
     ("app-layers", "app/planted.py", "app.theme"),
     ("panes-ignore-each-other", "app/panes/planted.py", "app.panes.editor"),
+    ("graph-layers", "app/graph/layout/planted.py", "app.graph.match.folding"),
+    ("graph-layers", "app/graph/match/planted.py", "app.graph.draw.shapes"),
     ("layout-knows-no-qt", "app/graph/layout/types.py", "PySide6.QtCore"),
     ("workers-know-no-qt", "app/workers/planted.py", "PySide6.QtWidgets"),
 ]

@@ -31,7 +31,7 @@ from app import theme  # noqa: E402
 from app.graph.draw.diagram import diagram_of, request_of  # noqa: E402
 from app.graph.draw.scene import AutomatonScene  # noqa: E402
 from app.graph.draw.view import GraphView  # noqa: E402
-from app.graph.layout.types import lay_out  # noqa: E402
+from app.graph.layout.methods import lay_out  # noqa: E402
 from app.graph.match.neighbourhood import Surroundings  # noqa: E402
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState  # noqa: E402
 

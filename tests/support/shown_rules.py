@@ -5,8 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QPointF, Qt
 from pytestqt.qtbot import QtBot
 
-from app.graph.layout.types import LayoutRequest, lay_out
-from app.graph.rules import charts_of
+from app.graph.layout.methods import lay_out
+from app.graph.layout.types import LayoutRequest
+from app.graph.match.rules import charts_of
 from app.panes.automaton import AutomatonPane
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar

@@ -1,21 +1,26 @@
-"""The texts of a drawing, and the sizes that they need.
+"""The texts of a drawing, the sizes that they need, and their positions.
 
 A diagram is an excerpt with its texts; measured with the fonts of the scene, it becomes the request to the layout
-process.
+process. With the answer it becomes a `PositionedDiagram`, the input of the drawing layers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
-from PySide6.QtGui import QFont, QFontMetricsF
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QPainterPath
 
 from app import theme
-from app.graph.layout.types import EdgeKey, LayoutGroup, LayoutRequest
+from app.graph.draw import shapes
+from app.graph.layout.types import EdgeKey, LayoutAnswer, LayoutGroup, LayoutRequest, Point
 from app.graph.match.neighbourhood import Excerpt
 from engine.automata.dfa.dfa import DfaEdge
 
+Chain: TypeAlias = tuple[Point, ...]
+_ROUND = 0.29  # from the corner of a circle's box to its outline, as a ratio of the radius
 _LONGEST_LABEL = 22
 _MOST_LINES = 6
 _NODE_HEIGHT = 32.0
@@ -117,28 +122,6 @@ def written(text: str) -> str:
     return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1].rstrip() + "…"
 
 
-def node_font() -> QFont:
-    """Return the font of a state's number."""
-    return theme.ui_font(-0.5)
-
-
-def label_font() -> QFont:
-    """Return the font of an edge's label."""
-    return theme.mono_font(-0.5)
-
-
-def badge_font() -> QFont:
-    """Return the font of the badge below a label: the number of tokens that take the edge."""
-    return theme.ui_font(-2)
-
-
-def title_font() -> QFont:
-    """Return the font of a box's title."""
-    font = theme.ui_font(0)
-    font.setBold(True)
-    return font
-
-
 def request_of(picture: Diagram, revision: int) -> LayoutRequest:
     """Return the sizes of a diagram for the layout process."""
     node_metrics, label_metrics = QFontMetricsF(node_font()), QFontMetricsF(label_font())
@@ -195,3 +178,102 @@ def _card(metrics: QFontMetricsF, text: str) -> tuple[float, float]:
     """Return the size of a node that represents many states."""
     width, height = _pill(metrics, text)
     return width + 6, height + 4
+
+
+@dataclass(frozen=True, slots=True)
+class PositionedDiagram:
+    """A diagram with its positions.
+
+    Attributes:
+        boxes: of states and stubs.
+        curves: of edges.
+        rects: of the diagram's groups, in their order.
+    """
+
+    picture: Diagram
+    boxes: Mapping[int, QRectF]
+    curves: Mapping[EdgeKey, Chain]
+    rects: tuple[QRectF, ...]
+
+    @staticmethod
+    def of(picture: Diagram, request: LayoutRequest, answer: LayoutAnswer) -> PositionedDiagram:
+        """Create one from a layout request and its answer.
+
+        Args:
+            picture: the diagram.
+            request: its sizes.
+            answer: its positions.
+        """
+        boxes = {}
+        for node, width, height in request.nodes:
+            x, y = answer.positions[node]
+            boxes[node] = QRectF(x - width / 2, y - height / 2, width, height)
+        return PositionedDiagram(picture, boxes, answer.curves, tuple(QRectF(*rect) for rect in answer.boxes))
+
+    def outlines(self, states: Iterable[int]) -> QPainterPath:
+        """Return the outlines of states: double if they accept, a pile of cards if one represents many."""
+        picture, members = self.picture, list(states)
+        single = [state for state in members if state not in picture.folded]
+        path = shapes.piles(self.boxes[state] for state in members if state in picture.folded)
+        path.addPath(shapes.pills(self.boxes[state] for state in single))
+        path.addPath(shapes.inner(self.boxes[state] for state in single if state in picture.accepting))
+        path.addPath(shapes.inner_frames(self.boxes[s] for s in members if s in picture.folded & picture.accepting))
+        path.setFillRule(Qt.FillRule.WindingFill)  # otherwise the ring between the two outlines would stay empty
+        return path
+
+    def rings(self, states: Iterable[int], by: float = 0.0) -> QPainterPath:
+        """Return one line around each of some states, at a distance from its border."""
+        members = list(states)
+        path = shapes.pills(_grown(self.boxes[state], by) for state in members if state not in self.picture.folded)
+        path.addPath(shapes.frames(_grown(self.boxes[state], by) for state in members if state in self.picture.folded))
+        return path
+
+    def dots(self, states: Iterable[int], radius: float) -> QPainterPath:
+        """Return a dot at the upper left of each of some states, on its outline."""
+        path = QPainterPath()
+        path.setFillRule(Qt.FillRule.WindingFill)
+        for state in states:
+            box = self.boxes[state]
+            inset = 0 if state in self.picture.folded else _ROUND * box.height() / 2
+            path.addEllipse(QPointF(box.left() + inset, box.top() + inset), radius, radius)
+        return path
+
+    def chains(self, edges: Iterable[EdgeKey]) -> list[Chain]:
+        """Return the curves of edges, in a fixed order."""
+        return [self.curves[key] for key in sorted(edges)]
+
+    def extent(self) -> QRectF:
+        """Return the bounding rectangle of the drawing."""
+        xs = [x for box in (*self.boxes.values(), *self.rects) for x in (box.left(), box.right())]
+        ys = [y for box in (*self.boxes.values(), *self.rects) for y in (box.top(), box.bottom())]
+        for chain in self.curves.values():
+            # A curve stays within its control points, and rarely reaches the outer ones.
+            xs += [x for x, _ in chain]
+            ys += [y for _, y in chain]
+        return QRectF(QPointF(min(xs), min(ys)), QPointF(max(xs), max(ys))) if xs else QRectF()
+
+
+def _grown(box: QRectF, by: float) -> QRectF:
+    return box.adjusted(-by, -by, by, by)
+
+
+def node_font() -> QFont:
+    """Return the font of a state's number."""
+    return theme.ui_font(-0.5)
+
+
+def label_font() -> QFont:
+    """Return the font of an edge's label."""
+    return theme.mono_font(-0.5)
+
+
+def badge_font() -> QFont:
+    """Return the font of the badge below a label: the number of tokens that take the edge."""
+    return theme.ui_font(-2)
+
+
+def title_font() -> QFont:
+    """Return the font of a box's title."""
+    font = theme.ui_font(0)
+    font.setBold(True)
+    return font

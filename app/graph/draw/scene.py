@@ -19,13 +19,10 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QGraphicsScene
 
 from app import theme
-from app.graph.draw.diagram import Diagram, badge_font, label_font, node_font, title_font
-from app.graph.draw.highlight_layer import HighlightLayer, Highlights
-from app.graph.draw.label_layer import EdgeLabel, LabelColours, LabelLayer
-from app.graph.draw.positioned_diagram import PositionedDiagram
-from app.graph.draw.static_layer import StaticLayer
-from app.graph.labelling import MARK, Rects, around
+from app.graph.draw.diagram import Diagram, PositionedDiagram, badge_font, label_font, node_font, title_font
+from app.graph.draw.layers import EdgeLabel, HighlightLayer, Highlights, LabelColours, LabelLayer, StaticLayer
 from app.graph.layout.curves import point_at
+from app.graph.layout.labelling import MARK, Rects, around
 from app.graph.layout.types import EdgeKey, LayoutAnswer, LayoutRequest
 from app.theme import Role
 

@@ -1,4 +1,4 @@
-"""The shapes of a drawing as painter paths, many in one.
+"""The shapes of a drawing as painter paths, many in one, and their pens.
 
 Qt draws one path of a hundred shapes much faster than a hundred items, and a Python object for each would cost even
 more; see `scene`.
@@ -11,9 +11,12 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainterPath, QPolygonF
+from PySide6.QtGui import QBrush, QPainterPath, QPen, QPolygonF
+from PySide6.QtWidgets import QGraphicsPathItem
 
+from app import theme
 from app.graph.layout.types import Point
+from app.theme import Role
 
 _HEAD_LENGTH, _HEAD_WIDTH = 8.5, 7.0
 _ENTRY_LENGTH = 26.0
@@ -123,6 +126,30 @@ def piles(boxes: Iterable[QRectF]) -> QPainterPath:
 def inner_frames(boxes: Iterable[QRectF], inset: float = _INSET) -> QPainterPath:
     """Return the second outline of accepting cards."""
     return frames(box.adjusted(inset, inset, -inset, -inset) for box in boxes)
+
+
+def pen(role: Role, width: float, style: Qt.PenStyle = Qt.PenStyle.SolidLine, opacity: float = 1.0) -> QPen:
+    """Return a pen in a role's colour; `CustomDashLine` is the style of calls.
+
+    Args:
+        role: the colour.
+        width: in scene units.
+        style: of the line.
+        opacity: from 0 to 1.
+    """
+    colour = theme.colour(role)
+    colour.setAlphaF(opacity)
+    if style == Qt.PenStyle.CustomDashLine:  # round ends would fill the gaps of a thick line
+        dashed = QPen(QBrush(colour), width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
+        dashed.setDashPattern([6.0 / width, 4.0 / width])
+        return dashed
+    return QPen(QBrush(colour), width, style, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
+
+
+def fill(item: QGraphicsPathItem, role: Role) -> None:
+    """Fill a shape without an outline."""
+    item.setPen(Qt.PenStyle.NoPen)
+    item.setBrush(theme.colour(role))
 
 
 @cache

@@ -1,21 +1,43 @@
-"""The view of a drawing: zoom, pan, and hovering.
+"""The view of a drawing: zoom, pan, and hovering; a minimap of it, and navigation between states by the arrow keys.
 
 Until the user zooms or pans, the view keeps the drawing at its home position: all of it if that is readable, otherwise
 a readable size, starting at the relevant state. Afterwards the view keeps the user's position.
+
+The minimap paints the drawing once, as dots and straight lines, and caches it; only the frame and the live states are
+painted again. Rejected: a second view of the scene, which would paint two thousand states again for every highlight.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Collection, Mapping
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QResizeEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+    QResizeEvent,
+    QTransform,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QToolTip, QWidget
 
+from app import theme
 from app.graph.draw.scene import AutomatonScene
+from app.graph.draw.shapes import pen
 from app.graph.layout.types import EdgeKey
+from app.theme import Role
 from app.theme.plain_text import plain_text
 
+_WIDEST = math.cos(math.radians(70))  # with a larger angle, a state is not in the arrow's direction
+_DETOUR = 1.6  # how much farther a connected state may be than one that is only near
+_MAP_SIZE = QSize(168, 104)
+_MAP_INSET = 6.0
+_LEAST_DOT = 2.5
 _LEAST, _MOST = 0.04, 4.0
 _HOME_LEAST, _HOME_MOST, _HOME_READING = 0.75, 1.35, 0.9
 _STEP = 1.2
@@ -347,3 +369,137 @@ class GraphView(QGraphicsView):
     def _is_far(self, position: QPoint) -> bool:
         assert self._pressed is not None
         return (position - self._pressed).manhattanLength() >= QApplication.startDragDistance()
+
+
+class Minimap(QWidget):
+    """A small picture of the drawing in a view."""
+
+    def __init__(self, view: GraphView, scene: AutomatonScene) -> None:
+        super().__init__()
+        self._view = view
+        self._drawing = scene
+        self._picture: QPixmap | None = None
+        self.setFixedWidth(_MAP_SIZE.width())
+        self.setMinimumHeight(_MAP_SIZE.height() // 2)
+        self.setAccessibleName("Map of the drawing")
+        self.setToolTip("Click or drag to go there")
+        self._update_timer = QTimer(self, singleShot=True, interval=0)
+        self._update_timer.timeout.connect(self.update)
+        scene.sceneRectChanged.connect(lambda _rect: self.forget())
+        scene.relit.connect(self._update_timer.start)
+        for bar in (view.horizontalScrollBar(), view.verticalScrollBar()):
+            bar.valueChanged.connect(lambda _value: self._update_timer.start())
+        view.zoomed.connect(lambda _zoom: self._update_timer.start())
+        theme.themes.changed.connect(self.forget)
+
+    def sizeHint(self) -> QSize:
+        """Return the minimap's size."""
+        return _MAP_SIZE
+
+    def forget(self) -> None:
+        """Paint the drawing again."""
+        self._picture = None
+        self._update_timer.start()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Paint the drawing again."""
+        super().resizeEvent(event)
+        self.forget()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Paint the cached picture, the live states and the frame."""
+        if self._picture is None:
+            self._picture = self._paint_picture()
+        painter = QPainter(self)
+        painter.drawPixmap(0, 0, self._picture)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        transform = self._transform()
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.colour(Role.LIVE))
+        for state in self._drawing.lit.live:
+            box = self._drawing.box(state)
+            if box is not None:
+                painter.drawEllipse(transform.map(box.center()), _LEAST_DOT + 1, _LEAST_DOT + 1)
+        seen = self._view.mapToScene(self._view.viewport().rect()).boundingRect() & self._drawing.sceneRect()
+        painter.setPen(pen(Role.ACCENT, 1.4))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(transform.mapRect(seen).adjusted(0.7, 0.7, -0.7, -0.7))
+        painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Go to the position."""
+        self._go_to(event.position())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Follow the pointer."""
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._go_to(event.position())
+
+    def _go_to(self, position: QPointF) -> None:
+        inverse, _ = self._transform().inverted()
+        self._view.look_at(inverse.map(position))
+
+    def _transform(self) -> QTransform:
+        rect, inner = (
+            self._drawing.sceneRect(),
+            QRectF(self.rect()).adjusted(_MAP_INSET, _MAP_INSET, -_MAP_INSET, -_MAP_INSET),
+        )
+        if rect.isEmpty() or inner.isEmpty():
+            return QTransform()
+        scale = min(inner.width() / rect.width(), inner.height() / rect.height())
+        centre = inner.center() - rect.center() * scale
+        return QTransform(scale, 0, 0, scale, centre.x(), centre.y())
+
+    def _paint_picture(self) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        picture = QPixmap(self.size() * ratio)
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(theme.colour(Role.WINDOW))
+        painter = QPainter(picture)
+        transform, placed = self._transform(), self._drawing.placed
+        painter.setPen(pen(Role.BORDER, 1.0))
+        ends = ((chain[0], chain[-1]) for chain in placed.curves.values())
+        painter.drawLines([transform.map(QLineF(*first, *last)) for first, last in ends])
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.colour(Role.MUTED))
+        dots = [transform.mapRect(box) for node, box in placed.boxes.items() if node >= 0]
+        visible_dots = [dot if dot.width() > _LEAST_DOT else _dot(dot.center()) for dot in dots]
+        painter.drawRects(visible_dots)
+        painter.end()
+        return picture
+
+
+def _dot(centre: QPointF) -> QRectF:
+    return QRectF(centre.x() - _LEAST_DOT / 2, centre.y() - _LEAST_DOT / 2, _LEAST_DOT, _LEAST_DOT)
+
+
+def state_towards(
+    boxes: Mapping[int, QRectF], joined: Collection[int], state: int, direction: tuple[int, int]
+) -> int | None:
+    """Return the next state in a direction; None if there is none.
+
+    Args:
+        boxes: the boxes of the states; stubs are ignored.
+        joined: the states that an edge connects to the current one.
+        state: the current state.
+        direction: the arrow, such as `(1, 0)` to the right.
+    """
+    here = boxes[state].center()
+    best: tuple[float, int] | None = None
+    for other, box in boxes.items():
+        if other < 0 or other == state:
+            continue
+        cost = _cost(box.center() - here, direction)
+        if cost is None:
+            continue
+        cost *= 1.0 if other in joined else _DETOUR
+        if best is None or (cost, other) < best:
+            best = cost, other
+    return None if best is None else best[1]
+
+
+def _cost(offset: QPointF, direction: tuple[int, int]) -> float | None:
+    """Return a cost of distance and deviation; None if it is in another direction."""
+    length = math.hypot(offset.x(), offset.y())
+    along = (offset.x() * direction[0] + offset.y() * direction[1]) / length if length else 0.0
+    return length / along if along >= _WIDEST else None

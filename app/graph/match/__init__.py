@@ -1,1 +1,1 @@
-"""Matching of states across drawings, folding of chains, paths and regions."""
+"""What a drawing shows: folded chains, rules, regions and neighbourhoods of an automaton, and paths through it."""

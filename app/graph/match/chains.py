@@ -1,26 +1,92 @@
-"""Folds chains of edges in a drawing into one edge with their text.
+"""Folds chains of edges in a drawing into one edge with their text: literal texts, and forced runs.
 
-A callback decides what may be inside a chain: the characters of a text (`literal_chains`), or forced bytes
-(`forced_chains`). An inner state of a chain is not accepting, and has one incoming and one outgoing edge.
+The rules of a JSON Schema are mostly keys and constants: `"children":` takes eleven edges, and the states between them
+are of no interest. As one edge it is as readable as in JSON. If the match is inside such a text, its edge is
+highlighted, so the drawing stays the same from one character to the next. Rejected: unfolding a text while the match is
+inside it, as is done for the bytes of a character. The whole drawing would change at every second step.
+
+A forced run is a chain in which only one character is allowed at each inner state: merging it loses no choice ("naive
+merging"; see `engine.decoding.forced.merging`, which does the same over bytes). Unlike a text, it may begin with a
+choice: `[23]0}`. The remaining states are those with a choice.
+
+An inner state of any chain is not accepting, and has one incoming and one outgoing edge.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from app.graph.layout.types import EdgeKey
-from app.graph.match.folding import FoldedEdge
+from app.graph.match.folding import MOST_EDGES, FoldedAutomaton, label_of
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
+from engine.automata.labels import class_label
 from engine.source import Span
 
+_CHARACTER_WIDTH = 8  # of one displayed character
+_CHOICE_WIDTH = 24  # of the choice that a run begins with
 
-def fold_chains(
+
+def fold_texts(dfa: ByteDfa, fold: FoldedAutomaton | None, kept: Collection[EdgeKey]) -> FoldedAutomaton | None:
+    """Fold the texts of an automaton, in addition to the folded characters.
+
+    Args:
+        dfa: the automaton.
+        fold: the automaton over characters; None if it does not differ.
+        kept: the edges that are not taken by characters only; they end a text.
+    """
+    characters = {} if fold is None else fold.characters
+
+    def is_single(edge: DfaEdge) -> bool:
+        taken = *edge.ranges, *characters.get((edge.source, edge.target), ())
+        return len(taken) == 1 and taken[0][0] == taken[0][1] and (edge.source, edge.target) not in kept
+
+    def text_of(chain: Sequence[DfaEdge]) -> str:
+        return "".join(
+            label_of(part.ranges, characters.get((part.source, part.target), ()), _CHARACTER_WIDTH) for part in chain
+        )
+
+    return _fold_chains(dfa, fold, lambda first, second: is_single(first) and is_single(second), text_of) or fold
+
+
+def fold_forced_runs(dfa: ByteDfa, fold: FoldedAutomaton | None) -> FoldedAutomaton | None:
+    """Merge the forced runs of an automaton, in addition to the folded characters.
+
+    Args:
+        dfa: the automaton.
+        fold: the automaton over characters; None if it does not differ.
+
+    Returns:
+        None if there is no run to merge, or the automaton is too large to be drawn like that.
+    """
+    if len(dfa.edges if fold is None else fold.edges) > MOST_EDGES:
+        return None
+    characters = {} if fold is None else fold.characters
+
+    def is_single(edge: DfaEdge) -> bool:
+        taken = *edge.ranges, *characters.get((edge.source, edge.target), ())
+        return len(taken) == 1 and taken[0][0] == taken[0][1]
+
+    def element(edge: DfaEdge) -> str:
+        points = characters.get((edge.source, edge.target), ())
+        if is_single(edge):
+            return label_of(edge.ranges, points, _CHOICE_WIDTH)
+        return (
+            f"[{label_of(edge.ranges, points, _CHOICE_WIDTH)}]" if points else class_label(edge.ranges, _CHOICE_WIDTH)
+        )
+
+    def text_of(chain: Sequence[DfaEdge]) -> str:
+        return "".join(map(element, chain))
+
+    return _fold_chains(dfa, fold, lambda _, second: is_single(second), text_of)
+
+
+def _fold_chains(
     dfa: ByteDfa,
-    fold: FoldedEdge | None,
+    fold: FoldedAutomaton | None,
     passes: Callable[[DfaEdge, DfaEdge], bool],
     text_of: Callable[[Sequence[DfaEdge]], str],
-) -> FoldedEdge | None:
+) -> FoldedAutomaton | None:
     """Fold chains of an automaton, in addition to the folded characters.
 
     Args:
@@ -66,7 +132,7 @@ def fold_chains(
             texts[key].append(text_of(chain))
         found[key] = _joined(found.get(key), DfaEdge(*key, () if states else edge.ranges, edge.spans))
     characters = {} if fold is None else fold.characters
-    return FoldedEdge(
+    return FoldedAutomaton(
         (frozenset() if fold is None else fold.inner) | inner,
         tuple(found[key] for key in sorted(found)),
         {key: points for key, points in characters.items() if not inner & set(key)},

@@ -33,14 +33,14 @@ class _NotUtf8Error(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class FoldedEdge:
+class FoldedAutomaton:
     """An automaton over characters.
 
     Attributes:
         inner: the states inside a character or a text, which are folded away.
         edges: one for each pair of the other states; `ranges` has the single bytes that take it.
         characters: the code points beyond ASCII that take an edge.
-        texts: the texts of two and more characters that take an edge; see `literal_chains`.
+        texts: the texts of two and more characters that take an edge; see `chains`.
         within: the edge for each inner state of such a text.
     """
 
@@ -56,7 +56,35 @@ class FoldedEdge:
         return label_of(edge.ranges, points, width)
 
 
-def fold(dfa: ByteDfa) -> FoldedEdge | None:
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """An automaton to draw.
+
+    Attributes:
+        dfa: its states and edges; an edge without bytes has no ranges.
+        fold: the automaton over characters; None if it does not differ.
+        names: of its states; if empty, their numbers are used.
+        words: additional labels of an edge: calls and tokens.
+        calls: the numbers of the rules that an edge calls.
+        groups: the parts that are drawn in boxes: a title and the states.
+        sizes: how many states each state represents; if empty, one each.
+    """
+
+    dfa: ByteDfa
+    fold: FoldedAutomaton | None = None
+    names: tuple[str, ...] = ()
+    words: Mapping[EdgeKey, tuple[str, ...]] = field(default_factory=dict)
+    calls: Mapping[EdgeKey, tuple[int, ...]] = field(default_factory=dict)
+    groups: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    sizes: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Return the number of states that are not folded away."""
+        return len(self.dfa.states) - (len(self.fold.inner) if self.fold is not None else 0)
+
+
+def fold(dfa: ByteDfa) -> FoldedAutomaton | None:
     """Fold the states inside characters; None if there are none, or if the bytes are not UTF-8."""
     if len(dfa.edges) > MOST_EDGES:
         return None
@@ -86,7 +114,7 @@ class _Folder:
         edges = self._out[state]
         return bool(edges) and all(e.ranges[0][0] >= 0x80 and e.ranges[-1][1] <= 0xBF for e in edges)
 
-    def fold(self) -> FoldedEdge:
+    def fold(self) -> FoldedAutomaton:
         bytes_of: dict[EdgeKey, ByteRanges] = {}
         points: defaultdict[EdgeKey, list[tuple[int, int]]] = defaultdict(list)
         spans: defaultdict[EdgeKey, set[Span]] = defaultdict(set)
@@ -104,7 +132,7 @@ class _Folder:
                 spans[edge.source, target].update(edge.spans)
         keys = sorted(bytes_of.keys() | points.keys())
         edges = tuple(DfaEdge(*key, bytes_of.get(key, ()), tuple(sorted(spans[key]))) for key in keys)
-        return FoldedEdge(self.inner, edges, {key: _merged(found) for key, found in points.items()})
+        return FoldedAutomaton(self.inner, edges, {key: _merged(found) for key, found in points.items()})
 
     def _characters(self, edge: DfaEdge) -> Iterable[tuple[int, CodePoints]]:
         """Return the code points that begin with an edge, by the state after them."""

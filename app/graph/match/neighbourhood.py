@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from app.graph.match.folding import FoldedEdge
+from app.graph.match.folding import FoldedAutomaton
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 
 
@@ -34,7 +34,7 @@ class Surroundings:
     With a fold, the states inside a character are left out.
     """
 
-    def __init__(self, dfa: ByteDfa, fold: FoldedEdge | None = None) -> None:
+    def __init__(self, dfa: ByteDfa, fold: FoldedAutomaton | None = None) -> None:
         self._dfa = dfa
         inner = fold.inner if fold is not None else frozenset()
         self._states = [state.id for state in dfa.states if state.id not in inner]

@@ -17,9 +17,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.graph.chart import Chart
 from app.graph.layout.types import EdgeKey
-from app.graph.match.folding import FoldedEdge, label_of
+from app.graph.match.folding import Chart, FoldedAutomaton, label_of
 from engine.automata.byte_classes import join_ranges
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.grammar import nodes
@@ -89,7 +88,9 @@ class _Part:
         return isinstance(self.node, nodes.Repeat) and isinstance(self.node.node, nodes.Chars)
 
 
-def regions_of(dfa: ByteDfa, fold: FoldedEdge | None, root: nodes.Node, source: SourceText) -> AutomatonRegions | None:
+def regions_of(
+    dfa: ByteDfa, fold: FoldedAutomaton | None, root: nodes.Node, source: SourceText
+) -> AutomatonRegions | None:
     """Fold an automaton by the tree of its pattern.
 
     Args:
@@ -195,7 +196,11 @@ def _assign_states(dfa: ByteDfa, parts: Sequence[_Part]) -> list[int]:
 
 
 def _chart(
-    dfa: ByteDfa, fold: FoldedEdge | None, of_state: Sequence[int], spans: Sequence[Span | None], names: Sequence[str]
+    dfa: ByteDfa,
+    fold: FoldedAutomaton | None,
+    of_state: Sequence[int],
+    spans: Sequence[Span | None],
+    names: Sequence[str],
 ) -> Chart:
     ranges: defaultdict[EdgeKey, list[tuple[int, int]]] = defaultdict(list)
     points: defaultdict[EdgeKey, list[tuple[int, int]]] = defaultdict(list)

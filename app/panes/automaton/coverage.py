@@ -15,9 +15,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.graph.layout.types import EdgeKey
-from app.graph.match.folding import FoldedEdge
+from app.graph.match.folding import FoldedAutomaton
 from app.graph.match.regions import AutomatonRegions
-from app.graph.rules import RuleCharts
+from app.graph.match.rules import RuleCharts
 from engine.diagnosis.test_strings.values import Coverage
 
 _TO_COME = "Coverage comes with the next verdicts."
@@ -72,7 +72,7 @@ def used_in_rules(
     return _used(edges, entered)
 
 
-def used_states(fold: FoldedEdge | None, coverage: Coverage) -> CoveredParts | str:
+def used_states(fold: FoldedAutomaton | None, coverage: Coverage) -> CoveredParts | str:
     """Return the covered states and edges of the complete automaton."""
     edges = _dfa_edges(coverage)
     return edges if isinstance(edges, str) else _used(_drawn_edges(edges, fold))
@@ -108,7 +108,7 @@ def _used(edges: Iterable[EdgeKey], more: Iterable[int] = ()) -> CoveredParts:
     return CoveredParts(frozenset(more).union(*found), found)
 
 
-def _drawn_edges(edges: Iterable[EdgeKey], fold: FoldedEdge | None) -> frozenset[EdgeKey]:
+def _drawn_edges(edges: Iterable[EdgeKey], fold: FoldedAutomaton | None) -> frozenset[EdgeKey]:
     """Return the edges over characters and texts that edges over bytes make up; all edges without a fold."""
     found = frozenset(edges)
     if fold is None:

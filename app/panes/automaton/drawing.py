@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from app.graph.chart import Chart
 from app.graph.draw.diagram import Diagram, diagram_of, request_of, written
 from app.graph.layout.types import EdgeKey, LayoutAnswer, LayoutRequest, Point
-from app.graph.match.folding import FoldedEdge
+from app.graph.match.folding import Chart, FoldedAutomaton
 from app.graph.match.neighbourhood import Surroundings
-from app.graph.match.state_matching import match_states
+from app.graph.match.paths import match_states
 from app.models.states import excerpts
 from app.panes.automaton.view_state import ViewState
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
@@ -46,7 +45,7 @@ class Automaton:
     ) -> None:
         self.chart = chart
         self.dfa: ByteDfa = chart.dfa
-        self.fold: FoldedEdge | None = chart.fold
+        self.fold: FoldedAutomaton | None = chart.fold
         self.revision = revision
         self.source = source
         self.noun = noun

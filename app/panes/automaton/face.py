@@ -9,9 +9,8 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme
-from app.graph.draw.minimap import Minimap
 from app.graph.draw.scene import AutomatonScene
-from app.graph.draw.view import GraphView
+from app.graph.draw.view import GraphView, Minimap
 from app.models.states import StatesModel
 from app.models.token_groups import TokenGroupsModel
 from app.panes.automaton.header import AutomatonHeader, Footer, states_table, token_table

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from app.graph.chart import Chart
 from app.graph.layout.types import EdgeKey
+from app.graph.match.folding import Chart
 from app.panes.automaton.levels import Levels
 from app.panes.automaton.view_state import ViewState
 

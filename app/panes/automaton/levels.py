@@ -5,12 +5,12 @@ from __future__ import annotations
 from enum import Enum
 from functools import cached_property
 
-from app.graph.chart import Chart
 from app.graph.layout.types import EdgeKey
-from app.graph.match.forced_chains import fold_runs
-from app.graph.match.path import PathTracker, between, edges_of
+from app.graph.match.chains import fold_forced_runs
+from app.graph.match.folding import Chart
+from app.graph.match.paths import PathTracker, between, edges_of
 from app.graph.match.regions import AutomatonRegions
-from app.graph.rules import RuleCharts
+from app.graph.match.rules import RuleCharts
 from app.panes.automaton.coverage import CoveredParts, used_calls, used_in_rules, used_regions, used_states
 from app.panes.automaton.drawing import Automaton, Drawing, LabelOfEdge
 from app.panes.automaton.tokens import TokenMap
@@ -86,7 +86,7 @@ class Levels:
 
     @cached_property
     def _merged(self) -> Automaton | None:
-        folded = fold_runs(self._part.dfa, self._part.fold)
+        folded = fold_forced_runs(self._part.dfa, self._part.fold)
         if folded is None:
             return None
         return Automaton(Chart(self._part.dfa, folded), self.revision, self._label, self._source)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Signal, SignalInsta
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.graph.draw.image_files import dot_of
-from app.graph.draw.keyboard_navigation import towards
+from app.graph.draw.view import state_towards
 from app.graph.layout.types import EdgeKey, LayoutAnswer
 from app.panes.automaton.drawing import Automaton, Drawing
 from app.panes.automaton.face import AutomatonView
@@ -274,7 +274,7 @@ class Navigation(AutomatonView):
             state = found if found is not None and self._scene.box(found) is not None else None
         else:
             surroundings = self._automaton.surroundings(is_folded=self._drawn.is_folded)
-            state = towards(self._scene.placed.boxes, surroundings.neighbours(state), state, (x, y))
+            state = state_towards(self._scene.placed.boxes, surroundings.neighbours(state), state, (x, y))
         if state is not None:
             self._select(state)
             self.view.follow(state)

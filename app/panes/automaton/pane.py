@@ -13,11 +13,10 @@ from dataclasses import replace
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.graph.chart import Chart
 from app.graph.layout.types import LayoutAnswer, steadied
-from app.graph.match.folding import FoldedEdge
+from app.graph.match.folding import Chart, FoldedAutomaton
 from app.graph.match.regions import AutomatonRegions
-from app.graph.rules import RuleCharts
+from app.graph.match.rules import RuleCharts
 from app.panes.automaton.drawing import DRAWN_AT_MOST, DRAWN_WHOLE, Drawing
 from app.panes.automaton.level_bar import crumb
 from app.panes.automaton.levels import Level, Levels
@@ -73,7 +72,7 @@ class AutomatonPane(Navigation):
         revision: int,
         label_of_edge: Callable[[DfaEdge], str] | None = None,
         source: SourceText | None = None,
-        fold: FoldedEdge | None = None,
+        fold: FoldedAutomaton | None = None,
         rules: RuleCharts | None = None,
         regions: AutomatonRegions | None = None,
     ) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from app.graph.layout.types import EdgeKey
-from app.graph.match.path import shortest_text
+from app.graph.match.paths import shortest_text
 from app.panes.automaton.drawing import Drawing
 from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.tokens import counted_briefly, token_map

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.display_text import percent, percent_brief
-from app.graph.chart import Chart
 from app.graph.layout.types import EdgeKey
+from app.graph.match.folding import Chart
 from app.workers.decode_messages import TokensAnswer, TokensTo
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 

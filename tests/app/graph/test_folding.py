@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.graph.match.folding import FoldedEdge, fold, label_of
+from app.graph.match.folding import FoldedAutomaton, fold, label_of
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.compile import compile_grammar
 
@@ -30,7 +30,7 @@ def dfa_of(pattern: str) -> ByteDfa:
     return compile_grammar("regex", pattern).materialise()
 
 
-def takes(folded: FoldedEdge, state: int, point: int) -> int | None:
+def takes(folded: FoldedAutomaton, state: int, point: int) -> int | None:
     for edge in folded.edges:
         ranges = (*edge.ranges, *folded.characters.get((edge.source, edge.target), ()))
         if edge.source == state and any(first <= point <= last for first, last in ranges):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.graph.match.state_matching import match_states
+from app.graph.match.paths import match_states
 from engine.compile import compile_grammar
 
 

@@ -10,12 +10,12 @@ from itertools import combinations, pairwise
 import pytest
 from PySide6.QtCore import QPointF, QRectF
 
-from app.graph.chart import Chart
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.shapes import heads
-from app.graph.labelling import MARK, place_labels
-from app.graph.layout.types import METHODS, LayoutAnswer, LayoutRequest, Placement, lay_out
-from app.graph.match.folding import fold
+from app.graph.layout.labelling import MARK, place_labels
+from app.graph.layout.methods import lay_out
+from app.graph.layout.types import METHODS, LayoutAnswer, LayoutRequest, Placement
+from app.graph.match.folding import Chart, fold
 from app.panes.automaton.drawing import Automaton, Drawing
 from app.panes.automaton.view_state import ViewState
 from engine.compile import compile_grammar

@@ -12,11 +12,12 @@ from itertools import pairwise
 
 import pytest
 
-from app.graph.layout import types
+from app.graph.layout import methods, types
 from app.graph.layout.graphviz import place_by_dot
 from app.graph.layout.layered import place_by_layers
+from app.graph.layout.methods import lay_out
 from app.graph.layout.sugiyama import place_by_sugiyama
-from app.graph.layout.types import LayoutRequest, Placement, lay_out
+from app.graph.layout.types import LayoutRequest, Placement
 from engine.source import InvariantError
 
 Place = Callable[[LayoutRequest], Placement]
@@ -177,7 +178,7 @@ def test_a_method_is_used_where_it_is_chosen_and_serves() -> None:
     assert lay_out(replace(request_of(chain, count=60), method="dot")).method == "dot"
     assert lay_out(replace(request_of(chain[:9], count=10), method="sugiyama")).method == "sugiyama"
     assert lay_out(replace(request_of(chain[:9], count=10), method="layered")).method == "layered"
-    large = request_of([(node, node + 1) for node in range(types.DOT_IF_ASKED)], count=types.DOT_IF_ASKED + 1)
+    large = request_of([(node, node + 1) for node in range(methods.DOT_IF_ASKED)], count=methods.DOT_IF_ASKED + 1)
     assert lay_out(replace(large, method="dot")).method == "sugiyama"
 
 
@@ -266,6 +267,6 @@ def test_many_small_parts_are_laid_out_by_a_method_that_takes_a_second_for_all_o
     def parts(count: int) -> list[LayoutRequest]:
         return [request_of([(node, node + 1) for node in range(19)], count=20) for _ in range(count)]
 
-    assert types._methods_for(parts(30), plainly=False) == ["dot"] * 30
-    assert types._methods_for(parts(80), plainly=False) == ["sugiyama"] * 80
-    assert types._methods_for(parts(400), plainly=False) == ["layered"] * 400
+    assert methods.methods_for(parts(30), plainly=False) == ["dot"] * 30
+    assert methods.methods_for(parts(80), plainly=False) == ["sugiyama"] * 80
+    assert methods.methods_for(parts(400), plainly=False) == ["layered"] * 400

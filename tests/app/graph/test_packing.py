@@ -7,7 +7,8 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from app.graph.layout.types import LayoutGroup, LayoutRequest, Rect, lay_out
+from app.graph.layout.methods import lay_out
+from app.graph.layout.types import LayoutGroup, LayoutRequest, Rect
 from engine.source import InvariantError
 
 

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from app.graph.rules import TOGETHER, RuleCharts, charts_of
+from app.graph.match.rules import TOGETHER, RuleCharts, charts_of
 from engine.automata.rtn.rule_automata import RuleAutomata
 from engine.compile import compile_grammar
 

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.graph.draw.diagram import diagram_of, request_of
 from app.graph.draw.image_files import dot_of, save
 from app.graph.draw.scene import AutomatonScene
-from app.graph.layout.types import lay_out
+from app.graph.layout.methods import lay_out
 from app.graph.match.neighbourhood import Surroundings
 from engine.compile import compile_grammar
 

@@ -8,7 +8,8 @@ from pytestqt.qtbot import QtBot
 
 from app.graph.draw.diagram import Diagram, diagram_of, request_of, written
 from app.graph.draw.scene import LABELS_FROM_ZOOM, AutomatonScene
-from app.graph.layout.types import LayoutRequest, lay_out
+from app.graph.layout.methods import lay_out
+from app.graph.layout.types import LayoutRequest
 from app.graph.match.neighbourhood import Surroundings
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.graph.match.chains import fold_texts
 from app.graph.match.folding import fold
-from app.graph.match.literal_chains import fold_texts
 from engine.compile import compile_grammar
 
 

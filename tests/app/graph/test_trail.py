@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.graph.match.folding import fold
-from app.graph.match.path import PathTracker, between, edges_of, shortest_text
+from app.graph.match.paths import PathTracker, between, edges_of, shortest_text
 from engine.automata.dfa.dfa import ByteDfa
 from engine.compile import compile_grammar
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from app.graph.layout.types import lay_out
+from app.graph.layout.methods import lay_out
 from app.graph.match.folding import fold
 from app.graph.match.regions import regions_of
-from app.graph.rules import charts_of
+from app.graph.match.rules import charts_of
 from app.panes.automaton import AutomatonPane
 from app.workers.compile_messages import StackAnswer
 from app.workers.decode_messages import TokensAnswer, TokensRequest, TokensTo

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from app.dialogs.gallery_dialog import GalleryDialog
 from app.dialogs.replay_dialog import ReplayDialog
-from app.graph.layout.types import lay_out
+from app.graph.layout.methods import lay_out
 from app.panes.automaton import AutomatonPane
 from app.panes.breakpoints import BreakpointsPane
 from app.panes.editor import EditorPane

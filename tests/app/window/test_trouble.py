@@ -8,13 +8,12 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from app.graph.layout.types import LayoutRequest
+from app.graph.layout.types import LayoutRequest, PlainLayoutRequest
 from app.session.notification import post_mortem
 from app.window.exception_hook import report_uncaught
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import Take
 from app.workers.judge_messages import JudgeRequest
-from app.workers.layout import PlainLayoutRequest
 from engine.document.content import ExpectedText
 from engine.grammar.options import CompileOptions
 

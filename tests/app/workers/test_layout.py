@@ -1,7 +1,7 @@
 import pytest
 
-from app.graph.layout.types import LayoutRequest
-from app.workers.layout import LayoutHandler, PlainLayoutRequest
+from app.graph.layout.types import LayoutRequest, PlainLayoutRequest
+from app.workers.layout import LayoutHandler
 from engine.source import CancelToken
 
 GRAPH = LayoutRequest(4, ((0, 30.0, 30.0), (1, 30.0, 30.0)), ((0, 1, 10.0, 8.0),), 0)

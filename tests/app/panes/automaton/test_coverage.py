@@ -7,10 +7,10 @@ from itertools import pairwise
 import pytest
 from PySide6.QtCore import Qt
 
-from app.graph.layout.types import lay_out
+from app.graph.layout.methods import lay_out
 from app.graph.match.folding import fold
 from app.graph.match.regions import regions_of
-from app.graph.rules import charts_of
+from app.graph.match.rules import charts_of
 from app.panes.automaton import AutomatonPane
 from app.panes.automaton.levels import Level
 from engine.compile import compile_grammar

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 from shown_rules import Shown
 
-from app.graph.layout.types import lay_out
+from app.graph.layout.methods import lay_out
 from app.panes.automaton import AutomatonPane
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.compile import compile_grammar

@@ -8,7 +8,8 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.graph.layout.types import LayoutRequest, lay_out
+from app.graph.layout.methods import lay_out
+from app.graph.layout.types import LayoutRequest
 from app.graph.match.folding import fold
 from app.graph.match.regions import regions_of
 from app.panes.automaton import AutomatonPane

@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app import theme
-from app.graph.layout.types import LayoutRequest, lay_out
+from app.graph.layout.methods import lay_out
+from app.graph.layout.types import LayoutRequest
 from app.graph.match.folding import fold
 from app.panes.automaton import AutomatonPane
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.graph.layout.types import lay_out
-from app.graph.rules import charts_of
+from app.graph.layout.methods import lay_out
+from app.graph.match.rules import charts_of
 from app.panes.automaton import AutomatonPane
 from app.workers.compile_messages import OpenFrame, OpenStack, StackAnswer
 from app.workers.stack_report import stack_report

@@ -7,7 +7,8 @@ from PySide6.QtCore import Qt
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from app.graph.layout.types import LayoutRequest, lay_out
+from app.graph.layout.methods import lay_out
+from app.graph.layout.types import LayoutRequest
 from app.panes.automaton import AutomatonPane
 from app.workers.decode_messages import TokensAnswer, TokensRequest, TokensTo
 from engine.automata.rtn.rule_positions import RulePositions
@@ -153,7 +154,7 @@ def test_an_answer_to_what_nobody_asks_any_more_is_dropped(pane: AutomatonPane, 
 
 
 def test_where_the_rules_are_drawn_only_the_live_tokens_have_a_place(pane: AutomatonPane) -> None:
-    from app.graph.rules import charts_of
+    from app.graph.match.rules import charts_of
 
     grammar = compile_grammar("gbnf", 'root ::= "(" root ")" | "x"')
     asked = Asked(pane)

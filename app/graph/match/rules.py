@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from app.graph.chart import Chart
 from app.graph.layout.types import EdgeKey
-from app.graph.match.folding import FoldedEdge, fold
-from app.graph.match.literal_chains import fold_texts
+from app.graph.match.chains import fold_texts
+from app.graph.match.folding import Chart, FoldedAutomaton, fold
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.labels import call_label, token_label
 from engine.source import Span
@@ -93,7 +92,7 @@ def _chart(rule: RuleAutomaton, automata: RuleAutomata, *, folds_texts: bool) ->
         spans[taken.source, taken.target].add(taken.tokens.span)
     folded = fold(rule.dfa)
     if folded is not None:
-        folded = FoldedEdge(folded.inner, _with_edges(folded.edges, spans), folded.characters)
+        folded = FoldedAutomaton(folded.inner, _with_edges(folded.edges, spans), folded.characters)
     dfa = ByteDfa(0, rule.dfa.states, _with_edges(rule.dfa.edges, spans))
     return Chart(
         dfa,
@@ -153,7 +152,7 @@ def _together(charts: RuleCharts) -> Chart:
         groups.append((name, tuple(range(first, first + len(chart.dfa.states)))))
     return Chart(
         ByteDfa(0 if states else None, tuple(states), tuple(edges)),
-        FoldedEdge(frozenset(inner), tuple(folded), characters, texts, within) if inner else None,
+        FoldedAutomaton(frozenset(inner), tuple(folded), characters, texts, within) if inner else None,
         tuple(names),
         words,
         calls,

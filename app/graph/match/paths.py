@@ -1,15 +1,21 @@
-"""The path of a text through an automaton: the states that it passes, and its drawn edges.
+"""Paths from the start of an automaton: the states and edges that a text passes, and states matched after an edit.
 
 A text grows by a token at a time, so its common prefix with the last one is not run again.
+
+After an edit of the grammar, states are matched by their paths: the same characters lead to them. Their numbers cannot
+be compared, since a minimal automaton is numbered again after every edit, and one more alternative changes nearly all
+of them.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from app.graph.layout.types import EdgeKey
-from app.graph.match.folding import FoldedEdge
+from app.graph.match.folding import FoldedAutomaton
+from engine.automata.byte_classes import ByteRanges
 from engine.automata.dfa.dfa import ByteDfa
 
 
@@ -34,7 +40,7 @@ class PathTracker:
         return self._states
 
 
-def edges_of(states: Iterable[int], fold: FoldedEdge | None = None) -> frozenset[EdgeKey]:
+def edges_of(states: Iterable[int], fold: FoldedAutomaton | None = None) -> frozenset[EdgeKey]:
     """Return the edges between consecutive states; with a fold, those that are drawn."""
     if fold is None:
         return frozenset(pairwise(states))
@@ -71,3 +77,23 @@ def shortest_text(dfa: ByteDfa, state: int) -> bytes | None:
                     following.append(target)
         frontier = following
     return texts.get(state)
+
+
+def match_states(before: ByteDfa, after: ByteDfa) -> dict[int, int]:
+    """Return the states of the later automaton with those of the earlier one that the same edges lead to."""
+    if before.start is None or after.start is None:
+        return {}
+    edges_of: defaultdict[int, list[tuple[ByteRanges, int]]] = defaultdict(list)
+    for edge in before.edges:
+        edges_of[edge.source].append((edge.ranges, edge.target))
+    same = {(edge.source, edge.ranges): edge.target for edge in after.edges}
+    found, taken, queue = {after.start: before.start}, {before.start}, deque([after.start])
+    while queue:
+        state = queue.popleft()
+        for ranges, old in edges_of[found[state]]:
+            new = same.get((state, ranges))
+            if new is not None and new not in found and old not in taken:
+                found[new] = old
+                taken.add(old)
+                queue.append(new)
+    return found

@@ -1,0 +1,427 @@
+"""The layers of a drawing: what is static, the highlights, and the texts.
+
+*Static* is everything that does not change from one step to the next. It consists of a few path items, each with some
+dozens of shapes that are near each other: Qt skips those outside of the view, and draws one path of many shapes faster
+than many items. Thousands of edges are drawn in slices, between which the window handles events.
+
+*Highlights* are paths above the static drawing, so that a step changes a dozen items and not two thousand. Every colour
+has a second cue: a live state has a thick outline and a halo, its outgoing edges are thicker, the path of the match is
+a broad band below its lines, the path of a candidate is a broad dashed band, a selected state has a dashed ring. With
+coverage, covered edges have a broad band, and uncovered ones are dotted. A breakpoint is a dot at the upper left of its
+state, an empty one if it is disabled.
+
+*Texts* are created when they become visible. A drawing of 2,000 states has some 6,000 texts; creating them all would
+block the window for half a second, and those that are far outside of the view or too small to read are never seen. So a
+text becomes an item when its position first becomes visible at a readable zoom.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
+
+from PySide6.QtCore import QElapsedTimer, QObject, QPointF, QRectF, Qt, QTimer
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainterPath, QPen
+from PySide6.QtWidgets import QGraphicsPathItem, QGraphicsRectItem, QGraphicsScene, QGraphicsSimpleTextItem
+
+from app import theme
+from app.graph.draw import shapes
+from app.graph.draw.diagram import Chain, PositionedDiagram
+from app.graph.draw.shapes import fill, pen
+from app.graph.layout.types import EdgeKey, Point
+from app.theme import Role
+
+_MANY_EDGES = 16
+_REACH = 6.0
+_HALO = 4.5
+_DOT = 5.0  # the radius of a breakpoint
+_BAND = 7.0
+_COVERED = 11.0  # wider than the path of the match, so that both are visible where they overlap
+_TILE, _LONG_TILE = 400.0, 1600.0
+_LINE = 1.2
+_MOST_AT_ONCE = 400  # edges; more are drawn in slices
+_SLICE_MS = 8
+_MOST_KEPT = 600
+_LABEL_TILE = 400.0
+Key = TypeVar("Key", bound=Hashable)
+
+
+class StaticLayer(QObject):
+    """The bodies, lines, stubs and boxes of one scene.
+
+    Attributes:
+        is_large: whether there are so many edges that fast drawing methods are needed.
+    """
+
+    def __init__(self, scene: QGraphicsScene) -> None:
+        super().__init__(scene)
+        self._scene = scene
+        self._is_stale = False
+        self.is_large = False
+        self._remaining_edges: Iterator[list[Chain]] = iter(())
+        self._slice_timer = QTimer(self, singleShot=True)
+        self._slice_timer.timeout.connect(self._draw_more)
+        self.lines: list[QGraphicsPathItem] = []
+        self.heads: list[QGraphicsPathItem] = []
+        self.bodies: list[QGraphicsPathItem] = []
+        self._stubs, self._frames = layer(scene, 30), layer(scene, 1)
+
+    @property
+    def is_drawing(self) -> bool:
+        """Return whether there are edges left to draw."""
+        return self._slice_timer.isActive()
+
+    def draw(self, placed: PositionedDiagram) -> None:
+        """Draw another diagram instead of the current one."""
+        for item in (*self.lines, *self.heads, *self.bodies):
+            self._scene.removeItem(item)
+        self.lines, self.heads, self.bodies = [], [], []
+        self.is_large = len(placed.curves) > _MOST_AT_ONCE
+        self._draw_bodies(placed)
+        self._stubs.setPath(shapes.pills(box for node, box in placed.boxes.items() if node < 0))
+        self._frames.setPath(shapes.frames(placed.rects))
+        picture = placed.picture
+        starts: set[int | None] = {states[0] for _, states in picture.groups} or {picture.start}
+        for start, box in placed.boxes.items():
+            if start in starts:
+                border = box.left(), box.center().y()
+                self._draw_edges(shapes.entry(border), shapes.entry_head(border))
+        for tile in _tiles(placed.chains(picture.calls & placed.curves.keys())):
+            self._draw_edges(shapes.curves(tile), shapes.heads(tile), Qt.PenStyle.CustomDashLine)
+        self._remaining_edges = _tiles(chain for key, chain in placed.curves.items() if key not in picture.calls)
+        self._draw_more(None if len(placed.curves) <= _MOST_AT_ONCE else _SLICE_MS)
+
+    def finish(self) -> None:
+        """Draw the remaining edges at once, for a caller that needs all of them."""
+        self._draw_more(None)
+
+    def recolour(self, *, is_stale: bool) -> None:
+        """Apply the colours of the current theme; a stale drawing is grey."""
+        self._is_stale = is_stale
+        line = self._line_role
+        for item in self.lines:
+            item.setPen(self._line_pen(item.pen().style()))
+        for item in self.heads:
+            fill(item, line)
+        for item in self.bodies:
+            item.setPen(pen(line if is_stale else Role.TEXT, 1.3))
+            item.setBrush(theme.colour(Role.RAISED))
+        self._stubs.setPen(pen(line, 1.2, Qt.PenStyle.DashLine))
+        self._stubs.setBrush(theme.colour(Role.PANEL))
+        self._frames.setPen(pen(Role.DISABLED, 1.0))
+        self._frames.setBrush(theme.colour(Role.PANEL))
+
+    def _draw_bodies(self, placed: PositionedDiagram) -> None:
+        tiles: defaultdict[Point, list[int]] = defaultdict(list)
+        for state, box in placed.boxes.items():
+            if state >= 0:
+                tiles[box.left() // _TILE, box.top() // _TILE].append(state)
+        for members in tiles.values():
+            self.bodies.append(layer(self._scene, 30, placed.outlines(members)))
+
+    def _draw_more(self, budget_ms: int | None = _SLICE_MS) -> None:
+        """Draw edges until the time is up, and continue after pending events; without a budget, draw all of them."""
+        clock = QElapsedTimer()
+        clock.start()
+        for tile in self._remaining_edges:
+            self._draw_edges((shapes.polylines if self.is_large else shapes.curves)(tile), shapes.heads(tile))
+            if budget_ms is not None and clock.elapsed() >= budget_ms:
+                self._slice_timer.start()
+                return
+        self._slice_timer.stop()
+
+    def _draw_edges(self, lines: QPainterPath, heads: QPainterPath, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> None:
+        line, head = layer(self._scene, 10, lines), layer(self._scene, 10, heads)
+        line.setPen(self._line_pen(style))
+        fill(head, self._line_role)
+        self.lines.append(line)
+        self.heads.append(head)
+
+    def _line_pen(self, style: Qt.PenStyle) -> QPen:
+        """Return the pen of lines; in a large drawing they are a pixel wide at every zoom, for speed."""
+        if not self.is_large:
+            return pen(self._line_role, _LINE, style)
+        thin = pen(self._line_role, 1.0, style)
+        thin.setCosmetic(True)
+        return thin
+
+    @property
+    def _line_role(self) -> Role:
+        return Role.BORDER if self._is_stale else Role.MUTED
+
+
+def layer(scene: QGraphicsScene, z: float, path: QPainterPath | None = None) -> QGraphicsPathItem:
+    """Add a path item with a z value to a scene."""
+    item = QGraphicsPathItem(path or QPainterPath())
+    item.setZValue(z)
+    scene.addItem(item)
+    return item
+
+
+def _tiles(chains: Iterable[Chain]) -> Iterator[list[Chain]]:
+    """Group curves by position, long ones in larger tiles, so that invisible ones are not painted."""
+    tiles: defaultdict[tuple[bool, float, float], list[Chain]] = defaultdict(list)
+    for chain in chains:
+        (x0, y0), (x1, y1) = chain[0], chain[-1]
+        is_long = abs(x1 - x0) > _TILE or abs(y1 - y0) > _TILE
+        size = _LONG_TILE if is_long else _TILE
+        tiles[is_long, x0 // size, y0 // size].append(chain)
+    yield from tiles.values()
+
+
+@dataclass(frozen=True, slots=True)
+class Highlights:
+    """The highlighted elements; those that are not drawn are ignored.
+
+    Attributes:
+        live: the live states.
+        begun: the first states of texts inside which the match is.
+        following: the outgoing edges of the live states, and those whose calls are open.
+        path: the edges that the match has taken.
+        ahead: the edges that a candidate would take, and `arrival` the states that it would reach.
+        highlighted, edges: the states and edges of the hovered element.
+        used, unused: the covered and the uncovered edges.
+        idle: the uncovered states.
+        stops, resting_stops: the states with an enabled and with a disabled breakpoint.
+        hovered: the state under the pointer.
+        selected: the selected state.
+    """
+
+    live: frozenset[int] = frozenset()
+    begun: frozenset[int] = frozenset()
+    following: frozenset[EdgeKey] = frozenset()
+    path: frozenset[EdgeKey] = frozenset()
+    ahead: frozenset[EdgeKey] = frozenset()
+    arrival: frozenset[int] = frozenset()
+    highlighted: frozenset[int] = frozenset()
+    edges: frozenset[EdgeKey] = frozenset()
+    used: frozenset[EdgeKey] = frozenset()
+    unused: frozenset[EdgeKey] = frozenset()
+    idle: frozenset[int] = frozenset()
+    stops: frozenset[int] = frozenset()
+    resting_stops: frozenset[int] = frozenset()
+    hovered: int | None = None
+    selected: int | None = None
+
+
+class HighlightLayer:
+    """The highlight items of one scene."""
+
+    def __init__(self, scene: QGraphicsScene) -> None:
+        self._is_stale = False
+        self._is_many = False
+        self.frames = layer(scene, 2)
+        self.used, self.path, self.ahead = layer(scene, 7), layer(scene, 8), layer(scene, 9)
+        self._unused_ground, self.unused, self.idle = layer(scene, 10.2), layer(scene, 10.3), layer(scene, 34)
+        self.next_lines, self.next_heads = layer(scene, 11), layer(scene, 12)
+        # The dashes of a highlighted call need a background, or those of the static line would fill their gaps.
+        self._call_ground, self.next_calls = layer(scene, 10.5), layer(scene, 11)
+        self.lit_lines, self.lit_heads = layer(scene, 13), layer(scene, 14)
+        self.lit, self.halo, self.live_bodies = layer(scene, 31), layer(scene, 32), layer(scene, 33)
+        self.stops, self.resting_stops = layer(scene, 36), layer(scene, 36)
+        self.arrival, self.pointed, self.ring = layer(scene, 34), layer(scene, 34), layer(scene, 35)
+
+    def show(self, placed: PositionedDiagram, lit: Highlights) -> None:
+        """Show these highlights, and no others."""
+        calls = placed.picture.calls
+        self.path.setPath(shapes.curves(placed.chains(lit.path)))
+        self.ahead.setPath(shapes.curves(placed.chains(lit.ahead)))
+        self.used.setPath(shapes.curves(placed.chains(lit.used)))
+        unused = shapes.curves(placed.chains(lit.unused))
+        for item in (self._unused_ground, self.unused):
+            item.setPath(unused)
+        self.idle.setPath(placed.rings(sorted(lit.idle), _HALO))
+        self.next_lines.setPath(shapes.curves(placed.chains(lit.following - calls)))
+        called = shapes.curves(placed.chains(lit.following & calls))
+        for item in (self._call_ground, self.next_calls):
+            item.setPath(called)
+        self.next_heads.setPath(shapes.heads(placed.chains(lit.following), scale=1.25))
+        groups = zip(placed.picture.groups, placed.rects, strict=False)
+        begun = lit.live | lit.begun
+        self.frames.setPath(shapes.frames(rect for (_, states), rect in groups if not begun.isdisjoint(states)))
+        self._is_many = len(lit.following) > _MANY_EDGES
+        self._style_following()
+        pointed_at = placed.chains(lit.edges)
+        self.lit_lines.setPath(shapes.curves(pointed_at))
+        self.lit_heads.setPath(shapes.heads(pointed_at, scale=1.25))
+        self.lit.setPath(placed.outlines(sorted(lit.highlighted - lit.live)))
+        live = sorted(lit.live)
+        self.halo.setPath(placed.rings(live, _HALO))
+        self.live_bodies.setPath(placed.outlines(live))
+        self.arrival.setPath(placed.rings(sorted(lit.arrival), _HALO))
+        pointed = {*(lit.highlighted & lit.live), *([] if lit.hovered is None else [lit.hovered])}
+        self.pointed.setPath(placed.rings(sorted(pointed)))
+        self.stops.setPath(placed.dots(sorted(lit.stops), _DOT))
+        self.resting_stops.setPath(placed.dots(sorted(lit.resting_stops), _DOT))
+        self.ring.setPath(placed.rings([] if lit.selected is None else [lit.selected], _REACH))
+
+    def recolour(self, *, is_stale: bool) -> None:
+        """Apply the colours of the current theme; a stale drawing is grey."""
+        self._is_stale = is_stale
+        live, background = (Role.DISABLED, Role.RAISED) if is_stale else (Role.LIVE, Role.LIVE_FILL)
+        self.path.setPen(pen(live, _BAND, opacity=0.25))
+        self.ahead.setPen(pen(Role.ACCENT, _BAND, Qt.PenStyle.CustomDashLine, 0.55))
+        self.used.setPen(pen(Role.DISABLED if is_stale else Role.ALLOWED, _COVERED, opacity=0.35))
+        self._unused_ground.setPen(pen(Role.PANEL, 3.0))
+        for item in (self.unused, self.idle):
+            item.setPen(pen(Role.DISABLED if is_stale else Role.WARNING, 2.2, Qt.PenStyle.DotLine))
+        self._style_following()
+        fill(self.next_heads, live)
+        self._call_ground.setPen(pen(Role.PANEL, 3.0))
+        self.lit_lines.setPen(pen(Role.ACCENT, 2.2))
+        fill(self.lit_heads, Role.ACCENT)
+        self.lit.setPen(pen(Role.ACCENT, 2.0))
+        self.lit.setBrush(theme.colour(Role.HOVER))
+        halo = theme.colour(live)
+        halo.setAlphaF(0.22)
+        self.halo.setPen(QPen(halo, 2 * _HALO))
+        self.live_bodies.setPen(pen(live, 2.6))
+        self.live_bodies.setBrush(theme.colour(background))
+        self.arrival.setPen(pen(Role.ACCENT, 2.2, Qt.PenStyle.CustomDashLine))
+        self.pointed.setPen(pen(Role.ACCENT, 2.2))
+        self.ring.setPen(pen(Role.ACCENT, 1.6, Qt.PenStyle.DashLine))
+        for item, background_role in ((self.stops, Role.FORBIDDEN), (self.resting_stops, Role.PANEL)):
+            item.setPen(pen(Role.FORBIDDEN, 1.6))
+            item.setBrush(theme.colour(background_role))
+        self.frames.setPen(pen(live, 1.6))
+        self.frames.setBrush(theme.colour(Role.PANEL))
+
+    def _style_following(self) -> None:
+        # Many thick lines from one state would merge into a blot.
+        role = Role.DISABLED if self._is_stale else Role.LIVE
+        width = 1.3 if self._is_many else 2.2
+        self.next_lines.setPen(pen(role, width))
+        self.next_calls.setPen(pen(role, width, Qt.PenStyle.CustomDashLine))
+
+
+class EdgeLabel(NamedTuple):
+    """A text with its centre and the size reserved for it."""
+
+    text: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def rect(self) -> QRectF:
+        """Return the reserved rectangle."""
+        return QRectF(self.x - self.width / 2, self.y - self.height / 2, self.width, self.height)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelColours:
+    """The style of a text; `ground` is None for a transparent background."""
+
+    colour: QColor
+    bold: bool = False
+    background: QColor | None = None
+
+
+class LabelLayer(Generic[Key]):
+    """The texts of one kind in one scene."""
+
+    def __init__(
+        self, scene: QGraphicsScene, z: float, font: Callable[[], QFont], style: Callable[[Key], LabelColours]
+    ) -> None:
+        self._root = QGraphicsRectItem()
+        self._root.setPen(Qt.PenStyle.NoPen)
+        self._root.setZValue(z)
+        scene.addItem(self._root)
+        self._font = font
+        self._style_of = style
+        self._labels: dict[Key, EdgeLabel] = {}
+        self._tiles: defaultdict[tuple[int, int], list[Key]] = defaultdict(list)  # by position
+        self._items: dict[Key, tuple[QGraphicsRectItem, list[QGraphicsSimpleTextItem]]] = {}
+        self._fonts: dict[bool, tuple[QFont, QFontMetricsF]] = {}
+
+    def replace(self, labels: dict[Key, EdgeLabel]) -> None:
+        """Replace all texts; items are created later."""
+        for background, _ in self._items.values():
+            background.scene().removeItem(background)
+        self._items.clear()
+        self._labels = labels
+        self._tiles = defaultdict(list)
+        for key, label in labels.items():
+            self._tiles[int(label.x // _LABEL_TILE), int(label.y // _LABEL_TILE)].append(key)
+
+    def reveal(self, view: QRectF) -> None:
+        """Create the texts that touch `view`, and show all that exist."""
+        left, right, top, bottom = view.left(), view.right(), view.top(), view.bottom()
+        if len(self._items) > _MOST_KEPT:
+            self._remove_outside(view)
+        for tile in self._tiles_in(view):
+            for key in self._tiles.get(tile, ()):
+                label = self._labels[key]
+                if key not in self._items and left < label.x < right and top < label.y < bottom:
+                    self._items[key] = self._create(key, label)
+        self._root.setVisible(True)
+
+    def hide(self) -> None:
+        """Hide all texts; they are kept."""
+        self._root.setVisible(False)
+
+    def repaint(self, keys: Iterable[Key] | None = None) -> None:
+        """Update the style of some texts; all of them after a change of the theme."""
+        if keys is None:
+            self._fonts.clear()
+            keys = self._items
+        for key in keys:
+            if key in self._items:
+                self._update_item(key, *self._items[key])
+
+    def at(self, point: QPointF) -> Key | None:
+        """Return the key of the text at a point, if texts are shown at all."""
+        if not self._root.isVisible():
+            return None
+        return next((key for key in self._items if self._labels[key].rect.contains(point)), None)
+
+    @property
+    def made(self) -> int:
+        """Return the number of texts that have items."""
+        return len(self._items)
+
+    def _tiles_in(self, view: QRectF) -> Iterable[tuple[int, int]]:
+        columns = range(int(view.left() // _LABEL_TILE), int(view.right() // _LABEL_TILE) + 1)
+        rows = range(int(view.top() // _LABEL_TILE), int(view.bottom() // _LABEL_TILE) + 1)
+        if len(columns) * len(rows) > len(self._tiles):
+            return list(self._tiles)
+        return ((column, row) for column in columns for row in rows)
+
+    def _remove_outside(self, view: QRectF) -> None:
+        """Remove the items outside of the view: every item costs time in every frame, visible or not."""
+        for key, (background, _) in list(self._items.items()):
+            if not self._labels[key].rect.intersects(view):
+                background.scene().removeItem(background)
+                del self._items[key]
+
+    def _create(self, key: Key, label: EdgeLabel) -> tuple[QGraphicsRectItem, list[QGraphicsSimpleTextItem]]:
+        background = QGraphicsRectItem(label.rect, self._root)
+        background.setPen(Qt.PenStyle.NoPen)
+        lines = [QGraphicsSimpleTextItem(line, background) for line in label.text.split("\n")]
+        self._update_item(key, background, lines)
+        return background, lines
+
+    def _update_item(self, key: Key, background: QGraphicsRectItem, lines: list[QGraphicsSimpleTextItem]) -> None:
+        style = self._style_of(key)
+        font, metrics = self._font_and_metrics(style.bold)
+        background.setBrush(style.background if style.background is not None else Qt.BrushStyle.NoBrush)
+        label = self._labels[key]
+        widths = [metrics.horizontalAdvance(line.text()) for line in lines]
+        width, height = max(widths), len(lines) * metrics.height()
+        for number, (line, width_) in enumerate(zip(lines, widths, strict=True)):
+            line.setFont(font)
+            line.setBrush(style.colour)
+            line.setPos(label.x - width_ / 2, label.y - height / 2 + number * metrics.height())
+        # The rectangle has a margin, through which the line beside the text may show.
+        background.setRect(label.x - width / 2 - 2, label.y - height / 2, width + 4, height)
+
+    def _font_and_metrics(self, bold: bool) -> tuple[QFont, QFontMetricsF]:
+        """Return the font and its metrics, which cost more to create than a text."""
+        if bold not in self._fonts:
+            font = self._font()
+            font.setBold(bold)
+            self._fonts[bold] = font, QFontMetricsF(font)
+        return self._fonts[bold]
