@@ -231,8 +231,8 @@ class Panes(QObject):
         automaton.looked.connect(lambda view: session.document.set_automaton(_part_of(view)))
         automaton.state_hovered.connect(self.editor.show_hover)
         automaton.span_wanted.connect(self.editor.go_to)
-        automaton.tokens_wanted.connect(session.decoding.tell_tokens)
-        session.decoding.tokens_told.connect(automaton.show_tokens)
+        automaton.tokens_wanted.connect(session.decoding.queries.list_tokens)
+        session.decoding.queries.tokens_listed.connect(automaton.show_tokens)
         session.decoding.running_changed.connect(automaton.set_running)
         session.compiling.stood.connect(automaton.show_standing)
         for table in (self.generation.candidates.table, self.generation.candidates.ends):
@@ -241,11 +241,11 @@ class Panes(QObject):
     def _connect_generation(self) -> None:
         session, decoding, pane = self._session, self._session.decoding, self.generation
         decoding.viewed.connect(self._show_view)
-        decoding.explained.connect(pane.show_why)
-        decoding.found.connect(pane.show_lookup)
-        decoding.assessed.connect(lambda answer: pane.show_assessment(answer.verdict))
-        decoding.sampled.connect(pane.show_many)
-        decoding.sampling_stopped.connect(pane.stop_many)
+        decoding.queries.explained.connect(pane.show_why)
+        decoding.queries.found.connect(pane.show_lookup)
+        decoding.queries.assessed.connect(lambda answer: pane.show_assessment(answer.verdict))
+        decoding.queries.sampled.connect(pane.show_many)
+        decoding.queries.sampling_stopped.connect(pane.stop_many)
         decoding.running_changed.connect(pane.set_running)
         decoding.model_opened.connect(lambda: pane.show_banner(""))
         session.step_allowed_changed.connect(pane.set_refusal)
@@ -265,7 +265,7 @@ class Panes(QObject):
         pane.sampler_edited.connect(decoding.set_sampler)
         pane.budget_edited.connect(decoding.set_max_tokens)
         pane.many_wanted.connect(decoding.sample_many)
-        pane.many_cancelled.connect(decoding.cancel_sampling)
+        pane.many_cancelled.connect(decoding.queries.cancel_sampling)
         pane.loading_cancelled.connect(decoding.cancel_model)
 
     def _connect_tests(self) -> None:

@@ -29,7 +29,6 @@ from app.workers.decode_messages import (
     Force,
     GoTo,
     Lookup,
-    ManyAnswer,
     OpenModel,
     PipelineRefused,
     Restart,
@@ -75,10 +74,13 @@ Judge: TypeAlias = Callable[[DecodeView], str | None]
 """Called after a step of a run: returns why the run stops, "" to continue, None if that is not known yet."""
 
 
-class Decoding(DecodeQueries):
+class Decoding(QObject):
     """Sends decode requests and keeps the last view.
 
-    Signals, besides those of `DecodeQueries`:
+    Attributes:
+        queries: requests that do not move the session.
+
+    Signals:
         viewed(DecodeView): the contents of the generation panes.
         running_changed(is running): a run began or ended.
         run_ended(why): a run stopped for a reason other than the user's Pause or the end of the generation.
@@ -103,7 +105,10 @@ class Decoding(DecodeQueries):
     failed = Signal(object)
 
     def __init__(self, document: Document, group: JobGroup, parent: QObject) -> None:
-        super().__init__(document, group, parent)
+        super().__init__(parent)
+        self._document = document
+        self._group = group
+        self._view = DecodeView()
         self._spec = ""
         self._grammar: SetGrammar | None = None
         self._first_revision = 0  # of the open document; views of older grammars belong to the document before
@@ -120,8 +125,13 @@ class Decoding(DecodeQueries):
         group.told.connect(self._on_told)
         group.failed.connect(self._on_failed)
         group.cancelled.connect(self._on_cancelled)
-        group.died.connect(lambda _code, lost, _restarted: self._report_lost_check(*lost))
+        self.queries = DecodeQueries(document, group, lambda: self._view, lambda: self._running, self)
         document.replaced.connect(self._take_document)
+
+    @property
+    def view(self) -> DecodeView:
+        """Return the worker's last view."""
+        return self._view
 
     @property
     def is_running(self) -> bool:
@@ -160,9 +170,10 @@ class Decoding(DecodeQueries):
 
     def set_grammar(self, drawn: CompiledGrammarView) -> None:
         """Continue with a grammar that compiled."""
-        self._drawn, compiled = drawn, drawn.request
+        compiled = drawn.request
+        self.queries.set_grammar(drawn)
         self._grammar = SetGrammar(compiled.revision, compiled.notation, compiled.text, compiled.options)
-        self._end_assessment()
+        self.queries.cancel_assessment()
         self._group.submit(self._grammar)
         self._group.cancel(lambda request: isinstance(request, SetGrammar) and request is not self._grammar)
 
@@ -188,7 +199,7 @@ class Decoding(DecodeQueries):
     def set_pipeline(self, settings: PipelineSettings) -> None:
         """Change the processors; the document takes the settings over once the worker has."""
         self.stop_for(SetPipeline)
-        self._end_assessment()
+        self.queries.cancel_assessment()
         self._document.draft(pipeline=settings)
         self._group.submit(SetPipeline(settings))
 
@@ -198,7 +209,7 @@ class Decoding(DecodeQueries):
         A held key or quick clicks build no queue: while one move is in progress, only the last one after it waits.
         """
         if isinstance(request, Why | Lookup):
-            self._ask_query(request)
+            self.queries.explain(request)
             return
         if not isinstance(request, StepOnce):
             self._next_move = None
@@ -209,7 +220,7 @@ class Decoding(DecodeQueries):
             return
         if isinstance(request, Take | Force | Back | Restart | GoTo | OpenOutput):
             self._archive_unrestored()
-        self._end_assessment()
+        self.queries.cancel_assessment()
         self._group.submit(request)
 
     def choose(self, request: Take | Force) -> None:
@@ -226,7 +237,7 @@ class Decoding(DecodeQueries):
             self._withdraw_run_end()
         if not self._waits_for(StepOnce):
             self._archive_unrestored()
-            self._end_assessment()
+            self.queries.cancel_assessment()
             self._group.submit(self._next_step() if self._running else StepOnce())
 
     def run(
@@ -272,7 +283,7 @@ class Decoding(DecodeQueries):
         if self._running:
             self._running = False
             self.running_changed.emit(False)
-            self._assessment.start()
+            self.queries.schedule_assessment()
             if why:
                 self._shows_run_end = True
                 self.run_ended.emit(why)
@@ -293,7 +304,7 @@ class Decoding(DecodeQueries):
     def sample_many(self, count: int) -> None:
         """Generate many outputs with consecutive seeds, starting at the sampler's seed; ends a run first."""
         self.stop_for(SampleMany)
-        super().sample_many(count)
+        self.queries.sample_many(count)
 
     def cancel_grammar(self) -> None:
         """Cancel compiling a grammar; the worker keeps the old one, and no step is possible until another edit."""
@@ -323,7 +334,7 @@ class Decoding(DecodeQueries):
         self._to_restore = restore_request(content.trace)
         self._opening_steps = 0
         self._grammar, self._first_revision = None, self._document.revision
-        self._end_assessment()
+        self.queries.cancel_assessment()
         self._view = replace(view_of(content), model=self._view.model)  # drop everything of the old document
         self.viewed.emit(self._view)
         self._begin()
@@ -349,8 +360,6 @@ class Decoding(DecodeQueries):
             case PipelineRefused():
                 self._document.drop_draft("pipeline")
                 self.pipeline_refused.emit(answer)
-            case _:
-                self._emit_answer(answer)
         if isinstance(request, Back | GoTo) and self._next_move is not None:
             self.ask(self._next_move)
 
@@ -371,7 +380,7 @@ class Decoding(DecodeQueries):
         if isinstance(request, Restart):
             self.restarted.emit()
         self.viewed.emit(view)
-        self._assessment.start()
+        self.queries.schedule_assessment()
         if isinstance(request, OpenModel):
             self._on_opened(request, view)
         if isinstance(request, StepOnce):
@@ -457,29 +466,21 @@ class Decoding(DecodeQueries):
                 self._group.submit(StepOnce())
 
     def _on_told(self, _request: Any, value: Any) -> None:
-        if isinstance(value, ManyAnswer):
-            self.sampled.emit(value)
         if isinstance(value, DecodeView):  # the part of a step that is known before the model answers
             self._view = self._of_this_document(value)
             self.viewed.emit(self._view)
 
     def _on_failed(self, request: Any, failed: Failed) -> None:
         self.pause()
-        self._report_lost_check(request)
         if isinstance(request, OpenModel):
             self._spec = self._view.model.spec if self._view.model else ""
-        if isinstance(request, SampleMany):
-            self.sampling_stopped.emit("Stopped")
         if isinstance(request, SetPipeline):
             self._document.drop_draft("pipeline")
         self.failed.emit(failed)
 
     def _on_cancelled(self, request: Any) -> None:
-        self._report_lost_check(request)
         if isinstance(request, OpenModel) and request.spec == self._spec:
             self._spec = self._view.model.spec if self._view.model else ""
-        if isinstance(request, SampleMany) and not self.is_sampling:
-            self.sampling_stopped.emit("Cancelled")
 
 
 def _run_to_end(_view: DecodeView) -> str:

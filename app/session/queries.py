@@ -5,6 +5,7 @@ A newer query replaces an older one of its kind.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -15,11 +16,13 @@ from app.session.compiling import CompiledGrammarView
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import (
     DecodeView,
+    Lookup,
     LookupAnswer,
     ManyAnswer,
     SampleMany,
     TokensAnswer,
     TokensRequest,
+    Why,
     WhyAnswer,
 )
 from app.workers.export_messages import ExportAnswer, ExportOptionsMessage, ExportRequest
@@ -33,12 +36,19 @@ _ASSESS_DELAY_MS = 150  # a user who steps faster does not read the distance to 
 class DecodeQueries(QObject):
     """Sends queries about the last view and emits their answers.
 
+    Args:
+        document: the open document.
+        group: the decode process.
+        view: returns the last view.
+        is_running: returns whether a run is in progress; then the distance to the end is not computed.
+        parent: the owner.
+
     Signals:
         explained(WhyAnswer), found(LookupAnswer), sampled(ManyAnswer), exported(ExportAnswer), shared(ShareAnswer): the
         answers.
         replayed(ReplayAnswer): the verdict on a pasted output.
         assessed(AssessAnswer): the distance to the end, shortly after a step, and why the output ended.
-        tokens_told(TokensAnswer): the tokens that are allowed at a state of the drawing.
+        tokens_listed(TokensAnswer): the tokens that are allowed at a state of the drawing.
         sampling_stopped(why): the generation of many seeds ended before its last answer.
     """
 
@@ -47,36 +57,42 @@ class DecodeQueries(QObject):
     replayed = Signal(object)
     assessed = Signal(object)
     sampled = Signal(object)
-    tokens_told = Signal(object)
+    tokens_listed = Signal(object)
     sampling_stopped = Signal(str)
     exported = Signal(object)
     shared = Signal(object)
 
-    def __init__(self, document: Document, group: JobGroup, parent: QObject) -> None:
+    def __init__(
+        self,
+        document: Document,
+        group: JobGroup,
+        view: Callable[[], DecodeView],
+        is_running: Callable[[], bool],
+        parent: QObject,
+    ) -> None:
         super().__init__(parent)
         self._document = document
         self._group = group
-        self._view = DecodeView()
+        self._view, self._is_running = view, is_running
         self._drawn: CompiledGrammarView | None = None
         self._assessment = QTimer(self, singleShot=True, interval=_ASSESS_DELAY_MS)
         self._assessment.timeout.connect(self._assess)
-
-    @property
-    def view(self) -> DecodeView:
-        """Return the worker's last view."""
-        return self._view
-
-    @property
-    def is_running(self) -> bool:
-        """Return whether a run is in progress; then the distance to the end is not computed."""
-        return False
+        group.answered.connect(lambda _request, answer: self._on_answer(answer))
+        group.told.connect(self._on_told)
+        group.failed.connect(lambda request, _failed: self._on_lost(request, "Stopped"))
+        group.cancelled.connect(lambda request: self._on_lost(request, "Cancelled"))
+        group.died.connect(lambda _code, lost, _restarted: self._report_lost_check(*lost))
 
     @property
     def is_sampling(self) -> bool:
         """Return whether many seeds are being generated; other requests wait for them."""
         return any(isinstance(request, SampleMany) for request in self._group.pending)
 
-    def tell_tokens(self, request: TokensRequest) -> None:
+    def set_grammar(self, drawn: CompiledGrammarView) -> None:
+        """Set the grammar that exports use."""
+        self._drawn = drawn
+
+    def list_tokens(self, request: TokensRequest) -> None:
         """Request the tokens that are allowed at a state; replaces an older request."""
         self._group.cancel(lambda older: isinstance(older, TokensRequest))
         self._group.submit(request)
@@ -118,8 +134,8 @@ class DecodeQueries(QObject):
         """Cancel the running export."""
         self._group.cancel(lambda request: isinstance(request, ExportRequest))
 
-    def _ask_query(self, request: Any) -> None:
-        """Submit a query about the session; a newer one of its kind replaces one that waits.
+    def explain(self, request: Why | Lookup) -> None:
+        """Submit a query about tokens; a newer one of its kind replaces one that waits.
 
         A running assessment is cancelled and restarted afterwards, since nobody waits for it.
         """
@@ -129,21 +145,34 @@ class DecodeQueries(QObject):
             self._assessment.start()
         self._group.submit(request)
 
+    def schedule_assessment(self) -> None:
+        """Request an assessment of the output after a short delay."""
+        self._assessment.start()
+
+    def cancel_assessment(self) -> None:
+        """Cancel the assessment, whose result would be outdated."""
+        self._assessment.stop()
+        self._group.cancel(lambda request: isinstance(request, AssessOutput))
+
     def _assess(self) -> None:
         """Request an assessment of the output, unless something else is in progress."""
-        if self._view.position is None or self.is_running:
+        if self._view().position is None or self._is_running():
             return
         if self._group.pending:
             self._assessment.start()  # the pending request may bring another view to assess instead
         else:
             self._group.submit(AssessOutput())
 
-    def _end_assessment(self) -> None:
-        """Cancel the assessment, whose result would be outdated."""
-        self._assessment.stop()
-        self._group.cancel(lambda request: isinstance(request, AssessOutput))
+    def _on_told(self, _request: Any, value: Any) -> None:
+        if isinstance(value, ManyAnswer):
+            self.sampled.emit(value)
 
-    def _emit_answer(self, answer: Any) -> None:
+    def _on_lost(self, request: Any, why: str) -> None:
+        self._report_lost_check(request)
+        if isinstance(request, SampleMany) and not self.is_sampling:
+            self.sampling_stopped.emit(why)
+
+    def _on_answer(self, answer: Any) -> None:
         match answer:
             case WhyAnswer():
                 self.explained.emit(answer)
@@ -152,10 +181,10 @@ class DecodeQueries(QObject):
             case ReplayAnswer():
                 self.replayed.emit(answer)
             case AssessAnswer():
-                if answer.at == self._view.trace.current:
+                if answer.at == self._view().trace.current:
                     self.assessed.emit(answer)
             case TokensAnswer():
-                self.tokens_told.emit(answer)
+                self.tokens_listed.emit(answer)
             case ManyAnswer():
                 self.sampled.emit(answer)
             case ExportAnswer():

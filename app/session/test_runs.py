@@ -67,7 +67,7 @@ class StringTestRuns(QObject):
         compiling.compiled.connect(self._on_compiled)
         decoding.viewed.connect(self._on_viewed)
         decoding.restarted.connect(self._on_restarted)
-        decoding.sampled.connect(self._on_sampled)
+        decoding.queries.sampled.connect(self._on_sampled)
         document.replaced.connect(self._forget)
         document.test_strings_changed.connect(self._timer.start)
         group.answered.connect(self._on_answer)

@@ -34,20 +34,21 @@ class Exporting(QObject):
         dialog = ExportDialog(
             self._session.document.title,
             self._window,
-            waits_for=lambda: "the many seeds that are being generated" if decoding.is_sampling else "",
+            waits_for=lambda: "the many seeds that are being generated" if decoding.queries.is_sampling else "",
         )
         dialog.list_wanted.connect(
             lambda options: compiling.list_exports(options, has_model=decoding.view.model is not None)
         )
         dialog.wanted.connect(
             lambda target, path, options, number, needs_model: (
-                decoding if needs_model and decoding.view.model is not None else compiling
+                decoding.queries if needs_model and decoding.view.model is not None else compiling
             ).export(target, path, options, number)
         )
-        for side in (compiling, decoding):
-            dialog.cancelled.connect(side.cancel_export)
-            side.exported.connect(dialog.show_answer)
-            side.failed.connect(dialog.show_failure)
+        for exports in (compiling, decoding.queries):
+            dialog.cancelled.connect(exports.cancel_export)
+            exports.exported.connect(dialog.show_answer)
+        for failures in (compiling.failed, decoding.failed):
+            failures.connect(dialog.show_failure)
         compiling.exports_listed.connect(dialog.show_list)
         compiling.compiled.connect(dialog.show_compiled)
         dialog.closing_wanted.connect(self.closing_wanted)

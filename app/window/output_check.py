@@ -47,11 +47,11 @@ class OutputCheck(QObject):
 
         compiling, decoding = self._session.compiling, self._session.decoding
         dialog = self._dialog = ReplayDialog(self._session.document.title, self._window)
-        dialog.checked.connect(lambda question: decoding.replay(compiling.request(), question))
+        dialog.checked.connect(lambda question: decoding.queries.replay(compiling.request(), question))
         dialog.opened.connect(decoding.open_output)
         dialog.test_wanted.connect(self._keep_as_test)
         dialog.span_wanted.connect(self._panes.editor.go_to)
-        decoding.replayed.connect(dialog.show_answer)
+        decoding.queries.replayed.connect(dialog.show_answer)
         compiling.diagnosed.connect(dialog.check_again)
         decoding.model_opened.connect(dialog.check_again)
         dialog.finished.connect(self._on_finished)

@@ -24,7 +24,7 @@ class Sharing(QObject):
         super().__init__(window)
         self._session = session
         self._window = window
-        session.decoding.shared.connect(self._on_shared)
+        session.decoding.queries.shared.connect(self._on_shared)
 
     def share_chosen(self) -> None:
         """Ask for a file and write the page to it."""

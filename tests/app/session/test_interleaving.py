@@ -44,13 +44,15 @@ LENGTH = 24
 QUESTIONS = {
     Lookup: lambda session: session.decoding.ask(Lookup("a")),
     Why: lambda session: session.decoding.ask(Why(A)),
-    TokensRequest: lambda session: session.decoding.tell_tokens(TokensRequest(session.document.revision, grouped=True)),
+    TokensRequest: lambda session: session.decoding.queries.list_tokens(
+        TokensRequest(session.document.revision, grouped=True)
+    ),
     FindBreakpoint: lambda session: session.groups.decode.submit(FindBreakpoint(1)),
     FindForced: lambda session: session.forced.ask(FindForced(session.document.revision)),
     FindForcedHere: lambda session: session.forced.ask(FindForcedHere()),
     CompareSpellings: lambda session: session.forced.ask(CompareSpellings(session.document.revision, b"", b"a", 4)),
     ListIndex: lambda session: session.forced.ask(ListIndex(session.document.revision)),
-    "ReplayOutput": lambda session: session.decoding.replay(request_of(session), ReplayQuestion("ab")),
+    "ReplayOutput": lambda session: session.decoding.queries.replay(request_of(session), ReplayQuestion("ab")),
 }
 ENDS = {
     Take: lambda session: session.decoding.choose(Take(A)),
@@ -136,7 +138,7 @@ def test_every_request_of_the_decode_process_is_known_to_interleave_or_not():
 @pytest.mark.parametrize("kind", [Lookup, Why], ids=lambda kind: kind.__name__)
 def test_a_question_does_not_keep_the_assessment_from_coming(ready, qtbot, kind):
     ready.decoding.viewed.connect(lambda _view: QUESTIONS[kind](ready))
-    with qtbot.waitSignal(ready.decoding.assessed):
+    with qtbot.waitSignal(ready.decoding.queries.assessed):
         ready.decoding.step()
 
 
@@ -152,6 +154,6 @@ def test_a_question_in_the_midst_of_an_assessment_only_delays_it(ready, qtbot, m
                 ready.decoding.ask(Lookup("a"))
 
     monkeypatch.setattr(ready.groups.decode, "submit", submit_and_ask)
-    with qtbot.waitSignals([ready.decoding.found, ready.decoding.assessed]):
+    with qtbot.waitSignals([ready.decoding.queries.found, ready.decoding.queries.assessed]):
         ready.decoding.step()
     assert len(assessments) == 2

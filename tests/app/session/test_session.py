@@ -302,25 +302,25 @@ def test_restarting_the_workers_brings_everything_back(ready, qtbot):
 
 def test_many_seeds(ready, qtbot):
     answers = []
-    ready.decoding.sampled.connect(answers.append)
+    ready.decoding.queries.sampled.connect(answers.append)
     ready.decoding.sample_many(4)
     qtbot.waitUntil(lambda: bool(answers) and answers[-1].done)
     assert all(outcome.matches for outcome in answers[-1].outcomes)
 
 
 def test_cancelled_seeds_say_that_no_more_will_come(ready, qtbot):
-    ready.decoding.sampled.connect(lambda _answer: ready.cancel_background())
-    with qtbot.waitSignal(ready.decoding.sampling_stopped) as blocker:
+    ready.decoding.queries.sampled.connect(lambda _answer: ready.cancel_background())
+    with qtbot.waitSignal(ready.decoding.queries.sampling_stopped) as blocker:
         ready.decoding.sample_many(10_000)
     assert blocker.args == ["Cancelled"]
-    assert not ready.decoding.is_sampling
+    assert not ready.decoding.queries.is_sampling
 
 
 def test_exports_come_from_the_last_good_grammar(ready, qtbot):
     with qtbot.waitSignal(ready.compiling.exported) as graph:
         ready.compiling.export("dot", "", ExportOptionsMessage(), 1)
-    with qtbot.waitSignal(ready.decoding.exported) as index:
-        ready.decoding.export("json", "", ExportOptionsMessage(), 2)
+    with qtbot.waitSignal(ready.decoding.queries.exported) as index:
+        ready.decoding.queries.export("json", "", ExportOptionsMessage(), 2)
     with qtbot.waitSignal(ready.compiling.exports_listed) as listed:
         ready.compiling.list_exports(ExportOptionsMessage(), has_model=True)
     assert (graph.args[0].number, index.args[0].number) == (1, 2)

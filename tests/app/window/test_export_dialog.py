@@ -241,7 +241,7 @@ def test_an_export_that_waits_says_for_what(desk):
     desk.session.decoding.sample_many(10_000)
     dialog = desk.window.exporting.open()
     desk.wait(lambda: dialog.note.text().startswith("Waits for the many seeds"))
-    desk.session.decoding.cancel_sampling()
+    desk.session.decoding.queries.cancel_sampling()
     desk.wait(lambda: "turnstile-token-index" in dialog.preview.text.toPlainText())
     dialog.close()
 

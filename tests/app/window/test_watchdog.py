@@ -89,7 +89,7 @@ def test_generating(desk, watchdog):
     desk.session.decoding.run()
     desk.wait(lambda: desk.session.decoding.view.position.finish is Finish.STOP)
     desk.session.decoding.sample_many(20)
-    with desk.qtbot.waitSignal(desk.session.decoding.sampled):
+    with desk.qtbot.waitSignal(desk.session.decoding.queries.sampled):
         pass
 
 
