@@ -15,7 +15,7 @@ from app.panes.automaton import AutomatonPane
 from app.panes.automaton.levels import Level
 from app.session import Notification, Session
 
-_MENU = "Automaton"
+_MENU = "automaton"
 _FILTER = "Picture that scales (*.svg);;Picture of pixels (*.png);;Graphviz (*.dot)"
 _WHY_NOT: Final = {
     "all": "Every state is drawn, or there are more than can be",

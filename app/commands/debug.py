@@ -69,7 +69,7 @@ class DebugCommands(QObject):
                 "run.breakpoint": self.toggle_breakpoint,
                 "run.force": generation.force_selected,
                 "run.worst": self._go_to_worst,
-                "run.twin": self._write_twin,
+                "run.baseline": self._write_twin,
             }
         )
         for command, action in self._commands:
@@ -139,7 +139,7 @@ class DebugCommands(QObject):
         self._commands["run.force"].setEnabled(not refusal or at_dead_end)
         self._commands["run.worst"].setEnabled(bool(decoding.view.trace.path))
         ended = position is not None and position.finish is not None
-        self._commands["run.twin"].setEnabled(not refusal or ended)
+        self._commands["run.baseline"].setEnabled(not refusal or ended)
 
     def _show_view(self, view: DecodeView) -> None:
         if self.late_timeline.built is not None:

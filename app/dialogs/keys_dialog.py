@@ -18,11 +18,12 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.actions import Actions, native
+from app.actions import Actions, menu_title, native
+from app.catalogue import ui_text
 from app.theme.plain_text import plain_text
 from app.widgets.filter_dialog import FilterDialog
 
-_COLUMNS = ("Menu", "Command", "Keys", "What it does")
+_COLUMNS = ("menu", "command", "keys", "tip")
 
 
 class KeysDialog(FilterDialog):
@@ -30,11 +31,11 @@ class KeysDialog(FilterDialog):
 
     def __init__(self, commands: Actions, parent: QWidget | None = None) -> None:
         self.table = QTableWidget(0, len(_COLUMNS))
-        placeholder = "Filter by a command, a menu or a key, such as step or ctrl+k"
-        super().__init__("Keyboard shortcuts", self.table, placeholder, parent=parent)
+        hint = ui_text("dialogs.keys.hint")
+        super().__init__(ui_text("commands.help.keys.title"), self.table, hint, parent=parent)
         self.resize(min(1200, 150 * QFontMetrics(theme.ui_font()).averageCharWidth()), 560)
-        self.table.setAccessibleName("Commands and their keys")
-        self.table.setHorizontalHeaderLabels(_COLUMNS)
+        self.table.setAccessibleName(ui_text("dialogs.keys.table"))
+        self.table.setHorizontalHeaderLabels([ui_text(f"dialogs.keys.column.{name}") for name in _COLUMNS])
         self.table.verticalHeader().hide()
         self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -58,8 +59,8 @@ class KeysDialog(FilterDialog):
         for command, action in commands:
             row = self.table.rowCount()
             self.table.insertRow(row)
-            keys = " or ".join(native(keys) for keys in action.shortcuts())
-            for column, text in enumerate((command.menu, command.text.rstrip("…"), keys, command.tip)):
+            keys = " · ".join(native(keys) for keys in action.shortcuts())
+            for column, text in enumerate((menu_title(command.menu), command.title.rstrip("…"), keys, command.tip)):
                 item = QTableWidgetItem(text)
                 item.setToolTip(plain_text(text))
                 self.table.setItem(row, column, item)

@@ -14,7 +14,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.actions import Actions, native
+from app.actions import Actions, Command, menu_title, native
+from app.catalogue import ui_text
 from app.theme.plain_text import plain_text
 from app.widgets.filter_dialog import FilterDialog
 
@@ -46,11 +47,17 @@ class CommandPalette(FilterDialog):
 
     def __init__(self, actions: Actions, parent: QWidget) -> None:
         self.list = QListWidget()
-        super().__init__("Command palette", self.list, "Type a command", field_name="Command", parent=parent)
+        super().__init__(
+            ui_text("commands.edit.palette.title").rstrip("…"),
+            self.list,
+            ui_text("dialogs.palette.hint"),
+            field_name=ui_text("dialogs.palette.field"),
+            parent=parent,
+        )
         self.setWindowFlag(Qt.WindowType.FramelessWindowHint)
         self.setProperty("role", "popup")
         self._actions = actions
-        self.list.setAccessibleName("Commands")
+        self.list.setAccessibleName(ui_text("dialogs.palette.list"))
         self.list.setItemDelegate(_CommandDelegate(self.list))
         self.list.setIconSize(QSize(_ICON, _ICON))
         self.list.itemActivated.connect(lambda _item: self.accept())
@@ -65,25 +72,37 @@ class CommandPalette(FilterDialog):
         self.move(corner.x() - self.width() // 2, parent.mapToGlobal(parent.rect().topLeft()).y() + 64)
 
     def apply_filter(self, text: str) -> None:
-        """List the enabled commands that match a text, and select the first one."""
+        """List the enabled commands whose title matches, then those with a matching synonym, and select the first."""
         self.list.clear()
-        blank = QPixmap(_ICON, _ICON)
-        blank.fill(Qt.GlobalColor.transparent)
-        for command, action in self._actions:
-            title = f"{command.menu}: {command.text.rstrip('…')}"
-            if action.isEnabled() and command.id != "edit.palette" and matches(text, title):
-                keys = native(action.shortcut())
-                item = QListWidgetItem(QIcon(blank) if action.icon().isNull() else action.icon(), title)
-                item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{title}, {keys}" if keys else title)
-                item.setData(_KEYS, keys)
-                item.setToolTip(plain_text(command.tip))
-                item.setData(_ACTION, action)
-                self.list.addItem(item)
+        enabled = [
+            (command, action)
+            for command, action in self._actions
+            if action.isEnabled() and command.id != "edit.palette"
+        ]
+        by_title = [matches(text, _full_title(command)) for command, _ in enabled]
+        by_synonym = [any(text.casefold().strip() in word for word in command.synonyms) for command, _ in enabled]
+        for (command, action), is_match in zip(enabled, by_title, strict=True):
+            if is_match:
+                self._add(command, action)
+        for (command, action), is_match, is_synonym in zip(enabled, by_title, by_synonym, strict=True):
+            if is_synonym and not is_match:
+                self._add(command, action)
         if not self.list.count():
-            nothing = QListWidgetItem("No command matches")
+            nothing = QListWidgetItem(ui_text("dialogs.palette.empty"))
             nothing.setFlags(Qt.ItemFlag.NoItemFlags)
             self.list.addItem(nothing)
         self.list.setCurrentRow(0)
+
+    def _add(self, command: Command, action: QAction) -> None:
+        blank = QPixmap(_ICON, _ICON)
+        blank.fill(Qt.GlobalColor.transparent)
+        title, keys = _full_title(command), native(action.shortcut())
+        item = QListWidgetItem(QIcon(blank) if action.icon().isNull() else action.icon(), title)
+        item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{title}, {keys}" if keys else title)
+        item.setData(_KEYS, keys)
+        item.setToolTip(plain_text(command.tip))
+        item.setData(_ACTION, action)
+        self.list.addItem(item)
 
     def accept(self) -> None:
         """Close the palette and run the selected command."""
@@ -92,6 +111,10 @@ class CommandPalette(FilterDialog):
         action: QAction | None = item.data(_ACTION) if item is not None else None
         if action is not None:
             action.trigger()
+
+
+def _full_title(command: Command) -> str:
+    return f"{menu_title(command.menu)}: {command.title.rstrip('…')}"
 
 
 def matches(typed: str, title: str) -> bool:

@@ -194,7 +194,7 @@ class MainWindow(QMainWindow):
         recent = QMenu("Open recent", self)
         recent.setToolTipsVisible(True)
         recent.aboutToShow.connect(lambda: self.files.fill_recent(recent))
-        menus["File"].insertMenu(self.commands["file.gallery"], recent)
+        menus["file"].insertMenu(self.commands["file.gallery"], recent)
 
     def _connect_signals(self) -> None:
         session, document = self.session, self.session.document
@@ -255,7 +255,7 @@ class MainWindow(QMainWindow):
                 "view.breakpoints": lambda: reveal(self.debug_commands.breakpoints),
                 "automaton.coverage_generated": lambda: panes.count_generated(not panes.counts_generated),
                 "view.forced": lambda: reveal(self.forced_commands.pane),
-                "view.twin": lambda: reveal(panes.generation.twin),
+                "view.baseline": lambda: reveal(panes.generation.twin),
                 "view.bottom": self.arrangement.toggle_bottom,
                 "view.light": lambda: self._choose_theme("light"),
                 "view.dark": lambda: self._choose_theme("dark"),

@@ -30,7 +30,7 @@ PANES = (
     "view.tests",
     "view.breakpoints",
     "view.forced",
-    "view.twin",
+    "view.baseline",
     "view.explanation",
     "view.reference",
     "view.gbnf",

@@ -16,7 +16,7 @@ PAGES = (
     "view.timeline",
     "view.breakpoints",
     "view.probabilities",
-    "view.twin",
+    "view.baseline",
     "view.generation",
 )
 # What opens another dialog of the system's, or none.
@@ -138,7 +138,7 @@ def test_every_dialog_too(stepped):
     window = stepped.window
     opened = []
     for command, action in window.commands:
-        dialogs = command.text.endswith("…") or command.id in ("help.keys", "help.about")
+        dialogs = command.title.endswith("…") or command.id in ("help.keys", "help.about")
         if command.id in NOT_OPENED or not dialogs or not action.isEnabled():
             continue
         action.trigger()

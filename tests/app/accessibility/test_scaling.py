@@ -27,7 +27,7 @@ OPENERS = (
     "tests.check",
     "help.keys",
 )
-PAGES = ("view.tests", "view.timeline", "view.breakpoints", "view.twin", "view.generation")
+PAGES = ("view.tests", "view.timeline", "view.breakpoints", "view.baseline", "view.generation")
 
 
 def cut_off(top: QWidget) -> list[str]:

@@ -9,8 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFrame, QMenuBar, QWidget
 
-from app.actions import Actions
-from app.actions.declarations import MENUS
+from app.actions import MENUS, Actions
 from app.dialogs.export_dialog import ExportDialog
 from app.dialogs.gallery_dialog import GalleryDialog
 from app.dialogs.keys_dialog import KeysDialog
@@ -245,5 +244,5 @@ STATES: dict[str, State] = {
     "toolbar-wide": lambda: toolbar(1500),
     "toolbar-narrow": lambda: toolbar(1000),
     "status-busy": status,
-    **{f"menu-{name.lower()}": partial(menu, name) for name in MENUS},
+    **{f"menu-{name}": partial(menu, name) for name in MENUS},
 }

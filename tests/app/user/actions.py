@@ -45,7 +45,7 @@ LATE_PANES = (
     "view.tests",
     "view.breakpoints",
     "view.forced",
-    "view.twin",
+    "view.baseline",
     "view.explanation",
     "view.reference",
     "view.gbnf",

@@ -84,7 +84,7 @@ def test_every_command_of_the_menu_does_something_and_none_breaks(desk, tmp_path
     desk.open(COUNTER)
     pane, commands = desk.panes.automaton, desk.window.commands
     desk.wait(lambda: pane.scene.picture is not None)
-    own = [command.id for command, _ in commands if command.menu == "Automaton"]
+    own = [command.id for command, _ in commands if command.menu == "automaton"]
     assert len(pane.header.more_button.menu().actions()) >= len(own)
     for command_id in own:
         if command_id != "automaton.save":  # it opens a dialog

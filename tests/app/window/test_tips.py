@@ -14,8 +14,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtGui import Qt as GuiQt
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QHeaderView, QLabel, QWidget
 
-from app.actions import COMMANDS, LOCAL_KEYS, keys_of
-from app.actions.keys import KEYS_OF
+from app.actions import COMMANDS, KEYS_OF, LOCAL_KEYS, keys_of
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.document import file as document_file
 from app.theme.plain_text import plain_text
@@ -33,7 +32,7 @@ def open_everything(desk) -> list[QWidget]:
     window, panes = desk.window, desk.panes
     for command_id in ("view.tests", "view.timeline", "view.breakpoints", "view.forced", "view.probabilities"):
         window.commands[command_id].trigger()
-    for command_id in ("view.twin", "view.problems", "view.explanation", "view.reference", "automaton.stacks"):
+    for command_id in ("view.baseline", "view.problems", "view.explanation", "view.reference", "automaton.stacks"):
         window.commands[command_id].trigger()
     panes.toggle_generated()
     window.commands["edit.replace"].trigger()
@@ -137,7 +136,7 @@ def test_keys_are_written_in_the_tables_alone():
     """A key that is typed into a text is wrong as soon as the command has another one, and always on macOS."""
     found = []
     for path in sorted(APP.rglob("*.py")):
-        if path == APP / "actions" / "declarations.py":
+        if path == APP / "actions.py":
             continue
         tree = ast.parse(path.read_text("utf-8"))
         docstrings = {

@@ -1,0 +1,272 @@
+"""The catalogue of texts (`resources/texts`) is complete, is used and has one style; planted texts prove the rules.
+
+A package that is converted has its sentences in the catalogue alone: add it to `CONVERTED`.
+"""
+
+import ast
+import re
+import string
+from pathlib import Path
+
+import pytest
+
+from app.actions import COMMANDS, MENUS
+from app.catalogue import CatalogueError, CatalogueText, area_texts, has_text, ui_text
+
+ROOT = Path(__file__).resolve().parents[2]
+AREAS = sorted(path.stem for path in (ROOT / "resources/texts").glob("*.toml"))
+CONVERTED = ("app/actions.py", "app/dialogs/keys_dialog.py", "app/dialogs/palette.py")
+
+# What a label, a tip or a message is passed to: a word in such a call belongs in the catalogue, too.
+WIDGET_CALLS = frozenset(
+    """QAction QCheckBox QGroupBox QLabel QLineEdit QPushButton QRadioButton ElidedLabel Label Notification
+    addAction addMenu addRow addTab setAccessibleDescription setAccessibleName setHeaderLabels
+    setHorizontalHeaderLabels setPlaceholderText setStatusTip setText setTitle setToolTip setWhatsThis setWindowTitle
+    set_tip showMessage""".split()
+)
+BANNED = re.compile(
+    r"\b(stands?|stood|standing|told|tells?|mend(s|ed)?|such an?|twin|spellings?|anew|whence|thereof|alarm"
+    r"|rooms?|doors?|belongings|what one|of its own|an eye)\b",
+    re.IGNORECASE,
+)
+PROPER = frozenset(
+    """Turnstile Graphviz Python Hugging Face Hub Schema Pretty Ctrl Shift Return Shakespeare Transformers Ollama Lark
+    Outlines Apache Licence""".split()
+)
+LONGEST_TITLE = 40
+
+
+def catalogue() -> dict[str, CatalogueText]:
+    return {f"{area}.{name}": text for area in AREAS for name, text in area_texts(area).items()}
+
+
+# --- keys ------------------------------------------------------------------------------------------------------------
+
+
+def used_keys(source: str) -> list[str]:
+    """Return the keys that a module passes to the catalogue, as regular expressions."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("ui_text", "has_text"):
+            found += _patterns(node.args[0], node.lineno)
+    return found
+
+
+def _patterns(node: ast.expr, line: int) -> list[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [re.escape(node.value)]
+    if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
+        parts = (re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".+" for part in node.values)
+        return ["".join(parts)]
+    if isinstance(node, ast.IfExp):
+        return [*_patterns(node.body, line), *_patterns(node.orelse, line)]
+    raise AssertionError(f"line {line}: a key is a literal, or an f-string that begins with one")
+
+
+@pytest.fixture(scope="module")
+def patterns() -> list[str]:
+    sources = [path.read_text("utf-8") for path in sorted((ROOT / "app").rglob("*.py"))]
+    return sorted({pattern for source in sources for pattern in used_keys(source)})
+
+
+def test_every_key_that_is_used_has_a_text(patterns):
+    keys = catalogue()
+    assert [pattern for pattern in patterns if not any(re.fullmatch(pattern, key) for key in keys)] == []
+
+
+def test_every_text_is_used(patterns):
+    anything = re.compile("|".join(patterns))
+    assert [key for key in catalogue() if not anything.fullmatch(key)] == []
+
+
+def test_every_command_and_every_menu_has_its_texts_and_no_other_has():
+    owners = {tuple(name.split(".")[:2]) for name in area_texts("commands")}
+    ids = {tuple(command.id.split(".")) for command in COMMANDS}
+    assert owners == ids | {("menus", menu) for menu in MENUS}
+    for command in COMMANDS:
+        assert command.title
+        assert command.tip
+
+
+def test_a_key_in_a_call_is_found_in_each_of_its_forms():
+    source = 'ui_text("a.b"); has_text(f"a.{x}.c"); ui_text("a.d" if x else "a.e", count=2)'
+    assert used_keys(source) == [r"a\.b", r"a\..+\.c", r"a\.d", r"a\.e"]
+    with pytest.raises(AssertionError, match="line 1"):
+        used_keys("ui_text(x)")
+
+
+# --- the loader ------------------------------------------------------------------------------------------------------
+
+
+def test_an_unknown_key_is_an_error_that_names_similar_ones():
+    with pytest.raises(CatalogueError, match=r"'commands\.file\.new\.titel'.*commands\.file\.new\.title"):
+        ui_text("commands.file.new.titel")
+    with pytest.raises(CatalogueError, match="no catalogue 'comands'"):
+        ui_text("comands.file.new.title")
+
+
+def test_missing_and_unknown_fields_are_errors():
+    with pytest.raises(CatalogueError, match=r"has the fields none; given: path"):
+        ui_text("commands.file.new.title", path="x")
+
+
+def test_the_number_chooses_the_form(monkeypatch):
+    text = CatalogueText("{count:,} files of {name}", "One file of {name}", frozenset({"count", "name"}))
+    monkeypatch.setattr("app.catalogue.area_texts", lambda _area: {"files": text})
+    assert ui_text("planted.files", count=1, name="x") == "One file of x"
+    assert ui_text("planted.files", count=2000, name="x") == "2,000 files of x"
+    assert has_text("planted.files")
+    with pytest.raises(CatalogueError, match=r"has the fields count, name; given: name"):
+        ui_text("planted.files", name="x")
+
+
+# --- style -----------------------------------------------------------------------------------------------------------
+
+
+def style_faults(key: str, text: str) -> list[str]:
+    """Return what is wrong with the style of a text."""
+    if key.endswith(".synonyms"):
+        return [] if text == text.lower() and not text.endswith((",", ".")) else ["synonyms are in lower case"]
+    faults = []
+    plain = re.sub(r"\{[^}]*\}", "0", text)
+    sentences = re.split(r"[.?!] +(?=[A-Z0-9“])", plain)
+    if banned := BANNED.search(plain):
+        faults.append(f"the word {banned[0]!r}")
+    if plain != plain.strip() or "  " in plain:
+        faults.append("blanks")
+    if plain[:1].islower() and ".fragment." not in key:
+        faults.append("begins in lower case")
+    if len(sentences) == 1 and plain.endswith("."):
+        faults.append("one sentence has no period at its end")
+    if len(sentences) > 1 and not plain.endswith((".", "?", "!", "…", ":")):
+        faults.append("several sentences end with a period")
+    if "..." in plain:
+        faults.append("three periods for an ellipsis")
+    if key.endswith((".title", ".button")) or ".menus." in key:
+        later = re.findall(r"(?<!^)(?<![.?!] )\b[A-Z][a-z]+\b", plain)
+        faults += [f"{word!r} is no proper name" for word in later if word not in PROPER]
+        if plain.endswith(".") or len(plain) > LONGEST_TITLE:
+            faults.append(f"a title has no period and at most {LONGEST_TITLE} characters")
+    return faults
+
+
+def test_every_text_has_the_style_of_the_catalogue():
+    forms = [(key, form) for key, text in catalogue().items() for form in (text.other, text.one) if form is not None]
+    assert [(key, form, fault) for key, form in forms for fault in style_faults(key, form)] == []
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "fault"),
+    [
+        ("a.tip", "Show where it stands", "stands"),
+        ("a.tip", "show the file", "lower case"),
+        ("a.tip", "Show the file.", "no period"),
+        ("a.text", "It failed. Try again", "several sentences"),
+        ("a.text", "Wait...", "ellipsis"),
+        ("a.title", "Open File", "proper name"),
+        ("a.title", "Open " + "x" * 40, "at most"),
+        ("a.tip", "Show  it", "blanks"),
+        ("a.synonyms", "Load", "lower case"),
+    ],
+)
+def test_a_planted_text_of_another_style_is_found(key, text, fault):
+    assert any(fault in found for found in style_faults(key, text))
+
+
+def test_no_two_texts_are_equal():
+    """Equal texts are one text; but a button may have the title of a command, and a command that of its menu."""
+    by_text: dict[tuple[bool, str], list[str]] = {}
+    for key, text in catalogue().items():
+        if not key.endswith(".synonyms") and ".menus." not in key:
+            by_text.setdefault((key.startswith("commands."), text.other), []).append(key)
+    assert {text: keys for (_, text), keys in by_text.items() if len(keys) > 1} == {}
+
+
+def test_fields_have_names():
+    names = {name for text in catalogue().values() for name in text.fields}
+    assert [name for name in names if not name.isidentifier()] == []
+    forms = [form for text in catalogue().values() for form in (text.other, text.one) if form]
+    assert all(not conversion for form in forms for *_, conversion in string.Formatter().parse(form))
+
+
+# --- no sentence in the code -----------------------------------------------------------------------------------------
+
+
+def literals(source: str) -> list[str]:
+    """Return the sentences of a module, and the words that it passes to widgets; not what developers read."""
+    tree = ast.parse(source)
+    found = []
+    ignored: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and _is_string(node.value):  # a docstring
+            ignored.add(id(node.value))
+        if isinstance(node, ast.Raise | ast.Assert) or (
+            isinstance(node, ast.Call) and _called(node).startswith("_log.")
+        ):
+            ignored |= {id(inner) for inner in ast.walk(node)}
+        if isinstance(node, ast.AnnAssign | ast.arg) and node.annotation is not None:
+            ignored |= {id(inner) for inner in ast.walk(node.annotation)}
+    for node in ast.walk(tree):
+        if _is_string(node) and id(node) not in ignored and re.search(r"[A-Za-z]{2,},? [A-Za-z]+", node.value):
+            found.append(node.value)
+        if isinstance(node, ast.Call) and _called(node).rpartition(".")[2] in WIDGET_CALLS:
+            parts = (part for argument in node.args for part in _shown_parts(argument))
+            found += [part for part in parts if re.search(r"[A-Za-z]{2}", part) and part not in found]
+    return found
+
+
+def _is_string(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _called(node: ast.Call) -> str:
+    return ast.unparse(node.func)
+
+
+def _shown_parts(node: ast.expr) -> list[str]:
+    """Return the literal parts of an argument that are shown; keys and ids are not."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        is_key = re.fullmatch(r"[a-z_]+(\.[a-z_]+)+|[a-z_]+", node.value)
+        return [] if is_key else [node.value]
+    if isinstance(node, ast.JoinedStr):
+        return [part for value in node.values for part in _shown_parts(value)]
+    if isinstance(node, ast.IfExp):
+        return [*_shown_parts(node.body), *_shown_parts(node.orelse)]
+    return []
+
+
+def test_converted_packages_have_their_sentences_in_the_catalogue():
+    found = {}
+    for name in CONVERTED:
+        path = ROOT / name
+        for module in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            if sentences := literals(module.read_text("utf-8")):
+                found[module.relative_to(ROOT).as_posix()] = sentences
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        'x.setText("Close")',
+        'x.setToolTip(f"{name} Failed")',
+        'QLabel("Name" if x else "")',
+        'def f():\n    """A docstring."""\n    return "could not be opened"',
+        'X = {"a": f"{n} files were saved"}',
+    ],
+)
+def test_a_planted_sentence_is_found(planted):
+    assert literals(planted)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        '"""Open the file."""',
+        '_log.warning("could not open")',
+        'raise ValueError("no such key")',
+        'set_tip(x, y, "run.step")',
+    ],
+)
+def test_what_developers_read_is_no_sentence_of_the_window(code):
+    assert literals(code) == []
