@@ -20,7 +20,7 @@ from app import theme
 from app.display_text import count, in_line
 from app.document.gallery import NOTATIONS, Example
 from app.panes.editor.highlighter import Highlighter
-from app.panes.editor.notations import TOKENISERS
+from app.panes.editor.tokenisers import TOKENISERS
 from app.panes.editor.tokens import plain
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app import theme
 from app.document import AutomatonPart, GrammarPart
 from app.panes.automaton import AutomatonPane
 from app.panes.automaton.view_state import HERE, ViewState
@@ -18,10 +17,9 @@ from app.panes.editor import EditorPane
 from app.panes.generation import GenerationPane
 from app.panes.problems import ProblemsPane
 from app.session import CompiledGrammarView, Session, grammar_prefix, view_of
-from app.theme.labels import Label
 from app.widgets.lazy import Lazy
 from app.workers.compile_messages import StackAnswer
-from app.workers.decode_messages import Back, DecodeView, GoTo, Lookup, Restart, Take, Why
+from app.workers.decode_messages import DecodeView, GoTo, Lookup, Take, Why
 from app.workers.judge_messages import CoverAnswer, JudgeAnswer
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.diagnosis.test_strings.values import Coverage
@@ -63,7 +61,6 @@ class Panes(QObject):
         self.late_tests = Lazy(self._make_tests)
         self.late_generated = Lazy(self._make_generated)
         self.generation.add_page(self._late_probabilities, "Probabilities")
-        self.generation_column = self._make_generation_column()
         self._coverage_panes: frozenset[QWidget] = frozenset()  # the panes that show it
         self._coverage: dict[
             bool, tuple[int, Coverage]
@@ -155,32 +152,6 @@ class Panes(QObject):
         tests.span_wanted.connect(self.editor.go_to)
         return tests
 
-    def _make_generation_column(self) -> QWidget:
-        """Put the generation under a bar like those of the other panes.
-
-        Its own step buttons are hidden, since they would repeat the toolbar's.
-        """
-        controls = self.generation.controls
-        controls.hide()
-        heading = Label("Generation")
-        heading.setProperty("role", "heading")
-        bar = QFrame()
-        bar.setProperty("role", "bar")
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
-        row.addWidget(heading)
-        row.addStretch()
-        row.addWidget(self.generation.processors.button)
-        row.addWidget(controls.sampler)
-        row.addWidget(controls.budget)
-        column = QWidget()
-        layout = QVBoxLayout(column)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(bar)
-        layout.addWidget(self.generation, 1)
-        return column
-
     def _connect_grammar(self) -> None:
         session, document, editor = self._session, self._session.document, self.editor
         editor.text_edited.connect(document.set_text)
@@ -251,10 +222,6 @@ class Panes(QObject):
         session.step_allowed_changed.connect(pane.set_refusal)
         session.activity_changed.connect(self._show_loading)
         session.live_changed.connect(self._name_targets)
-        pane.step_clicked.connect(decoding.step)
-        pane.run_toggled.connect(lambda _wanted: self.toggle_run())
-        pane.back_clicked.connect(lambda: decoding.ask(Back()))
-        pane.restart_clicked.connect(lambda: decoding.ask(Restart()))
         pane.token_taken.connect(lambda token_id: decoding.choose(Take(token_id)))
         pane.why_wanted.connect(lambda token_id: decoding.ask(Why(token_id)))
         pane.lookup_wanted.connect(lambda text: decoding.ask(Lookup(text)))

@@ -78,7 +78,7 @@ class MainWindow(QMainWindow):
         self.exporting = Exporting(session, self)
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
-        self.arrangement = DockLayout(self.panes.editor, self.panes.automaton, self.panes.generation_column)
+        self.arrangement = DockLayout(self.panes.editor, self.panes.automaton, self.panes.generation)
         self.arrangement.add_bottom(self.panes.problems, "Problems")
         self.arrangement.add_bottom(self.panes.late_tests, "Tests")
         self.debug_commands = DebugCommands(self.commands, self.panes, session, settings, self)

@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
     QHelpEvent,
     QKeyEvent,
+    QKeySequence,
     QMouseEvent,
+    QPainter,
     QPaintEvent,
+    QPen,
     QResizeEvent,
     QTextBlock,
     QTextCursor,
     QTextOption,
 )
-from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QToolTip
+from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QToolTip, QWidget
 
 from app import theme
 from app.display_text import unmarked
 from app.panes.editor import marks
-from app.panes.editor.grammar_text import GrammarEditor
-from app.panes.editor.gutter import Gutter
 from app.panes.editor.highlighter import Highlighter
-from app.panes.editor.invisible import named_at, paint_invisible
+from app.panes.editor.marks import named_at, paint_invisible, paint_sign
+from app.panes.editor.notation_history import NotationHistory
+from app.panes.editor.offsets import Offsets
 from app.panes.editor.tokens import Tokeniser, partners, plain
+from app.theme import Role
 from app.theme.plain_text import plain_text
+from engine.notations.editing import Edit, apply_edits
 from engine.source import Diagnostic, Severity, Span
 
+_PASTE = QKeySequence.StandardKey.Paste
+_SIGN = 8
+_LEAST_DIGITS = 2
 COLOURED_AT_MOST = 30_000  # code points; a longer text is not highlighted, since that takes too long
 READ_AT_MOST = 50_000  # a longer text takes too long to parse at every key, for names and completions
 _PAIRED_AT_MOST = 10_000  # a longer text has no bracket matching, which reads it completely at every cursor move
@@ -39,21 +48,39 @@ _COMMAND_MODIFIERS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.M
 _WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 
 
-class CodeEdit(GrammarEditor):
+class CodeEdit(QPlainTextEdit):
     """An editor of one grammar.
 
-    Signals, besides those of a `GrammarEditor`:
+    Qt's document counts UTF-16 units; the interface of this widget uses code points. Undo and redo go through the
+    widget's own methods, since Qt's would ignore changes of the notation (`notation_history`).
+
+    Signals:
+        edited: the text, after the user changed it.
+        switched(text, reading): the notation or its options changed, maybe by undo or redo, and the text may have
+        changed, too.
+        pasted_over(text): pasted text replaced the whole text; after `edited`.
+        typed_over: typed text replaced the whole text.
+        replaced: the whole text was replaced, by pasting or typing over it, or by undo or redo of that.
         offset_hovered: the code point under the pointer, -1 for none.
         typed: a typed character, or an empty text for a deleted one.
         definition_wanted: the code point that was clicked with Ctrl.
     """
 
+    edited = Signal(str)
+    switched = Signal(str, object)
+    pasted_over = Signal(str)
+    typed_over = Signal()
+    replaced = Signal()
     typed = Signal(str)
     definition_wanted = Signal(int)
     offset_hovered = Signal(int)
 
     def __init__(self) -> None:
         super().__init__()
+        self._offsets = Offsets("")
+        self._text = ""
+        self._is_silent = False  # the code that changes the text reports it
+        self._history = NotationHistory(self.document())
         self.notation = ""
         self.fix_told: Callable[[Diagnostic], str] = lambda _finding: ""
         self.fill_menu: Callable[[QMenu, int], None] = lambda _menu, _offset: None
@@ -77,6 +104,7 @@ class CodeEdit(GrammarEditor):
         # White space matters in a grammar, so Tab moves the focus as elsewhere.
         self.setTabChangesFocus(True)
         self.setAccessibleName("Grammar")
+        self.textChanged.connect(self._on_text_changed)
         self.blockCountChanged.connect(self._resize_gutter)
         self.updateRequest.connect(self._on_update)
         self.cursorPositionChanged.connect(self._update_marks)
@@ -84,6 +112,112 @@ class CodeEdit(GrammarEditor):
         self.recolour()
 
     # --- text --------------------------------------------------------------------------------------------------------
+
+    def text(self) -> str:
+        """Return the text."""
+        return self._text
+
+    def set_text(self, text: str, reading: object = None) -> None:
+        """Replace the text and its notation; this is not an edit, and cannot be undone."""
+        with self._without_signals():
+            self._colour_if_short(len(text))
+            self.setPlainText(text)
+        self._history.begin(reading)
+
+    def switch(self, reading: object, text: str | None = None) -> None:
+        """Change the notation, and the text if given, as one undo step."""
+        cursor = self.textCursor()
+        with self._without_signals():
+            self._history.switch(reading, cursor, text)
+        self.setTextCursor(cursor)
+        self.switched.emit(self._text, reading)
+
+    def undo(self) -> None:
+        """Undo the last step, an edit or a change of the notation."""
+        self._go_in_history(super().undo)
+
+    def redo(self) -> None:
+        """Redo the last undone step."""
+        self._go_in_history(super().redo)
+
+    def _go_in_history(self, go: Callable[[], None]) -> None:
+        text, reading, depth = self._text, self._history.current, self._history.depth
+        with self._without_signals():
+            go()
+        if self._history.is_replacement(depth):
+            self.replaced.emit()
+        self._history.follow()
+        if self._history.current != reading:
+            self.switched.emit(self._text, self._history.current)
+        elif self._text != text:
+            self.edited.emit(self._text)
+
+    @contextmanager
+    def _without_signals(self) -> Iterator[None]:
+        before, self._is_silent = self._is_silent, True
+        try:
+            yield
+        finally:
+            self._is_silent = before
+
+    def select(self, span: Span) -> None:
+        """Select a span and scroll to it."""
+        cursor = self.textCursor()
+        cursor.setPosition(self._offsets.to_utf16(span.start))
+        cursor.setPosition(self._offsets.to_utf16(span.end), QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+        self.ensureCursorVisible()
+
+    def bring_into_view(self, span: Span) -> None:
+        """Scroll to a span; the cursor stays."""
+        bring_into_view(self, self._offsets.to_utf16(span.start))
+
+    @property
+    def caret(self) -> int:
+        """Return the cursor's position in code points."""
+        return self._offsets.to_code_points(self.textCursor().position())
+
+    @property
+    def selection(self) -> Span:
+        """Return the selection; an empty span at the cursor if there is none."""
+        cursor, to_points = self.textCursor(), self._offsets.to_code_points
+        return Span(to_points(cursor.selectionStart()), to_points(cursor.selectionEnd()))
+
+    def apply(self, edits: Sequence[Edit], caret: int | None = None) -> None:
+        """Change the text, as one undo step.
+
+        Args:
+            edits: the changes; their spans refer to the current text.
+            caret: the new cursor position; by default after the last edit.
+        """
+        ordered = sorted(edits, key=lambda edit: edit.span)
+        if not ordered:
+            return
+        after = apply_edits(self._text, ordered)
+        growth = sum(len(edit.replacement) - (edit.span.end - edit.span.start) for edit in ordered)
+        caret_after = ordered[-1].span.end + growth if caret is None else caret
+        units = [(self._offsets.to_utf16(e.span.start), self._offsets.to_utf16(e.span.end)) for e in ordered]
+        cursor = self.textCursor()
+        cursor.beginEditBlock()
+        for (start, end), edit in zip(reversed(units), reversed(ordered), strict=True):
+            cursor.setPosition(start)
+            cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+            cursor.insertText(edit.replacement)
+        cursor.setPosition(Offsets(after).to_utf16(caret_after))
+        cursor.endEditBlock()
+        self.setTextCursor(cursor)
+        self.ensureCursorVisible()
+
+    def make_menu(self) -> QMenu:
+        """Return the standard menu of a text, which is deleted when it is closed."""
+        menu = self.createStandardContextMenu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        history_actions: dict[str, Callable[[], None]] = {"edit-undo": self.undo, "edit-redo": self.redo}
+        for action in menu.actions():
+            if action.objectName() in history_actions:
+                action.triggered.disconnect()
+                action.triggered.connect(history_actions[action.objectName()])
+        return menu
 
     def set_tokeniser(self, tokenise: Tokeniser) -> None:
         """Highlight another notation."""
@@ -206,14 +340,20 @@ class CodeEdit(GrammarEditor):
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def _prepare(self, length: int) -> None:
-        self._colour_if_short(length)
-
     def _on_text_changed(self) -> None:
+        if not self._is_silent:
+            self._history.edited()
+        # Not toPlainText(), which turns no-break spaces into spaces.
+        text = self.document().toRawText().replace("\u2029", "\n").replace("\u2028", "\n")
+        if text == self._text:
+            return  # formats changed, not text
+        self._text, self._offsets = text, Offsets(text)
         self._pairs = None
         self._live = self._pointed = self._found = ()
-        self._colour_if_short(len(self._text))
+        self._colour_if_short(len(text))
         self._update_marks()
+        if not self._is_silent:
+            self.edited.emit(text)
 
     def _colour_if_short(self, length: int) -> None:
         if length > COLOURED_AT_MOST and self._highlighter is not None:
@@ -241,12 +381,44 @@ class CodeEdit(GrammarEditor):
         if self.popup_is_open() and event.key() in _LIST_KEYS:
             event.ignore()
             return
-        super().keyPressEvent(event)
+        self._edit_by_key(event)
         is_deleted = event.key() in {Qt.Key.Key_Backspace, Qt.Key.Key_Delete}
         if is_deleted or (event.text().isprintable() and event.text() and not event.modifiers() & _COMMAND_MODIFIERS):
             self.typed.emit("" if is_deleted else event.text())
         elif self.popup_is_open() and event.text() == "" and event.key() in _CURSOR_KEYS:
             self.typed.emit("")
+
+    @property
+    def _selection_is_all(self) -> bool:
+        """Return whether replacing the selection would leave nothing of the text."""
+        selected = self.selection
+        return not (self._text[: selected.start] + self._text[selected.end :]).strip()
+
+    def _edit_by_key(self, event: QKeyEvent) -> None:
+        """Handle undo and redo; treat Shift+Return as Return, since Qt's line separator is no line feed."""
+        if event.matches(QKeySequence.StandardKey.Undo):
+            self.undo()
+        elif event.matches(QKeySequence.StandardKey.Redo):
+            self.redo()
+        elif event.matches(QKeySequence.StandardKey.InsertLineSeparator):
+            self.textCursor().insertBlock()
+            self.ensureCursorVisible()
+        else:
+            replaces_all, before, depth = self._selection_is_all, self._text, self._history.depth
+            super().keyPressEvent(event)
+            if replaces_all and self._text != before and self._text.strip() and not event.matches(_PASTE):
+                self._history.note_replacement(depth)
+                self.replaced.emit()
+                self.typed_over.emit()
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Paste, and report if the whole text was replaced."""
+        replaces_all, depth = self._selection_is_all, self._history.depth
+        super().insertFromMimeData(source)
+        if replaces_all and self._text.strip():
+            self._history.note_replacement(depth)
+            self.replaced.emit()
+            self.pasted_over.emit(self._text)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Go to the definition of a name that is clicked with Ctrl."""
@@ -331,3 +503,120 @@ class CodeEdit(GrammarEditor):
             self.margin.scroll(0, dy)
         else:
             self.margin.update(0, rect.y(), self.margin.width(), rect.height())
+
+
+def bring_into_view(edit: QPlainTextEdit, position: int) -> None:
+    """Scroll until a position is visible; do nothing if it already is.
+
+    Args:
+        edit: the text. Its scroll bar counts wrapped lines.
+        position: the position, in UTF-16 units.
+    """
+    cursor = QTextCursor(edit.document())
+    cursor.setPosition(min(max(position, 0), edit.document().characterCount() - 1))
+    rect = edit.cursorRect(cursor)
+    if rect.top() >= 0 and rect.bottom() <= edit.viewport().height():
+        return
+    block = cursor.block()
+    line = block.layout().lineForTextPosition(cursor.positionInBlock())
+    number = block.firstLineNumber() + max(line.lineNumber() if line.isValid() else 0, 0)
+    in_view = edit.viewport().height() // max(edit.fontMetrics().lineSpacing(), 1)
+    edit.verticalScrollBar().setValue(number - in_view // 3)
+
+
+class Gutter(QWidget):
+    """The gutter of one text widget.
+
+    Signals:
+        line_clicked(line): a line, counted from 0, was clicked.
+    """
+
+    line_clicked = Signal(int)
+
+    def __init__(
+        self, edit: QPlainTextEdit, sign_of_line: Callable[[int], Severity | None], tip_of_line: Callable[[int], str]
+    ) -> None:
+        super().__init__(edit)
+        self._edit = edit
+        self._sign_of_line = sign_of_line
+        self._tip_of_line = tip_of_line
+        self._breakpoints: Mapping[int, bool] = {}
+
+    def show_breakpoints(self, lines: Mapping[int, bool]) -> None:
+        """Set the lines with a breakpoint, and whether each is enabled."""
+        if lines != self._breakpoints:
+            self._breakpoints = lines
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the width of a sign and the highest number."""
+        digits = max(_LEAST_DIGITS, len(str(self._edit.blockCount())))
+        numbers = self._edit.fontMetrics().horizontalAdvance("9") * digits
+        return QSize(theme.SPACE_S + _SIGN + theme.SPACE_XS + numbers + theme.SPACE_S, 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the numbers of the visible lines; that of the cursor's line is brighter."""
+        painter = QPainter(self)
+        painter.setFont(self._edit.font())
+        current = self._edit.textCursor().blockNumber()
+        height = self._edit.fontMetrics().height()
+        block, top = self._first()
+        while block.isValid() and top <= event.rect().bottom():
+            number = block.blockNumber()
+            rect = QRectF(0, top, self.width() - theme.SPACE_S, height)
+            if number in self._breakpoints:
+                self._paint_breakpoint(painter, rect, is_on=self._breakpoints[number])
+            else:
+                painter.setPen(theme.colour(Role.TEXT if number == current else Role.DISABLED))
+            painter.drawText(rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(number + 1))
+            severity = self._sign_of_line(number)
+            if severity is not None:
+                paint_sign(painter, severity, QRectF(theme.SPACE_S, top + (height - _SIGN) / 2, _SIGN, _SIGN))
+            top += self._edit.blockBoundingRect(block).height()
+            block = block.next()
+        painter.end()
+
+    def _paint_breakpoint(self, painter: QPainter, rect: QRectF, *, is_on: bool) -> None:
+        """Paint a filled box if it is enabled, an outline if not; sets the pen for the number."""
+        width = self._edit.fontMetrics().horizontalAdvance("9" * max(_LEAST_DIGITS, len(str(self._edit.blockCount()))))
+        box = QRectF(rect.right() - width - 4, rect.top() + 1, width + 8, rect.height() - 2)
+        colour = theme.colour(Role.FORBIDDEN)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(colour, 1))
+        painter.setBrush(colour if is_on else Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        painter.restore()
+        painter.setPen(theme.colour(Role.PANEL if is_on else Role.FORBIDDEN))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Accept the press, so that the release comes here too."""
+        event.accept()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Report a click on a line."""
+        line = self.line_at(event.position().toPoint())
+        if line >= 0 and event.button() is Qt.MouseButton.LeftButton:
+            self.line_clicked.emit(line)
+
+    def event(self, event: QEvent) -> bool:
+        """Show the findings of the hovered line as a tool tip."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), plain_text(self._tip_of_line(self.line_at(event.pos()))), self)
+            return True
+        return super().event(event)
+
+    def line_at(self, position: QPoint) -> int:
+        """Return the line at a position, counted from 0; -1 below the last."""
+        block, top = self._first()
+        while block.isValid():
+            top += self._edit.blockBoundingRect(block).height()
+            if position.y() < top:
+                return block.blockNumber()
+            block = block.next()
+        return -1
+
+    def _first(self) -> tuple[QTextBlock, float]:
+        """Return the first visible line, and its top."""
+        block = self._edit.firstVisibleBlock()
+        return block, self._edit.blockBoundingGeometry(block).translated(self._edit.contentOffset()).top()

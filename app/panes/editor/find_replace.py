@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 from PySide6.QtCore import QObject
@@ -9,12 +10,14 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.actions import set_tip
 from app.panes.editor.code_edit import CodeEdit
-from app.panes.editor.occurrences import MOST, occurrences
 from app.theme.buttons import push_button, tool_button
 from app.widgets.field_keys import FieldKeys
 from app.widgets.find_bar import FindBar
 from engine.notations.editing import Edit
 from engine.source import Span
+
+MOST = 10_000
+"""The maximum number of matches."""
 
 
 class FindReplace(QObject):
@@ -139,3 +142,25 @@ class FindReplace(QObject):
         self.bar.set_can_step(can_step=bool(self._spans))
         for button in (self.replace_button, self.all_button):
             button.setEnabled(bool(self._spans))
+
+
+def occurrences(text: str, wanted: str, *, match_case: bool, whole_words: bool) -> tuple[Span, ...]:
+    """Return the matches of a text, without overlaps; at most `MOST`.
+
+    Args:
+        text: the text to search.
+        wanted: the text to find.
+        match_case: whether case matters.
+        whole_words: whether a match must not be a part of a word.
+    """
+    if not wanted:
+        return ()
+    pattern = re.escape(wanted)
+    if whole_words:
+        pattern = rf"(?<![\w-]){pattern}(?![\w-])"  # a rule's name may contain `-`
+    found: list[Span] = []
+    for match in re.finditer(pattern, text, 0 if match_case else re.IGNORECASE):
+        found.append(Span(*match.span()))
+        if len(found) == MOST:
+            break
+    return tuple(found)

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QTextOption
+from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QAction, QTextOption
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
+from app.actions import keys_of
 from app.display_text import unmarked
 from app.panes.editor.code_edit import CodeEdit
 from app.panes.editor.completer import Completer
 from app.panes.editor.find_replace import FindReplace
-from app.panes.editor.notations import NAMES, TOKENISERS
 from app.panes.editor.offsets import Offsets
 from app.panes.editor.pages import Pages
-from app.panes.editor.quick_fix import QuickFixMenu
 from app.panes.editor.symbol_navigation import SymbolNavigation
+from app.panes.editor.tokenisers import NAMES, TOKENISERS
 from app.panes.editor.tokens import plain
 from app.theme.buttons import give_menu, icon_button
 from app.theme.labels import Label
+from app.theme.plain_text import plain_text
 from app.widgets.banner import Banner
 from app.widgets.close_on_escape import CloseOnEscape
 from app.widgets.delegate_focus import delegate_focus
 from app.widgets.lazy import Lazy
 from app.workers.compile_messages import FormatAnswer
+from engine.diagnosis.fixes import Fix, fixes
 from engine.notations.editing import Edit, moved, toggle_comment
 from engine.notations.editing.formatting import place_after
 from engine.source import Diagnostic, Span
@@ -34,6 +36,7 @@ from engine.source import Diagnostic, Span
 if TYPE_CHECKING:
     from app.panes.editor.explanation import ExplanationPage
     from app.panes.editor.reference import ReferencePage
+
 
 _PLACEHOLDERS = {
     "regex": r"Type a regular expression, such as [A-Z]+: [a-z]+\n",
@@ -270,3 +273,81 @@ class EditorPane(QWidget):
         cursor = self.edit.textCursor()
         column = Offsets(cursor.block().text()).to_code_points(cursor.positionInBlock())
         self._position_label.setText(f"{cursor.blockNumber() + 1}:{column + 1}")
+
+
+class QuickFixMenu(QObject):
+    """Offers the fixes of an editor's findings."""
+
+    def __init__(self, edit: CodeEdit) -> None:
+        super().__init__(edit)
+        self._edit = edit
+        edit.fix_told = self.told
+
+    def open(self) -> None:
+        """Apply the fix at the cursor or on its line; open a menu if there are several."""
+        findings = self._findings_at(self._edit.caret)
+        if not findings and self._edit.diagnostics and not self._edit.current_diagnostics:
+            self._edit.say("The text has just changed and is still being read")
+        else:
+            self._offer(findings, self._edit.cursorRect().bottomLeft())
+
+    def open_for(self, finding: Diagnostic) -> None:
+        """Apply the fix of one finding, or open a menu."""
+        if finding in self._edit.current_diagnostics:
+            self._edit.select(finding.span)
+            self._edit.setFocus()
+            self._offer([finding], self._edit.cursorRect().bottomLeft())
+
+    def told(self, finding: Diagnostic) -> str:
+        """Return the line of a tool tip with the fixes of a finding; empty if there are none."""
+        if finding not in self._edit.current_diagnostics:
+            return ""
+        offered = fixes(self._edit.text(), finding)
+        return f"{keys_of('edit.fix')}: {' · '.join(fix.title for fix in offered)}" if offered else ""
+
+    def actions_at(self, offset: int, parent: QObject) -> list[QAction]:
+        """Return the actions for a context menu at an offset."""
+        return list(self._actions(self._findings_at(offset), parent))
+
+    def _offer(self, findings: list[Diagnostic], position: QPoint) -> None:
+        menu = QMenu(self._edit)
+        menu.setAccessibleName("Fixes")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        actions = list(self._actions(findings, menu))
+        if not actions:
+            menu.deleteLater()
+            self._edit.say("No fix is known for this" if findings else "Nothing is wrong on this line")
+        elif len(actions) == 1:
+            actions[0].trigger()
+            menu.deleteLater()
+        else:
+            menu.addActions(actions)
+            menu.setActiveAction(actions[0])
+            menu.popup(self._edit.viewport().mapToGlobal(position))
+
+    def _actions(self, findings: Iterable[Diagnostic], parent: QObject) -> Iterable[QAction]:
+        for finding in findings:
+            for fix in fixes(self._edit.text(), finding):
+                action = QAction(unmarked(fix.title).replace("&", "&&"), parent)
+                action.setToolTip(plain_text(unmarked(finding.message)))
+                action.triggered.connect(self._make_handler(fix, self._edit.text()))
+                yield action
+
+    def _make_handler(self, fix: Fix, text: str) -> Callable[[], None]:
+        def apply() -> None:
+            if self._edit.text() == text:
+                self._edit.apply(fix.edits, fix.caret)
+                self._edit.setFocus()
+
+        return apply
+
+    def _findings_at(self, offset: int) -> list[Diagnostic]:
+        """Return the findings at an offset, the narrowest first; by default those that begin on its line."""
+        found = [f for f in self._edit.current_diagnostics if f.span.start <= offset <= f.span.end]
+        if not found:
+            text = self._edit.text()
+            start = text.rfind("\n", 0, offset) + 1
+            end = text.find("\n", offset)
+            end = len(text) if end < 0 else end
+            found = [f for f in self._edit.current_diagnostics if start <= f.span.start <= end]
+        return sorted(found, key=lambda finding: finding.span.end - finding.span.start)

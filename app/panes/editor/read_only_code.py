@@ -8,11 +8,10 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app import theme
 from app.panes.editor import marks
-from app.panes.editor.code_edit import COLOURED_AT_MOST
+from app.panes.editor.code_edit import COLOURED_AT_MOST, bring_into_view
 from app.panes.editor.highlighter import Highlighter
-from app.panes.editor.notations import TOKENISERS
 from app.panes.editor.offsets import Offsets
-from app.panes.editor.scroll import bring_into_view
+from app.panes.editor.tokenisers import TOKENISERS
 from app.panes.editor.tokens import plain
 from engine.source import Span
 

@@ -6,13 +6,15 @@ brings that back.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QActionGroup, QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
-from app.display_text import count, duration
-from app.panes.generation.branches import BranchStrip, branches_of, name_of
+from app.display_text import count, duration, prompt_text, token_text
 from app.panes.generation.chip import Known, archived_chips, chips_of
 from app.panes.generation.chip_colours import SCALES, ChipColours, Legend
 from app.panes.generation.chip_view import ChipView
@@ -24,7 +26,18 @@ from app.widgets.stable_widget import StableWidget
 from app.workers.decode_messages import DecodeView
 from engine.decoding.forced.values import savings_of
 from engine.decoding.pipeline_settings import Strategy
-from engine.decoding.values import ArchivedBranch, Position
+from engine.decoding.values import ArchivedBranch, Position, Step, Trace, TraceNode
+
+_HIGH_FROM = 600  # pixels
+_SHARE = 0.25  # the largest share of the height that the output takes
+_TIGHT_BELOW = 22  # lines of text: everything around the candidates needs about twelve and cannot be made lower
+
+
+_MOST_BUTTONS = 3
+_BUTTON_WIDTH = 104
+_FORMER_WIDTH = 128
+_MENU_LENGTH = 40  # characters
+
 
 _NOT_READY = "The output stands here once there is a model and a grammar."
 _EMPTY = "Nothing is generated yet. Press Step, or click a token below."
@@ -202,3 +215,232 @@ def _placeholder(position: Position | None) -> str:
     if position is None:
         return _NOT_READY
     return _EMPTY if position.finish is None else _ENDED
+
+
+class OutputSplitter(QSplitter):
+    """The output above the pages.
+
+    The output gets the height of its chips and no more, since in a low window every spare line can show a candidate. In
+    a high window three lines are reserved from the beginning, so that the table does not move with the first steps.
+    Once the user has moved the splitter, it stays.
+
+    Signals:
+        tightened(is tight): there is hardly room for the candidates, or there is again.
+
+    Args:
+        output: the upper part.
+        following: the lower part, which grows with the window.
+    """
+
+    tightened = Signal(bool)
+
+    def __init__(self, output: OutputBox, following: QWidget) -> None:
+        super().__init__(Qt.Orientation.Vertical)
+        self._output = output
+        self._was_moved = False  # by the user
+        self._is_tight = False
+        self.setChildrenCollapsible(False)
+        self.addWidget(output)
+        self.addWidget(following)
+        self.setStretchFactor(1, 1)
+        self.splitterMoved.connect(self._keep)
+
+    def fit(self) -> None:
+        """Give the output the height of its chips."""
+        if self._was_moved or not self.height():
+            return
+        chips = self._output.chips
+        least = self._output.minimumSizeHint().height()
+        around = least - chips.minimumSizeHint().height()
+        roomy = chips.sizeHint().height() if self.height() >= _HIGH_FROM else 0
+        most = max(least, round(self.height() * _SHARE))
+        wanted = max(least, min(around + max(chips.content_height, roomy), most))
+        if self._output.height() != wanted:
+            self.setSizes([wanted, self.height() - wanted])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Distribute the new height, or wrap at the new width."""
+        super().resizeEvent(event)
+        is_tight = self.height() < _TIGHT_BELOW * self.fontMetrics().lineSpacing()
+        if is_tight != self._is_tight:
+            self._is_tight = is_tight
+            self.tightened.emit(is_tight)
+        self.fit()
+
+    def _keep(self, _position: int, _index: int) -> None:
+        self._was_moved = True
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A path of the trace that is not shown.
+
+    Attributes:
+        leaf: the id of its last step.
+        after: how many steps it shares with the shown path.
+        text: its own tokens as text.
+        steps: the number of its own tokens.
+        illegal: whether the present grammar rejects one of them.
+    """
+
+    leaf: int
+    after: int
+    text: str
+    steps: int
+    illegal: bool
+
+
+def branches_of(trace: Trace) -> tuple[Branch, ...]:
+    """Return the paths of a trace other than the shown one, the latest first."""
+    nodes = {node.id: node for node in trace.nodes}
+    shown = set(trace.path)
+    parents = {node.parent for node in trace.nodes}
+    leaves = [node for node in trace.nodes if node.id not in parents and node.id not in shown]
+    return tuple(_branch(leaf, nodes, shown, trace) for leaf in reversed(leaves))
+
+
+def _branch(leaf: TraceNode, nodes: dict[int, TraceNode], shown: set[int], trace: Trace) -> Branch:
+    own: list[TraceNode] = []
+    at: TraceNode | None = leaf
+    while at is not None and at.id not in shown:
+        own.append(at)
+        at = nodes[at.parent] if at.parent is not None else None
+    own.reverse()
+    return Branch(
+        leaf=leaf.id,
+        after=0 if at is None else trace.path.index(at.id) + 1,
+        text=_text_of(node.step for node in own),
+        steps=len(own),
+        illegal=any(node.id in trace.illegal for node in own),
+    )
+
+
+def name_of(archived: ArchivedBranch) -> str:
+    """Return what distinguishes an archived branch: its model and its prompt."""
+    prompt = prompt_text(archived.prompt)
+    return f"{archived.model} · prompt “{prompt}”" if prompt else f"{archived.model} · no prompt"
+
+
+class BranchStrip(QWidget):
+    """Buttons for the latest branches and a menu of the others; hidden if there are none.
+
+    Outputs of another prompt or model come last, pale and with a dashed border: they can be read, but not continued.
+
+    Signals:
+        branch_clicked(step id): show the branch that ends in this step.
+        archived_clicked(ArchivedBranch): show this output of another prompt or model.
+    """
+
+    branch_clicked = Signal(int)
+    archived_clicked = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._branches: tuple[Branch, ...] = ()
+        self._archived: tuple[ArchivedBranch, ...] = ()
+        self._model = ""
+        self._buttons: list[QToolButton] = []
+        title = Label("Branches")
+        title.setProperty("role", "muted")
+        self._more = tool_button("", "The other branches", role="chip")
+        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._menu = QMenu(self._more)
+        give_menu(self._more, self._menu)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(theme.SPACE_XS)
+        self._row.addWidget(title)
+        self._row.addWidget(self._more)
+        self._row.addStretch(1)
+        self.hide()
+
+    def show_branches(self, branches: tuple[Branch, ...]) -> None:
+        """Replace the branches."""
+        if branches != self._branches:
+            self._branches = branches
+            self._fill()
+
+    def show_archived(self, archived: tuple[ArchivedBranch, ...], model: str) -> None:
+        """Show archived branches after the others, the latest first, labelled by what differs from `model`."""
+        if (archived, model) != (self._archived, self._model):
+            self._archived, self._model = archived, model
+            self._fill()
+
+    @property
+    def buttons(self) -> list[QToolButton]:
+        """Return the buttons, that of the latest branch first."""
+        return self._buttons
+
+    def _fill(self) -> None:
+        for button in self._buttons:
+            self._row.removeWidget(button)
+            button.deleteLater()
+        branches = self._branches[:_MOST_BUTTONS]
+        archived = self._archived[: _MOST_BUTTONS - len(branches)]
+        self._buttons = [*map(self._button, branches), *map(self._archived_button, archived)]
+        for index, button in enumerate(self._buttons):
+            self._row.insertWidget(1 + index, button)
+        self._fill_menu(self._branches[len(branches) :], self._archived[len(archived) :])
+        self.setVisible(bool(self._buttons))
+
+    def _archived_button(self, archived: ArchivedBranch) -> QToolButton:
+        font = theme.ui_font()
+        prompt = prompt_text(archived.prompt)
+        same = f"“{prompt}”" if prompt else "no prompt"
+        text = f"{archived.model if archived.model != self._model else same}: {_text_of(archived.steps)}"
+        elided = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, _FORMER_WIDTH)
+        button = tool_button(elided, _archived_tip(archived), role="archived")
+        button.clicked.connect(lambda: self.archived_clicked.emit(archived))
+        return button
+
+    def _button(self, branch: Branch) -> QToolButton:
+        font = theme.mono_font(-0.5)
+        font.setStrikeOut(branch.illegal)
+        elided = QFontMetrics(font).elidedText(branch.text, Qt.TextElideMode.ElideRight, _BUTTON_WIDTH)
+        button = tool_button(elided, _tip(branch), role="chip")
+        button.setFont(font)
+        button.clicked.connect(lambda: self.branch_clicked.emit(branch.leaf))
+        return button
+
+    def _fill_menu(self, branches: tuple[Branch, ...], archived: tuple[ArchivedBranch, ...]) -> None:
+        self._menu.clear()
+        for branch in branches:
+            action = QAction(_plain(f"{_cut(branch.text)}   {_origin(branch)}"), self._menu)
+            action.triggered.connect(lambda _checked=False, leaf=branch.leaf: self.branch_clicked.emit(leaf))
+            self._menu.addAction(action)
+        if archived:
+            self._menu.addSeparator()
+        for one in archived:
+            action = QAction(_plain(f"{_cut(_text_of(one.steps))}   {_cut(name_of(one))}"), self._menu)
+            action.triggered.connect(lambda _checked=False, one=one: self.archived_clicked.emit(one))
+            self._menu.addAction(action)
+        self._more.setText(f"+{len(branches) + len(archived)}")
+        self._more.setVisible(bool(branches or archived))
+
+
+def _text_of(steps: Iterable[Step]) -> str:
+    return "".join(token_text(step.token, step.name, step.token_id) for step in steps)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MENU_LENGTH else text[: _MENU_LENGTH - 1] + "…"
+
+
+def _origin(branch: Branch) -> str:
+    return f"after step {branch.after}" if branch.after else "from the start"
+
+
+def _tip(branch: Branch) -> str:
+    steps = f"{count(branch.steps, 'token')}, {_origin(branch)}"
+    illegal = "\nThe present grammar does not allow all of it" if branch.illegal else ""
+    return f"{branch.text}\n{steps}{illegal}\nClick shows it"
+
+
+def _archived_tip(archived: ArchivedBranch) -> str:
+    steps = count(len(archived.steps), "token")
+    return f"{_text_of(archived.steps)}\n{steps}, {name_of(archived)}\nClick shows it, to read only"
+
+
+def _plain(text: str) -> str:
+    """Escape `&`, which Qt reads as the mark of a mnemonic."""
+    return text.replace("&", "&&")

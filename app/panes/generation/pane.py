@@ -10,18 +10,18 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
 from app.display_text import candidate_text
 from app.panes.generation.candidate_table import CandidateTable
-from app.panes.generation.controls import Controls
 from app.panes.generation.headline import Headline
-from app.panes.generation.output import OutputBox
+from app.panes.generation.output import OutputBox, OutputSplitter
 from app.panes.generation.processors_button import Processors
 from app.panes.generation.prompt_box import PromptBox
-from app.panes.generation.splitter import OutputSplitter
+from app.panes.generation.sampler_popover import BudgetField, SamplerButton
 from app.panes.generation.why_panel import WhyPanel
+from app.theme.labels import Label
 from app.widgets.banner import Banner, BannerSeverity, Loading
 from app.widgets.close_on_escape import CloseOnEscape
 from app.widgets.delegate_focus import delegate_focus
@@ -42,8 +42,6 @@ class GenerationPane(QFrame):
     """Shows a generation and requests its next step.
 
     Signals:
-        step_clicked, back_clicked, restart_clicked: the buttons.
-        run_toggled(wanted): Run, or Pause.
         token_taken(token id): take this token.
         why_wanted(token id): explain this token.
         node_clicked(step id): go to right after this step.
@@ -62,10 +60,6 @@ class GenerationPane(QFrame):
         banner_dismissed: the user closed the banner.
     """
 
-    step_clicked = Signal()
-    back_clicked = Signal()
-    restart_clicked = Signal()
-    run_toggled = Signal(bool)
     token_taken = Signal(int)
     why_wanted = Signal(int)
     node_clicked = Signal(int)
@@ -95,10 +89,12 @@ class GenerationPane(QFrame):
         self._run_end = ""  # why the last run stopped, while the banner shows it
         self._drawn: ByteDfa | None = None
         self._live: int | None = None
+        self.processors = Processors(self)
+        self.sampler = SamplerButton()
+        self.budget = BudgetField()
         self.banner = Banner("error", closable=True)
         self.loading = Loading()
         self.prompt = PromptBox()
-        self.controls = Controls()
         self.output = OutputBox()
         self.headline = Headline()
         self.candidates = CandidateTable()
@@ -106,11 +102,10 @@ class GenerationPane(QFrame):
         self.late_many = Lazy(self._make_many)
         self.late_twin = Lazy(self._make_twin)
         self.late_run_until = Lazy(self._make_run_until)
-        self.processors = Processors(self)
         self.pages = LazyTabs()
         self._build()
         self._connect()
-        delegate_focus(self, self.controls.step, self.candidates.table)
+        delegate_focus(self, self.candidates.table)
         self.candidates.show_position(None)
         self.set_refusal(_reason_without_position(self._view))
         self.show_view(self._view)
@@ -121,9 +116,8 @@ class GenerationPane(QFrame):
         self._view = view
         self.output.show_view(view)
         self._division.fit()
-        self.controls.set_can_go_back(view.trace.current is not None)
-        self.controls.sampler.show_settings(view.sampler)
-        self.controls.budget.show_budget(view.max_tokens)
+        self.sampler.show_settings(view.sampler)
+        self.budget.show_budget(view.max_tokens)
         self.processors.show_view(view)
         if not view.error:  # a prompt that was refused stays, to be corrected
             self.prompt.show_prompt(view.prompt, view.prompt_tokens)
@@ -233,7 +227,6 @@ class GenerationPane(QFrame):
     def set_refusal(self, reason: str) -> None:
         """Show why no step is possible, and disable what would take one; empty if one is possible."""
         self._refusal = reason
-        self.controls.set_refusal(reason)
         self.headline.set_refusal(reason)
         self.candidates.set_can_take(not reason)
         position, ended = self._view.position, self._has_ended
@@ -248,7 +241,6 @@ class GenerationPane(QFrame):
     def set_running(self, is_running: bool) -> None:
         """Set whether a run is active."""
         self._is_running = is_running
-        self.controls.set_running(is_running)
 
     def explain_selected(self) -> None:
         """Ask about the selected candidate, or about the model's favourite token."""
@@ -326,8 +318,6 @@ class GenerationPane(QFrame):
         head_layout.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_XS)
         head_layout.setSpacing(theme.SPACE_S)
         head_layout.addWidget(self.prompt)
-        head_layout.addWidget(self.controls)
-        self.controls.add_setting(self.processors.button)
         head_layout.addWidget(self.processors.chip, 0, Qt.AlignmentFlag.AlignLeft)
         self._division = OutputSplitter(self.output, self._build_pages())
         for part in (self.output, self.headline, self.candidates):
@@ -335,11 +325,25 @@ class GenerationPane(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        layout.addWidget(self._build_bar())
         layout.addWidget(self.banner)
         layout.addWidget(self.processors.notice)
         layout.addWidget(self.loading)
         layout.addWidget(head)
         layout.addWidget(self._division, 1)
+
+    def _build_bar(self) -> QWidget:
+        heading = Label("Generation")
+        heading.setProperty("role", "heading")
+        bar = QFrame()
+        bar.setProperty("role", "bar")
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
+        row.addWidget(heading)
+        row.addStretch()
+        for widget in (self.processors.button, self.sampler, self.budget):
+            row.addWidget(widget)
+        return bar
 
     def _build_pages(self) -> QWidget:
         following = QWidget()
@@ -360,13 +364,9 @@ class GenerationPane(QFrame):
         return box
 
     def _connect(self) -> None:
-        self.controls.step_clicked.connect(self._on_step)
-        self.controls.back_clicked.connect(self.back_clicked)
-        self.controls.restart_clicked.connect(self.restart_clicked)
-        self.controls.run_toggled.connect(self._on_run)
-        self.controls.sampler.edited.connect(self.sampler_edited)
-        self.controls.budget.edited.connect(self.budget_edited)
-        self.processors.sampler_wanted.connect(self.controls.sampler.click)
+        self.sampler.edited.connect(self.sampler_edited)
+        self.budget.edited.connect(self.budget_edited)
+        self.processors.sampler_wanted.connect(self.sampler.click)
         self.processors.refused.connect(self.show_stop)
         self.prompt.edited.connect(self.prompt_edited)
         self.prompt.drafted.connect(self.prompt_drafted)
@@ -387,14 +387,6 @@ class GenerationPane(QFrame):
         found = self.candidates.candidate(token_id)
         label = f"“{candidate_text(found)}”" if found is not None else f"#{token_id}"
         self.until_wanted.emit(RunUntil(Goal.TOKEN, token_id=token_id, label=label))
-
-    def _on_step(self) -> None:
-        self.commit_prompt()
-        self.step_clicked.emit()
-
-    def _on_run(self, wanted: bool) -> None:
-        self.commit_prompt()
-        self.run_toggled.emit(wanted)
 
     def _show_headline(self) -> None:
         position = self._view.position

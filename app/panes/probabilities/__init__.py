@@ -1,6 +1,5 @@
 """The redistribution pane: probabilities before and after the mask, and the effect of each sampler stage."""
 
-from app.panes.probabilities.pane import ProbabilitiesPane
-from app.panes.probabilities.plot import MOST_BARS, axis_label, weightiest
+from app.panes.probabilities.pane import MOST_BARS, ProbabilitiesPane, axis_label, weightiest
 
 __all__ = ["MOST_BARS", "ProbabilitiesPane", "axis_label", "weightiest"]

@@ -6,11 +6,13 @@ with its own undo stack; a listener stores it.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QAction, QFontMetrics, QGuiApplication, QHideEvent, QShowEvent, QUndoStack
+from PySide6.QtGui import QAction, QFontMetrics, QGuiApplication, QHideEvent, QShowEvent, QUndoCommand, QUndoStack
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -27,11 +29,9 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.actions import set_tip
 from app.display_text import count
-from app.panes.test_strings.delegate import TextDelegate, row_height
-from app.panes.test_strings.edits import TextsChange, lines_of
 from app.panes.test_strings.model import TextsColumn, TextsModel
 from app.panes.test_strings.side import CoverageList, SuggestionList, share_text
-from app.panes.test_strings.texts_table import TextsTable
+from app.panes.test_strings.texts_table import TextDelegate, TextsTable, row_height
 from app.theme.buttons import give_menu, push_button, tool_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
@@ -428,3 +428,36 @@ class StringTestsPane(QWidget):
         """Report that the pane was hidden."""
         super().hideEvent(event)
         self.watched.emit(False)
+
+
+class TextsChange(QUndoCommand):
+    """A change from one list of test strings to another."""
+
+    def __init__(
+        self,
+        name: str,
+        before: tuple[ExpectedText, ...],
+        after: tuple[ExpectedText, ...],
+        put: Callable[[tuple[ExpectedText, ...]], None],
+    ) -> None:
+        super().__init__(name)
+        self._before, self._after, self._apply = before, after, put
+
+    def undo(self) -> None:
+        """Restore the previous list."""
+        self._apply(self._before)
+
+    def redo(self) -> None:
+        """Apply the new list; Qt also calls this for the first time."""
+        self._apply(self._after)
+
+
+def lines_of(text: str) -> tuple[str, ...]:
+    """Return the test strings in a text: each line that is not blank, or each string of a JSON array."""
+    try:
+        listed = json.loads(text)
+    except ValueError:
+        listed = None
+    if isinstance(listed, list) and listed and all(isinstance(one, str) for one in listed):
+        return tuple(listed)
+    return tuple(line for line in text.splitlines() if line.strip())

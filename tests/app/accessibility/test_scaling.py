@@ -96,8 +96,8 @@ def test_what_opens_over_the_window_fits_a_small_screen(desk, with_font, points)
                 assert (command_id, cut_off(top)) == (command_id, [])
                 top.close()
         desk.settle()
-    desk.window.panes.generation.controls.sampler.click()
-    popover = desk.window.panes.generation.controls.sampler.popover
+    desk.window.panes.generation.sampler.click()
+    popover = desk.window.panes.generation.sampler.popover
     assert cut_off(popover) == []
     popover.close()
     assert sorted(set(opened)) == sorted(OPENERS)

@@ -239,7 +239,7 @@ def run_and_pause(desk: OwnWindow, rng: random.Random) -> None:
 
 
 def run_to_the_end(desk: OwnWindow, rng: random.Random) -> None:
-    desk.window.panes.generation.controls.budget.setValue(rng.randint(1, 30))
+    desk.window.panes.generation.budget.setValue(rng.randint(1, 30))
     desk.window.commands[rng.choice(["run.run", "run.over", "run.out"])].trigger()
 
 

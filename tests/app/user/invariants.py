@@ -66,7 +66,7 @@ def _the_document_is_what_is_shown(desk: OwnWindow) -> None:
     assert msgspec.json.encode(reread(content)) == msgspec.json.encode(content)
     assert reread(content) == content
     assert window.isWindowModified() == desk.document.is_modified
-    assert window.panes.generation.controls.budget.value() == content.max_tokens
+    assert window.panes.generation.budget.value() == content.max_tokens
     assert tuple(window.panes.tests.model.expected) == content.test_strings
     assert window.debug_commands.breakpoints.model.rows == content.breakpoints
     assert window.panes.editor.edit.notation == content.grammar.notation

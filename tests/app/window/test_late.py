@@ -54,7 +54,7 @@ def test_the_sampler_opens_with_what_is_in_force(desk):
     desk.open("a+b")
     desk.session.decoding.set_sampler(SamplerSettings(seed=41, top_k=3))
     desk.wait(lambda: desk.session.decoding.view.sampler.seed == 41)
-    button = desk.panes.generation.controls.sampler
+    button = desk.panes.generation.sampler
     desk.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert (button.popover.seed.value(), button.popover.top_k.value()) == (41, 3)
     button.popover.hide()

@@ -47,6 +47,16 @@ def test_step_back_and_restart_by_mouse(desk):
     assert not desk.window.commands["run.back"].isEnabled()
 
 
+def test_a_step_does_not_run_ahead_of_the_prompt(desk):
+    desk.open("a{5}")
+    prompt = desk.panes.generation.prompt
+    prompt.fold.setChecked(True)
+    desk.qtbot.keyClicks(prompt.text, "Paul")
+    click(desk, "run.step")
+    desk.wait(lambda: desk.output == b"a")
+    assert desk.session.decoding.view.prompt == "Paul"
+
+
 def test_step_and_run_by_key(desk):
     desk.open("a{3}")
     desk.activate()
@@ -87,7 +97,7 @@ def test_escape_ends_many_seeds(desk):
 
 def test_the_budget_in_the_header_ends_a_run_and_is_saved(desk, tmp_path):
     desk.open("a{9}")
-    budget = desk.panes.generation.controls.budget
+    budget = desk.panes.generation.budget
     assert budget.isVisible()
     budget.setValue(2)
     desk.wait(lambda: desk.session.decoding.view.max_tokens == 2)

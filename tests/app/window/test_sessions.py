@@ -89,7 +89,7 @@ def test_all_of_a_session_comes_back(desk, reopened, tmp_path):
     # All of it is seen, too.
     panes = again.panes
     assert panes.editor.text() == GBNF
-    assert panes.generation.controls.budget.value() == 30
+    assert panes.generation.budget.value() == 30
     assert len(again.session.decoding.view.trace.nodes) == 3
     assert panes.generation.output.branches.isVisible()
     again.wait(lambda: panes.late_tests.built is not None and panes.tests.model.rowCount() == 2)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.panes.editor import EditorPane
-from app.panes.editor.occurrences import occurrences
+from app.panes.editor.find_replace import occurrences
 from engine import GrammarError, compile_grammar
 from engine.source import Span
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
 from app.panes.editor import EditorPane
-from app.panes.editor.gbnf import tokenise_gbnf
-from app.panes.editor.schema import tokenise_json
+from app.panes.editor.tokenisers import tokenise_gbnf, tokenise_json
 from app.panes.editor.tokens import TokenKind, partners
 
 

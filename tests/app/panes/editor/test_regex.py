@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.panes.editor.regex import tokenise_regex
+from app.panes.editor.tokenisers import tokenise_regex
 from app.panes.editor.tokens import partners, plain
 
 PIECES = [

@@ -91,8 +91,6 @@ def test_nothing_is_taken_while_a_step_is_refused(qtbot, pane):
     pane.set_refusal("The pattern is broken. Fix it to continue")
     with qtbot.waitSignal(pane.why_wanted), qtbot.assertNotEmitted(pane.token_taken):
         click_row(qtbot, pane.candidates.table, 12)
-    assert not pane.controls.step.isEnabled()
-    assert "broken" in pane.controls.step.toolTip()
     assert "broken" in pane.headline.text
 
 

@@ -5,10 +5,9 @@ from decode_views import step, trace
 from PySide6.QtCore import QPoint, Qt
 
 from app import theme
-from app.panes.generation.branches import BranchStrip, branches_of
 from app.panes.generation.chip import ChipKind, chips_of, prompt_chips
-from app.panes.generation.chip_flow import flow
-from app.panes.generation.chip_view import ChipView
+from app.panes.generation.chip_view import ChipView, flow
+from app.panes.generation.output import BranchStrip, branches_of
 from engine.decoding.values import ArchivedBranch, StepOrigin, Trace, TraceNode
 
 

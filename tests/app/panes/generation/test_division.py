@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSplitterHandle
 
 from app import theme
 from app.panes.generation import GenerationPane
-from app.panes.generation.splitter import OutputSplitter
+from app.panes.generation.output import OutputSplitter
 
 LOW, HIGH = 460, 900
 

@@ -8,46 +8,14 @@ import pytest
 from decode_views import MODEL, WHY, position, step, trace, view
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QPushButton
 
 from app import theme
 from app.panes.generation import GenerationPane
 from app.workers.decode_messages import DecodeView
-from engine.decoding.values import ArchivedBranch, Chat, Finish, SamplerSettings, Trace
+from engine.decoding.values import ArchivedBranch, Chat, Finish, SamplerSettings
 
 LEFT = Qt.MouseButton.LeftButton
-
-
-def test_the_buttons_say_what_the_user_wants(qtbot, pane):
-    pane.show_view(view(trace((b"a",))))
-    for button, signal in (
-        (pane.controls.step, pane.step_clicked),
-        (pane.controls.back, pane.back_clicked),
-        (pane.controls.restart, pane.restart_clicked),
-    ):
-        with qtbot.waitSignal(signal):
-            qtbot.mouseClick(button, LEFT)
-
-
-def test_run_becomes_pause(qtbot, pane):
-    with qtbot.waitSignal(pane.run_toggled) as wanted:
-        qtbot.mouseClick(pane.controls.run, LEFT)
-    assert wanted.args == [True]
-    pane.set_running(True)
-    assert pane.controls.run.text() == "Pause"
-    assert not pane.controls.step.isEnabled()
-    with qtbot.waitSignal(pane.run_toggled) as wanted:
-        qtbot.mouseClick(pane.controls.run, LEFT)
-    assert wanted.args == [False]
-
-
-def test_a_step_does_not_run_ahead_of_the_prompt(qtbot, pane):
-    heard = []
-    pane.prompt_edited.connect(heard.append)
-    pane.step_clicked.connect(lambda: heard.append("step"))
-    pane.prompt.fold.setChecked(True)
-    qtbot.keyClicks(pane.prompt.text, "Paul")
-    qtbot.mouseClick(pane.controls.step, LEFT)
-    assert heard == ["Paul", "step"]
 
 
 def test_a_chip_goes_to_its_step(qtbot, pane):
@@ -55,15 +23,6 @@ def test_a_chip_goes_to_its_step(qtbot, pane):
     with qtbot.waitSignal(pane.node_clicked) as gone:
         qtbot.mouseClick(pane.output.chips.viewport(), LEFT, pos=pane.output.chips.rect_of(0).center().toPoint())
     assert gone.args == [0]
-
-
-def test_back_needs_a_step(pane):
-    assert not pane.controls.back.isEnabled()
-    shown = trace((b"a",))
-    pane.show_view(view(shown))
-    assert pane.controls.back.isEnabled()
-    pane.show_view(view(Trace(shown.nodes, shown.path, None)))
-    assert not pane.controls.back.isEnabled()
 
 
 def test_the_output_can_be_copied(qtbot, pane):
@@ -83,7 +42,6 @@ def test_a_pane_without_a_model_says_so(qtbot):
     pane = GenerationPane()
     qtbot.addWidget(pane)
     assert pane.headline.text == "No model is loaded yet"
-    assert not pane.controls.step.isEnabled()
     pane.set_refusal("The model is still loading")
     pane.show_view(DecodeView())
     assert pane.headline.text == "The model is still loading"
@@ -98,12 +56,12 @@ def test_a_chat_shows_where_the_model_has_a_template(pane):
 
 def test_the_sampler_is_reported(qtbot, pane):
     with qtbot.waitSignal(pane.sampler_edited) as edited:
-        pane.controls.sampler.popover.seed.setValue(5)
+        pane.sampler.popover.seed.setValue(5)
     assert edited.args == [SamplerSettings(seed=5)]
 
 
 def test_the_budget_is_reported_and_shown(qtbot, pane):
-    budget = pane.controls.budget
+    budget = pane.budget
     with qtbot.waitSignal(pane.budget_edited) as edited:
         budget.selectAll()
         qtbot.keyClicks(budget, "12")
@@ -115,7 +73,7 @@ def test_the_budget_is_reported_and_shown(qtbot, pane):
 
 
 def test_a_budget_that_is_being_typed_stays(qtbot, pane):
-    budget = pane.controls.budget
+    budget = pane.budget
     budget.selectAll()
     qtbot.keyClicks(budget, "12")
     pane.show_view(replace(view(), max_tokens=99))
@@ -194,7 +152,7 @@ def test_a_banner_can_be_dismissed(qtbot, pane):
 def test_a_model_on_its_way_shows_how_far_and_can_be_cancelled(qtbot, pane):
     pane.show_loading("Fetching SmolLM2", 45_300_000, 98_000_000)
     assert pane.loading.text == "Fetching SmolLM2 · 45 of 98 MB"
-    button = pane.loading.findChild(type(pane.controls.step))
+    button = pane.loading.findChild(QPushButton)
     with qtbot.waitSignal(pane.loading_cancelled):
         qtbot.mouseClick(button, LEFT)
     pane.show_loading("Reading", 3, 10)

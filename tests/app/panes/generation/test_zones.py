@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from app.panes.generation.processors_fields import ZoneFields
 from app.panes.generation.processors_format import UnreadableError
-from app.panes.generation.zones_fields import ZoneFields
 from engine.decoding.pipeline_settings import Afterwards, OtherZone, ZoneSettings
 
 ALL = ZoneSettings(

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QLineEdit
 
 from app import theme
 from app.panes.test_strings import StringTestsPane
-from app.panes.test_strings.delegate import Mark, pieces_of
-from app.panes.test_strings.edits import lines_of
 from app.panes.test_strings.model import TextsColumn, TextsModel, as_marks, from_marks, told
+from app.panes.test_strings.pane import lines_of
+from app.panes.test_strings.texts_table import Mark, pieces_of
 from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
 from engine.compile import compile_grammar
 from engine.diagnosis.test_strings.coverage import coverage, uses_of
