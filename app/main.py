@@ -64,10 +64,10 @@ def has_display() -> bool:
 
 def _unreadable(path: Path) -> str:
     """Return why a file cannot be opened; empty if it can."""
-    from app.document import DocumentError, file, grammar_file
+    from app.document import DocumentError, file
 
     try:
-        _ = file.read(path) if grammar_file.is_document(path) else grammar_file.read(path)
+        _ = file.read_document(path) if file.is_document(path) else file.read_grammar(path)
     except DocumentError as error:
         return str(error)
     return ""

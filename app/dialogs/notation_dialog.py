@@ -26,11 +26,11 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.dialogs.export_parts import Options
+from app.dialogs.export_dialog import Options
 from app.display_text import CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, count, unmarked
 from app.document import GrammarPart
 from app.panes.editor.read_only_code import ReadOnlyCode
-from app.pasting.notation_choices import READINGS, NotationChoice, reading_of
+from app.pasting import READINGS, NotationChoice, reading_of
 from app.theme.buttons import push_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text

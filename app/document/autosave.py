@@ -27,7 +27,7 @@ import msgspec
 import platformdirs
 from PySide6.QtCore import QLockFile
 
-from app.document.last import LATEST
+from app.document.last_document import LATEST
 from app.storage import APPLICATION, UNREADABLE, read_limited, set_aside, write_atomically
 from engine.decoding.values import ArchivedBranch, Step, TraceNode
 from engine.document.codec import SIZE_LIMIT, DocumentError, decode, stored_fields

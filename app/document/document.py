@@ -6,7 +6,7 @@ edit marks the document as modified; a step does not, but is autosaved with the 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -15,11 +15,64 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.document import file
 from app.document.autosave import Autosave, Leftover
-from app.document.belongings import Belongings, belongings_of
+from app.document.gallery import examples
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace
 from engine.document.content import AutomatonPart, DocumentFile, ExpectedText, GrammarPart, ModelPart
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleExtras:
+    """The parts of a document that are removed and restored with a grammar.
+
+    Attributes:
+        title: the example's.
+        expected_texts: those of the example's test strings that the document still had.
+        before: the grammar that they belong to.
+        after: the grammar that replaced it; the latest one while they are removed.
+        are_removed: whether they are removed.
+    """
+
+    title: str
+    expected_texts: tuple[ExpectedText, ...]
+    before: GrammarPart
+    after: GrammarPart
+    are_removed: bool = False
+
+    def removed_from(self, content: DocumentFile) -> DocumentFile:
+        """Return the document without the extras."""
+        remaining = tuple(one for one in content.test_strings if one not in self.expected_texts)
+        return msgspec.structs.replace(content, title="", test_strings=remaining)
+
+    def restored_to(self, content: DocumentFile) -> DocumentFile:
+        """Return the document with the extras; test strings that were added meanwhile stay."""
+        added = tuple(one for one in content.test_strings if one not in self.expected_texts)
+        return msgspec.structs.replace(content, title=self.title, test_strings=(*self.expected_texts, *added))
+
+    def after_change(self, grammar: GrammarPart) -> ExampleExtras:
+        """Return the extras after a change of the grammar, which may be an undo or a redo."""
+        if not self.are_removed:
+            return replace(self, are_removed=grammar == self.after)
+        if grammar == self.before:
+            return replace(self, are_removed=False)
+        return replace(self, after=grammar)
+
+
+def example_extras(content: DocumentFile, before: GrammarPart) -> ExampleExtras | None:
+    """Return the extras of the example that a document came from; None if there is none.
+
+    Args:
+        content: the document.
+        before: its grammar before the last edit.
+    """
+    example = next((one for one in examples() if one.title == content.title), None)
+    if example is None:
+        return None
+    of_example = example.document().test_strings
+    kept = tuple(one for one in content.test_strings if one in of_example)
+    return ExampleExtras(content.title, kept, before, content.grammar)
+
 
 _AUTOSAVE_AFTER_MS = 500  # after the first unsaved change, whatever follows; at most a second may be lost
 _ARCHIVED_BRANCHES = 8
@@ -54,7 +107,7 @@ class Document(QObject):
         self._stamp: tuple[int, int] | None = None  # of the file, when it was last read or written here
         self._modified = False
         self._grammar_before = self._content.grammar  # before the last edit
-        self._belongings: Belongings | None = None
+        self._extras: ExampleExtras | None = None
         self._drafts: dict[str, object] = {}
         self._timer = QTimer(self, singleShot=True, interval=_AUTOSAVE_AFTER_MS)
         self._timer.timeout.connect(self._autosave_now)
@@ -99,21 +152,21 @@ class Document(QObject):
         if grammar != self._content.grammar:
             self._grammar_before = self._content.grammar
             self._change(grammar=grammar)
-            if self._belongings is not None:
-                self._keep_belongings(self._belongings.following(grammar))
+            if self._extras is not None:
+                self._keep_extras(self._extras.after_change(grammar))
             self._touch_grammar()
 
     def begin_anew(self) -> bool:
-        """Handle an edit that replaced the whole text: remove the belongings of an example.
+        """Handle an edit that replaced the whole text: remove the extras of an example.
 
         Returns:
             whether test strings were removed; undoing the edit restores all of them.
         """
-        found = None if self._path else belongings_of(self._content, self._grammar_before)
+        found = None if self._path else example_extras(self._content, self._grammar_before)
         if found is None:
             return False
-        self._belongings = found
-        self._keep_belongings(replace(found, are_away=True))
+        self._extras = found
+        self._keep_extras(replace(found, are_removed=True))
         return bool(found.expected_texts)
 
     def draft(self, *, prompt: str | Chat | None = None, pipeline: PipelineSettings | None = None) -> None:
@@ -206,7 +259,7 @@ class Document(QObject):
         self._timer.stop()
         self._drafts.clear()
         self._content, self._path, self._stamp = content, path, _stamp_of(path)
-        self._belongings = None
+        self._extras = None
         self._revision += 1
         self._modified = modified
         if modified:
@@ -223,7 +276,7 @@ class Document(QObject):
         Raises:
             DocumentError: the current document stays as it is.
         """
-        self.replace(file.read(path), path)
+        self.replace(file.read_document(path), path)
 
     def save(self, path: Path) -> None:
         """Write to a file, which becomes the document's own.
@@ -231,7 +284,7 @@ class Document(QObject):
         Raises:
             DocumentError: the document stays open and modified.
         """
-        file.write(path, self._content)
+        file.write_document(path, self._content)
         self._path, self._stamp = path, _stamp_of(path)
         self._timer.stop()
         self._autosave.discard()
@@ -275,11 +328,11 @@ class Document(QObject):
         if not self._timer.isActive():
             self._timer.start()
 
-    def _keep_belongings(self, belongings: Belongings) -> None:
-        """Remove or restore the belongings if that changed."""
-        before, self._belongings = self._belongings, belongings
-        if before is not None and before.are_away != belongings.are_away:
-            change = belongings.taken_from if belongings.are_away else belongings.given_to
+    def _keep_extras(self, extras: ExampleExtras) -> None:
+        """Remove or restore the extras if that changed."""
+        before, self._extras = self._extras, extras
+        if before is not None and before.are_removed != extras.are_removed:
+            change = extras.removed_from if extras.are_removed else extras.restored_to
             self._content = change(self._content)
             self._autosave_soon()
             self.test_strings_changed.emit()

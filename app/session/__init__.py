@@ -6,13 +6,10 @@ Panes connect to the signals here. Only the session talks to the workers.
 from app.session.compiling import CompiledGrammarView, Compiling
 from app.session.converting import Converting
 from app.session.debugging import Debugging
-from app.session.decoding import Decoding, view_of
-from app.session.forced import ForcedQueries
-from app.session.grammar_prefix import grammar_prefix
-from app.session.notification import Notification
-from app.session.session import Session
+from app.session.decoding import Decoding, grammar_prefix, view_of
+from app.session.queries import ForcedQueries
+from app.session.session import Notification, Session, WorkerPool
 from app.session.test_runs import StringTestRuns
-from app.session.worker_pool import WorkerPool
 
 __all__ = [
     "CompiledGrammarView",

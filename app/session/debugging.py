@@ -16,8 +16,7 @@ from PySide6.QtCore import QObject, Signal
 from app.document import Document
 from app.jobs import JobGroup
 from app.session.compiling import CompiledGrammarView, Compiling
-from app.session.decoding import Decoding
-from app.session.grammar_prefix import grammar_prefix
+from app.session.decoding import Decoding, grammar_prefix
 from app.workers.compile_messages import StackAnswer
 from app.workers.decode_messages import BaselineAnswer, BreakpointAnswer, DecodeView, FindBreakpoint, RunBaseline
 from engine.automata.rtn.rule_positions import RulePositions

@@ -15,13 +15,13 @@ from dataclasses import replace
 from types import UnionType
 from typing import Any, TypeAlias
 
+import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.document import Document, DocumentFile, ModelPart
 from app.jobs import JobGroup
 from app.session.compiling import CompiledGrammarView
 from app.session.queries import DecodeQueries
-from app.session.sharing import share_request
 from app.workers.decode_messages import (
     Back,
     Begin,
@@ -47,9 +47,32 @@ from app.workers.decode_messages import (
 from app.workers.forced_messages import MeasureStrategies
 from app.workers.messages import Failed
 from app.workers.replaying import OpenOutput
+from app.workers.sharing import ShareTrace
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace
+
+
+def share_request(path: str, document: Document, *, is_own: bool) -> ShareTrace:
+    """Return the request that writes a document's work as a page.
+
+    Args:
+        path: the file.
+        document: the document to share.
+        is_own: whether the worker holds the document's trace, which is then not sent again.
+    """
+    content = document.content
+    work = msgspec.structs.replace(content, title=document.title, trace=Trace() if is_own else content.trace)
+    return ShareTrace(path, work, is_own)
+
+
+def grammar_prefix(view: DecodeView) -> bytes | None:
+    """Return the bytes that the grammar has read; None before there is a position and outside of zones."""
+    position = view.position
+    if position is None:
+        return None
+    return position.output if view.pipeline.zones is None else position.grammar_text
+
 
 _STOPPED_BY: dict[type, str] = {
     Take: "a token was chosen by hand",

@@ -1,6 +1,6 @@
 """Queries to the decode process that do not move the session.
 
-A newer query replaces an older one of its kind.
+Their answers take the model's time, so a newer query replaces an older one of its kind.
 """
 
 from __future__ import annotations
@@ -26,8 +26,85 @@ from app.workers.decode_messages import (
     WhyAnswer,
 )
 from app.workers.export_messages import ExportAnswer, ExportOptionsMessage, ExportRequest
+from app.workers.forced_messages import (
+    CompareSpellings,
+    FindForced,
+    FindForcedHere,
+    ForcedAnswer,
+    ForcedHereAnswer,
+    ForcedRequest,
+    IndexAnswer,
+    ListIndex,
+    MeasureStrategies,
+    SpellingsAnswer,
+    StrategiesAnswer,
+)
 from app.workers.replaying import AssessAnswer, AssessOutput, ReplayAnswer, ReplayOutput, ReplayQuestion
 from app.workers.sharing import ShareAnswer
+
+
+class ForcedQueries(QObject):
+    """Requests lists and comparisons of forced runs.
+
+    Signals:
+        forced(ForcedAnswer), forced_here(ForcedHereAnswer), compared(SpellingsAnswer), measured(StrategiesAnswer),
+        indexed(IndexAnswer): the answers.
+        stopped(kind of request, why): there will be no answer.
+    """
+
+    forced = Signal(object)
+    forced_here = Signal(object)
+    compared = Signal(object)
+    measured = Signal(object)
+    indexed = Signal(object)
+    stopped = Signal(object, str)
+
+    def __init__(self, group: JobGroup, parent: QObject) -> None:
+        super().__init__(parent)
+        self._group = group
+        group.answered.connect(self._on_answer)
+        group.told.connect(self._on_answer)
+        group.cancelled.connect(lambda request: self._on_request_lost(request, "Cancelled"))
+        group.failed.connect(lambda request, _failed: self._on_request_lost(request, "Stopped"))
+
+    def ask(self, request: ForcedRequest) -> None:
+        """Submit a request; replaces an older one of its kind."""
+        self.cancel(type(request))
+        self._group.submit(request)
+
+    def cancel(self, kind: type) -> None:
+        """Cancel the requests of a kind."""
+        self._group.cancel(lambda request: isinstance(request, kind))
+
+    def cancel_all(self) -> None:
+        """Cancel all requests that take the model's time."""
+        for kind in (CompareSpellings, MeasureStrategies, FindForced, ListIndex):
+            self.cancel(kind)
+
+    def is_asking(self, kind: type) -> bool:
+        """Return whether a request of a kind is pending."""
+        return any(isinstance(request, kind) for request in self._group.pending)
+
+    def _on_answer(self, request: Any, answer: Any) -> None:
+        match answer:
+            case ForcedAnswer():
+                self.forced.emit(answer)
+            case ForcedHereAnswer():
+                self.forced_here.emit(answer)
+            case SpellingsAnswer():
+                self.compared.emit(answer)
+            case StrategiesAnswer():
+                self.measured.emit(answer)
+            case IndexAnswer():
+                self.indexed.emit(answer)
+            case DecodeView() if isinstance(request, ForcedRequest):
+                self.stopped.emit(type(request), answer.error)
+
+    def _on_request_lost(self, request: Any, why: str) -> None:
+        is_quiet = not isinstance(request, ForcedRequest) or isinstance(request, FindForcedHere)
+        if not is_quiet and not self.is_asking(type(request)):
+            self.stopped.emit(type(request), why)
+
 
 _LOST = "The check was stopped. Change the output to check it again."
 _ASSESS_DELAY_MS = 150  # a user who steps faster does not read the distance to the end

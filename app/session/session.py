@@ -1,35 +1,115 @@
 """A session: the document with its compile and decode sides.
 
 It computes the live state of the drawn automaton, whether a step is possible and the background activity, and it turns
-problems into notifications.
+problems into notifications. It also owns the worker processes.
 """
 
 from __future__ import annotations
 
+import platform
 import signal
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.display_text import context_full, unmarked
 from app.document import Document
-from app.jobs import JobGroup
+from app.graph.layout.types import PlainLayoutRequest
+from app.jobs import JobGroup, Policy
 from app.session.compiling import CompiledGrammarView, Compiling
 from app.session.converting import Converting
 from app.session.debugging import Debugging
-from app.session.decoding import Decoding
-from app.session.forced import ForcedQueries
-from app.session.grammar_prefix import grammar_prefix
-from app.session.notification import Notification, post_mortem
+from app.session.decoding import Decoding, grammar_prefix
+from app.session.queries import ForcedQueries
 from app.session.test_runs import StringTestRuns
-from app.session.worker_pool import WorkerPool
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import DecodeView, OpenModel, RestoreTrace, RunBaseline, SampleMany, SetGrammar
 from app.workers.export_messages import ExportRequest
 from app.workers.forced_messages import CompareSpellings, ListIndex, MeasureStrategies
+from app.workers.handlers import compile_handler, judge_handler, layout_handler
+from app.workers.handlers import decode_handler as usual_decode_handler
+from app.workers.loop import Handler
 from app.workers.messages import Failed, Progress
 from app.workers.sharing import ShareTrace
 from engine.decoding.values import Finish, Position
+
+_GRACE_MS = 200
+_DECODE_GRACE_MS = 10_000  # a kill loses the model, and loading it again takes longer than most waits
+_LAYOUT_LIMIT_MS = 60_000  # for a library that does not return: `lay_out` chooses by work what takes a second
+
+
+class WorkerPool(QObject):
+    """The job groups of a window by name. `decode_handler` creates the decode handler; tests replace it."""
+
+    def __init__(
+        self, parent: QObject | None = None, *, decode_handler: Callable[[], Handler] = usual_decode_handler
+    ) -> None:
+        super().__init__(parent)
+        self.compile = JobGroup("compile", compile_handler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)
+        self.decode = JobGroup("decode", decode_handler, Policy(exclusive=False, grace_ms=_DECODE_GRACE_MS), self)
+        self.judge = JobGroup("judge", judge_handler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)
+        self.layout = JobGroup(
+            "layout",
+            layout_handler,
+            Policy(exclusive=True, grace_ms=_GRACE_MS, limit_ms=_LAYOUT_LIMIT_MS, unlimited=(PlainLayoutRequest,)),
+            self,
+        )
+
+    def __iter__(self) -> Iterator[JobGroup]:
+        return iter((self.compile, self.decode, self.layout, self.judge))
+
+    def start(self) -> None:
+        """Start the processes before the first job; the one for test strings starts with its first job."""
+        for group in (self.compile, self.decode, self.layout):
+            group.start()
+
+    def close(self) -> None:
+        """Stop the processes and wait for their end."""
+        for group in self:
+            group.close()
+
+
+Place = Literal["window", "generation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """The contents of a banner.
+
+    Attributes:
+        place: where the banner opens: in the pane that failed, or across the window.
+        text: what happened and what to do, in one or two sentences.
+        details: in a pane, the cause; across the window, a traceback or the like, folded. May be empty.
+        button: the label of the button; empty for none.
+        action: the callback of the button.
+        severity: the style of the banner.
+        other_button, other_action: a second button beside the first.
+    """
+
+    place: Place
+    text: str
+    details: str = ""
+    button: str = ""
+    action: Callable[[], object] | None = None
+    severity: Literal["error", "warning", "hint"] = "error"
+    other_button: str = ""
+    other_action: Callable[[], object] | None = None
+
+
+def post_mortem(process: str, cause: str, lost: Sequence[object]) -> str:
+    """Return a report about a process that died: its requests, the exit cause and the platform.
+
+    Requests are listed by their type only, since texts of the user may be long and private.
+    """
+    kinds = [type(request).__name__ for request in lost]
+    running = ", ".join(dict.fromkeys(kinds)) or "nothing"
+    system = f"{platform.system()} {platform.release()} {platform.machine()}"
+    return (
+        f"process: {process}\nended by: {cause}\nunder way: {running}\non: Python {platform.python_version()}, {system}"
+    )
+
 
 _PATIENCE_MS = 400  # a shorter compile is not shown, or the status bar would flicker at every key
 _PROCESS_NAMES = {"compile": "The compiler", "decode": "The model's", "layout": "The drawing", "judge": "The tests'"}

@@ -1,27 +1,230 @@
-"""Opening, saving and closing documents, with their dialogs. Only the questions about unsaved work are modal."""
+"""Opening, saving and closing documents, with their dialogs. Only the questions about unsaved work are modal.
+
+A file may be dropped anywhere on the window. A text field would insert its address as text, so the fields leave files
+to the window.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 from PySide6.QtCore import QObject
+
+from app.display_text import count
+from app.document import Leftover, Saved
+from app.session import Notification, Session
+from app.storage import exists
+
+if TYPE_CHECKING:
+    from app.window.files import Files
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from PySide6.QtCore import QEvent, QMimeData, Qt
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
-from app.document import SUFFIX, DocumentError, DocumentFile, ModelPart, grammar_file, last
+from app.document import SUFFIX, DocumentError, DocumentFile, ModelPart, file, last_document
 from app.document.gallery import Example, examples
-from app.session import Notification, Session
 from app.settings import Settings
-from app.storage import exists
 from app.theme.plain_text import plain_text
-from app.window.recovery import Recovery
 
 if TYPE_CHECKING:
     from app.dialogs.gallery_dialog import GalleryDialog
 
+_CRASHED = "Turnstile closed unexpectedly."
+_SESSION_ENDED = "Turnstile was closed with the desktop session."
+_SIGNALLED = "Turnstile was closed by the signal {}."
+SESSION = "session"
+
+
+class Recovery(QObject):
+    """Shows, offers, saves and discards recovered work."""
+
+    def __init__(self, session: Session, files: Files) -> None:
+        super().__init__(files)
+        self._session = session
+        self._document = session.document
+        self._files = files
+        self._notification: Notification | None = None  # about recovered work, until it is saved
+        self._document.title_changed.connect(self._check)
+        self._document.replaced.connect(self._withdraw)
+
+    def begin(self, path: Path | None) -> bool:
+        """Look for recovered work at the start; return whether a document is shown now.
+
+        Args:
+            path: the requested file; None without one.
+        """
+        leftover = self._document.autosave.find()
+        if leftover is None:
+            return False
+        if path is None or _is_work_on(leftover.saved, path):
+            self._show(leftover)
+            return True
+        if not self._files.open(path):
+            self._show(leftover)
+            return True
+        self._offer(leftover)
+        return True
+
+    def _show(self, leftover: Leftover) -> None:
+        self._document.recover(leftover)
+        saved = leftover.saved
+        self._notify(
+            Notification(
+                "window",
+                f"{_cause(saved)} Recovered {_described(saved, self._document.title)}.",
+                severity="warning",
+                button="Save",
+                action=self._save,
+                other_button="Discard",
+                other_action=lambda: self._discard(saved),
+            )
+        )
+
+    def _offer(self, leftover: Leftover) -> None:
+        saved = leftover.saved
+        title = Path(saved.path).stem if saved.path else saved.document.title or "Untitled"
+        text = f"{_cause(saved)} Recovered work is available: {_described(saved, title)}."
+        self._session.alarmed.emit(
+            Notification(
+                "window",
+                text,
+                severity="warning",
+                button="Show",
+                action=lambda: self._show_offered(leftover),
+                other_button="Discard",
+                other_action=lambda: self._drop(leftover),
+            )
+        )
+
+    def _show_offered(self, leftover: Leftover) -> None:
+        if self._files.may_leave():
+            self._show(leftover)
+        else:
+            self._offer(leftover)
+
+    def _save(self) -> None:
+        alarm = self._notification
+        if not self._files.save() and alarm is not None:
+            self._notify(alarm)  # the button has closed it
+
+    def _discard(self, saved: Saved) -> None:
+        """Show the document without the recovered work."""
+        path = Path(saved.path) if saved.path else None
+        content, shown_path = self._document.content, self._document.path
+        if path is None or not exists(path) or not self._files.open(path):
+            self._files.show_last()
+        self._offer_undo(lambda: self._document.replace(content, shown_path, modified=True))
+        self._offer_next()
+
+    def _drop(self, leftover: Leftover) -> None:
+        """Delete work that was offered."""
+        self._document.autosave.drop(leftover)
+
+        def undo() -> None:
+            self._document.autosave.put_back(leftover)
+            self._offer(leftover)
+
+        self._offer_undo(undo)
+        self._offer_next()
+
+    def _offer_undo(self, undo: Callable[[], object]) -> None:
+        text = "The recovered work was discarded."
+        self._session.alarmed.emit(Notification("window", text, severity="hint", button="Undo", action=undo))
+
+    def _offer_next(self) -> None:
+        if (leftover := self._document.autosave.find()) is not None:
+            self._offer(leftover)
+
+    def _notify(self, alarm: Notification) -> None:
+        self._withdraw()
+        self._notification = alarm
+        self._session.alarmed.emit(alarm)
+
+    def _check(self) -> None:
+        """Close the banner once the work is saved, and offer other work, if there is any."""
+        if self._notification is not None and not self._document.is_modified:
+            self._withdraw()
+            self._offer_next()
+
+    def _withdraw(self) -> None:
+        if self._notification is not None:
+            alarm, self._notification = self._notification, None
+            self._session.alarm_withdrawn.emit(alarm)
+
+
+def _is_work_on(saved: Saved, path: Path) -> bool:
+    """Return whether recovered work belongs to a file and is later than it."""
+    if not saved.path:
+        return False
+    try:
+        is_same = Path(saved.path).resolve() == path.resolve()
+        return is_same and (not path.exists() or path.stat().st_mtime <= saved.saved_at)
+    except (OSError, ValueError, RuntimeError):  # a path of a damaged file, or a loop of links
+        return False
+
+
+def _cause(saved: Saved) -> str:
+    if saved.ended_by == SESSION:
+        return _SESSION_ENDED
+    return _SIGNALLED.format(saved.ended_by) if saved.ended_by else _CRASHED
+
+
+def _described(saved: Saved, title: str) -> str:
+    """Return the name of recovered work, its length and its time."""
+    tokens = len(saved.document.trace.path)
+    length = f" with {count(tokens, 'token')}" if tokens else ""
+    return f"“{title}”{length}, from {_clock(saved.saved_at)}"
+
+
+def _clock(seconds: float) -> str:
+    then, now = datetime.fromtimestamp(seconds).astimezone(), datetime.now().astimezone()
+    return then.strftime("%H:%M" if then.date() == now.date() else "%Y-%m-%d %H:%M")
+
+
+class Drops(QObject):
+    """Handles files that are dropped on some widgets.
+
+    Args:
+        taken: called with a file.
+        window: handles drops on itself and on `fields`.
+        fields: text fields in it.
+    """
+
+    def __init__(self, taken: Callable[[Path], object], window: QWidget, *fields: QWidget) -> None:
+        super().__init__(window)
+        self._taken = taken
+        for widget in (window, *fields):
+            widget.setAcceptDrops(True)
+            widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Handle a dropped file, and leave text to the widget."""
+        if isinstance(event, QDragEnterEvent | QDragMoveEvent | QDropEvent):
+            path = file_of(event.mimeData())
+            if path is not None:
+                event.setDropAction(Qt.DropAction.CopyAction)
+                event.accept()
+                if event.type() == QEvent.Type.Drop:
+                    self._taken(path)
+                return True
+        return super().eventFilter(watched, event)
+
+
+def file_of(data: QMimeData) -> Path | None:
+    """Return the one file that is dragged; None if there are several, or none."""
+    urls = data.urls()
+    return Path(urls[0].toLocalFile()) if len(urls) == 1 and urls[0].isLocalFile() else None
+
+
 _FILTER = f"Turnstile documents (*{SUFFIX})"
-_OPENED = f"Documents and grammars ({' '.join(f'*{suffix}' for suffix in (SUFFIX, *grammar_file.NOTATIONS))});;All (*)"
+_OPENED = f"Documents and grammars ({' '.join(f'*{suffix}' for suffix in (SUFFIX, *file.NOTATIONS))});;All (*)"
 _OPENING_STEPS = 3
 _DAMAGED = "Damaged files were found and renamed to “….damaged-<date>”: {}. The defaults are used instead."
 
@@ -67,10 +270,10 @@ class Files(QObject):
     def open(self, path: Path) -> bool:
         """Open a document, or a grammar as a new one; a failure is reported and changes nothing."""
         try:
-            if grammar_file.is_document(path):
+            if file.is_document(path):
                 self._document.open(path)
             else:
-                document = grammar_file.read(path)
+                document = file.read_grammar(path)
                 model = ModelPart(spec=self._session.decoding.spec or self._settings.preferences.model)
                 self._document.replace(msgspec.structs.replace(document, model=model))
         except DocumentError as error:
@@ -92,7 +295,7 @@ class Files(QObject):
         if not document.revision:  # the window was closed before it showed anything
             return True
         content = None if document.is_modified else document.content
-        return last.keep(self._settings.session_path, document.path, content)
+        return last_document.write(self._settings.session_path, document.path, content)
 
     def keep_work(self, ended_by: str) -> bool:
         """Keep all work for the next start, unsaved or not; return whether the autosave has a part of it.
@@ -117,7 +320,7 @@ class Files(QObject):
 
     def _resume(self, damaged: list[str]) -> bool:
         """Show the last open document; return whether there was one. A damaged file's name is added to `damaged`."""
-        found = last.read(self._settings.session_path, damaged.append)
+        found = last_document.read(self._settings.session_path, damaged.append)
         if found is None:
             return False
         path = Path(found.path) if found.path else None

@@ -15,7 +15,9 @@ from app.actions import Actions
 from app.commands.automaton import AutomatonCommands
 from app.commands.debug import DebugCommands
 from app.commands.editor import EditorCommands
+from app.commands.exporting import Exporting, Sharing
 from app.commands.forced import ForcedCommands
+from app.commands.output_check import OutputCheck
 from app.commands.processors import ProcessorCommands
 from app.document import DocumentFile
 from app.presenters.panes import Panes
@@ -24,17 +26,11 @@ from app.settings import Settings
 from app.theme.plain_text import plain_text
 from app.window.banner import BannerStack
 from app.window.dock_layout import DockLayout
-from app.window.drops import Drops
-from app.window.exporting import Exporting
-from app.window.files import Files
-from app.window.model_menu import ModelMenu
-from app.window.model_offer import ModelOffer
+from app.window.files import SESSION, Drops, Files
+from app.window.model_menu import ModelMenu, ModelOffer
 from app.window.notation_menu import NotationMenu
-from app.window.output_check import OutputCheck
 from app.window.placement import WindowPlacement
-from app.window.recovery import SESSION
 from app.window.screen_reader import ScreenReader
-from app.window.sharing import Sharing
 from app.window.status import StatusLine
 from app.window.toolbar import Toolbar
 from app.window.tour import Tour

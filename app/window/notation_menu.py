@@ -21,9 +21,16 @@ from app.actions import Actions
 from app.document import GrammarPart
 from app.document.gallery import examples
 from app.panes.editor import EditorPane
-from app.pasting.notation_choices import ADDITIONAL, ESCAPES, READINGS, WHITESPACE, NotationChoice, reading_of
-from app.pasting.notation_detection import likely_notation
-from app.pasting.request_unwrapping import unwrapped
+from app.pasting import (
+    ADDITIONAL,
+    ESCAPES,
+    READINGS,
+    WHITESPACE,
+    NotationChoice,
+    likely_notation,
+    reading_of,
+    unwrapped,
+)
 from app.session import Session
 from app.theme.plain_text import plain_text
 from app.window.files import Files

@@ -102,4 +102,4 @@ def workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """Worker processes are there at once; where the event loop is measured they start as they do for a user."""
     if request.node.get_closest_marker("alone") is None and (context := request.getfixturevalue("ready_worker")):
         monkeypatch.setattr("app.jobs.link._CONTEXT", context)
-        monkeypatch.setattr("app.session.worker_pool._LAYOUT_LIMIT_MS", PATIENCE_MS)  # whatever else the machine does
+        monkeypatch.setattr("app.session.session._LAYOUT_LIMIT_MS", PATIENCE_MS)  # whatever else the machine does

@@ -16,9 +16,8 @@ import msgspec
 import pytest
 from decode_views import trace
 
-from app.document import Autosave, DocumentError, DocumentFile, GrammarPart, ModelPart, file, last
-from app.document.grammar_file import is_document
-from app.document.grammar_file import read as read_grammar
+from app.document import Autosave, DocumentError, DocumentFile, GrammarPart, ModelPart, file, last_document
+from app.document.file import is_document, read_grammar
 from app.settings import Preferences, Settings
 from app.storage import read_limited, set_aside
 from engine.decoding.pipeline_settings import PipelineSettings
@@ -119,7 +118,7 @@ def preferences(path: Path) -> object:
 
 
 def session(path: Path) -> object:
-    return last.read(path)
+    return last_document.read(path)
 
 
 def autosave(path: Path) -> object:
@@ -132,7 +131,7 @@ def autosave(path: Path) -> object:
 
 def document(path: Path) -> object:
     try:
-        return file.read(path)
+        return file.read_document(path)
     except DocumentError:
         return None
 

@@ -12,8 +12,8 @@ from engine.document.codec import SIZE_LIMIT
 def test_what_is_written_is_read_again(tmp_path):
     path = tmp_path / "a.turnstile"
     document = DocumentFile(title="T", grammar=GrammarPart("regex", "é"))
-    document_file.write(path, document)
-    assert document_file.read(path) == document
+    document_file.write_document(path, document)
+    assert document_file.read_document(path) == document
 
 
 def test_an_oversized_file_is_not_even_read(tmp_path):
@@ -21,26 +21,26 @@ def test_an_oversized_file_is_not_even_read(tmp_path):
     with path.open("wb") as file:
         file.truncate(SIZE_LIMIT + 1)
     with pytest.raises(DocumentError, match="too large"):
-        document_file.read(path)
+        document_file.read_document(path)
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path):
     for path in (tmp_path / "none.turnstile", tmp_path):
         with pytest.raises(DocumentError, match="cannot be read"):
-            document_file.read(path)
+            document_file.read_document(path)
 
 
 def test_a_write_that_fails_says_that_the_work_is_still_there(tmp_path):
     with pytest.raises(DocumentError, match="still open"):
-        document_file.write(tmp_path / "no" / "folder.turnstile", DocumentFile())
+        document_file.write_document(tmp_path / "no" / "folder.turnstile", DocumentFile())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
 def test_a_document_can_be_read_by_others_and_keeps_its_rights(tmp_path):
     file = tmp_path / "a.turnstile"
     (tmp_path / "plain").write_bytes(b"")
-    document_file.write(file, DocumentFile())
+    document_file.write_document(file, DocumentFile())
     assert file.stat().st_mode == (tmp_path / "plain").stat().st_mode
     file.chmod(0o640)
-    document_file.write(file, DocumentFile())
+    document_file.write_document(file, DocumentFile())
     assert file.stat().st_mode & 0o777 == 0o640

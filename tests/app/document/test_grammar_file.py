@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.document import DocumentError, DocumentFile, GrammarPart, grammar_file
+from app.document import DocumentError, DocumentFile, GrammarPart
 from app.document import file as document_file
 
 
@@ -18,8 +18,8 @@ from app.document import file as document_file
 def test_the_name_tells_the_notation(tmp_path, name, data, grammar):
     path = tmp_path / name
     path.write_bytes(data)
-    assert not grammar_file.is_document(path)
-    assert grammar_file.read(path) == DocumentFile(title=name[0], grammar=grammar)
+    assert not document_file.is_document(path)
+    assert document_file.read_grammar(path) == DocumentFile(title=name[0], grammar=grammar)
 
 
 @pytest.mark.parametrize(
@@ -36,15 +36,15 @@ def test_what_is_no_grammar_says_why(tmp_path, name, data, says):
     if data is not None:
         path.write_bytes(data)
     with pytest.raises(DocumentError) as caught:
-        grammar_file.read(path)
+        document_file.read_grammar(path)
     assert says in str(caught.value)
 
 
 def test_a_document_is_one_by_its_content_too(tmp_path):
     path = tmp_path / "work.json"
-    document_file.write(path, DocumentFile())
-    assert grammar_file.is_document(path)
+    document_file.write_document(path, DocumentFile())
+    assert document_file.is_document(path)
     path.write_text('{"type": "object"}')
-    assert not grammar_file.is_document(path)
-    assert grammar_file.is_document(tmp_path / "missing.turnstile")
-    assert not grammar_file.is_document(tmp_path / "missing.json")
+    assert not document_file.is_document(path)
+    assert document_file.is_document(tmp_path / "missing.turnstile")
+    assert not document_file.is_document(tmp_path / "missing.json")

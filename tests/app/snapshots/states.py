@@ -22,7 +22,7 @@ from app.panes.test_strings import StringTestsPane
 from app.panes.timeline import TimelinePane
 from app.session import Notification
 from app.window.banner import BannerStack
-from app.window.tour_card import TourCard
+from app.window.tour import TourCard
 from app.workers.decode_messages import DecodeView
 from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
 from engine.automata.dfa.dfa import ByteDfa

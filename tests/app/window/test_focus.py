@@ -69,7 +69,7 @@ def test_new_while_a_greeting_waits_for_the_model(desk):
 
 def test_an_opened_file(stepping, tmp_path, monkeypatch):
     path = tmp_path / "other.turnstile"
-    file.write(path, DocumentFile(grammar=GrammarPart("regex", "ba*"), model=ModelPart("letters")))
+    file.write_document(path, DocumentFile(grammar=GrammarPart("regex", "ba*"), model=ModelPart("letters")))
     monkeypatch.setattr("app.window.files.QFileDialog.getOpenFileName", lambda *_: (str(path), ""))
     press(stepping, Qt.Key.Key_O, Qt.KeyboardModifier.ControlModifier)
     assert stepping.panes.editor.text() == "ba*"
@@ -78,7 +78,7 @@ def test_an_opened_file(stepping, tmp_path, monkeypatch):
 
 def test_a_recent_file(stepping, tmp_path):
     path = tmp_path / "other.turnstile"
-    file.write(path, DocumentFile(grammar=GrammarPart("regex", "ba*"), model=ModelPart("letters")))
+    file.write_document(path, DocumentFile(grammar=GrammarPart("regex", "ba*"), model=ModelPart("letters")))
     stepping.settings.remember_file(path)
     menu = QMenu()
     stepping.window.files.fill_recent(menu)

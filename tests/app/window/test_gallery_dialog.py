@@ -9,8 +9,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
 from PySide6.QtWidgets import QMessageBox
 
 from app import theme
-from app.dialogs.gallery_dialog import GalleryDialog
-from app.dialogs.gallery_parts import COUNT
+from app.dialogs.gallery_dialog import COUNT, GalleryDialog
 from app.document.gallery import CATEGORIES, examples
 
 LEFT = Qt.MouseButton.LeftButton

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.document.gallery import examples
-from app.pasting.notation_detection import likely_notation
+from app.pasting import likely_notation
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 
-from app.document import DocumentFile, GrammarPart, ModelPart, Saved, last
+from app.document import DocumentFile, GrammarPart, ModelPart, Saved, last_document
 from app.document import file as document_file
 from app.document.autosave import read_saved
 from app.window.process_end import ProcessEnd
@@ -90,7 +90,7 @@ def test_save_in_the_strip_saves_and_closes_it(desk, tmp_path, monkeypatch):
     leave(tmp_path)
     desk.window.begin()
     click(desk, strip(desk, "Recovered").button)
-    assert document_file.read(target).grammar.text == "crashed"
+    assert document_file.read_document(target).grammar.text == "crashed"
     assert strip(desk, "Recovered") is None
 
 
@@ -250,7 +250,7 @@ def test_the_end_of_the_desktop_session_keeps_unsaved_work_and_asks_nothing(desk
     assert (saved.document.grammar.text, saved.ended_by) == ("unsaved", "session")
     assert desk.window.close()
     assert file.exists()
-    assert last.read(desk.settings.session_path).document is None
+    assert last_document.read(desk.settings.session_path).document is None
 
 
 def test_work_that_goes_on_after_a_cancelled_end_is_asked_about(desk, monkeypatch):
@@ -272,7 +272,7 @@ def test_work_that_is_saved_leaves_nothing_to_recover(desk, tmp_path):
     desk.window.prepare_for_session_end()
     assert desk.window.close()
     assert list((tmp_path / "autosave").glob("*.autosave")) == []
-    assert last.read(desk.settings.session_path).document.grammar.text == "saved"
+    assert last_document.read(desk.settings.session_path).document.grammar.text == "saved"
 
 
 class SessionDouble(QObject):

@@ -10,7 +10,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QMenu, QMessageBox
 
-from app.document import DocumentFile, GrammarPart, ModelPart, last
+from app.document import DocumentFile, GrammarPart, ModelPart, last_document
 from app.document import file as document_file
 from app.panes.automaton.levels import Level
 from engine.decoding.pipeline_settings import PipelineSettings
@@ -115,12 +115,12 @@ def test_work_without_a_file_comes_back_unless_it_was_thrown_away(desk, reopened
 
 def test_a_file_that_is_newer_wins_and_one_that_is_gone_is_told(desk, reopened, tmp_path):
     path = tmp_path / "work.turnstile"
-    document_file.write(path, DocumentFile(grammar=GrammarPart(text="old"), model=ModelPart("letters")))
+    document_file.write_document(path, DocumentFile(grammar=GrammarPart(text="old"), model=ModelPart("letters")))
     desk.session.start()
     assert desk.window.files.open(path)
     desk.window.close()
-    document_file.write(path, DocumentFile(grammar=GrammarPart(text="new"), model=ModelPart("letters")))
-    later = last.read(desk.settings.session_path).saved_at + 5
+    document_file.write_document(path, DocumentFile(grammar=GrammarPart(text="new"), model=ModelPart("letters")))
+    later = last_document.read(desk.settings.session_path).saved_at + 5
     os.utime(path, (later, later))
     again = reopened()
     assert again.document.content.grammar.text == "new"
@@ -136,7 +136,7 @@ def test_a_file_that_is_newer_wins_and_one_that_is_gone_is_told(desk, reopened, 
 
 def test_a_window_that_showed_nothing_leaves_nothing(desk, reopened):
     again = reopened(begins=False)
-    assert last.read(again.settings.session_path) is None
+    assert last_document.read(again.settings.session_path) is None
 
 
 def test_the_windows_layout_comes_back(desk, reopened):
@@ -181,7 +181,7 @@ def test_a_grammar_that_is_dropped_is_a_new_document(desk, tmp_path, on_text):
 def test_a_document_that_is_dropped_opens_and_other_files_are_told_of(desk, tmp_path, monkeypatch):
     desk.open("a+b")
     path = tmp_path / "work.turnstile"
-    document_file.write(path, DocumentFile(grammar=GrammarPart(text="c+")))
+    document_file.write_document(path, DocumentFile(grammar=GrammarPart(text="c+")))
     assert drop(desk.panes.editor.edit.viewport(), path)
     assert (desk.document.path, desk.panes.editor.text()) == (path, "c+")
     other = tmp_path / "picture.png"
@@ -211,7 +211,7 @@ def test_text_that_is_dropped_is_text(desk):
 def test_recent_files_open_from_their_menu(desk, tmp_path):
     for name in ("one", "two"):
         path = tmp_path / f"{name}.turnstile"
-        document_file.write(path, DocumentFile(grammar=GrammarPart(text=name)))
+        document_file.write_document(path, DocumentFile(grammar=GrammarPart(text=name)))
         assert desk.window.files.open(path)
     menu = QMenu()
     desk.window.files.fill_recent(menu)
@@ -286,15 +286,15 @@ def test_what_another_window_wrote_is_not_replaced_unasked(desk, tmp_path, monke
     save.trigger()
     assert not asked, "its own file"
     theirs = DocumentFile(grammar=GrammarPart(text="theirs"), model=ModelPart("letters"))
-    document_file.write(path, theirs)
+    document_file.write_document(path, theirs)
     desk.qtbot.keyClicks(desk.panes.editor.edit, "d")
     save.trigger()
     assert "Another window or program wrote shared.turnstile" in asked[0]
-    assert document_file.read(path) == theirs
+    assert document_file.read_document(path) == theirs
     assert desk.document.is_modified
     choice = QMessageBox.StandardButton.Save
     save.trigger()
-    assert document_file.read(path).grammar.text == desk.panes.editor.text()
+    assert document_file.read_document(path).grammar.text == desk.panes.editor.text()
     assert not desk.document.is_changed_outside
     path.unlink()
     save.trigger()

@@ -225,7 +225,7 @@ def test_no_tip_shows_a_text_as_html(desk, tmp_path):
         prompt=TAG,
         test_strings=(ExpectedText(TAG), ExpectedText(f'{{"{TAG}": ""}}')),
     )
-    document_file.write(path, document)
+    document_file.write_document(path, document)
     desk.session.start()
     assert desk.window.files.open(path)
     desk.wait(lambda: not desk.session.step_refusal)

@@ -6,8 +6,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.window.tour import beside
-from app.window.tour_card import arrow_between
+from app.window.tour import arrow_between, beside
 
 
 @pytest.fixture

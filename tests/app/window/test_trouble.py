@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app.graph.layout.types import LayoutRequest, PlainLayoutRequest
-from app.session.notification import post_mortem
+from app.session.session import post_mortem
 from app.window.exception_hook import report_uncaught
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import Take

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from app.document.gallery import examples
-from app.pasting.request_unwrapping import unwrapped
+from app.pasting import unwrapped
 
 SCHEMA = {"type": "object", "properties": {"schema": {"type": "string"}}, "required": ["schema"]}
 GBNF = 'root ::= "a"\n'

@@ -1,4 +1,7 @@
-"""Extracts a grammar from a pasted server request.
+"""Recognises pasted text: its notation, and the grammar in a server request.
+
+A notation is detected by a few unambiguous patterns: a text that may be valid in the current notation is left alone. A
+JSON object is a legal regex, and so is a list of rules; nobody intends that.
 
 A failing schema is usually copied as a `response_format`, a tool, or a server's own field (`guided_json`, `grammar`).
 Compiled as a schema, such a request is refused, or worse, allows everything, since none of its keys is a keyword.
@@ -11,9 +14,102 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-from app.pasting.notation_detection import likely_notation
+import msgspec
+
+from app.document import GrammarPart
+
+
+@dataclass(frozen=True, slots=True)
+class NotationChoice:
+    """A notation with some of its options.
+
+    Attributes:
+        name: the label in the window.
+        tip: a few words of description.
+        notation: the engine's name of the notation.
+        options: fields of a `GrammarPart`, with their values.
+    """
+
+    name: str
+    tip: str
+    notation: str
+    options: tuple[tuple[str, str], ...] = ()
+
+    def of(self, grammar: GrammarPart) -> GrammarPart:
+        """Return the grammar with this notation and these options."""
+        return msgspec.structs.replace(grammar, notation=self.notation, **dict(self.options))
+
+    def is_of(self, grammar: GrammarPart) -> bool:
+        """Return whether the grammar already has this notation and these options."""
+        return self.of(grammar) == grammar
+
+
+READINGS: Final = (
+    NotationChoice("Regex · Python", "As in Python's re module", "regex", (("dialect", "python"),)),
+    NotationChoice(
+        "Regex · ECMAScript",
+        "As in ECMAScript with the u flag, which JSON Schema's pattern uses",
+        "regex",
+        (("dialect", "ecma"),),
+    ),
+    NotationChoice("GBNF", "Rules as llama.cpp reads them", "gbnf"),
+    NotationChoice("JSON Schema", "Drafts 4 to 2020-12", "json_schema"),
+)
+WHITESPACE: Final[Mapping[str, tuple[str, str]]] = {
+    "compact": ("Compact", "None at all"),
+    "one-space": ("One space", "One behind each comma and colon, none elsewhere"),
+    "flexible": ("Flexible", "At most one space, or a line break and up to 32 of indentation, where JSON allows it"),
+    "any": ("Any", "As much as JSON allows: a model may go on with blanks for ever"),
+}
+ESCAPES: Final[Mapping[str, tuple[str, str]]] = {
+    "shortest": (
+        "Where JSON requires them",
+        "Each string in its shortest spelling. A string without conditions may also have \\uXXXX above U+007F, and \\/",
+    ),
+    "any": ("Any", "All that JSON has: a model may spell a property as \\u0061\\u0067\\u0065"),
+}
+ADDITIONAL: Final[Mapping[str, tuple[str, str]]] = {
+    "open": (
+        "Allowed",
+        "As the standard says: an object may have further properties where its schema does not forbid them",
+    ),
+    "closed": (
+        "Only the declared ones",
+        "Where a schema does not name additionalProperties, an object has its declared properties only",
+    ),
+}
+
+
+def reading_of(grammar: GrammarPart) -> NotationChoice:
+    """Return the choice that a grammar matches."""
+    return next((reading for reading in READINGS if reading.is_of(grammar)), READINGS[0])
+
+
+_LENGTH: Final = 20_000  # code points; a grammar can be recognised long before
+_OBJECT: Final = re.compile(r'\s*\{\s*"(?:[^"\\\n]|\\.)*"\s*:')
+_RULE: Final = re.compile(r"^[ \t]*[A-Za-z][A-Za-z0-9_-]*\s*::=", re.MULTILINE)
+_REGEX: Final = re.compile(r"\\[dwsbDWSB]|\[\^?[^\]\"\s]+\][*+?{]|\{\d+(?:,\d*)?\}|\(\?[:=!P<]")
+
+
+def likely_notation(text: str) -> str | None:
+    """Return the notation of a text, by the engine's name; None if in doubt.
+
+    Args:
+        text: a complete grammar, which may have errors.
+    """
+    beginning = text[:_LENGTH]
+    if _OBJECT.match(beginning):
+        return "json_schema"
+    if _RULE.search(beginning):
+        return "gbnf"
+    line = beginning.strip()
+    is_one_line = bool(line) and "\n" not in line and line[0] not in '{"'
+    return "regex" if is_one_line and _REGEX.search(line) else None
+
 
 _LARGEST: Final = 200_000  # code points; it is parsed on the GUI thread
 _DECODER: Final = json.JSONDecoder()

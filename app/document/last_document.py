@@ -46,7 +46,7 @@ class _Stored(msgspec.Struct, frozen=True):
     document: msgspec.Raw = msgspec.Raw(b"null")
 
 
-def keep(place: Path, path: Path | None, document: DocumentFile | None) -> bool:
+def write(place: Path, path: Path | None, document: DocumentFile | None) -> bool:
     """Write the open document to `place`, and return whether that worked; a failure is logged.
 
     Args:

@@ -1,1 +1,0 @@
-"""Interpret pasted text: detect its notation, unwrap requests."""
