@@ -2,6 +2,9 @@
 
 A file may be dropped anywhere on the window. A text field would insert its address as text, so the fields leave files
 to the window.
+
+Work that a crash left behind is shown at once if no file was requested. Otherwise that file is opened and the work is
+offered beside it, unless it is work on the same file: then it is shown.
 """
 
 from __future__ import annotations
@@ -11,26 +14,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-
-from app.display_text import count
-from app.document import Leftover, Saved
-from app.session import Notification, Session
-from app.storage import exists
-
-if TYPE_CHECKING:
-    from app.window.files import Files
-
-from typing import TYPE_CHECKING
-
 import msgspec
-from PySide6.QtCore import QEvent, QMimeData, Qt
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
-from app.document import SUFFIX, DocumentError, DocumentFile, ModelPart, file, last_document
+from app.display_text import count
+from app.document import SUFFIX, DocumentError, DocumentFile, Leftover, ModelPart, Saved, file, last_document
 from app.document.gallery import Example, examples
+from app.session import Notification, Session
 from app.settings import Settings
+from app.storage import exists
 from app.theme.plain_text import plain_text
 
 if TYPE_CHECKING:
