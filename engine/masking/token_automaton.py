@@ -27,7 +27,7 @@ from engine.masking.token_slices import (
     entry_of,
     token_slices_of,
 )
-from engine.masking.walk import NOTHING, WORK, TrieWalk
+from engine.masking.walk import NOTHING, WORK, TrieWalk, initial_frames
 from engine.source import limited_work
 from engine.vocabulary import Vocabulary
 
@@ -73,7 +73,7 @@ class TokenAutomaton:
         # A copy, read-only because the kernels are compiled for a read-only array.
         self._class_of_byte = np.array(automaton.class_of_byte, np.uint8)
         self._class_of_byte.setflags(write=False)
-        self._height = self._trie.height + 1
+        self._height, self._frames = self._trie.height + 1, initial_frames(self._trie)
         self._walk = TrieWalk(self._trie, self._class_of_byte)
         self._slice_of_loop: dict[tuple[int, int, int | None], TokenSlice] = {}
         self._loop_tables: dict[int, tuple[LoopTable, npt.NDArray[np.bool_]]] = {}
@@ -184,7 +184,7 @@ class TokenAutomaton:
             self._mask_by_stack.clear()
             self._depths_by_state.clear()
             self._loops = LoopFinder()
-        lexer_state, frames = automaton.stack_top(state.configuration, self._height)
+        lexer_state, frames = automaton.stack_top(state.configuration, self._frames)
         lexer_state = automaton.widen(lexer_state, self._trie.height)
         at = state.configuration, lexer_state, frames
         if not frames:

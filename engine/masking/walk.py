@@ -66,6 +66,11 @@ _WHOLE_STACK = 1 << 30
 _INITIAL_PROGRESS = np.array((0, 0, 0, 0, -1, 0, 0, 0, 0), np.int64).data
 
 
+def initial_frames(trie: Trie) -> int:
+    """Return the number of frames, from the top of the stack, that a walk may read."""
+    return trie.height + 2
+
+
 class TrieWalk:
     """The buffers and arguments of walks of one grammar over one vocabulary, which run one at a time.
 
@@ -76,11 +81,16 @@ class TrieWalk:
     """
 
     def __init__(self, trie: Trie, class_of_byte: npt.NDArray[np.uint8]) -> None:
-        """Allocate stacks with one frame more than the longest token has bytes."""
-        height = trie.height + 1
+        """Allocate stacks for the longest token.
+
+        Each of its bytes may leave a frame, the first one two: in `[1`, `]` ends the number and the array. The frame
+        below is read too.
+        """
+        height, initial = trie.height + 1, initial_frames(trie)
+        size = initial + 4 * height
         self._trie, self._class_of_byte = trie, class_of_byte
-        self._path, self._stack = np.zeros((2, height), np.int32), np.zeros((2, 5 * height), np.int32)
-        self._stack[1, :height] = np.arange(1, height + 1)
+        self._path, self._stack = np.zeros((2, height), np.int32), np.zeros((2, size), np.int32)
+        self._stack[1, :initial] = np.arange(1, initial + 1)
         self._frames = self._stack[0].data
         self.words = np.zeros(trie.words, np.uint32)
         self._configuration = self.lexer_state = DEAD
@@ -95,8 +105,8 @@ class TrieWalk:
         self._arguments = arguments = self._record.data
         arguments[CLASS_OF_BYTE] = address_of(class_of_byte, np.uint8)
         arguments[PATH], arguments[HEIGHT] = address_of(self._path, np.int32), height
-        arguments[STACK], arguments[NODES] = address_of(self._stack, np.int32), 5 * height
-        arguments[INITIAL] = height
+        arguments[STACK], arguments[NODES] = address_of(self._stack, np.int32), size
+        arguments[INITIAL] = initial
         arguments[MASK], arguments[WORDS] = address_of(self.words, np.uint32), trie.words
 
     def begin(self, at: tuple[int, int, list[int]]) -> None:

@@ -210,3 +210,18 @@ def test_a_format_beside_a_pattern_is_looked_through_all_the_same(pattern):
     may_come = grammar.automaton.run(grammar.automaton.start, b'{"a":"') != 0
     some = ['"/a/"', '"(a)"', '"[(]"', '""', '"ab"']
     assert may_come == any(grammar.fullmatch('{"a":' + text + "}") for text in some)
+
+
+@pytest.mark.parametrize("longest", [b"", b"]]", b"]]]"])
+def test_a_byte_that_ends_a_number_and_its_array_is_allowed_whatever_the_longest_token(kernels, longest):
+    """The walk reads one frame more than the longest token has bytes, since its first byte may leave two."""
+    tokens = [*(bytes((byte,)) for byte in range(256)), longest or None, None]
+    vocabulary = Vocabulary(tokens, [len(tokens) - 1])
+    grammar = compile_grammar("json_schema", '{"type": "array"}', CompileOptions(whitespace="compact"))
+    matcher = Matcher(grammar, vocabulary)
+    assert matcher.accept_bytes(b"[" * (len(longest) or 1) + b"1")
+    mask = matcher.bitmask()
+    in_mask = [bool(int(mask[token >> 5]) >> (token & 31) & 1) for token in range(len(tokens))]
+    assert in_mask == [matcher.is_allowed(token) for token in range(len(tokens))]
+    assert in_mask[ord("]")]
+    assert in_mask[256] == bool(longest)
