@@ -87,9 +87,9 @@ def real_desk(workers, qtbot, tmp_path, qapp) -> Iterator[Desk]:
 
 @pytest.fixture
 def watchdog(qapp) -> Iterator[Watchdog]:
-    """Fails a test in which the event loop stood still.
+    """Fails a test in which the event loop stopped for too long.
 
-    What a run of tests has gathered is no part of a window, so no garbage collection looks at it.
+    The objects of earlier tests are no part of a window, so the garbage collector ignores them.
     """
     gc.collect()
     gc.freeze()
@@ -98,4 +98,4 @@ def watchdog(qapp) -> Iterator[Watchdog]:
     yield watchdog
     watchdog.stop()
     gc.unfreeze()
-    assert watchdog.longest_ms < LONGEST_STANDSTILL_MS, f"the event loop stood still for {watchdog.longest_ms:.0f} ms"
+    assert watchdog.longest_ms < LONGEST_STANDSTILL_MS, f"the event loop stopped for {watchdog.longest_ms:.0f} ms"

@@ -10,7 +10,8 @@ from app.document import Autosave, Document
 from app.session import Session, WorkerPool
 from engine.decoding.values import Finish, SamplerSettings
 
-pytestmark = pytest.mark.alone
+# A stop that the window causes happens in every run; one that other programs on the machine cause does not.
+pytestmark = [pytest.mark.alone, pytest.mark.flaky(reruns=2, only_rerun="the event loop stopped")]
 
 LONGEST = 50
 
