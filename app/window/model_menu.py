@@ -83,7 +83,7 @@ class ModelMenu(QObject):
 
     def fill(self, menu: QMenu) -> None:
         """List the models that can be loaded."""
-        from engine.models.catalogue import known_models
+        from engine.models.load import known_models
 
         menu.clear()
         served = self._decoding.view.model

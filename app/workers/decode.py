@@ -373,7 +373,7 @@ class DecodeHandler:
 
     def _open_output(self, session: DecodeSession, ids: tuple[int, ...]) -> DecodeView:
         """Replace the trace by a pasted output; the old trace is kept as an archived branch."""
-        from engine.decoding.session.imported_output import imported_trace
+        from engine.decoding.session.replay import imported_trace
 
         trace = imported_trace(ids, session.language, session.model.vocabulary)
         archived = self._shown_branch()

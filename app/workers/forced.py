@@ -291,7 +291,7 @@ def _spellings_answer(session: DecodeSession, request: CompareSpellings, encodin
 
 
 def _measured(session: DecodeSession, cancel: CancelToken, emit: Emit) -> StrategiesAnswer:
-    from engine.decoding.forced.generation import generate_fast_forward
+    from engine.decoding.generate import generate_fast_forward
     from engine.models.source import CachedSource
 
     if session.grammar is None:

@@ -147,7 +147,7 @@ def replay_output(
 
 def _with_zones(grammar: CompiledGrammar, session: DecodeSession | None) -> CompiledGrammar:
     """Return what a complete output must match: the grammar, or the session's zones with it."""
-    from engine.decoding.constraints.zone_grammars import ZoneGrammars
+    from engine.decoding.constraints.zones import ZoneGrammars
 
     zones = None if session is None else session.pipeline.zones
     if session is None or zones is None:

@@ -109,7 +109,7 @@ def breakpoint_for(grammar: CompiledGrammar | None, offset: int) -> BreakpointAn
 
 def twins_of(session: DecodeSession, cancel: CancelToken) -> Iterator[BaselineAnswer]:
     """Yield the baseline run as it grows; the last one is complete."""
-    from engine.decoding.debugging.baseline import run_baseline
+    from engine.decoding.generate import run_baseline
 
     if session.grammar is None:
         raise EngineError("no grammar has compiled yet")

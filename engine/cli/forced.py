@@ -274,7 +274,7 @@ class Report:
 
     def _strategies(self, arguments: argparse.Namespace, cancel: CancelToken) -> ForcedReport:
         from engine.decoding import SamplerSettings
-        from engine.decoding.forced.generation import generate_fast_forward
+        from engine.decoding.generate import generate_fast_forward
         from engine.decoding.pipeline_settings import Strategy
 
         sampler = SamplerSettings(seed=arguments.seed, temperature=0.0 if arguments.greedy else 1.0)

@@ -24,7 +24,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from engine.masking import kernels, loop_kernels
+from engine.masking import kernels
 
 _NUMBA_SETTINGS = "numba.core.config"
 _NUMBA_FILE = ".numba_config.yaml"
@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Kernels:
-    """The compiled functions of `kernels` and `loop_kernels`."""
+    """The compiled functions of `engine.masking.kernels`."""
 
     walk: Callable[..., int]
     scan_loop: Callable[..., int]
@@ -184,8 +184,8 @@ def _compile(directory: Path | None) -> Kernels:
     try:
         return Kernels(
             walk=numba.njit(walk, cache=cache, nogil=True)(kernels.walk),
-            scan_loop=numba.njit(scan_loop, cache=cache, nogil=True)(loop_kernels.scan_loop),
-            measure_loop=numba.njit(measure_loop, cache=cache, nogil=True)(loop_kernels.measure_loop),
+            scan_loop=numba.njit(scan_loop, cache=cache, nogil=True)(kernels.scan_loop),
+            measure_loop=numba.njit(measure_loop, cache=cache, nogil=True)(kernels.measure_loop),
         )
     finally:
         settings["CACHE_DIR"] = previous

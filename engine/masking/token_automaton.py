@@ -7,14 +7,13 @@ vocabulary share these states.
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary, WeakSet, ref
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.automata.byte_automaton import DEAD, ByteAutomaton, Loop
 from engine.masking.jit import Kernels, loaded_kernels
-from engine.masking.mask_cache import Mask, mask_cache
 from engine.masking.reference_mask import compute_reference_mask
 from engine.masking.token_sets import TokenSets
 from engine.masking.token_slices import (
@@ -30,6 +29,60 @@ from engine.masking.token_slices import (
 from engine.masking.walk import NOTHING, WORK, TrieWalk, initial_frames
 from engine.source import limited_work
 from engine.vocabulary import Vocabulary
+
+Mask = memoryview
+"""int32[words], read only. A memory view is copied faster than an array."""
+
+BUDGET_BYTES = 256 * 1024 * 1024
+
+
+class MaskCache:
+    """A bounded cache of masks for all grammars, in which equal masks are stored once.
+
+    A mask of 131,072 tokens takes 16 KB, and many configurations have the same one. When the cache is full, all masks
+    are dropped at once, as lazy automata do with their states: the masks in use are soon computed again. Rejected:
+    dropping the least recently used masks. Every use would need a record, and a use is a copy that takes half a
+    microsecond.
+
+    Attributes:
+        users: the token automata whose states hold masks of this cache.
+    """
+
+    def __init__(self, budget: int = BUDGET_BYTES) -> None:
+        self._budget = budget
+        self._masks: dict[int, tuple[bytes, Mask]] = {}
+        self._used_bytes = 0
+        self.users: WeakSet[TokenAutomaton] = WeakSet()
+
+    def share(self, words: npt.NDArray[np.uint32], key: int | None = None) -> Mask:
+        """Return the cached mask with this content, adding a copy if there is none.
+
+        Args:
+            words: uint32[words], the content.
+            key: a hash of the content; computed if it is None.
+        """
+        content = words.tobytes()
+        if key is None:
+            key = hash(content)
+        known = self._masks.get(key)
+        if known is not None and known[0] == content:
+            return known[1]
+        if self._used_bytes + len(content) > self._budget:
+            self.clear()
+        mask = memoryview(content).cast("i")
+        self._masks.setdefault(key, (content, mask))
+        self._used_bytes += len(content)
+        return mask
+
+    def clear(self) -> None:
+        """Drop all masks, including those that token states hold."""
+        self._masks.clear()
+        self._used_bytes = 0
+        for user in list(self.users):
+            user.forget_masks()
+
+
+mask_cache = MaskCache()
 
 _MAX_STEPS = 1_000_000  # cached steps of one grammar and vocabulary, about 100 bytes each
 

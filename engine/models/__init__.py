@@ -3,9 +3,7 @@
 Importing this package loads neither torch nor transformers; `load_model` does.
 """
 
-from engine.models.catalogue import ModelInfo, known_models
-from engine.models.errors import ModelError
-from engine.models.load import load_model
-from engine.models.source import LogitSource, Message
+from engine.models.load import ModelInfo, known_models, load_model
+from engine.models.source import LogitSource, Message, ModelError
 
 __all__ = ["LogitSource", "Message", "ModelError", "ModelInfo", "known_models", "load_model"]

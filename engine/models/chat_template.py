@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from engine.models import chat_template_child as child
-from engine.models.errors import ModelError
+from engine.models.source import ModelError
 from engine.source.cancel import check_cancelled
 from engine.source.processes import start_python
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.models.errors import ModelError, is_panic
 from engine.models.headers import check_folder, check_gguf
 from engine.models.libraries import libraries
+from engine.models.source import ModelError, is_panic
 from engine.source import CancelledError, CancelToken, EngineError
 from engine.vocabulary import VocabularyError
 from engine.vocabulary.readers import check_tokenizer_folder

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from engine.models.errors import ModelError
+from engine.models.source import ModelError
 
 _SCALARS: Final = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 """The sizes in bytes of GGUF's numbers and booleans, by type number."""

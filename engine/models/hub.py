@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from engine.models.errors import ModelError
-from engine.models.fetch_process import ChildResult, bytes_under, run_child
+from engine.models.downloads import ChildResult, bytes_under, run_child
+from engine.models.source import ModelError
 from engine.source import CancelToken
 
 _FILE_PATTERNS = ["*.json", "*.safetensors", "*.jinja", "*.txt", "*.model", "*.tiktoken"]

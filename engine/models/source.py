@@ -1,4 +1,4 @@
-"""The protocol of logit sources, which is all that a decode session knows about a model."""
+"""The protocol of logit sources, which is all that a decode session knows about a model, and the exception of models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,26 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from engine.source import EngineError
 from engine.vocabulary import Vocabulary
+
+
+class ModelError(EngineError):
+    """A model cannot be loaded, or cannot do what was requested.
+
+    Attributes:
+        message: one sentence: what failed, and what to do about it.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+def is_panic(error: BaseException) -> bool:
+    """Return whether an exception is a panic of a Rust library, whose type cannot be imported."""
+    return type(error).__name__ == "PanicException"
+
 
 Message = tuple[str, str]  # role ("system", "user", "assistant") and content
 Logits = npt.NDArray[np.float32]

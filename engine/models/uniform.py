@@ -11,8 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.models.errors import ModelError
-from engine.models.source import Logits, Message
+from engine.models.source import Logits, Message, ModelError
 from engine.vocabulary import Vocabulary, VocabularyError
 
 

@@ -16,8 +16,7 @@ from types import MappingProxyType
 
 from engine.source.arguments import require
 from engine.vocabulary.errors import VocabularyError
-from engine.vocabulary.trie import Trie
-from engine.vocabulary.trie_cache import cached_trie
+from engine.vocabulary.trie import Trie, cached_trie
 
 
 class Vocabulary:

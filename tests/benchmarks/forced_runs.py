@@ -30,10 +30,10 @@ from numpy.typing import NDArray  # noqa: E402
 
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar  # noqa: E402
 from engine.decoding import Finish, SamplerSettings  # noqa: E402
-from engine.decoding.forced.generation import CountedSource, generate_fast_forward  # noqa: E402
 from engine.decoding.forced.lattice import Lattice  # noqa: E402
 from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer  # noqa: E402
 from engine.decoding.forced.values import FastForwardGeneration  # noqa: E402
+from engine.decoding.generate import CountedSource, generate_fast_forward  # noqa: E402
 from engine.decoding.pipeline_settings import Strategy  # noqa: E402
 from engine.export import NumberSpelling, build_token_index, to_gbnf  # noqa: E402
 from engine.models import LogitSource, load_model  # noqa: E402

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 
 from app.workers.decode import DecodeHandler
-from engine.models.errors import ModelError
-from engine.models.source import LogitSource
+from engine.models.source import LogitSource, ModelError
 from engine.models.uniform import UniformSource
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary

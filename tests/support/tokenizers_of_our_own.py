@@ -8,7 +8,7 @@ from typing import Any
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers
 
-from engine.vocabulary.readers.token_bytes import byte_alphabet
+from engine.vocabulary.readers.tokenizer_json import byte_alphabet
 
 TEXT = "Hello  wörld\n\t日本 😀 x\0 end  "
 """Text that every tokenizer here can encode: blanks in a row, control characters, characters of 1 to 4 bytes."""

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from app.workers.decode import DecodeHandler
-from engine.models.cache import cache_folder
-from engine.models.errors import ModelError
-from engine.models.source import Logits
+from engine.models.downloads import cache_folder
+from engine.models.source import Logits, ModelError
 from engine.models.uniform import UniformSource
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary

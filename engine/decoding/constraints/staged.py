@@ -16,13 +16,11 @@ import numpy as np
 
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.constraint import Constraint, constraint_for
-from engine.decoding.constraints.zone_grammars import ZoneGrammars
-from engine.decoding.constraints.zones import ZonedAutomaton, ZonePart
+from engine.decoding.constraints.zones import ZonedAutomaton, ZoneGrammars, ZonePart
 from engine.decoding.errors import DeadEndError, EmptyMaskError
 from engine.decoding.pipeline_settings import STAGE_FIELDS, PipelineSettings, StageName
 from engine.decoding.processors import Bias, DfaTable, Masking, StaticMask, Suppress, compile_pattern, shapes
-from engine.decoding.processors.budget import TokenBudget
-from engine.decoding.processors.grammar_mask import expected_bytes
+from engine.decoding.processors.grammar_mask import TokenBudget, expected_bytes
 from engine.decoding.processors.logits import Allowed, padded
 from engine.decoding.processors.mask_processor import ENDED, Ended, RowMachine
 from engine.decoding.processors.pattern import fixed_sets

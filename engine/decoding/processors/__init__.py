@@ -4,16 +4,14 @@ Each is a `Processor`: a state that is a value, and a pure function of state, lo
 batch. A `Pipeline` runs them in order.
 """
 
-from engine.decoding.processors.budget import TokenBudget
 from engine.decoding.processors.character_classes import CharacterClass, token_set
 from engine.decoding.processors.dfa_table import DfaTable
-from engine.decoding.processors.grammar_mask import GrammarMask
-from engine.decoding.processors.guide import FiniteStateGuide
+from engine.decoding.processors.grammar_mask import GrammarMask, TokenBudget
+from engine.decoding.processors.guide import FiniteStateGuide, StaticMask
 from engine.decoding.processors.logits import Allowed, Logits, log_sum_exp, mask, sanitise, softmax
 from engine.decoding.processors.mask_processor import ENDED, BatchRows, Ended, MaskProcessor, RowMachine
 from engine.decoding.processors.pattern import compile_pattern, parse_pattern
-from engine.decoding.processors.pipeline import Pipeline
-from engine.decoding.processors.processor import Context, Processor
+from engine.decoding.processors.processor import Context, Pipeline, Processor
 from engine.decoding.processors.shaping import (
     Masking,
     MinP,
@@ -31,7 +29,6 @@ from engine.decoding.processors.shaping import (
     top_k,
     top_p,
 )
-from engine.decoding.processors.static_mask import StaticMask
 from engine.decoding.processors.suppress import Bias, Suppress
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The interface of a decoding processor: stateful, batched and pure.
+"""The interface of a decoding processor, which is stateful, batched and pure, and pipelines of processors.
 
 `init` returns the state before the first token; `process` takes a state, logits and the tokens so far and returns new
 logits and the next state. The call for a position knows the last token, so it first advances the state by it; the very
@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.decoding.processors.logits import Logits
+from engine.decoding.errors import EmptyMaskError
+from engine.decoding.processors.logits import Logits, sanitise
+from engine.source import InvariantError
 
 State = TypeVar("State")
 
@@ -91,3 +93,111 @@ class Processor(Protocol[State]):
             EmptyMaskError: no token is left in some row.
         """
         ...
+
+
+States: TypeAlias = tuple[Any, ...]
+
+
+class Pipeline:
+    """A processor made of named processors, in an order that the user sees and changes.
+
+    The order matters. A mask after top-k may find that none of its allowed tokens is left, and reports it; before top-k
+    this cannot happen.
+
+        >>> from engine.vocabulary import Vocabulary
+        >>> from engine.decoding.processors import StaticMask, Temperature
+        >>> vocabulary = Vocabulary([b"a", b"b", b"\\n"], eos_ids=[])
+        >>> pipeline = Pipeline([("static", StaticMask(vocabulary, ["LOWER"])), ("temperature", Temperature(0.5))])
+        >>> logits, state = pipeline.process(pipeline.init(1), np.array([[1.0, 3.0, 9.0]]), Context.of([[]]))
+        >>> logits.tolist()
+        [[-4.0, 0.0, -inf]]
+        >>> pipeline.moved("temperature", 0).names
+        ('temperature', 'static')
+
+    Args:
+        stages: pairs of a name and a processor, first to last.
+
+    Raises:
+        InvariantError: two stages have the same name.
+    """
+
+    def __init__(self, stages: Sequence[tuple[str, Processor[Any]]] = ()) -> None:
+        self.stages = tuple(stages)
+        if len(set(self.names)) < len(self.stages):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise InvariantError(f"two stages are called {twice!r}; each needs a name of its own")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The stages' names in their order."""
+        return tuple(name for name, _ in self.stages)
+
+    def init(self, rows: int) -> States:
+        """Return the initial states of all stages."""
+        return tuple(processor.init(rows) for _, processor in self.stages)
+
+    def process(self, state: States, logits: Logits, context: Context) -> tuple[Logits, States]:
+        """Apply all stages to the logits; see `Processor.process`.
+
+        Args:
+            state: the states of all stages.
+            logits: float64[B, W].
+            context: the tokens so far.
+
+        Raises:
+            EmptyMaskError: a stage left no token; the error names it.
+        """
+        left, following = self.outcomes(state, logits, context)
+        return left[-1][1] if left else sanitise(logits, logits.shape[-1]), following
+
+    def outcomes(
+        self, state: States, logits: Logits, context: Context
+    ) -> tuple[tuple[tuple[str, Logits], ...], States]:
+        """Return the logits after each stage, by name and in order, and the next state.
+
+        Args:
+            state: the states of all stages.
+            logits: float64[B, W].
+            context: the tokens so far.
+        """
+        passed = list(self._through(state, sanitise(logits, logits.shape[-1]), context))
+        left = tuple((name, made) for name, (made, _) in zip(self.names, passed, strict=True))
+        return left, tuple(after for _, after in passed)
+
+    def _through(self, state: States, logits: Logits, context: Context) -> Iterator[tuple[Logits, Any]]:
+        for (name, processor), before in zip(self.stages, state, strict=True):
+            try:
+                logits, after = processor.process(before, logits, context)
+            except EmptyMaskError as error:
+                raise error.named(name) from None
+            empty = np.isneginf(logits).all(axis=-1)
+            if empty.any():
+                raise EmptyMaskError(name, "it removed the last one", row=int(np.argmax(empty)))
+            yield logits, after
+
+    def moved(self, name: str, place: int) -> Pipeline:
+        """Return the pipeline with a stage moved to an index."""
+        stage = self.stages[self._index(name)]
+        others = [other for other in self.stages if other is not stage]
+        return Pipeline([*others[:place], stage, *others[place:]])
+
+    def without(self, name: str) -> Pipeline:
+        """Return the pipeline without a stage."""
+        at = self._index(name)
+        return Pipeline((*self.stages[:at], *self.stages[at + 1 :]))
+
+    def with_stage(self, name: str, processor: Processor[Any], place: int | None = None) -> Pipeline:
+        """Return the pipeline with one more stage.
+
+        Args:
+            name: the name of the stage.
+            processor: the processor.
+            place: its index; None for the end.
+        """
+        at = len(self.stages) if place is None else place
+        return Pipeline((*self.stages[:at], (name, processor), *self.stages[at:]))
+
+    def _index(self, name: str) -> int:
+        if name not in self.names:
+            raise InvariantError(f"there is no stage {name!r}; there are {', '.join(self.names) or 'none'}")
+        return self.names.index(name)

@@ -1,22 +1,30 @@
-"""Replay of a trace against another grammar, without the model.
+"""Replay of steps against a constraint, without the model: another grammar, another branch, or an imported output.
 
-Every branch is walked once, with accept and rollback. A step that the new grammar allows, or that was forced, gets its
-new configuration; its mass and mask numbers are recomputed if the model's answer before it is still cached, else they
-keep their old values. A step without a model answer has only a mask, which is recomputed.
+The tree records which tokens were taken, the constraint whether they are allowed; either both move or neither does.
+
+A replay walks every branch once, with accept and rollback. A step that the new grammar allows, or that was forced, gets
+its new configuration; its mass and mask numbers are recomputed if the model's answer before it is still cached, else
+they keep their old values. A step without a model answer has only a mask, which is recomputed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.decoding.constraints.constraint import Constraint
-from engine.decoding.sampling.sampler import Decision, decide
+from engine.compile import CompiledGrammar
+from engine.decoding.constraints.constraint import Constraint, constraint_for
+from engine.decoding.errors import NotAllowedError
+from engine.decoding.sampler import Decision, decide
+from engine.decoding.session.snapshots import unqueried_step
 from engine.decoding.session.tree import StepTree
-from engine.decoding.values import SamplerSettings, Step, StepOrigin
+from engine.decoding.values import Replay, SamplerSettings, Step, StepOrigin, Trace, TraceNode
+from engine.source import EngineError
+from engine.vocabulary import Vocabulary
 
 KnownLogits = Callable[[int | None], NDArray[np.floating] | None]
 
@@ -79,3 +87,89 @@ def _with_numbers(step: Step, decision: Decision | None, configuration: int) -> 
         forced=allowed == 1,
         configuration=configuration,
     )
+
+
+def walk(constraint: Constraint, tree: StepTree, line: tuple[int, ...]) -> None:
+    """Move a constraint from the current path of a tree to another; if a step is refused, restore it.
+
+    Args:
+        constraint: the constraint at the tree's current node.
+        tree: the tree; read only.
+        line: the node ids from the first step to the target.
+
+    Raises:
+        NotAllowedError: the constraint does not allow the path.
+    """
+    here = tree.path[: tree.depth]
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(here, line, strict=False)))
+    constraint.rollback(len(here) - shared)
+    for done, node_id in enumerate(line[shared:]):
+        step = tree.node(node_id).step
+        if not _accept(constraint, step):
+            refusal = constraint.explain(step.token_id)
+            constraint.rollback(done)
+            for known in here[shared:]:
+                _accept(constraint, tree.node(known).step)
+            raise NotAllowedError(refusal)
+
+
+def put_under(constraint: Constraint, tree: StepTree, depth: int, known: KnownLogits) -> Replay:
+    """Check a tree against a constraint, and move both to the longest legal prefix of the path.
+
+    Args:
+        constraint: a new constraint, at the start.
+        tree: the tree; its steps get new numbers, and illegal ones are marked.
+        depth: the depth to move to; less if a step before it is illegal.
+        known: the model's answer after a node, if it is cached.
+    """
+    illegal, refreshed = replay(tree, constraint, known)
+    # A forced step is kept on the path although it is illegal.
+    blocked = (node in illegal and tree.node(node).step.origin != StepOrigin.FORCED_BY_USER for node in tree.path)
+    legal = next((i for i, is_blocked in enumerate(blocked) if is_blocked), len(tree.path))
+    reached = min(depth, legal)
+    for node_id in tree.path[:reached]:
+        _accept(constraint, tree.node(node_id).step)
+    for node_id, step in refreshed.items():
+        tree.refresh(node_id, step)
+    tree.illegal = illegal
+    tree.move_to_depth(reached)
+    return Replay(legal, tree.path[legal] if legal < len(tree.path) else None)
+
+
+def _accept(constraint: Constraint, step: Step) -> bool:
+    """Take an earlier step again; a forced step is forced again if it is still not allowed."""
+    token_id = step.token_id
+    return constraint.accept(token_id) or (step.origin == StepOrigin.FORCED_BY_USER and constraint.force(token_id))
+
+
+def imported_trace(ids: Sequence[int], grammar: CompiledGrammar | None, vocabulary: Vocabulary) -> Trace:
+    """Build the trace of an output from elsewhere; its current step ends the legal prefix, an illegal step is marked.
+
+    The grammar's numbers of a step are computed; the model's are unknown and are not invented: such a step has the
+    origin `REPLAYED`, and its probabilities must not be shown.
+
+    Args:
+        ids: the tokens of the output.
+        grammar: the grammar; None for free generation.
+        vocabulary: the vocabulary of the ids.
+
+    Raises:
+        EngineError: an id is not in the vocabulary.
+    """
+    constraint = constraint_for(grammar, vocabulary)
+    nodes: list[TraceNode] = []
+    legal = len(ids)
+    for index, token_id in enumerate(ids):
+        if not 0 <= token_id < vocabulary.size:
+            raise EngineError(f"token {index + 1} is #{token_id}, which this vocabulary does not have")
+        allowed = int(np.count_nonzero(constraint.allowed())) if index <= legal else 0
+        if index < legal and not constraint.accept(token_id):
+            legal = index
+        forced = allowed == 1 and index < legal
+        step = unqueried_step(
+            vocabulary, token_id, allowed, constraint.configuration, StepOrigin.REPLAYED, forced=forced
+        )
+        nodes.append(TraceNode(index, index - 1 if index else None, step))
+    path = tuple(range(len(nodes)))
+    illegal = frozenset({legal}) if legal < len(nodes) else frozenset[int]()
+    return Trace(tuple(nodes), path, legal - 1 if legal else None, illegal)

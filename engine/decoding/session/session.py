@@ -14,15 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.compile import CompiledGrammar
+from engine.decoding import candidates
 from engine.decoding.constraints.staged import StagePlan
 from engine.decoding.errors import DeadEndError, EmptyMaskError, FinishedError, NotAllowedError, RemovedError
 from engine.decoding.pipeline_settings import PipelineSettings
-from engine.decoding.sampling import candidates
-from engine.decoding.sampling.sampler import Decision, decide
-from engine.decoding.session.lru import LruCache
-from engine.decoding.session.model_context import ModelContext
-from engine.decoding.session.navigation import put_under, walk
-from engine.decoding.session.replay import KnownLogits
+from engine.decoding.sampler import Decision, decide
+from engine.decoding.session.model_context import LruCache, ModelContext
+from engine.decoding.session.replay import KnownLogits, put_under, walk
 from engine.decoding.session.snapshots import (
     broken_at,
     output_of,

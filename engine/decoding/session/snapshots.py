@@ -10,10 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from engine.decoding import candidates
 from engine.decoding.constraints.staged import StagedConstraint
-from engine.decoding.sampling import candidates
-from engine.decoding.sampling.sampler import Decision
-from engine.decoding.sampling.waterfall import entropy, waterfall
+from engine.decoding.sampler import Decision, entropy, waterfall
 from engine.decoding.session.tree import StepTree
 from engine.decoding.values import EosState, Finish, Position, Step, StepOrigin
 from engine.vocabulary import Vocabulary

@@ -9,9 +9,8 @@ from engine.vocabulary.errors import VocabularyError
 from engine.vocabulary.readers.document import Part, by_id, encoded, highest_id, read_bytes, read_json
 from engine.vocabulary.readers.pieces import read_model
 from engine.vocabulary.readers.ranks import RANKS_LINE, read_ranks, read_tekken
-from engine.vocabulary.readers.token_bytes import spell_byte_level
 from engine.vocabulary.readers.token_table import TokenTable
-from engine.vocabulary.readers.tokenizer_json import read_names, read_tokenizer_json
+from engine.vocabulary.readers.tokenizer_json import read_names, read_tokenizer_json, spell_byte_level
 
 _NAMES = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json")
 _MAX_ID_DIGITS: Final = 12

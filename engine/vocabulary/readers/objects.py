@@ -11,9 +11,8 @@ from engine.vocabulary.errors import VocabularyError
 from engine.vocabulary.readers.files import read_path
 from engine.vocabulary.readers.pieces import read_pieces, read_processor
 from engine.vocabulary.readers.ranks import read_encoding
-from engine.vocabulary.readers.token_bytes import spell_byte_level
 from engine.vocabulary.readers.token_table import TokenTable, check_highest
-from engine.vocabulary.readers.tokenizer_json import read_tokenizer_json
+from engine.vocabulary.readers.tokenizer_json import read_tokenizer_json, spell_byte_level
 
 
 def read_object(tokenizer: Any) -> TokenTable:

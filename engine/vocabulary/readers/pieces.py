@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.vocabulary.errors import VocabularyError
-from engine.vocabulary.readers.token_bytes import byte_fallback
 from engine.vocabulary.readers.token_table import TokenTable
+from engine.vocabulary.readers.tokenizer_json import byte_fallback
 
 if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor

@@ -1,13 +1,167 @@
-"""Reader of Hugging Face's `tokenizer.json`: a model's table of pieces, a decoder, and added tokens."""
+"""Reader of Hugging Face's `tokenizer.json`: a model's table of pieces, a decoder, and added tokens.
+
+A Hugging Face tokenizer decodes an output with a chain of decoders. If every step works on one token at a time, this
+module applies the chain to single tokens. It skips steps that affect only the ends of the text (removing a leading
+space), since a token in the middle keeps its space. A chain that depends on neighbouring tokens defines no bytes per
+token and is rejected.
+
+Source: `tokenizers`, `src/decoders/*.rs` and `src/pre_tokenizers/byte_level.rs`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, Final
 
+from engine.vocabulary.errors import VocabularyError
 from engine.vocabulary.readers.document import Part, by_id, encoded, highest_id
-from engine.vocabulary.readers.token_bytes import is_byte_level, token_bytes_reader
 from engine.vocabulary.readers.token_table import TokenTable
+
+Spell = Callable[[str], bytes]
+_Text = str | bytes
+_Step = Callable[[_Text], _Text]
+
+_MAX_STEPS: Final = 64
+_MAX_REPLACEMENT: Final = 256  # characters of a replacement
+_MAX_TOKEN: Final = 1 << 16
+_BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+_WHY_NOT = {
+    "WordPiece": "it puts blanks between words by rules of its own (WordPiece)",
+    "BPEDecoder": "it marks the ends of words, and drops the last blank (BPEDecoder)",
+    "CTC": "it drops repeated tokens (CTC)",
+}
+
+
+@cache
+def byte_alphabet() -> Mapping[str, int]:
+    """Return the character that GPT-2's byte-level tokenizers use for each byte, as a mapping to bytes."""
+    shown = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    hidden = (byte for byte in range(256) if byte not in set(shown))
+    return {chr(byte): byte for byte in shown} | {chr(256 + index): byte for index, byte in enumerate(hidden)}
+
+
+def spell_byte_level(token: str) -> bytes:
+    """Return the bytes of a byte-level token; a token with characters outside the alphabet is encoded as text."""
+    alphabet = byte_alphabet()
+    try:
+        return bytes([alphabet[char] for char in token])
+    except KeyError:
+        return encoded(token)
+
+
+def byte_fallback(token: str) -> bytes | None:
+    """Return the byte of a token such as `<0x0A>`; None for other tokens."""
+    match = _BYTE.fullmatch(token)
+    return bytes.fromhex(match[1]) if match else None
+
+
+def is_byte_level(document: Part) -> bool:
+    """Return whether a `tokenizer.json` uses the byte-level alphabet."""
+    parts = [*_flatten(document.get("decoder"), "decoders"), *_flatten(document.get("pre_tokenizer"), "pretokenizers")]
+    return any(part.get("type").value == "ByteLevel" for part in parts)
+
+
+def token_bytes_reader(document: Part) -> Spell:
+    """Return the function from tokens to bytes that a `tokenizer.json` defines.
+
+    Raises:
+        VocabularyError: its decoder does not work on one token at a time.
+    """
+    if is_byte_level(document):
+        return spell_byte_level
+    decoders = list(_flatten(document.get("decoder"), "decoders"))
+    if not decoders:
+        raise _refused("it has no decoder, which means a blank between any two tokens")
+    steps = list(_steps(decoders))
+
+    def spell(token: str) -> bytes:
+        text: _Text = token
+        for step in steps:
+            text = step(text)
+            if len(text) > _MAX_TOKEN:
+                raise VocabularyError(
+                    f"this tokenizer cannot be used: its decoder makes more than {_MAX_TOKEN:,} characters of one token"
+                )
+        return encoded(text) if isinstance(text, str) else text
+
+    return spell
+
+
+def _flatten(part: Part, children: str) -> list[Part]:
+    """Return the parts of a decoder in order, flattening nested sequences."""
+    if part.value is None:
+        return []
+    flat: list[Part] = []
+    todo = [part]
+    while todo:
+        current = todo.pop()
+        if current.get("type").text() == "Sequence":
+            todo += reversed(list(current.get(children).optional_items()))
+        else:
+            flat.append(current)
+        if len(flat) + len(todo) > _MAX_STEPS:
+            raise part.refused(f"at most {_MAX_STEPS} steps")
+    return flat
+
+
+def _steps(decoders: list[Part]) -> Iterator[_Step]:
+    fused = False
+    for decoder in decoders:
+        kind = decoder.get("type").text()
+        match kind:
+            case "Metaspace":
+                replaced = decoder.get("replacement")
+                yield _replacing("▁" if replaced.value is None else replaced.text(), " ")
+            case "Replace" if decoder.get("pattern").get("String").value is not None:
+                yield _replacing(decoder.get("pattern").get("String").text(), _replacement(decoder.get("content")))
+            case "ByteFallback":
+                yield _to_byte
+            case "Fuse":
+                fused = True
+            case "Strip" if fused:  # after `Fuse` the step affects only the ends of the whole text
+                pass
+            case "Strip":
+                start, stop = decoder.get("start").count(), decoder.get("stop").count()
+                yield _stripping(decoder.get("content").text(), start, stop)
+            case _:
+                raise _refused(_WHY_NOT.get(kind, f"of its decoder {kind[:40]}, which Turnstile does not know"))
+
+
+def _replacement(part: Part) -> str:
+    text = part.text()
+    if len(text) > _MAX_REPLACEMENT:
+        raise part.refused(f"at most {_MAX_REPLACEMENT} characters")
+    return text
+
+
+def _refused(why: str) -> VocabularyError:
+    return VocabularyError(
+        f"this tokenizer cannot be used for masks: {why}, so its tokens have no bytes of their own;"
+        " choose a model with a byte-level or sentencepiece tokenizer"
+    )
+
+
+def _to_byte(text: _Text) -> _Text:
+    return text if isinstance(text, bytes) else byte_fallback(text) or text
+
+
+def _replacing(old: str, new: str) -> _Step:
+    return lambda text: text.replace(old, new) if isinstance(text, str) and old else text
+
+
+def _stripping(char: str, start: int, stop: int) -> _Step:
+    def strip(text: _Text) -> _Text:
+        if not isinstance(text, str) or not char:
+            return text
+        for _ in range(min(start, len(text))):
+            text = text.removeprefix(char)
+        for _ in range(min(stop, len(text))):
+            text = text.removesuffix(char)
+        return text
+
+    return strip
 
 
 def read_tokenizer_json(document: Mapping[str, Any], file: str = "this tokenizer.json") -> TokenTable:

@@ -10,7 +10,7 @@ from engine.decoding.generate import generate
 from engine.decoding.values import Finish
 from engine.document.codec import decode, encode
 from engine.models import LogitSource, load_model
-from engine.models.catalogue import known_models
+from engine.models.load import known_models
 from engine.source import Severity
 
 EXAMPLES = examples()

@@ -3,7 +3,7 @@
 import json
 
 from app.panes.generation.schema_parts import LONGEST, MOST_PARTS, schema_parts
-from engine.decoding.debugging.schema_locations import SchemaLocations
+from engine.decoding.debugging.rule_events import SchemaLocations
 
 SCHEMA = {
     "properties": {

@@ -32,7 +32,7 @@ from app.workers.export_messages import ExportRequest
 from engine.decoding.values import Chat, EosState, Finish, SamplerSettings
 from engine.grammar.options import CompileOptions
 from engine.matching.explanation import Reason
-from engine.models.errors import ModelError
+from engine.models.source import ModelError
 from engine.models.uniform import UniformSource
 from engine.source import CancelledError, CancelToken
 from engine.source.cancel import check_cancelled

@@ -10,14 +10,14 @@ import pytest
 MODULES = [
     "engine.decoding",
     "engine.decoding.constraints.zones",
-    "engine.decoding.processors.budget",
+    "engine.decoding.processors.grammar_mask",
     "engine.decoding.processors.character_classes",
     "engine.decoding.processors.dfa_table",
     "engine.decoding.processors.grammar_mask",
     "engine.decoding.processors.guide",
     "engine.decoding.processors.pattern",
-    "engine.decoding.processors.pipeline",
-    "engine.decoding.processors.static_mask",
+    "engine.decoding.processors.processor",
+    "engine.decoding.processors.guide",
     "engine.decoding.processors.suppress",
 ]
 

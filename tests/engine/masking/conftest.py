@@ -2,7 +2,7 @@ import pytest
 from real_vocabularies import mistral
 
 import engine
-from engine.masking import jit, loop_kernels
+from engine.masking import jit
 from engine.masking import kernels as interpreted
 from engine.vocabulary import Vocabulary
 
@@ -16,7 +16,7 @@ def kernels():
 
 IMPLEMENTATIONS = {
     "kernels": jit.loaded_kernels,
-    "interpreted": lambda: jit.Kernels(interpreted.walk, loop_kernels.scan_loop, loop_kernels.measure_loop),
+    "interpreted": lambda: jit.Kernels(interpreted.walk, interpreted.scan_loop, interpreted.measure_loop),
     "reference": lambda: None,
 }
 

@@ -7,8 +7,7 @@ import pytest
 import engine
 from engine import Matcher, compile_grammar
 from engine.masking import token_automaton as module
-from engine.masking.mask_cache import MaskCache, mask_cache
-from engine.masking.token_automaton import token_automaton
+from engine.masking.token_automaton import MaskCache, mask_cache, token_automaton
 from engine.vocabulary import Vocabulary
 
 
@@ -93,7 +92,7 @@ def test_the_store_is_bounded(small, monkeypatch):
 
 
 def test_masks_that_only_hash_alike_are_not_mixed_up(monkeypatch):
-    monkeypatch.setattr("engine.masking.mask_cache.hash", lambda content: 7, raising=False)
+    monkeypatch.setattr("engine.masking.token_automaton.hash", lambda content: 7, raising=False)
     shared = MaskCache()
     one, two = (shared.share(np.array([value], np.uint32)) for value in (1, 2))
     assert (one[0], two[0]) == (1, 2)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from engine.models import ModelError
-from engine.models.cache import cache_folder, install, temporary_folder
+from engine.models.downloads import cache_folder, install, temporary_folder
 
 
 def test_the_cache_follows_the_variable(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.models.fetch_process import bytes_under, run_child
+from engine.models.downloads import bytes_under, run_child
 from engine.source import CancelledError, CancelToken
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.models import ModelError, hub, known_models, load_model
-from engine.models.fetch_process import ChildResult
+from engine.models.downloads import ChildResult
 from engine.source import CancelledError, CancelToken
 
 

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from engine.models import ModelError, known_models, load_model, smollm2
-from engine.models.cache import cache_folder
-from engine.models.fetch_process import ChildResult
+from engine.models.downloads import ChildResult, cache_folder
 from engine.source import CancelledError, CancelToken
 
 Child = Callable[..., ChildResult]

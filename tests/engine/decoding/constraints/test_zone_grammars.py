@@ -9,7 +9,7 @@ from random_model import RandomModel
 
 from engine import Vocabulary, compile_grammar
 from engine.decoding import Finish, SamplerSettings
-from engine.decoding.constraints.zone_grammars import ZoneGrammars
+from engine.decoding.constraints.zones import ZoneGrammars
 from engine.decoding.errors import ZoneError
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import Afterwards, OtherZone, PipelineSettings, Strategy, ZoneSettings

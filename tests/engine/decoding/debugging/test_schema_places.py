@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from engine.decoding.debugging.schema_locations import SchemaLocations
+from engine.decoding.debugging.rule_events import SchemaLocations
 
 SCHEMA = SchemaLocations(
     json.dumps(

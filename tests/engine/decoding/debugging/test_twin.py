@@ -2,7 +2,7 @@ import pytest
 from random_model import RandomModel
 
 from engine.compile import compile_grammar
-from engine.decoding.debugging.baseline import diverges_at, run_baseline
+from engine.decoding.generate import diverges_at, run_baseline
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import Finish, SamplerSettings
 from engine.source import CancelledError, CancelToken

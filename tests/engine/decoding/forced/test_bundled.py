@@ -10,9 +10,9 @@ import torch
 from engine.compile import compile_grammar
 from engine.decoding import Finish, SamplerSettings
 from engine.decoding.forced.encodings import asking, compare
-from engine.decoding.forced.generation import generate_fast_forward
 from engine.decoding.forced.lattice import Lattice
 from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
+from engine.decoding.generate import generate_fast_forward
 from engine.decoding.pipeline_settings import Strategy
 from engine.matching import Matcher
 from engine.models import LogitSource, load_model

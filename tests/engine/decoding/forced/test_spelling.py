@@ -13,7 +13,7 @@ from engine.decoding.forced.tokenizer_encoding import (
     whole_characters,
 )
 from engine.matching import Matcher
-from engine.models.errors import ModelError
+from engine.models.source import ModelError
 from engine.vocabulary import Vocabulary
 
 PIECES = ["<s>", "J", "o", "h", "n", "hn", "ohn", "John", '"', '":', " ", ":", " 2", "2", "0", "20", "\n", "é"]

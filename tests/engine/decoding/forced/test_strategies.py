@@ -13,14 +13,13 @@ from engine.decoding import Finish, PipelineSettings, SamplerSettings
 from engine.decoding.errors import DeadEndError
 from engine.decoding.forced.encodings import asking
 from engine.decoding.forced.fast_forward import FastForward
-from engine.decoding.forced.generation import CountedSource, generate_fast_forward
 from engine.decoding.forced.strategies import fast_forward_tokens
-from engine.decoding.generate import generate
+from engine.decoding.generate import CountedSource, generate, generate_fast_forward
 from engine.decoding.pipeline_settings import Strategy
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import StepOrigin
 from engine.matching import Matcher
-from engine.models.errors import ModelError
+from engine.models.source import ModelError
 from engine.vocabulary import Vocabulary
 
 PEOPLE = r'\{"name":"(John|Paul)","age":(20|30)\}'

@@ -21,7 +21,7 @@ from engine.decoding.errors import DeadEndError
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.processors import Context, Pipeline
-from engine.decoding.processors.budget import TokenBudget
+from engine.decoding.processors.grammar_mask import TokenBudget
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import Finish, SamplerSettings
 from engine.grammar.print_gbnf import print_gbnf

@@ -13,10 +13,9 @@ from random_model import RandomModel
 import resources
 from engine import Vocabulary, compile_grammar
 from engine.decoding.forced.fast_forward import FastForward
-from engine.decoding.forced.generation import generate_fast_forward
-from engine.decoding.generate import generate
+from engine.decoding.generate import generate, generate_fast_forward
 from engine.decoding.pipeline_settings import PipelineSettings, Strategy
-from engine.decoding.processors.budget import TokenBudget
+from engine.decoding.processors.grammar_mask import TokenBudget
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import SamplerSettings
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.decoding.sampling import candidates
-from engine.decoding.sampling.sampler import decide
+from engine.decoding import candidates
+from engine.decoding.sampler import decide
 from engine.decoding.values import SamplerSettings
 from engine.vocabulary import Vocabulary
 

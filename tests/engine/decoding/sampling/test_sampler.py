@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.decoding.processors import log_sum_exp, softmax
-from engine.decoding.sampling.sampler import decide
+from engine.decoding.sampler import decide
 from engine.decoding.values import SamplerSettings
 from engine.source import InvariantError
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.decoding.processors import softmax
-from engine.decoding.sampling.sampler import decide
-from engine.decoding.sampling.waterfall import entropy, waterfall
+from engine.decoding.sampler import decide, entropy, waterfall
 from engine.decoding.values import SamplerSettings
 
 SETTINGS = SamplerSettings(repetition_penalty=1.3, temperature=0.7, top_k=5, top_p=0.9, min_p=0.05)

@@ -3,7 +3,7 @@ import pytest
 from engine.compile import compile_grammar
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.session import DecodeSession
-from engine.decoding.session.imported_output import imported_trace
+from engine.decoding.session.replay import imported_trace
 from engine.decoding.values import StepOrigin
 from engine.models.uniform import UniformSource
 from engine.source import EngineError

@@ -6,7 +6,7 @@ import pytest
 from random_model import RandomModel
 
 from engine import Vocabulary, compile_grammar
-from engine.decoding.sampling.candidates import TOP
+from engine.decoding.candidates import TOP
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import SamplerSettings, TopTokens
 from engine.source import InvariantError

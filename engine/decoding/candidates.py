@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from engine.decoding.processors import Logits
 from engine.decoding.processors.logits import below_kth_best, kth_best
-from engine.decoding.sampling.sampler import Decision
+from engine.decoding.sampler import Decision
 from engine.decoding.values import Candidate, TopToken, TopTokens
 from engine.vocabulary import Vocabulary
 

@@ -1,1 +1,0 @@
-"""Completion budgets: the number of tokens that an ending needs."""

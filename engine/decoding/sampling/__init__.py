@@ -1,1 +1,0 @@
-"""One decision: the model's distribution, the effect of mask and sampler, and its display."""
