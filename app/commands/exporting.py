@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.display_text import count
 from app.session import Notification, Session
-from app.workers.sharing import ShareAnswer
+from app.workers.decode_messages import ShareAnswer
 
 if TYPE_CHECKING:
     from app.dialogs.export_dialog import ExportDialog

@@ -41,7 +41,7 @@ from app.theme.labels import Label
 from app.theme.plain_text import plain_text
 from app.widgets.banner import Banner, BannerSeverity
 from app.workers.export_messages import ExportAnswer, ExportEntry, ExportList, ExportOptionsMessage, PreviewFile
-from app.workers.messages import Failed
+from app.workers.protocol import Failed
 
 _NAME: Final = Qt.ItemDataRole.UserRole
 _GOOD_NAME: Final = re.compile("[a-z][a-z0-9_-]{0,59}")

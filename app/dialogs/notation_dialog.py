@@ -35,8 +35,8 @@ from app.theme.buttons import push_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
 from app.workers.compile_messages import CompileRequest
-from app.workers.convert_messages import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
-from app.workers.messages import Failed
+from app.workers.judge_messages import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
+from app.workers.protocol import Failed
 from engine.source import Diagnostic, Severity, SourceText
 
 _DELAY_MS = 250  # of options: a number is typed digit by digit

@@ -36,7 +36,7 @@ from app.theme.labels import Label
 from app.widgets.announce import announce
 from app.widgets.banner import Banner, BannerSeverity
 from app.widgets.rich_text import prose, words
-from app.workers.replaying import ReplayAnswer, ReplayQuestion
+from app.workers.decode_messages import ReplayAnswer, ReplayQuestion
 from engine.diagnosis.verdicts.token_ids_text import ids_of
 from engine.diagnosis.verdicts.verdict import ReplayedToken, ReplayedTokenState, Verdict, VerdictOutcome
 from engine.document.saved_traces import SavedTrace, read_saved_trace

@@ -22,8 +22,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.jobs.link import WorkerLink
 from app.workers.loop import Handler
-from app.workers.messages import Cancelled, Failed
-from app.workers.protocol import Began, Cancel, Reply, Submit
+from app.workers.protocol import Began, Cancel, Cancelled, Failed, Reply, Submit
 from engine.source.number_format import duration
 
 _log = logging.getLogger(__name__)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from app.panes.editor.reference import ReferencePage
     from app.panes.probabilities import ProbabilitiesPane
     from app.panes.test_strings import StringTestsPane
-    from app.workers.convert_messages import GenerateAnswer
+    from app.workers.judge_messages import GenerateAnswer
 
 _GENERATION = "generation"  # the page that is open beside the candidates
 _COVERAGE, _OF_GENERATED = "coverage", b"generated"  # what it counts

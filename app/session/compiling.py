@@ -28,7 +28,7 @@ from app.workers.compile_messages import (
     StackRequest,
 )
 from app.workers.export_messages import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
-from app.workers.messages import Failed
+from app.workers.protocol import Failed
 from engine.source import Severity, SourceText
 
 if TYPE_CHECKING:

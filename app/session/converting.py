@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.jobs import JobGroup
 from app.session.compiling import CompiledGrammarView, Compiling
-from app.workers.convert_messages import (
+from app.workers.judge_messages import (
     ConvertAnswer,
     ConvertRequest,
     GenerateAnswer,
@@ -20,7 +20,7 @@ from app.workers.convert_messages import (
     ReadAnswer,
     ReadRequest,
 )
-from app.workers.messages import Failed
+from app.workers.protocol import Failed
 
 
 class Converting(QObject):

@@ -30,6 +30,7 @@ from app.workers.decode_messages import (
     GoTo,
     Lookup,
     OpenModel,
+    OpenOutput,
     PipelineRefused,
     Restart,
     RestoreTrace,
@@ -40,14 +41,13 @@ from app.workers.decode_messages import (
     SetPipeline,
     SetPrompt,
     SetSampler,
+    ShareTrace,
     StepOnce,
     Take,
     Why,
 )
 from app.workers.forced_messages import MeasureStrategies
-from app.workers.messages import Failed
-from app.workers.replaying import OpenOutput
-from app.workers.sharing import ShareTrace
+from app.workers.protocol import Failed
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace

@@ -15,11 +15,17 @@ from app.jobs import JobGroup
 from app.session.compiling import CompiledGrammarView
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import (
+    AssessAnswer,
+    AssessOutput,
     DecodeView,
     Lookup,
     LookupAnswer,
     ManyAnswer,
+    ReplayAnswer,
+    ReplayOutput,
+    ReplayQuestion,
     SampleMany,
+    ShareAnswer,
     TokensAnswer,
     TokensRequest,
     Why,
@@ -39,8 +45,6 @@ from app.workers.forced_messages import (
     SpellingsAnswer,
     StrategiesAnswer,
 )
-from app.workers.replaying import AssessAnswer, AssessOutput, ReplayAnswer, ReplayOutput, ReplayQuestion
-from app.workers.sharing import ShareAnswer
 
 
 class ForcedQueries(QObject):

@@ -25,14 +25,21 @@ from app.session.decoding import Decoding, grammar_prefix
 from app.session.queries import ForcedQueries
 from app.session.test_runs import StringTestRuns
 from app.workers.compile_messages import CompileRequest
-from app.workers.decode_messages import DecodeView, OpenModel, RestoreTrace, RunBaseline, SampleMany, SetGrammar
+from app.workers.decode_messages import (
+    DecodeView,
+    OpenModel,
+    RestoreTrace,
+    RunBaseline,
+    SampleMany,
+    SetGrammar,
+    ShareTrace,
+)
 from app.workers.export_messages import ExportRequest
 from app.workers.forced_messages import CompareSpellings, ListIndex, MeasureStrategies
 from app.workers.handlers import compile_handler, judge_handler, layout_handler
 from app.workers.handlers import decode_handler as usual_decode_handler
 from app.workers.loop import Handler
-from app.workers.messages import Failed, Progress
-from app.workers.sharing import ShareTrace
+from app.workers.protocol import Failed, Progress
 from engine.decoding.values import Finish, Position
 
 _GRACE_MS = 200

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import engine.compile.compiler  # noqa: F401 - see `warm`
 from app.graph.match.folding import fold
 from app.graph.match.regions import FOLDED_BEYOND, regions_of
 from app.graph.match.rules import RuleCharts, charts_of
@@ -20,20 +20,33 @@ from app.workers.compile_messages import (
     FormatRequest,
     NeighbourhoodAnswer,
     NeighbourhoodRequest,
+    OpenFrame,
+    OpenStack,
     StackAnswer,
     StackRequest,
 )
 from app.workers.export_messages import ExportRequest, ListExports
 from app.workers.exporting import export, list_exports
+from engine.automata.byte_automaton import DEAD
+from engine.automata.labels import label
+from engine.automata.nfa.lazy_automaton import LazyAutomaton
+from engine.automata.rtn.rule_tracker import RuleTracker
+from engine.compile import compile_grammar
+from engine.notations.json_schema.json_tree import read_json
+from engine.notations.json_schema.pointers import pointers
 from engine.source import CancelToken, Diagnostic, GrammarError, LimitExceededError, Severity, Span
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from app.workers.loop import Emit
     from engine.automata.dfa.dfa import ByteDfa
+    from engine.automata.nfa.stack_listing import StackFrame
     from engine.automata.rtn.rule_automata import RuleAutomata
     from engine.automata.rtn.rule_positions import RulePositions
-    from engine.automata.rtn.rule_tracker import RuleTracker
     from engine.compile import CompiledGrammar
+    from engine.source import SourceText
+
 
 MATERIALISE_STATES = 20_000  # beyond, the minimal automaton is not computed at all
 DRAWN_STATES = 4_000  # beyond, the window gets the surroundings of the live state instead
@@ -77,7 +90,6 @@ class CompileHandler:
         raise TypeError(f"the compile group does not know {type(request).__name__}")
 
     def _grammar_of(self, request: CompileRequest, cancel: CancelToken) -> CompiledGrammar:
-        from engine.compile import compile_grammar
 
         if self._grammar is None or self._request != request:
             # A text that does not compile keeps the last good grammar: the window still shows it.
@@ -117,8 +129,6 @@ class CompileHandler:
 
         Grammars with token elements are not tracked, since an output does not say which tokens were taken as a whole.
         """
-        from engine.automata.rtn.rule_tracker import RuleTracker
-
         if not grammar.has_rules and grammar.notation != "json_schema":
             return None, ""
         try:
@@ -163,7 +173,6 @@ class CompileHandler:
         return NeighbourhoodAnswer(request.compiled.revision, dfa, fold(dfa), rule_positions)
 
     def _stack_answer(self, request: StackRequest, cancel: CancelToken) -> StackAnswer:
-        from app.workers.stack_report import stack_report
 
         grammar = self._grammar_of(request.compiled, cancel)
         stacks, more = stack_report(grammar, request.output)
@@ -216,3 +225,76 @@ def _drawable(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[ByteDfa, s
         size = "Its states take too much work to compute"
     surroundings = grammar.neighbourhood(b"", radius=RADIUS, limit=NODES)
     return surroundings, f"{size}: drawn around the live one only"
+
+
+MOST_STACKS = 20
+_HOLDERS = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
+_WIDTH = 60
+
+
+def stack_report(grammar: CompiledGrammar, output: bytes) -> tuple[tuple[OpenStack, ...], int]:
+    """Return the stacks after a text, and how many more there are at least; none if no match begins with it."""
+    automaton = grammar.automaton
+    configuration = automaton.run(automaton.start, output)
+    if configuration == DEAD:
+        return (), 0
+    # One more than is listed: the stacks beyond the limit come as one.
+    parts = automaton.split_stacks(configuration, MOST_STACKS + 1)
+    found = list(dict.fromkeys(stack for part in parts[:MOST_STACKS] for stack in _stacks(grammar, part)))
+    return tuple(found[:MOST_STACKS]), max(0, len(parts) - MOST_STACKS) + len(found[MOST_STACKS:])
+
+
+def _stacks(grammar: CompiledGrammar, configuration: int) -> tuple[OpenStack, ...]:
+
+    automaton = grammar.automaton
+    expects = [label(ranges, _WIDTH)] if (ranges := tuple(automaton.expected(configuration))) else []
+    expects += [grammar.source.excerpt(tokens.span) for tokens in automaton.token_sets(configuration)]
+    expected, may_end = " ".join(expects), automaton.accepts(configuration)
+    if isinstance(automaton, LazyAutomaton) and grammar.notation == "gbnf":
+        listed = automaton.stacks(configuration, 1).stacks
+        frames = _frames(listed[0].frames if listed else ())
+        return (OpenStack(frames, expected, may_end, listed[0].left_out if listed else 0),)
+    position_frames = _position_frames(grammar, configuration)
+    return tuple(OpenStack(frames, expected, may_end) for frames in position_frames or [()])
+
+
+def _frames(frames: Sequence[StackFrame]) -> tuple[OpenFrame, ...]:
+    return tuple(OpenFrame(frame.rule, frame.spans, frame.may_end) for frame in reversed(frames))
+
+
+def _position_frames(grammar: CompiledGrammar, configuration: int) -> list[tuple[OpenFrame, ...]]:
+    """List the positions of a grammar without rules: the parts of a pattern, or of a schema, that may come next."""
+    spans = grammar.automaton.spans(configuration)
+    if grammar.notation != "json_schema":
+        return [(OpenFrame(grammar.source.excerpt(span), (span,)),) for span in spans]
+    found = [
+        _schema_frames(grammar.source, pointer, span) for span in spans for pointer in pointers(grammar.source, [span])
+    ]
+    if found or grammar.automaton.accepts(configuration):
+        return found
+    root = _schemas(grammar.source.text).get("")  # nothing is read yet, or white space at the root
+    return [(OpenFrame("#", () if root is None else (root,)),)]
+
+
+def _schema_frames(source: SourceText, pointer: str, span: Span) -> tuple[OpenFrame, ...]:
+    """Return the frame of a position in a schema, and those of the schemas around it, the innermost first."""
+    known, parts = _schemas(source.text), pointer.split("/")
+    outer = ("/".join(parts[:length]) for length in range(len(parts) - 1, 0, -1))
+    frames = [OpenFrame(f"#{name}", (known[name],)) for name in outer if name in known]
+    return (OpenFrame(f"#{pointer}", (span,)), *frames)
+
+
+@lru_cache(maxsize=2)
+def _schemas(text: str) -> dict[str, Span]:
+    """Return the first character of each object that may be a schema, by pointer; not of keywords with several."""
+    found: dict[str, Span] = {}
+    pending = [(read_json(text), "", True)]
+    while pending:
+        value, pointer, is_schema = pending.pop()
+        if is_schema and value.members:
+            found[pointer] = Span(value.span.start, value.span.start + 1)
+        for name, member in value.members.items():
+            below = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
+            pending.append((member, below, not (is_schema and name in _HOLDERS)))
+        pending += ((item, f"{pointer}/{index}", True) for index, item in enumerate(value.items))
+    return found

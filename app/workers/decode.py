@@ -30,6 +30,7 @@ import engine
 import engine.decoding.generate
 import engine.models
 from app.workers.decode_messages import (
+    AssessOutput,
     Back,
     Begin,
     DecodeView,
@@ -37,11 +38,12 @@ from app.workers.decode_messages import (
     Force,
     GoTo,
     Lookup,
-    LookupAnswer,
     ModelSummary,
     OpenModel,
+    OpenOutput,
     PipelineRefused,
     RefusedStage,
+    ReplayOutput,
     Restart,
     RestoreTrace,
     RunBaseline,
@@ -51,6 +53,7 @@ from app.workers.decode_messages import (
     SetPipeline,
     SetPrompt,
     SetSampler,
+    ShareTrace,
     StepOnce,
     Take,
     TokensRequest,
@@ -58,24 +61,40 @@ from app.workers.decode_messages import (
     WhyAnswer,
 )
 from app.workers.export_messages import ExportAnswer, ExportRequest
-from app.workers.exporting import export, sentence
+from app.workers.exporting import export
 from app.workers.forced import ForcedHandler
 from app.workers.forced_messages import ForcedRequest
-from app.workers.queries import many_of, shown_prompt, summary_of, why
-from app.workers.replaying import AssessOutput, OpenOutput, ReplayOutput, assess_output, replay_output
-from app.workers.rule_events import MOST_VERDICTS, RuleWatcher, breakpoint_for, force, twins_of, verdict_on
-from app.workers.sharing import ShareTrace, share
-from app.workers.token_view import tokens_at
+from app.workers.protocol import sentence
+from app.workers.queries import (
+    assess_output,
+    baseline_of,
+    breakpoint_for,
+    force,
+    look_up,
+    many_of,
+    replay_output,
+    share,
+    shown_prompt,
+    summary_of,
+    tokens_at,
+    why,
+)
+from app.workers.rule_events import RuleWatcher
 from app.workers.trace_codec import SENDER
+from engine.compile import compile_grammar
+from engine.decoding.constraints.staged import unfit_stages
+from engine.decoding.errors import NotAllowedError, RemovedError
 from engine.decoding.pipeline_settings import PipelineSettings
+from engine.decoding.session import DecodeSession
+from engine.decoding.session.replay import imported_trace
 from engine.decoding.values import DEFAULT_MAX_TOKENS, ArchivedBranch, Chat, Finish, Position, SamplerSettings, Trace
+from engine.models import load_model
 from engine.source import CancelledError, CancelToken, EngineError
 from engine.vocabulary import VocabularyError
 
 if TYPE_CHECKING:
     from app.workers.loop import Emit
     from engine.compile import CompiledGrammar
-    from engine.decoding.session import DecodeSession
     from engine.models import LogitSource
 
 _MOVES = (SetGrammar, Begin, SetPrompt, Take, Force, Back, Restart, GoTo, OpenOutput, RestoreTrace)
@@ -87,7 +106,6 @@ NO_MODEL = "No model is loaded yet; choose one from the model menu"
 
 
 def _load(spec: str, cancel: CancelToken) -> LogitSource:
-    from engine.models import load_model
 
     return load_model(spec, cancel=cancel)
 
@@ -229,11 +247,9 @@ class DecodeHandler:
             case Why(token_id):
                 return why(session, token_id)
             case Lookup(text):
-                found = session.lookup(text)
-                verdicts = tuple(verdict_on(session, one.token_id) for one in found[:MOST_VERDICTS])
-                return LookupAnswer(text, found, verdicts)
+                return look_up(session, text)
             case RunBaseline():
-                for answer in twins_of(session, cancel):
+                for answer in baseline_of(session, cancel):
                     emit(answer)
                 return answer
             case FindBreakpoint(offset):
@@ -284,8 +300,6 @@ class DecodeHandler:
         self, session: DecodeSession, settings: PipelineSettings
     ) -> tuple[PipelineSettings, tuple[RefusedStage, ...]]:
         """Return the settings with the unfitting stages replaced by the active ones, and the refused stages."""
-        from engine.decoding.constraints.staged import unfit_stages
-
         unfit = unfit_stages(settings, session.grammar, session.model.vocabulary)
         refused = tuple(RefusedStage(stage, sentence(error)) for stage, error in unfit.items())
         before = PipelineSettings() if self._pipeline_error else self._pipeline
@@ -329,7 +343,6 @@ class DecodeHandler:
         return ArchivedBranch(summary.name, session.prompt, steps) if steps else None
 
     def _open_model(self, spec: str, cancel: CancelToken) -> DecodeView:
-        from engine.decoding.session import DecodeSession
 
         try:
             model = self._loader(spec, cancel)
@@ -355,7 +368,6 @@ class DecodeHandler:
             return self._view(archived=archived)
 
     def _set_grammar(self, request: SetGrammar, cancel: CancelToken) -> DecodeView:
-        from engine.compile import compile_grammar
 
         grammar = compile_grammar(request.notation, request.text, request.options, cancel=cancel)
         note = ""
@@ -373,15 +385,12 @@ class DecodeHandler:
 
     def _open_output(self, session: DecodeSession, ids: tuple[int, ...]) -> DecodeView:
         """Replace the trace by a pasted output; the old trace is kept as an archived branch."""
-        from engine.decoding.session.replay import imported_trace
-
         trace = imported_trace(ids, session.language, session.model.vocabulary)
         archived = self._shown_branch()
         session.restore(trace)
         return self._view(archived=archived)
 
     def _take(self, session: DecodeSession, request: Take | Force) -> DecodeView | WhyAnswer:
-        from engine.decoding.errors import NotAllowedError, RemovedError
 
         if isinstance(request, Force):
             return self._view(note=force(session, request.token_id))

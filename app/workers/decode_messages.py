@@ -22,6 +22,10 @@ from engine.decoding.values import (
 )
 
 if TYPE_CHECKING:
+    from app.workers.compile_messages import CompileRequest
+    from engine.diagnosis.verdicts.verdict import Verdict
+    from engine.document.content import DocumentFile
+    from engine.document.saved_traces import SavedTrace
     from engine.grammar.options import CompileOptions
     from engine.matching.explanation import Explanation
 
@@ -378,3 +382,101 @@ class ManyAnswer:
     outcomes: tuple[SampleOutcome, ...]
     total: int
     done: bool
+
+
+# --- pasted outputs and shared traces --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ShareTrace:
+    """Write a trace as a page.
+
+    Attributes:
+        path: the file.
+        work: the shared parts of the document; without its trace if the worker's own is shared.
+        is_own: whether the worker's own trace is shared.
+    """
+
+    path: str
+    work: DocumentFile
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShareAnswer:
+    """What was written, or one sentence that says why nothing was.
+
+    Attributes:
+        path: the file.
+        size: in bytes.
+        steps: the number of steps of all branches.
+    """
+
+    path: str
+    size: int = 0
+    steps: int = 0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayQuestion:
+    """An output to judge.
+
+    Attributes:
+        text: the output; ignored if there are ids or a saved trace.
+        saved: the output as it was saved with its tokens.
+        ids: the output as token ids of the loaded model; None if it is text.
+        budget: the number of tokens; None if unknown.
+        finish: one of `engine.diagnosis.verdicts.verdict.FINISHES`, or empty.
+    """
+
+    text: str = ""
+    ids: tuple[int, ...] | None = None
+    saved: SavedTrace | None = None
+    budget: int | None = None
+    finish: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayOutput:
+    """Judge an output under the current grammar of the editor, even if that has errors."""
+
+    compiled: CompileRequest
+    question: ReplayQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayAnswer:
+    """The verdict, and the name of the model whose tokens it uses; or one sentence that says why there is none."""
+
+    question: ReplayQuestion
+    verdict: Verdict | None = None
+    tokens_of: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenOutput:
+    """Make an output the current trace as if it had been generated; the model is not called."""
+
+    ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AssessOutput:
+    """Compute the distance from the session's position to the end, and why it ended if it did."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssessAnswer:
+    """The verdict on the output so far, against the budget.
+
+    Attributes:
+        at: the current step of the session; None at the start.
+        count: the number of steps.
+        verdict: on the output so far.
+    """
+
+    at: int | None
+    count: int
+    verdict: Verdict

@@ -13,7 +13,6 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from app.workers.exporting import sentence
 from app.workers.forced_messages import (
     CompareSpellings,
     FindForced,
@@ -32,19 +31,30 @@ from app.workers.forced_messages import (
     StrategyRow,
     TokenRunRow,
 )
+from app.workers.protocol import sentence
+from engine.compile import compile_grammar
+from engine.decoding.forced.encodings import asking, spellings
+from engine.decoding.forced.fast_forward import FastForward, forced_here, json_read
+from engine.decoding.forced.lattice import Lattice
+from engine.decoding.forced.merging import forced_runs, forced_tokens, merge_forced, token_runs
+from engine.decoding.forced.strategies import forced_run
+from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
+from engine.decoding.generate import generate_fast_forward
 from engine.decoding.pipeline_settings import Strategy
+from engine.matching import Matcher
+from engine.models.source import CachedSource
+from engine.models.tokenizer_spelling import speller_of
 from engine.source import CancelToken, EngineError
+from engine.vocabulary.visible import visible
 
 if TYPE_CHECKING:
     from app.workers.loop import Emit
     from engine.automata.dfa.dfa import ByteDfa
     from engine.compile import CompiledGrammar
     from engine.decoding.forced.encodings import Ask
-    from engine.decoding.forced.fast_forward import FastForward
     from engine.decoding.forced.values import Encodings, FastForwardGeneration, Path
     from engine.decoding.processors.logits import Logits
     from engine.decoding.session import DecodeSession
-    from engine.matching import Matcher
 
 MOST_STATES = 5_000
 MOST_RUNS = 500
@@ -95,8 +105,6 @@ class ForcedHandler:
         """
         match request:
             case FindForcedHere():
-                from engine.decoding.forced.fast_forward import forced_here
-
                 return ForcedHereAnswer(session.trace.current, forced_here(session))
             case MeasureStrategies():
                 return _measured(session, cancel, emit)
@@ -108,7 +116,6 @@ class ForcedHandler:
                 return self._index(session, revision, cancel)
 
     def _fast_forward_of(self, session: DecodeSession) -> FastForward:
-        from engine.decoding.forced.fast_forward import FastForward
 
         known, strategy = self._fast_forward, session.pipeline.forced
         if known is None or known[0] is not session or known[1] is not strategy:
@@ -126,10 +133,6 @@ class ForcedHandler:
     # ------------------------------------------------------------------ lists
 
     def _forced(self, session: DecodeSession, revision: int, cancel: CancelToken) -> ForcedAnswer:
-        from engine.decoding.forced.lattice import Lattice
-        from engine.decoding.forced.merging import forced_runs, forced_tokens, merge_forced, token_runs
-        from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
-        from engine.models.tokenizer_spelling import speller_of
 
         dfa, form, why_not, can_close = self._drawn(session, cancel)
         if dfa is None:
@@ -212,8 +215,6 @@ class ForcedHandler:
     # ------------------------------------------------------------------ spellings
 
     def _compared(self, session: DecodeSession, request: CompareSpellings, cancel: CancelToken) -> SpellingsAnswer:
-        from engine.decoding.forced.encodings import spellings
-        from engine.models.tokenizer_spelling import speller_of
 
         found = self._run_start(session, request, cancel)
         if isinstance(found, str):
@@ -236,14 +237,6 @@ class ForcedHandler:
         self, session: DecodeSession, request: CompareSpellings, cancel: CancelToken
     ) -> tuple[Matcher, bytes, Ask] | str:
         """Return a matcher at the begin of a run, the run, and a logits function; or why there is none."""
-        from engine.decoding.forced.encodings import asking
-        from engine.decoding.forced.fast_forward import json_read
-        from engine.decoding.forced.lattice import Lattice
-        from engine.decoding.forced.strategies import forced_run
-        from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
-        from engine.matching import Matcher
-        from engine.models.tokenizer_spelling import speller_of
-
         if request.before is None:
             here = session.matcher()
             run = b"" if here is None or session.finish is not None else forced_run(here, json_read(session))
@@ -291,8 +284,6 @@ def _spellings_answer(session: DecodeSession, request: CompareSpellings, encodin
 
 
 def _measured(session: DecodeSession, cancel: CancelToken, emit: Emit) -> StrategiesAnswer:
-    from engine.decoding.generate import generate_fast_forward
-    from engine.models.source import CachedSource
 
     if session.grammar is None:
         return StrategiesAnswer((), len(Strategy), "no grammar has compiled yet")
@@ -335,7 +326,6 @@ def _row(result: FastForwardGeneration) -> StrategyRow:
 
 
 def _compact(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[CompiledGrammar, str]:
-    from engine.compile import compile_grammar
     from engine.export import NumberSpelling, to_gbnf
 
     try:
@@ -376,7 +366,6 @@ def _shortest_texts(dfa: ByteDfa) -> dict[int, bytes]:
 
 
 def _token_texts(session: DecodeSession, ids: tuple[int, ...] | list[int]) -> tuple[str, ...]:
-    from engine.vocabulary.visible import visible
 
     vocabulary = session.model.vocabulary
     return tuple(

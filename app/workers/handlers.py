@@ -24,7 +24,7 @@ def decode_handler() -> Handler:
 
 def judge_handler() -> Handler:
     """Create the handler that judges test strings and converts grammars."""
-    from app.workers.test_runner import StringTestHandler
+    from app.workers.judge import StringTestHandler
 
     return StringTestHandler()
 

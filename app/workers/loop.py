@@ -20,8 +20,7 @@ from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
 from app.diagnostic_log import LogFile
-from app.workers.messages import Cancelled, Failed, Progress
-from app.workers.protocol import Began, Cancel, Message, Reply, Sealed
+from app.workers.protocol import Began, Cancel, Cancelled, Failed, Message, Progress, Reply, Sealed
 from engine.source import CancelledError, CancelToken
 
 _log = logging.getLogger(__name__)

@@ -1,10 +1,44 @@
-"""The messages in the pipe between the window and a worker process: commands and replies."""
+"""The messages that all worker processes share: commands and replies in the pipe, progress and failures.
+
+All messages between the window and its workers are frozen and picklable, and importing them loads neither torch nor
+numpy. A request contains everything that its work needs, so that no lock is ever held; its answer carries the revision
+that it was computed for, so that a late one is dropped.
+
+The requests and answers of the groups are in `compile_messages`, `decode_messages`, `forced_messages`,
+`judge_messages` and `export_messages`; those of the layout group in `app.graph.layout.types`, which does not import Qt
+either.
+"""
 
 from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from engine.source import EngineError
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The progress of a job; `total` is None if it is unknown."""
+
+    what: str
+    done: int
+    total: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A request failed in a way that its handler does not expect: a bug, with its traceback."""
+
+    summary: str
+    traceback: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """A request was cancelled before it had an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +96,9 @@ class Reply:
 
 
 Message = Began | Reply
+
+
+def sentence(error: EngineError) -> str:
+    """Return an error's text as a sentence that begins with a capital letter."""
+    text = str(error) or type(error).__name__
+    return text[0].upper() + text[1:]

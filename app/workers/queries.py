@@ -1,27 +1,176 @@
-"""Queries of the decode group: the model summary, the prompt, explanations of tokens, and many seeds."""
+"""Work of the decode group beside its session: queries about it, replays of pasted outputs, and shared pages."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.workers.decode_messages import ManyAnswer, ModelSummary, WhyAnswer
-from app.workers.messages import Progress
-from engine.source import CancelToken
+import msgspec
+
+from app.workers.decode_messages import (
+    AssessAnswer,
+    BaselineAnswer,
+    BreakpointAnswer,
+    LookupAnswer,
+    ManyAnswer,
+    ModelSummary,
+    ReplayAnswer,
+    ReplayOutput,
+    ShareAnswer,
+    ShareTrace,
+    TokensAnswer,
+    TokensRequest,
+    TokensTo,
+    WhyAnswer,
+)
+from app.workers.protocol import Progress, sentence
+from engine.compile import compile_grammar
+from engine.decoding.constraints.zones import ZoneGrammars
+from engine.decoding.debugging.breakpoint_positions import breakpoint_at
+from engine.decoding.generate import run_baseline, sample_many
+from engine.decoding.values import Finish, StepOrigin
+from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_saved, replay_text, verdict_on_error
+from engine.document.content import GrammarPart
+from engine.matching import Matcher
+from engine.matching.byte_descriptions import byte_name, byte_prose
+from engine.matching.explanation import Explanation, Reason
+from engine.matching.token_groups import by_first_byte, token_groups
+from engine.models.tokenizer_spelling import speller_of
+from engine.models.uniform import UniformSource
+from engine.source import CancelledError, CancelToken, EngineError, GrammarError
+from engine.vocabulary.visible import visible
 
 if TYPE_CHECKING:
     from app.workers.loop import Emit
+    from engine.compile import CompiledGrammar
     from engine.decoding.session import DecodeSession
+    from engine.matching.token_groups import TokenGroup
     from engine.models import LogitSource
 
 PROMPT_TOKENS = 512  # the window summarises the others
+_BASELINE_STEPS = 4  # of a baseline run between two answers: the window need not draw each
+_MOST_VERDICTS = 64
+_LONGEST_EXPECTATION = 80  # characters
+_NOTHING_READ = "nothing is read at this place: put the cursor on a part of the grammar that reads text"
+
+
+def assess_output(session: DecodeSession, cancel: CancelToken) -> AssessAnswer | None:
+    """Return the assessment of a session; None without a grammar."""
+    language = session.language
+    if language is None or language.is_empty:
+        return None
+    ids = tuple(step.token_id for step in session.steps)
+    token_source = TokenSource(session.model.vocabulary, speller_of(session.model))
+    finish = session.finish.value if session.finish in (Finish.LENGTH, Finish.CONTEXT) else ""
+    found = replay_ids(language, ids, token_source, budget=session.room, finish=finish, advise=False, cancel=cancel)
+    return AssessAnswer(session.trace.current, len(ids), found)
+
+
+def replay_output(
+    request: ReplayOutput,
+    session: DecodeSession | None,
+    grammar: CompiledGrammar | None,
+    revision: int,
+    cancel: CancelToken,
+) -> ReplayAnswer:
+    """Judge a pasted output.
+
+    Args:
+        request: the output and the grammar's text.
+        session: its model tokenises the output; None without a model.
+        grammar: used if its revision is the request's; otherwise the text is compiled.
+        revision: the revision of `grammar`.
+        cancel: checked regularly.
+    """
+    compiled, question = request.compiled, request.question
+    token_source = None if session is None else TokenSource(session.model.vocabulary, speller_of(session.model))
+    name = "" if session is None else session.model.name
+    budget, finish = question.budget, question.finish
+    try:
+        if grammar is None or revision != compiled.revision:
+            grammar = compile_grammar(compiled.notation, compiled.text, compiled.options, cancel=cancel)
+        grammar = _with_zones(grammar, session)
+        if question.saved is not None:
+            found = replay_saved(grammar, question.saved, token_source, budget=budget, finish=finish, cancel=cancel)
+            return ReplayAnswer(
+                question, found, name if token_source and question.saved.is_of(token_source.vocabulary) else ""
+            )
+        if question.ids is None:
+            data = question.text.encode("utf-8", "surrogatepass")
+            found = replay_text(grammar, data, token_source, budget=budget, finish=finish, cancel=cancel)
+            return ReplayAnswer(question, found, name)
+        if token_source is None:
+            return ReplayAnswer(question, error="Token ids need a model: choose one, or a tokenizer alone")
+        found = replay_ids(grammar, question.ids, token_source, budget=budget, finish=finish, cancel=cancel)
+        return ReplayAnswer(question, found, name)
+    except GrammarError as error:
+        return ReplayAnswer(question, verdict_on_error(error, question.text.encode("utf-8", "surrogatepass")), name)
+    except EngineError as error:
+        if cancel.is_cancelled:
+            raise
+        return ReplayAnswer(question, error=sentence(error))
+
+
+def _with_zones(grammar: CompiledGrammar, session: DecodeSession | None) -> CompiledGrammar:
+    """Return what a complete output must match: the grammar, or the session's zones with it."""
+    zones = None if session is None else session.pipeline.zones
+    if session is None or zones is None:
+        return grammar
+    return ZoneGrammars(zones).around(grammar, session.model.vocabulary)
+
+
+def tokens_at(session: DecodeSession, request: TokensRequest, revision: int, cancel: CancelToken) -> TokensAnswer:
+    """Answer a `TokensRequest`; the answer is empty if the grammar has changed or does not match the text.
+
+    Args:
+        session: the decode session.
+        request: the position, and whether to group the tokens.
+        revision: the revision of the active grammar.
+        cancel: checked regularly.
+    """
+    matcher = _matcher(session, request) if revision == request.revision else None
+    if matcher is None:
+        return TokensAnswer(request)
+    p = session.probabilities() if request.output is None else None
+    found = by_first_byte(matcher, p)
+    groups = token_groups(matcher, p, cancel) if request.grouped else ()
+    targets = tuple(_tokens_to(session, group) for group in groups)
+    return TokensAnswer(request, found.counts, found.masses, found.total, targets)
+
+
+def _matcher(session: DecodeSession, request: TokensRequest) -> Matcher | None:
+    """Return a new matcher at the requested position; None if the grammar does not apply there."""
+    if session.grammar is None:
+        return None
+    matcher, output = Matcher(session.grammar, session.model.vocabulary), request.output
+    if output is None and session.pipeline.zones is None:
+        return matcher if all(matcher.accept(step.token_id) for step in session.steps) else None
+    if output is None:  # the grammar applies to a part of the output, and here perhaps to none
+        output = session.position().grammar_text
+    return matcher if output is not None and (not output or matcher.accept_bytes(output)) else None
+
+
+def _tokens_to(session: DecodeSession, group: TokenGroup) -> TokensTo:
+
+    vocabulary = session.model.vocabulary
+    spelled = [vocabulary.tokens[token_id] or b"" for token_id in group.examples]
+    return TokensTo(spelled[0], tuple(map(visible, spelled)), group.count, group.mass)
 
 
 def why(session: DecodeSession, token_id: int) -> WhyAnswer:
     """Explain why a token may or may not come next in a session."""
     explanation = session.explain(token_id)
     removed_by = session.removed_by(token_id)
-    sentence = "" if removed_by else explanation.sentence
-    return WhyAnswer(token_id, explanation, sentence, removed_by, len(session.steps))
+    prose = "" if removed_by else explanation.sentence
+    return WhyAnswer(token_id, explanation, prose, removed_by, len(session.steps))
+
+
+def look_up(session: DecodeSession, text: str) -> LookupAnswer:
+    """Find tokens by text or by id, with the verdicts on the first ones."""
+    found = session.lookup(text)
+    verdicts = tuple(verdict_on(session, one.token_id) for one in found[:_MOST_VERDICTS])
+    return LookupAnswer(text, found, verdicts)
 
 
 def many_of(session: DecodeSession, seeds: range, cancel: CancelToken, emit: Emit) -> ManyAnswer:
@@ -33,8 +182,6 @@ def many_of(session: DecodeSession, seeds: range, cancel: CancelToken, emit: Emi
         cancel: checked regularly.
         emit: receives the progress and the outcomes so far.
     """
-    from engine.decoding.generate import sample_many
-
     outcomes = []
     runs = sample_many(
         session.grammar,
@@ -55,8 +202,6 @@ def many_of(session: DecodeSession, seeds: range, cancel: CancelToken, emit: Emi
 
 def summary_of(model: LogitSource, spec: str) -> ModelSummary:
     """Return the facts about a model that the window needs."""
-    from engine.models.uniform import UniformSource
-
     vocabulary = model.vocabulary
     return ModelSummary(
         name=model.name,
@@ -73,10 +218,110 @@ def summary_of(model: LogitSource, spec: str) -> ModelSummary:
 
 def shown_prompt(session: DecodeSession) -> tuple[tuple[int, str], ...]:
     """Return how the model sees the prompt: pairs of token id and displayed text, the first `PROMPT_TOKENS` of them."""
-    from engine.vocabulary.visible import visible
-
     vocabulary = session.model.vocabulary
     return tuple(
         (token_id, vocabulary.special.get(token_id) or visible(vocabulary.token_bytes(token_id) or b""))
         for token_id in session.prompt_ids[:PROMPT_TOKENS]
     )
+
+
+def breakpoint_for(grammar: CompiledGrammar | None, offset: int) -> BreakpointAnswer:
+    """Return what a breakpoint at an offset is on."""
+    if grammar is None:
+        return BreakpointAnswer(None, "no grammar has compiled yet")
+    found = breakpoint_at(grammar, offset)
+    return BreakpointAnswer(found, "" if found is not None else _NOTHING_READ)
+
+
+def baseline_of(session: DecodeSession, cancel: CancelToken) -> Iterator[BaselineAnswer]:
+    """Yield the baseline run as it grows; the last one is complete."""
+    if session.grammar is None:
+        raise EngineError("no grammar has compiled yet")
+    budget = session.max_tokens
+    runs = run_baseline(
+        session.model,
+        session.steps,
+        prompt=session.prompt,
+        sampler=session.sampler,
+        max_tokens=budget,
+        cancel=cancel,
+    )
+    for now in runs:
+        if now.finish is not None or len(now.free) % _BASELINE_STEPS == 0:
+            yield BaselineAnswer(now, budget)
+
+
+def force(session: DecodeSession, token_id: int) -> str:
+    """Take a token even if the grammar does not allow it; return a note about it.
+
+    Raises:
+        EngineError: there is no such token, or the generation is over.
+    """
+    verdict = verdict_on(session, token_id)
+    held_by = "processors" if session.removed_by(token_id) else "grammar"
+    step = session.force(token_id)
+    if step.origin != StepOrigin.FORCED_BY_USER:
+        return ""
+    token = step.name or visible(step.token or b"") or f"#{token_id}"
+    on = "From here on every token is allowed; Back undoes it."
+    return f"“{token}” was forced against the {held_by} ({verdict}). {on}"
+
+
+def verdict_on(session: DecodeSession, token_id: int) -> str:
+    """Return why a token may or may not come next, whichever stage decides, in a few words."""
+    removed_by = session.removed_by(token_id)
+    if removed_by is None:
+        return short_verdict(session.explain(token_id))
+    stage, why = removed_by
+    return f"the stage {stage} removes it: {why}"
+
+
+def short_verdict(explanation: Explanation) -> str:
+    """Return why a token may or may not come next, in a few words."""
+    match explanation.reason:
+        case Reason.ALLOWED:
+            return "may come next"
+        case Reason.DEAD_BYTE if explanation.token and explanation.offset is not None:
+            wanted = byte_prose(explanation.expected)
+            wanted = wanted if len(wanted) <= _LONGEST_EXPECTATION else wanted[: _LONGEST_EXPECTATION - 1] + "…"
+            position = f"byte {explanation.offset + 1}, " if len(explanation.token) > 1 else ""
+            return f"stops at {position}{byte_name(explanation.token[explanation.offset])}: expected {wanted}"
+        case Reason.NOT_ACCEPTING:
+            return "the text may not end here"
+        case Reason.FINISHED:
+            return "the generation is over"
+        case Reason.UNKNOWN_ID:
+            return "no such token"
+    return "stands for no text that the grammar could read"
+
+
+def share(
+    request: ShareTrace, session: DecodeSession | None, grammar: CompiledGrammar | None, cancel: CancelToken
+) -> ShareAnswer:
+    """Write the page.
+
+    Args:
+        request: the path and the shared work.
+        session: the decode session; None without a model.
+        grammar: the last grammar that compiled.
+        cancel: checked regularly.
+    """
+    from engine.diagnosis.share_page.page import page, write_page
+    from engine.diagnosis.share_page.page_data import build_page_data
+
+    work, language, vocabulary = request.work, grammar, None
+    if request.is_own and session is not None:
+        work = msgspec.structs.replace(work, trace=session.trace)
+        language, vocabulary = session.language, session.model.vocabulary
+    elif work.pipeline.zones is not None:
+        language = None
+    if grammar is not None:  # the last one that compiled is the one of the trace
+        work = msgspec.structs.replace(work, grammar=GrammarPart.of(grammar))
+    try:
+        document = build_page_data(work, language, vocabulary, cancel)
+        size = write_page(Path(request.path), page(document))
+    except CancelledError:
+        raise
+    except EngineError as error:
+        return ShareAnswer(request.path, error=f"Nothing was shared. {sentence(error)}.")
+    return ShareAnswer(request.path, size, len(document["steps"]))

@@ -1,4 +1,4 @@
-"""The protocol of logit sources, which is all that a decode session knows about a model, and the exception of models."""
+"""The protocol of logit sources, which is all that a decode session knows about a model, and `ModelError`."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def test_the_main_module_is_light_because_every_worker_imports_it():
 def test_the_messages_bring_neither_qt_nor_numpy():
     code = """
 import sys
-import app.workers.messages, app.workers.loop
+import app.workers.protocol, app.workers.loop
 print([name for name in ('PySide6', 'numpy', 'torch', 'numba') if name in sys.modules])
 """
     assert python("-c", code).stdout.strip() == "[]"

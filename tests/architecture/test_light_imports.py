@@ -9,7 +9,7 @@ import pytest
 
 HEAVY = ("torch", "transformers", "numba", "pygraphviz", "fast_sugiyama", "networkx", "regex")
 MESSAGES = (
-    "messages",
+    "protocol",
     "forced_messages",
     "compile_messages",
     "decode_messages",

@@ -6,7 +6,7 @@ import threading
 import time
 from dataclasses import dataclass
 
-from app.workers.messages import Progress
+from app.workers.protocol import Progress
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from app.panes.editor.read_only_code import ReadOnlyCode
 from app.theme.buttons import icon_button, push_button
 from app.theme.labels import Label
 from app.theme.plain_text import plain_text
-from app.workers.convert_messages import GenerateAnswer, GeneratedRule
+from app.workers.judge_messages import GenerateAnswer, GeneratedRule
 from engine.source import Span
 
 _SPELLINGS = (

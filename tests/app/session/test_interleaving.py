@@ -13,6 +13,7 @@ from app.session.decoding import _STOPPED_BY
 from app.workers import decode_messages, forced_messages
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import (
+    AssessOutput,
     Back,
     Begin,
     FindBreakpoint,
@@ -20,6 +21,8 @@ from app.workers.decode_messages import (
     GoTo,
     Lookup,
     OpenModel,
+    OpenOutput,
+    ReplayQuestion,
     Restart,
     RestoreTrace,
     RunBaseline,
@@ -35,7 +38,6 @@ from app.workers.decode_messages import (
     Why,
 )
 from app.workers.forced_messages import CompareSpellings, FindForced, FindForcedHere, ListIndex, MeasureStrategies
-from app.workers.replaying import AssessOutput, OpenOutput, ReplayQuestion
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Finish, SamplerSettings
 

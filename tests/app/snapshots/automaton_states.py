@@ -10,9 +10,9 @@ from app.graph.match.folding import fold
 from app.graph.match.regions import regions_of
 from app.graph.match.rules import charts_of
 from app.panes.automaton import AutomatonPane
+from app.workers.compile import stack_report
 from app.workers.compile_messages import StackAnswer
 from app.workers.decode_messages import TokensAnswer, TokensRequest, TokensTo
-from app.workers.stack_report import stack_report
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
 from engine.diagnosis.test_strings.coverage import coverage, one_rule, uses_of

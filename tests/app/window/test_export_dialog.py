@@ -20,7 +20,7 @@ from app.workers.export_messages import (
     PreviewFile,
 )
 from app.workers.exporting import export
-from app.workers.messages import Failed
+from app.workers.protocol import Failed
 from engine.compile import CompileOptions, compile_grammar
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary

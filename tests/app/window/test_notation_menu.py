@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app.dialogs.notation_dialog import ConversionChoice, NotationDialog
 from app.document import DocumentFile, GrammarPart, ModelPart
-from app.workers.convert_messages import ConvertRequest
+from app.workers.judge_messages import ConvertRequest
 from engine.compile import CompileOptions, compile_grammar
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.workers.compile_messages import CompileRequest
-from app.workers.convert_messages import ConvertRequest, GenerateRequest, ReadRequest
-from app.workers.test_runner import StringTestHandler
+from app.workers.judge import StringTestHandler
+from app.workers.judge_messages import ConvertRequest, GenerateRequest, ReadRequest
 from engine.compile import CompileOptions, compile_grammar
 from engine.source import CancelledError, CancelToken
 
@@ -48,7 +48,7 @@ def test_why_there_is_no_gbnf(handler):
 
 
 def test_what_is_too_long_to_be_read_is_not_sent(handler, monkeypatch):
-    monkeypatch.setattr("app.workers.converting.LONGEST", 20)
+    monkeypatch.setattr("app.workers.judge.LONGEST", 20)
     answer = ask(handler, GenerateRequest(compiled("json_schema", SCHEMA)))
     assert (answer.text, "too many to be read here" in answer.error) == ("", True)
 

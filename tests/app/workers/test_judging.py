@@ -6,8 +6,8 @@ from contextlib import contextmanager
 import pytest
 
 from app.workers.compile_messages import CompileRequest
+from app.workers.judge import StringTestHandler, passed
 from app.workers.judge_messages import CoverRequest, JudgeRequest, SuggestRequest
-from app.workers.test_runner import StringTestHandler, passed
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.test_strings.values import SuggestionKind
 from engine.diagnosis.verdicts.verdict import VerdictOutcome
@@ -71,7 +71,7 @@ def test_the_order_of_outputs_and_what_was_asked_before_change_nothing(handler):
 
 
 def test_many_outputs_are_followed_bit_by_bit(handler, monkeypatch):
-    monkeypatch.setattr("app.workers.test_runner.FOLLOWED_AT_ONCE", 3)
+    monkeypatch.setattr("app.workers.judge.FOLLOWED_AT_ONCE", 3)
     request, outputs = compiled("gbnf"), tuple(b"x%d" % n for n in range(5))
     answers = [cover(handler, request, *outputs) for _ in range(3)]
     assert [answer.pending for answer in answers] == [3, 1, 0]
@@ -80,7 +80,7 @@ def test_many_outputs_are_followed_bit_by_bit(handler, monkeypatch):
 
 
 def test_an_output_that_is_too_long_counts_as_far_as_it_is_followed(handler, monkeypatch):
-    monkeypatch.setattr("app.workers.test_runner.MOST_FOLLOWED", 2)
+    monkeypatch.setattr("app.workers.judge.MOST_FOLLOWED", 2)
     assert cover(handler, compiled("gbnf"), b"x1234").coverage.covered_rules == 2
     assert cover(handler, compiled("gbnf"), b"xx").coverage.covered_rules == 0
 
@@ -147,7 +147,7 @@ def test_coverage_does_not_depend_on_the_clock_or_on_texts_judged_before(handler
             yield
             counted.append(work_turns())
 
-    monkeypatch.setattr("app.workers.test_runner.bounded_work", counting)
+    monkeypatch.setattr("app.workers.judge.bounded_work", counting)
     asked = compiled("regex", "[a-c]{1,90}x")
     assert judge(handler, asked, ("abx",)).coverage.total_edges
     later = StringTestHandler()
@@ -158,8 +158,8 @@ def test_coverage_does_not_depend_on_the_clock_or_on_texts_judged_before(handler
 
 
 def test_of_very_many_edges_some_unused_ones_are_told(handler, monkeypatch):
-    monkeypatch.setattr("app.workers.test_runner.MOST_EDGES", 3)
-    monkeypatch.setattr("app.workers.test_runner.MOST_LISTED", 2)
+    monkeypatch.setattr("app.workers.judge.MOST_EDGES", 3)
+    monkeypatch.setattr("app.workers.judge.MOST_LISTED", 2)
     covered = judge(handler, compiled("regex", "abcdef|xyz"), ("xyz",)).coverage
     assert (covered.total_edges, covered.covered_edges) == (9, 3)
     assert [edge.covered for edge in covered.edges] == [False, False]

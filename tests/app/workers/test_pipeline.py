@@ -9,10 +9,14 @@ from model_doubles import EOS, decode_handler
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode import DecodeHandler
 from app.workers.decode_messages import (
+    AssessOutput,
     Begin,
     Force,
     Lookup,
     OpenModel,
+    OpenOutput,
+    ReplayOutput,
+    ReplayQuestion,
     RestoreTrace,
     SampleMany,
     SetBudget,
@@ -24,7 +28,6 @@ from app.workers.decode_messages import (
     TokensRequest,
     Why,
 )
-from app.workers.replaying import AssessOutput, OpenOutput, ReplayOutput, ReplayQuestion
 from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, StageName, TableSettings, ZoneSettings
 from engine.decoding.values import Finish, SamplerSettings
 from engine.grammar.options import CompileOptions

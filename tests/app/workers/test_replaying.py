@@ -4,8 +4,17 @@ import pytest
 from model_doubles import EOS, decode_handler
 
 from app.workers.compile_messages import CompileRequest
-from app.workers.decode_messages import Back, Begin, OpenModel, SetGrammar, StepOnce
-from app.workers.replaying import AssessOutput, OpenOutput, ReplayOutput, ReplayQuestion
+from app.workers.decode_messages import (
+    AssessOutput,
+    Back,
+    Begin,
+    OpenModel,
+    OpenOutput,
+    ReplayOutput,
+    ReplayQuestion,
+    SetGrammar,
+    StepOnce,
+)
 from engine.compile import CompileOptions
 from engine.decoding.values import SamplerSettings, StepOrigin
 from engine.diagnosis.verdicts.verdict import VerdictOutcome

@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 from app.graph.layout.methods import lay_out
 from app.graph.match.rules import charts_of
 from app.panes.automaton import AutomatonPane
+from app.workers.compile import stack_report
 from app.workers.compile_messages import OpenFrame, OpenStack, StackAnswer
-from app.workers.stack_report import stack_report
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
 from engine.source import Span

@@ -8,33 +8,57 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-import engine.compile.compiler
-import engine.diagnosis.verdicts.replay  # noqa: F401 - see `warm`
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
 from app.workers.compile_messages import CompileRequest
-from app.workers.convert_messages import ConvertRequest, GenerateRequest, ReadRequest
-from app.workers.converting import convert, generate, read
-from app.workers.exporting import sentence
 from app.workers.judge_messages import (
+    ConvertAnswer,
+    ConvertRequest,
     CoverAnswer,
     CoverRequest,
+    GenerateAnswer,
+    GeneratedRule,
+    GenerateRequest,
     JudgeAnswer,
     JudgeRequest,
+    ReadAnswer,
+    ReadRequest,
     SuggestAnswer,
     SuggestRequest,
 )
+from app.workers.protocol import sentence
+from engine.compile import compile_grammar
+from engine.diagnosis.test_strings import suggestions
+from engine.diagnosis.test_strings.coverage import coverage, one_rule, uses_of
 from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
+from engine.diagnosis.verdicts.replay import replay_text
 from engine.diagnosis.verdicts.verdict import Verdict, VerdictOutcome
-from engine.source import CancelToken, EngineError, GrammarError, LimitExceededError, Span
+from engine.export import CLOSE_OBJECTS, OPEN_OBJECTS, NumberSpelling, drawable_automata, to_gbnf, without_white_space
+from engine.export.conversion_preview import ConvertOptions, Notation
+from engine.export.conversion_preview import convert as convert_grammar
+from engine.source import (
+    CancelledError,
+    CancelToken,
+    Diagnostic,
+    EngineError,
+    GrammarError,
+    LimitExceededError,
+    Severity,
+    Span,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from app.workers.loop import Emit
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.rtn.rule_automata import RuleAutomata
     from engine.compile import CompiledGrammar
     from engine.diagnosis.test_strings.coverage import Uses
+
+    Take = Callable[[CompileRequest, CancelToken], CompiledGrammar]
+
 
 DRAWN_STATES = 4_000
 COVERAGE_WORK = 2_000_000
@@ -67,7 +91,7 @@ class StringTestHandler:
         return False
 
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
-        """Answer a `JudgeRequest`, a `CoverRequest`, a `SuggestRequest`, or a request of `convert_messages`."""
+        """Answer a `JudgeRequest`, a `CoverRequest`, a `SuggestRequest`, or a request for another notation."""
         match request:
             case JudgeRequest():
                 return self._judge(request, cancel)
@@ -85,8 +109,6 @@ class StringTestHandler:
 
     def _take(self, request: CompileRequest, cancel: CancelToken) -> CompiledGrammar:
         """Return the compiled grammar; drop everything that belongs to another one."""
-        from engine.compile import compile_grammar
-
         if self._grammar is None or self._request != request:
             self._verdicts, self._uses, self._automata, self._why_not = {}, {}, None, ""
             self._dfa, self._has_no_dfa = None, False
@@ -111,8 +133,6 @@ class StringTestHandler:
 
     def _cover(self, request: CoverRequest, cancel: CancelToken) -> CoverAnswer:
         """Follow some more outputs; the result for an output is kept as long as it is requested."""
-        from engine.diagnosis.test_strings.coverage import coverage
-
         revision = request.compiled.revision
         try:
             grammar = self._take(request.compiled, cancel)
@@ -139,7 +159,6 @@ class StringTestHandler:
         return CoverAnswer(revision, _listed(covered), len(set(request.outputs)) - len(known))
 
     def _verdict(self, grammar: CompiledGrammar, text: str, cancel: CancelToken) -> Verdict:
-        from engine.diagnosis.verdicts.replay import replay_text
 
         known = self._verdicts.get(text)
         if known is None:
@@ -156,7 +175,6 @@ class StringTestHandler:
         return known
 
     def _coverage(self, grammar: CompiledGrammar, request: JudgeRequest, cancel: CancelToken) -> Coverage:
-        from engine.diagnosis.test_strings.coverage import coverage
 
         automata = self._rule_automata(grammar, cancel)
         if automata is None:
@@ -220,7 +238,6 @@ class StringTestHandler:
     def _suggestions(
         self, grammar: CompiledGrammar, request: SuggestRequest, cancel: CancelToken
     ) -> tuple[Suggestion, ...]:
-        from engine.diagnosis.test_strings import suggestions
 
         match request.kind:
             case SuggestionKind.SHORTEST:
@@ -254,8 +271,6 @@ def passed(dfa: ByteDfa, text: bytes) -> frozenset[tuple[int, int]]:
 def _followed(
     grammar: CompiledGrammar, automata: RuleAutomata, text: bytes, cancel: CancelToken, *, is_whole: bool
 ) -> Uses:
-    from engine.diagnosis.test_strings.coverage import uses_of
-    from engine.export import without_white_space
 
     followed = without_white_space(text) if grammar.notation == "json_schema" else text
     return uses_of(automata, followed, is_whole=is_whole, cancel=cancel)
@@ -270,19 +285,83 @@ def _listed(covered: Coverage) -> Coverage:
 
 def _unused(grammar: CompiledGrammar, cancel: CancelToken) -> CompiledGrammar:
     """Compile a regular grammar again: the texts judged so far would change how much work its automaton takes."""
-    from engine.compile import compile_grammar
-
     if not grammar.is_regular:
         return grammar
     return compile_grammar(grammar.notation, grammar.source, grammar.options, cancel=cancel)
 
 
 def _automata(grammar: CompiledGrammar, cancel: CancelToken) -> RuleAutomata:
-    from engine.diagnosis.test_strings.coverage import one_rule
-    from engine.export import drawable_automata
 
     if grammar.has_rules:
         return grammar.rule_automata(DRAWN_STATES, cancel=cancel)
     if grammar.notation == "json_schema":
         return drawable_automata(grammar, DRAWN_STATES, cancel=cancel).automata
     return one_rule(grammar.materialise(DRAWN_STATES, cancel=cancel), Span(0, len(grammar.source.text)))
+
+
+LONGEST = 60_000  # characters of a generated text; a longer one is unreadable and too slow to show
+
+
+def generate(request: GenerateRequest, compiled: CompiledGrammar, cancel: CancelToken) -> GenerateAnswer:
+    """Convert a grammar to GBNF."""
+    revision = request.compiled.revision
+    try:
+        written = to_gbnf(compiled, NumberSpelling(request.spelling), cancel=cancel)
+    except CancelledError:
+        raise
+    except GrammarError as error:
+        found = error.diagnostics[0]
+        return GenerateAnswer(revision, request.spelling, error=_error_sentence(found), place=found.span)
+    except EngineError as error:
+        return GenerateAnswer(revision, request.spelling, error=f"{sentence(error)}.")
+    if len(written.text) > LONGEST:
+        too_long = f"It has {len(written.text):,} characters, too many to be read here. Export it instead."
+        return GenerateAnswer(revision, request.spelling, error=too_long)
+    rules = tuple(GeneratedRule(rule.name, rule.span, rule.places) for rule in written.rules)
+    return GenerateAnswer(revision, request.spelling, written.text, rules, written.notes)
+
+
+def convert(request: ConvertRequest, take: Take, cancel: CancelToken) -> ConvertAnswer:
+    """Convert the grammar that `take` compiles to another notation."""
+    options = ConvertOptions(
+        NumberSpelling(request.spelling), request.depth, cast("Literal['python', 'ecma']", request.dialect)
+    )
+    try:
+        compiled = take(request.compiled, cancel)
+    except GrammarError as error:
+        return ConvertAnswer(request.number, error=f"The grammar has an error: {_error_sentence(error.diagnostics[0])}")
+    try:
+        found = convert_grammar(compiled, cast("Notation", request.notation), options, cancel)
+    except CancelledError:
+        raise
+    except GrammarError as refused:
+        first = refused.diagnostics[0]
+        if first.code in ("export-recursive", "export-open"):
+            can_close = first.code == "export-open"
+            why = first.message.replace(CLOSE_OBJECTS, OPEN_OBJECTS)  # the dialog has a button for it
+            advice = f"{why[:1].upper()}{why[1:]}. Say above at how many levels to cut that"
+            other = ", or allow declared properties only" if can_close else ""
+            return ConvertAnswer(request.number, error=f"{advice}{other}.", can_close=can_close)
+        return ConvertAnswer(request.number, error=_error_sentence(first))
+    except EngineError as error:
+        return ConvertAnswer(request.number, error=f"{sentence(error)}.")
+    return ConvertAnswer(request.number, found.text, found.losses, found.check.sentence)
+
+
+def read(request: ReadRequest, cancel: CancelToken) -> ReadAnswer:
+    """Diagnose a text in the requested notation."""
+    compiled = request.compiled
+    try:
+        found = compile_grammar(compiled.notation, compiled.text, compiled.options, cancel=cancel).diagnostics
+    except CancelledError:
+        raise
+    except GrammarError as error:
+        found = error.diagnostics
+    except EngineError as error:
+        found = (Diagnostic("limit-exceeded", Severity.ERROR, Span(0, len(compiled.text)), str(error), ""),)
+    return ReadAnswer(request.number, found)
+
+
+def _error_sentence(found: Diagnostic) -> str:
+    text = f"{found.message[:1].upper()}{found.message[1:]}. {found.hint}".rstrip(". ")
+    return f"{text}."
