@@ -107,8 +107,11 @@ def address_of(array: npt.NDArray[Any], dtype: type[Any]) -> int:
     Raises:
         TypeError: the array has another dtype, or is not contiguous.
     """
-    if array.dtype != dtype or not array.flags.c_contiguous:
+    flags = array.flags
+    if array.dtype != dtype or not flags.c_contiguous:
         raise TypeError(f"a walk reads {dtype.__name__} in one piece, not {array.dtype}{list(array.shape)}")
+    if flags.writeable and array.size:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))  # 0.3 µs; the line below takes 0.8
     return array.ctypes.data
 
 

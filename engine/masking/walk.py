@@ -61,6 +61,7 @@ WORK: Final = "work of one mask"
 """The name of a walk's limit in messages."""
 NOTHING: npt.NDArray[np.uint8] = np.zeros(256, np.uint8)
 NOTHING.setflags(write=False)
+_NOTHING_ADDRESS: Final = address_of(NOTHING, np.uint8)
 _WHOLE_STACK = 1 << 30
 
 _INITIAL_PROGRESS = np.array((0, 0, 0, 0, -1, 0, 0, 0, 0), np.int64).data
@@ -100,13 +101,13 @@ class TrieWalk:
         self._dense_rows: npt.NDArray[np.int64] | None = None
         self._keys: npt.NDArray[np.int64] | None = None
         self._values: npt.NDArray[np.int64] | None = None
-        self._excluded: npt.NDArray[np.uint8] | None = None
+        self._excluded = NOTHING
         self._record = np.zeros(RECORD_SIZE, np.int64)
         self._arguments = arguments = self._record.data
         arguments[CLASS_OF_BYTE] = address_of(class_of_byte, np.uint8)
         arguments[PATH], arguments[HEIGHT] = address_of(self._path, np.int32), height
         arguments[STACK], arguments[NODES] = address_of(self._stack, np.int32), size
-        arguments[INITIAL] = initial
+        arguments[INITIAL], arguments[EXCLUDED] = initial, _NOTHING_ADDRESS
         arguments[MASK], arguments[WORDS] = address_of(self.words, np.uint32), trie.words
 
     def begin(self, at: tuple[int, int, list[int]]) -> None:
