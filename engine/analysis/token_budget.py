@@ -425,7 +425,7 @@ class BudgetSearch:
             text.append(rests[-1].byte)
             rests.append(self._greedy[rests[-1].after])
         tokens, size, token_id = inf, 0, 0
-        for end, found in self._steps.beginnings(bytes(text)):
+        for end, found in self._steps.prefixes(bytes(text)):
             if rests[end - 1].tokens + 1 <= tokens:  # of equal splits, the one with the longest first token
                 tokens, size, token_id = rests[end - 1].tokens + 1, end, found
         return _Greedy(rest.length + 1, after, byte, tokens, token_id, size)

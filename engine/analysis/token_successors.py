@@ -74,10 +74,10 @@ class TokenSuccessors:
             so_far = best[begin]
             if so_far is None:
                 continue
-            for end, token_id in self._tokens_at(text, begin):
+            for end, same in self._trie.tokens_at(text, begin):
                 known = best[end]
                 if known is None or so_far[0] + 1 < known[0]:
-                    best[end] = so_far[0] + 1, begin, token_id
+                    best[end] = so_far[0] + 1, begin, same[0]
         ids: list[int] = []
         at = len(text)
         while at > 0:
@@ -88,41 +88,19 @@ class TokenSuccessors:
             ids.append(token_id)
         return tuple(reversed(ids))
 
-    def beginnings(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """Yield the tokens that a text begins with: the end of each, and its id."""
-        return self._tokens_at(text, 0)
-
-    def _tokens_at(self, text: bytes, begin: int) -> Iterator[tuple[int, int]]:
-        """Yield the tokens in a text that begin at an offset: the end of each, and its id."""
-        byte, skip, start = self._trie.byte.data, self._trie.skip.data, self._trie.token_start.data
-        node, last = int(self._trie.top[text[begin]]), len(byte)
-        for end in range(begin + 1, len(text) + 1):
-            # Siblings follow one another by their skips; the first child is the next node.
-            while 0 <= node < last and byte[node] != text[end - 1]:
-                node = skip[node]
-            if not 0 <= node < last:
-                return
-            if start[node] < start[node + 1]:
-                yield end, int(self._trie.token_ids[start[node]])
-            last = skip[node]
-            node += 1
+    def prefixes(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Yield the tokens that a text begins with: the length of each, and its id."""
+        return ((end, ids[0]) for end, ids in self._trie.tokens_at(text))
 
     def _walk(self, cursor: Any, is_useful: Callable[[Any, int], bool] | None) -> Iterator[tuple[int, Any]]:
-        trie, advance = self._trie, self._automaton.advance
-        byte, depth, skip = trie.byte.data, trie.depth.data, trie.skip.data
-        heights = self._heights.data
-        path = [cursor] * (trie.height + 1)
-        node = 0
-        while node < len(byte):
+        advance, byte, heights = self._automaton.advance, self._trie.byte.data, self._heights.data
+
+        def step(before: Any, node: int) -> Any:
             self.walked += 1
-            level = depth[node]
-            after = advance(path[level - 1], byte[node])
-            if after is None or (is_useful is not None and not is_useful(after, heights[node])):
-                node = skip[node]
-                continue
-            path[level] = after
-            yield node, after
-            node += 1
+            after = advance(before, byte[node])
+            return None if after is None or (is_useful is not None and not is_useful(after, heights[node])) else after
+
+        return self._trie.walk(cursor, step)
 
     def _add_token_elements(self, configuration: int, ids: set[int], found: dict[Any, int]) -> None:
         """Add the states to which token elements lead; the bytes of these tokens may be allowed as well."""

@@ -26,7 +26,7 @@ def compute_reference_mask(trie: Trie, automaton: ByteAutomaton, configuration: 
         uint32[words], the mask, without token elements and EOS ids.
     """
     words = np.zeros(trie.words, np.uint32)
-    _add(trie, automaton, automaton.cursor(configuration), (0, len(trie.byte), 1), words)
+    _add(trie, automaton, automaton.cursor(configuration), None, words)
     return words
 
 
@@ -45,26 +45,13 @@ def add_below(
     cursor: Any = automaton.cursor(configuration)
     for byte in trie.prefix(node)[:-1]:
         cursor = automaton.advance(cursor, byte)
-    _add(trie, automaton, cursor, (node, int(trie.skip[node]), int(trie.depth[node])), words)
+    _add(trie, automaton, cursor, node, words)
 
 
-def _add(
-    trie: Trie, automaton: ByteAutomaton, cursor: Any, part: tuple[int, int, int], words: npt.NDArray[np.uint32]
-) -> None:
-    """Walk a part of the trie from a cursor; `part` is its first node, its end, and the depth of its first node."""
-    # Indexing a memory view gives a plain int, and is several times faster than indexing an array.
-    byte, depth, skip = trie.byte.data, trie.depth.data, trie.skip.data
-    token_start, token_ids = trie.token_start.data, trie.token_ids.data
+def _add(trie: Trie, automaton: ByteAutomaton, cursor: Any, root: int | None, words: npt.NDArray[np.uint32]) -> None:
+    """Walk the trie, or the part below a node, from a cursor."""
+    byte, token_start, token_ids = trie.byte.data, trie.token_start.data, trie.token_ids.data
     advance, mask = automaton.advance, words.data
-    node, end, least = part
-    path = [cursor] * (trie.height + 2 - least)
-    while node < end:
-        level = depth[node] - least
-        following = advance(path[level], byte[node])
-        if following is None:
-            node = skip[node]
-            continue
-        path[level + 1] = following
+    for node, _ in trie.walk(cursor, lambda before, node: advance(before, byte[node]), root):
         for token in token_ids[token_start[node] : token_start[node + 1]]:
             mask[token >> 5] |= 1 << (token & 31)
-        node += 1

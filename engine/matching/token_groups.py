@@ -8,6 +8,7 @@ state and byte, so that most nodes cost one look-up. States are cursors of
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -97,38 +98,31 @@ def token_groups(
     return tuple(sorted(groups, key=lambda group: (-(group.mass or 0.0), -group.count, group.examples)))
 
 
-def _walk(matcher: Matcher, cancel: CancelToken | None) -> Any:
-    """Yield the index of each state to which tokens lead, with their ids; a state may come more than once."""
+def _walk(matcher: Matcher, cancel: CancelToken | None) -> Iterator[tuple[int, list[int]]]:
+    """Yield the number of each state to which tokens lead, with their ids; a state may come more than once."""
     automaton, trie = matcher.grammar.automaton, matcher.vocabulary.trie
-    byte, depth, skip = trie.byte.tolist(), trie.depth.tolist(), trie.skip.tolist()
-    start, ids = trie.token_start.tolist(), trie.token_ids.tolist()
+    byte, start, ids = trie.byte.tolist(), trie.token_start.tolist(), trie.token_ids.tolist()
     cursors: list[Any] = [automaton.cursor(matcher.configuration)]
-    index: dict[Any, int] = {cursors[0]: 0}
-    steps: dict[tuple[int, int], int] = {}  # (state, byte) -> next state; -1 if nothing completes it
-    state_at_depth = [0] * (trie.height + 1)  # the state at each depth above the current node
-    node, seen = 0, 0
-    while node < len(byte):
-        seen += 1
-        if cancel is not None and seen % _CHECK_EVERY == 0:
+    numbers: dict[Any, int] = {cursors[0]: 0}
+    steps: dict[tuple[int, int], int | None] = {}  # (state, byte) -> next state; None if nothing completes it
+    n_visited = 0
+
+    def step(before: int, node: int) -> int | None:
+        nonlocal n_visited
+        n_visited += 1
+        if cancel is not None and n_visited % _CHECK_EVERY == 0:
             cancel.check()
-        key = state_at_depth[depth[node] - 1], byte[node]
-        after = steps.get(key)
-        if after is None:
-            cursor = automaton.advance(cursors[key[0]], key[1])
-            if cursor is None:
-                after = -1
-            else:
-                after = index.setdefault(cursor, len(cursors))
-                if after == len(cursors):
-                    cursors.append(cursor)
-            steps[key] = after
-        if after < 0:
-            node = skip[node]
-            continue
-        state_at_depth[depth[node]] = after
+        key = before, byte[node]
+        if key not in steps:
+            cursor = automaton.advance(cursors[before], byte[node])
+            steps[key] = None if cursor is None else numbers.setdefault(cursor, len(cursors))
+            if steps[key] == len(cursors):
+                cursors.append(cursor)
+        return steps[key]
+
+    for node, after in trie.walk(0, step):
         if start[node] < start[node + 1]:
             yield after, ids[start[node] : start[node + 1]]
-        node += 1
 
 
 def _group(matcher: Matcher, ids: npt.NDArray[np.integer], p: Probabilities) -> TokenGroup:

@@ -19,10 +19,10 @@ import logging
 import os
 import tempfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,8 @@ _ARRAYS = (
     ("top", np.int32),
 )
 
+
+S = TypeVar("S")
 
 Ints = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]
@@ -114,6 +116,59 @@ class Trie:
             if at == node:
                 return bytes(path)
             at += 1
+
+    def walk(self, start: S, step: Callable[[S, int], S | None], root: int | None = None) -> Iterator[tuple[int, S]]:
+        """Walk the trie depth first; yield each node that can be read, with the state after it.
+
+        This is the one walk in Python; the kernels and `engine.analysis.token_graph` repeat it for speed.
+
+        Args:
+            start: the state before the first node.
+            step: returns the state after a node, given the state before it; None to skip the node and all below it.
+            root: the node whose subtree is walked; None for the whole trie.
+        """
+        depth, skip = self.depth.data, self.skip.data  # indexing a memory view is faster than indexing an array
+        node, end, top = (0, len(depth), 1) if root is None else (root, skip[root], depth[root])
+        path = [start] * (self.height + 2 - top)
+        while node < end:
+            level = depth[node] - top
+            after = step(path[level], node)
+            if after is None:
+                node = skip[node]
+                continue
+            path[level + 1] = after
+            yield node, after
+            node += 1
+
+    def nodes_along(self, text: bytes, begin: int = 0) -> Iterator[int]:
+        """Yield the nodes of the prefixes of a text from an offset on, as far as tokens begin with them."""
+        byte, skip = self.byte.data, self.skip.data
+        node, last = int(self.top[text[begin]]) if begin < len(text) else -1, len(byte)
+        for position in range(begin, len(text)):
+            # Siblings follow one another by their skips; the first child is the next node.
+            while 0 <= node < last and byte[node] != text[position]:
+                node = skip[node]
+            if not 0 <= node < last:
+                return
+            yield node
+            last = skip[node]
+            node += 1
+
+    def tokens_at(self, text: bytes, begin: int = 0) -> Iterator[tuple[int, memoryview]]:
+        """Yield the end of each token that a text has at an offset, and the ids with these bytes, shortest first."""
+        start, ids = self.token_start.data, self.token_ids.data
+        for end, node in enumerate(self.nodes_along(text, begin), begin + 1):
+            if start[node] < start[node + 1]:
+                yield end, ids[start[node] : start[node + 1]]
+
+    def find(self, prefix: bytes) -> int | None:
+        """Return the node of a prefix of one byte or more; None if no token begins with it."""
+        nodes = list(self.nodes_along(prefix))
+        return nodes[-1] if len(nodes) == len(prefix) else None
+
+    def ids_below(self, node: int) -> Ints:
+        """Return int32[n]: the ids of the tokens that end at a node or below it."""
+        return self.token_ids[self.token_start[node] : self.token_start[self.skip[node]]]
 
     @property
     def words(self) -> int:

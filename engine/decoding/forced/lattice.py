@@ -22,7 +22,7 @@ from engine.decoding.forced.values import Path
 from engine.source import checkpoint
 
 if TYPE_CHECKING:
-    from engine.vocabulary import Trie, Vocabulary
+    from engine.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class Lattice:
     @classmethod
     def of(cls, data: bytes, vocabulary: Vocabulary) -> Lattice:
         """Build the lattice of a text."""
-        return cls._from_edges(
-            data, tuple(tuple(_tokens_at(data, begin, vocabulary.trie)) for begin in range(len(data)))
-        )
+        trie = vocabulary.trie
+        edges = (((end, i) for end, ids in trie.tokens_at(data, begin) for i in ids) for begin in range(len(data)))
+        return cls._from_edges(data, tuple(map(tuple, edges)))
 
     @classmethod
     def _from_edges(cls, data: bytes, edges: tuple[tuple[tuple[int, int], ...], ...]) -> Lattice:
@@ -105,40 +105,3 @@ class Lattice:
             offset, token_id = max(edge for edge in self.edges[offset] if self.ways[edge[0]])
             path.append(token_id)
         return tuple(path)
-
-
-def _tokens_at(data: bytes, begin: int, trie: Trie) -> Iterator[tuple[int, int]]:
-    """Yield the tokens that match a text at an offset, as pairs of end offset and id."""
-    byte, skip = trie.byte.data, trie.skip.data
-    start, ids = trie.token_start.data, trie.token_ids.data
-    node, last = int(trie.top[data[begin]]), len(byte)
-    for end in range(begin + 1, len(data) + 1):
-        while 0 <= node < last and byte[node] != data[end - 1]:  # `skip` leads to the next sibling
-            node = skip[node]
-        if not 0 <= node < last:
-            return
-        for token_id in ids[start[node] : start[node + 1]]:
-            yield end, token_id
-        last = skip[node]
-        node += 1  # the first child
-
-
-def find_prefix(trie: Trie, prefix: bytes) -> int | None:
-    """Return the trie node of a prefix of some token; None if no token starts with it.
-
-    Args:
-        trie: the vocabulary's trie.
-        prefix: one byte or more.
-    """
-    byte, skip = trie.byte.data, trie.skip.data
-    node, last = int(trie.top[prefix[0]]), len(byte)
-    for depth, wanted in enumerate(prefix):
-        while 0 <= node < last and byte[node] != wanted:
-            node = skip[node]
-        if not 0 <= node < last:
-            return None
-        if depth == len(prefix) - 1:
-            return node
-        last = skip[node]
-        node += 1
-    return None

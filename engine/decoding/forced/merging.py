@@ -196,20 +196,10 @@ def tokens_from(dfa: ByteDfa, trie: Trie, state: int) -> Iterator[tuple[int, int
 
     The walk of the byte trie is lazy, so a caller learns early whether there is one token or more.
     """
-    byte, depth, skip = trie.byte.data, trie.depth.data, trie.skip.data
-    start, ids = trie.token_start.data, trie.token_ids.data
-    path = [state] * (trie.height + 1)
-    node, size = 0, len(byte)
-    while node < size:
-        level = depth[node]
-        after = dfa.step(path[level - 1], byte[node])
-        if after is None:
-            node = skip[node]
-            continue
-        path[level] = after
+    byte, start, ids = trie.byte.data, trie.token_start.data, trie.token_ids.data
+    for node, after in trie.walk(state, lambda before, node: dfa.step(before, byte[node])):
         for token_id in ids[start[node] : start[node + 1]]:
             yield token_id, after
-        node += 1
 
 
 def _is_inside(dfa: ByteDfa, state: int) -> bool:

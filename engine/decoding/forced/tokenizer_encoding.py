@@ -17,7 +17,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from engine.decoding.forced.lattice import Lattice, find_prefix
+from engine.decoding.forced.lattice import Lattice
 from engine.decoding.forced.values import Path
 from engine.matching import Matcher
 from engine.models.tokenizer_spelling import Spell, tokenizer_spelling
@@ -120,7 +120,7 @@ def settled(matcher: Matcher, ids: Path, run: bytes) -> int:
 def _goes_beyond(matcher: Matcher, rest: bytes) -> bool:
     """Return whether an allowed token starts with some bytes and is longer."""
     trie = matcher.vocabulary.trie
-    node = find_prefix(trie, rest)
+    node = trie.find(rest)
     if node is None:
         return False
     longer = trie.token_ids[trie.token_start[node + 1] : trie.token_start[trie.skip[node]]]

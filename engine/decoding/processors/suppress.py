@@ -22,7 +22,7 @@ from engine.decoding.processors.logits import Allowed, Logits
 from engine.decoding.processors.mask_processor import MaskProcessor
 from engine.decoding.processors.processor import Context
 from engine.source import InvariantError
-from engine.vocabulary import Trie, Vocabulary, visible
+from engine.vocabulary import Vocabulary, visible
 
 Rests: TypeAlias = frozenset[bytes]
 """The suffixes that would complete a forbidden text whose beginning ends the output."""
@@ -85,9 +85,10 @@ class Suppress(MaskProcessor[Rests]):
         """Return the tokens that neither contain a forbidden text nor complete one."""
         mask = self._masks.get(state)
         if mask is None:
-            mask = self._masks[frozenset()].copy()
+            mask, trie = self._masks[frozenset()].copy(), self.vocabulary.trie
             for rest in state:
-                mask[tokens_with_prefix(self.vocabulary.trie, rest)] = False
+                if (node := trie.find(rest)) is not None:
+                    mask[trie.ids_below(node)] = False
             mask.setflags(write=False)
             if len(self._masks) >= _MASKS_KEPT:
                 self._masks = {frozenset(): self._masks[frozenset()]}
@@ -159,21 +160,6 @@ def tokens_containing(vocabulary: Vocabulary, texts: Iterable[bytes]) -> Allowed
     texts = tuple(texts)
     found = (token is not None and any(text in token for text in texts) for token in vocabulary.tokens)
     return np.fromiter(found, np.bool_, vocabulary.size)
-
-
-def tokens_with_prefix(trie: Trie, text: bytes) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    """Return the ids of the tokens that start with a text, int32[n]."""
-    first, end = 0, len(trie.byte)
-    node = int(trie.top[text[0]])
-    for depth, byte in enumerate(text):
-        if depth:
-            node = first
-        while 0 <= node < end and trie.byte[node] != byte:
-            node = int(trie.skip[node])
-        if not 0 <= node < end:
-            return trie.token_ids[:0]
-        first, end = node + 1, int(trie.skip[node])
-    return trie.token_ids[trie.token_start[node] : trie.token_start[end]]
 
 
 def _bytes(text: str | bytes) -> bytes:

@@ -8,7 +8,7 @@ from itertools import islice
 
 import pytest
 
-from engine.decoding.forced.lattice import Lattice, find_prefix
+from engine.decoding.forced.lattice import Lattice
 from engine.vocabulary import Vocabulary
 
 NAME = Vocabulary([piece.encode() for piece in "n a m e na am me nam ame name".split()], [])
@@ -76,9 +76,9 @@ def test_many_spellings_are_counted_and_a_few_of_them_listed():
 def test_the_node_of_a_prefix():
     trie = NAME.trie
     for prefix in (b"n", b"na", b"nam", b"am", b"me", b"name"):
-        node = find_prefix(trie, prefix)
+        node = trie.find(prefix)
         assert node is not None
         assert trie.prefix(node) == prefix
-    assert find_prefix(trie, b"names") is None
-    assert find_prefix(trie, b"x") is None
-    assert find_prefix(trie, b"nx") is None
+    assert trie.find(b"names") is None
+    assert trie.find(b"x") is None
+    assert trie.find(b"nx") is None
