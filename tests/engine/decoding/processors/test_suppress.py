@@ -12,7 +12,6 @@ from real_vocabularies import mistral
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.processors import Bias, Context, Suppress
-from engine.decoding.processors.suppress import tokens_with_prefix
 from engine.decoding.values import SamplerSettings
 from engine.source import InvariantError
 from engine.vocabulary import Vocabulary
@@ -81,7 +80,8 @@ def test_ids_and_ends_can_be_suppressed_too():
 
 @pytest.mark.parametrize("text", [b"a", b"b", b"\xc3\xa9", b"\xa9a", b"zz", b"ba", b"t"])
 def test_the_tokens_that_begin_with_a_text(text):
-    found = sorted(tokens_with_prefix(WORDS.trie, text).tolist())
+    node = WORDS.trie.find(text)
+    found = [] if node is None else sorted(WORDS.trie.ids_below(node).tolist())
     assert found == [i for i, token in enumerate(WORDS.tokens) if token and token.startswith(text)]
 
 
