@@ -290,7 +290,7 @@ def _measured(session: DecodeSession, cancel: CancelToken, emit: Emit) -> Strate
     rows: list[StrategyRow] = []
     for strategy in Strategy:
         if isinstance(session.model, CachedSource):
-            session.model.forget()  # otherwise the second strategy would look fast
+            session.model.clear_cache()  # otherwise the second strategy would look fast
         session.model.logits([*session.prompt_ids])  # all strategies share the prompt
         try:
             result = generate_fast_forward(

@@ -63,7 +63,9 @@ def assess_output(session: DecodeSession, cancel: CancelToken) -> AssessAnswer |
     ids = tuple(step.token_id for step in session.steps)
     token_source = TokenSource(session.model.vocabulary, speller_of(session.model))
     finish = session.finish.value if session.finish in (Finish.LENGTH, Finish.CONTEXT) else ""
-    found = replay_ids(language, ids, token_source, budget=session.room, finish=finish, advise=False, cancel=cancel)
+    found = replay_ids(
+        language, ids, token_source, budget=session.token_limit, finish=finish, advise=False, cancel=cancel
+    )
     return AssessAnswer(session.trace.current, len(ids), found)
 
 

@@ -49,12 +49,12 @@ class DeadEnds:
 
     Attributes:
         found: proven dead ends, nearest to the start first.
-        places: the number of states that were explored.
+        n_explored: the number of states that were explored.
         is_complete: whether there are no others.
     """
 
     found: tuple[DeadEnd, ...]
-    places: int
+    n_explored: int
     is_complete: bool
 
 
@@ -100,7 +100,7 @@ class _Explorer:
 
     def run(self, limit: int, effort: int | None) -> DeadEnds:
         steps = self._steps
-        while len(self._successors) < min(len(self._cursors), limit) and (effort is None or steps.walked <= effort):
+        while len(self._successors) < min(len(self._cursors), limit) and (effort is None or steps.n_visited <= effort):
             if self._cancel is not None:
                 self._cancel.report("looking for dead ends", len(self._successors))
             try:
@@ -116,7 +116,7 @@ class _Explorer:
 
     def _expand(self, state: int) -> None:
         row: list[int] = []
-        for after, token_id in self._steps.following(self._cursors[state]).items():
+        for after, token_id in self._steps.successors(self._cursors[state]).items():
             index = self._index.get(after)
             if index is None:
                 index = self._index[after] = len(self._cursors)

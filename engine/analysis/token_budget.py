@@ -12,7 +12,7 @@ Each state (a configuration that is not interned) has a lower and an upper bound
 - The greedy completion of a state is an upper bound. Each next byte is a function of the state, so the greedy
   completions of the states along it are its suffixes, and each of its tokens lowers the upper bound by one.
 - The shortest completion in bytes (`ByteAutomaton.shortest_completion`) gives both bounds. A search from a later state
-  need not find its suffix, so a caller that relies on it must keep its tokens: see `promise`.
+  need not find its suffix, so a caller that relies on it must keep its tokens: see `pinned_completion`.
 - If tokens lead to very many states (keys that may not occur twice are distinguished by their whole text), the known
   completion of the state before them is tried after each token; again, a caller must keep its tokens.
 - If a regular grammar has few states, the distances of all of them are computed exactly (breadth first, backwards from
@@ -165,11 +165,11 @@ class BudgetSearch:
 
     # ------------------------------------------------------------------ queries
 
-    def within(self, configuration: int, tokens: int) -> BudgetMask:
+    def allowed_within(self, configuration: int, tokens: int) -> BudgetMask:
         """Return the tokens after which the grammar can be completed within `tokens` tokens more."""
         while True:
             number = self._number_of(configuration)
-            key = self._graph.place(number), tokens
+            key = self._graph.cursor_of(number), tokens
             known = self._masks.get(key)
             if known is None:
                 try:
@@ -181,11 +181,11 @@ class BudgetSearch:
                     self._masks.popitem(last=False)
             return known
 
-    def promise(self, configuration: int, tokens: int, before: int | None = None) -> tuple[int, ...]:
-        """Return tokens that complete the output in time, if later calls of `within` might not find them.
+    def pinned_completion(self, configuration: int, tokens: int, before: int | None = None) -> tuple[int, ...]:
+        """Return tokens that complete the output in time, if later calls of `allowed_within` might not find them.
 
         A token may be allowed because a shortest completion is known after it. A caller that accepts the token keeps
-        the result of this method: the first of these tokens is allowed even if `within` then allows nothing.
+        the result of this method: the first of these tokens is allowed even if `allowed_within` then allows nothing.
 
         Args:
             configuration: the configuration after the token.
@@ -193,7 +193,7 @@ class BudgetSearch:
             before: the configuration before the token; None at the start.
 
         Returns:
-            The tokens; empty if `within` finds a completion by itself, or none is known.
+            The tokens; empty if `allowed_within` finds a completion by itself, or none is known.
         """
         while True:
             number = self._number_of(configuration)
@@ -230,8 +230,8 @@ class BudgetSearch:
 
     def _compute_mask(self, number: int, tokens: int) -> BudgetMask:
         steps = self._graph.steps(number)
-        fitting = {state for state in steps.places if self._bound(state).at_most <= tokens}
-        undecided = {state for state in steps.places if self._bound(state).is_undecided(tokens)}
+        fitting = {state for state in steps.targets if self._bound(state).at_most <= tokens}
+        undecided = {state for state in steps.targets if self._bound(state).is_undecided(tokens)}
         if len(undecided) > _MAX_GREEDY and not self._has_exact_distances():
             within_budget = self._try_known_completion(number, steps, undecided, tokens)
         else:
@@ -270,7 +270,7 @@ class BudgetSearch:
         known = self._bounds.get(number)
         if known is None:
             steps = self._steps
-            missing = self._automaton.min_remaining(self._graph.place(number), steps.alphabet)
+            missing = self._automaton.min_remaining(self._graph.cursor_of(number), steps.alphabet)
             if missing.at_least is None:
                 known = _Bounds(inf, 1 if self._automaton.token_elements else inf, inf)
             else:
@@ -347,7 +347,7 @@ class BudgetSearch:
 
     def _ends_with(self, number: int, text: bytes) -> bool:
         """Return whether a text completes the match."""
-        state = self._graph.place(number)
+        state = self._graph.cursor_of(number)
         for byte in text:
             state = self._automaton.advance(state, byte)
             if state is None:
@@ -375,7 +375,7 @@ class BudgetSearch:
             nodes += self._graph.cost(state).nodes
             if len(order) > _MAX_EXACT_STATES or nodes > _MAX_EXACT_NODES:
                 return None
-            for after in self._graph.following(state):
+            for after in self._graph.successors(state):
                 if after not in sources:
                     sources[after] = []
                     order.append(after)
@@ -449,7 +449,7 @@ class BudgetSearch:
 
     def _find_shortest(self, number: int) -> _Shortest:
         """Return the result of a bounded search for the shortest completion."""
-        state = self._graph.place(number)
+        state = self._graph.cursor_of(number)
         known = self._shortest.get(state)
         if known is None:
             configuration = self._graph.configuration(number)
@@ -460,7 +460,7 @@ class BudgetSearch:
             if not self._automaton.token_elements:
                 bound = inf if found.at_least is None else -(-found.at_least // self._steps.longest)
                 at_least = max(at_least, bound)
-            ids = None if found.text is None else self._steps.fewest(found.text)
+            ids = None if found.text is None else self._steps.fewest_tokens(found.text)
             known = self._shortest[state] = _Shortest(at_least, ids)
         return known
 
@@ -486,7 +486,7 @@ class BudgetSearch:
                     nodes += cost.nodes
                     if len(walked) > _MAX_EXPANDED or len(met) > _MAX_MET or nodes > _MAX_NODES:
                         return None
-                undecided = [after for after in self._graph.following(state) if self._bound(after).is_undecided(left)]
+                undecided = [after for after in self._graph.successors(state) if self._bound(after).is_undecided(left)]
                 greedy.update(undecided)
                 if len(greedy) > _MAX_GREEDY:
                     return None
@@ -502,7 +502,7 @@ class BudgetSearch:
         """Return whether a token leads from a state to one that can be completed with the tokens left."""
         if tokens <= 0:
             return False
-        following = self._graph.following(number)
+        following = self._graph.successors(number)
         return any(after in productive or self._is_near(after, tokens - 1) for after in following)
 
 

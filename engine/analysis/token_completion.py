@@ -88,7 +88,7 @@ class _Search:
         shortest = self._automaton.shortest_completion(configuration, _MAX_BYTE_STEPS, self._cancel, alphabet)
         if shortest.is_impossible and not self._automaton.token_elements:
             return TokenCompletion(None)
-        tokens = None if shortest.text is None else self._steps.fewest(shortest.text)
+        tokens = None if shortest.text is None else self._steps.fewest_tokens(shortest.text)
         self._best = None if tokens is None else len(tokens)
         self._reached_from[start] = 0, None, 0
         frontier: list[tuple[int, int, int, Any]] = [(self._lower_bound(start, 0) or 0, 0, 0, start)]
@@ -104,7 +104,7 @@ class _Search:
                 self._cancel.report("looking for the end", len(self._reached_from))
             try:
                 self._expand(state, frontier)
-                exhausted = self._steps.walked > effort
+                exhausted = self._steps.n_visited > effort
             except LimitExceededError:
                 exhausted = True
             if exhausted:
@@ -121,7 +121,7 @@ class _Search:
             bound = self._lower_bound(after, extra_bytes)
             return bound is not None and (self._best is None or taken + bound < self._best)
 
-        for after, token_id in self._steps.following(state, is_useful).items():
+        for after, token_id in self._steps.successors(state, is_useful).items():
             bound = self._lower_bound(after, 0)
             known = self._reached_from.get(after)
             if bound is not None and (known is None or taken < known[0]):

@@ -35,12 +35,12 @@ class Steps(NamedTuple):
     Attributes:
         tokens: int32[n], the token ids, in no particular order.
         after: int32[n], the number of the state to which each token leads.
-        places: the distinct numbers in `after`.
+        targets: the distinct numbers in `after`.
     """
 
     tokens: Ints
     after: Ints
-    places: tuple[int, ...]
+    targets: tuple[int, ...]
 
 
 class WalkCost(NamedTuple):
@@ -87,7 +87,7 @@ class TokenGraph:
         """Return the number of the state of a configuration."""
         return self._number(self._automaton.cursor(configuration), (-1, configuration))
 
-    def place(self, number: int) -> Any:
+    def cursor_of(self, number: int) -> Any:
         """Return the cursor of a state, for `ByteAutomaton.advance`."""
         return self._cursors[number]
 
@@ -108,7 +108,7 @@ class TokenGraph:
             after = int(self._rows[number, byte])
         return None if after == _NOWHERE else after
 
-    def following(self, number: int) -> tuple[int, ...]:
+    def successors(self, number: int) -> tuple[int, ...]:
         """Return the states to which tokens lead."""
         if number not in self._successors:
             self.steps(number)
@@ -125,7 +125,7 @@ class TokenGraph:
         steps = self._walks.get(number)
         if steps is None:
             steps = self._walk(number)
-            self._successors[number] = steps.places
+            self._successors[number] = steps.targets
             self._walks[number] = steps
             if len(self._walks) > _CACHED_WALKS:
                 self._walks.popitem(last=False)

@@ -25,7 +25,7 @@ class TokenSuccessors:
 
     Attributes:
         longest: the length of the longest token, in bytes.
-        walked: the number of nodes of the trie that were visited so far; a token element counts as one.
+        n_visited: the number of nodes of the trie that were visited so far; a token element counts as one.
         alphabet: the bytes that occur in tokens; None for all bytes.
         by_bytes: whether each of these bytes is a token by itself, and the grammar has no token elements.
     """
@@ -37,13 +37,13 @@ class TokenSuccessors:
         self._heights = _heights(vocabulary.trie)
         self._sets = TokenSets(vocabulary, automaton.token_elements) if automaton.token_elements else None
         self.longest = max(1, vocabulary.trie.height)
-        self.walked = 0
+        self.n_visited = 0
         used = frozenset(np.unique(vocabulary.trie.byte).tolist())
         single = {token[0] for token in vocabulary.tokens if token is not None and len(token) == 1}
         self.alphabet: Alphabet = used if len(used) < 256 else None
         self.by_bytes = self._sets is None and used <= single
 
-    def following(self, cursor: Any, is_useful: Callable[[Any, int], bool] | None = None) -> dict[Any, int]:
+    def successors(self, cursor: Any, is_useful: Callable[[Any, int], bool] | None = None) -> dict[Any, int]:
         """Return the states to which tokens lead, each with the id of one such token.
 
         Args:
@@ -66,7 +66,7 @@ class TokenSuccessors:
                     found[after] = token_id
         return found
 
-    def fewest(self, text: bytes) -> tuple[int, ...] | None:
+    def fewest_tokens(self, text: bytes) -> tuple[int, ...] | None:
         """Return the fewest tokens whose bytes are a text; None if there are none."""
         best: list[tuple[int, int, int] | None] = [(0, 0, 0)]  # number of tokens, start of the last one, its id
         best += [None] * len(text)
@@ -96,7 +96,7 @@ class TokenSuccessors:
         advance, byte, heights = self._automaton.advance, self._trie.byte.data, self._heights.data
 
         def step(before: Any, node: int) -> Any:
-            self.walked += 1
+            self.n_visited += 1
             after = advance(before, byte[node])
             return None if after is None or (is_useful is not None and not is_useful(after, heights[node])) else after
 
@@ -106,7 +106,7 @@ class TokenSuccessors:
         """Add the states to which token elements lead; the bytes of these tokens may be allowed as well."""
         assert self._sets is not None
         for token_id in ids:
-            self.walked += 1
+            self.n_visited += 1
             data = self._tokens[token_id] or b""
             after = self._automaton.take_token(configuration, data, self._sets.holding(token_id))
             if after != DEAD:

@@ -95,10 +95,10 @@ class Analysis:
                 {**asdict(one), "text": _text(one.text), "spans": _places(one.spans, self._source)}
                 for one in found.found
             ]
-            return {"dead_ends": listed, "complete": found.is_complete, "places": found.places}
+            return {"dead_ends": listed, "complete": found.is_complete, "places": found.n_explored}
         if not found.found:
             certain = "No tokens lead to a dead end."
-            return [certain if found.is_complete else f"None of {found.places:,} places is a dead end for certain."]
+            return [certain if found.is_complete else f"None of {found.n_explored:,} places is a dead end for certain."]
         lines = [self._dead_end(one) for one in found.found[:MOST_DEAD_ENDS]]
         more = len(found.found) - len(lines)
         return [

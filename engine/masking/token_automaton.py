@@ -95,17 +95,17 @@ class TokenState:
         accepting: whether the text may end here.
         finished: whether an EOS was accepted; no token follows.
         mask: the allowed tokens; None until it is computed.
-        following: the next state for each token accepted here so far.
+        next_states: the next state for each token accepted here so far.
     """
 
-    __slots__ = ("accepting", "configuration", "finished", "following", "mask")
+    __slots__ = ("accepting", "configuration", "finished", "mask", "next_states")
 
     def __init__(self, configuration: int, accepting: bool, finished: bool = False) -> None:
         self.configuration = configuration
         self.accepting = accepting
         self.finished = finished
         self.mask: Mask | None = None
-        self.following: dict[int, TokenState] = {}
+        self.next_states: dict[int, TokenState] = {}
 
 
 class TokenAutomaton:
@@ -162,7 +162,7 @@ class TokenAutomaton:
             if self._steps >= _MAX_STEPS:
                 self._forget_steps()
             self._steps += 1
-            state.following[token_id] = following
+            state.next_states[token_id] = following
         return following
 
     def peek(self, state: TokenState, token_id: int) -> TokenState | None:
@@ -216,7 +216,7 @@ class TokenAutomaton:
 
     def _forget_steps(self) -> None:
         for state in self._states.values():
-            state.following.clear()
+            state.next_states.clear()
         self._steps = 0
 
     def _compute_mask(self, state: TokenState) -> Mask:

@@ -95,7 +95,7 @@ class Matcher:
 
     def is_allowed(self, token_id: int) -> bool:
         """Return whether one token is allowed next, without computing a mask."""
-        if token_id in self._state.following:
+        if token_id in self._state.next_states:
             return True
         return self._shared.peek(self._state, _id_of(token_id)) is not None
 
@@ -137,7 +137,7 @@ class Matcher:
             raise ValueError(f"{_mismatch(out, shared.words)}; {shape[0]} rows of that are needed")
         for row, token_id in enumerate(draft_ids):
             out[row].data[:] = state.mask or shared.mask(state)
-            following = state.following.get(token_id) or shared.advance(state, index(token_id))
+            following = state.next_states.get(token_id) or shared.advance(state, index(token_id))
             if following is None:
                 out[row + 1 :] = 0
                 return row
@@ -149,7 +149,7 @@ class Matcher:
 
     def accept(self, token_id: int) -> bool:
         """Advance by a token and return whether it was allowed; a token that is not allowed changes nothing."""
-        following = self._state.following.get(token_id)
+        following = self._state.next_states.get(token_id)
         if following is None:
             following = self._shared.advance(self._state, _id_of(token_id))
             if following is None:

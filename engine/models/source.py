@@ -37,7 +37,7 @@ Logits = npt.NDArray[np.float32]
 class CachedSource(Protocol):
     """A source with a cache of logits that can be cleared, which measurements of time need."""
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Clear the cache."""
 
 

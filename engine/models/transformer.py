@@ -80,7 +80,7 @@ class TransformerSource:
         """See `LogitSource`."""
         return encode_messages(self._tokenizer, messages, assistant_prefix)
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Clear the caches, so that the next calls can be timed."""
         self._logits_by_ids.clear()
         self._clear_cache()

@@ -15,19 +15,19 @@ class Audit:
     """Findings about a vocabulary.
 
     Attributes:
-        texts: the number of ids with bytes.
-        shared: groups of ids with the same bytes, such as a byte-fallback token and a character.
+        n_with_bytes: the number of ids with bytes.
+        duplicates: groups of ids with the same bytes, such as a byte-fallback token and a character.
         holes: ids with neither bytes nor a name.
-        unspelled: bytes that are not a token by themselves; text with them may be impossible to tokenise.
-        broken: ids whose bytes are not valid UTF-8.
+        missing_bytes: bytes that are not a token by themselves; text with them may be impossible to tokenise.
+        invalid_utf8: ids whose bytes are not valid UTF-8.
         longest: the id of the longest token; None if there is none.
     """
 
-    texts: int
-    shared: tuple[tuple[int, ...], ...]
+    n_with_bytes: int
+    duplicates: tuple[tuple[int, ...], ...]
     holes: tuple[int, ...]
-    unspelled: bytes
-    broken: tuple[int, ...]
+    missing_bytes: bytes
+    invalid_utf8: tuple[int, ...]
     longest: int | None
 
 
@@ -39,15 +39,15 @@ def audit(vocabulary: Vocabulary) -> Audit:
             ids_of[token].append(index)
     longest = max(ids_of, key=len, default=None)
     return Audit(
-        texts=sum(map(len, ids_of.values())),
-        shared=tuple(tuple(ids) for ids in ids_of.values() if len(ids) > 1),
+        n_with_bytes=sum(map(len, ids_of.values())),
+        duplicates=tuple(tuple(ids) for ids in ids_of.values() if len(ids) > 1),
         holes=tuple(
             index
             for index, token in enumerate(vocabulary.tokens)
             if token is None and index not in vocabulary.special and index not in vocabulary.eos_ids
         ),
-        unspelled=bytes(byte for byte in range(256) if bytes((byte,)) not in ids_of),
-        broken=tuple(index for token, ids in ids_of.items() if not _is_valid_utf8(token) for index in ids),
+        missing_bytes=bytes(byte for byte in range(256) if bytes((byte,)) not in ids_of),
+        invalid_utf8=tuple(index for token, ids in ids_of.items() if not _is_valid_utf8(token) for index in ids),
         longest=None if longest is None else ids_of[longest][0],
     )
 

@@ -240,7 +240,7 @@ def measured(example: Example, model: LogitSource, strategy: Strategy) -> FastFo
 
 def forget(model: Any) -> None:
     """Make a source answer anew."""
-    model.forget()
+    model.clear_cache()
 
 
 def print_index(model: LogitSource) -> None:

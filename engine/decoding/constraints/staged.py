@@ -95,7 +95,7 @@ class StagedConstraint:
         automaton = self._zones()
         if automaton is None:
             return ()
-        found = sorted({(state.part, state.zone) for state in automaton.places(self._inner.configuration)})
+        found = sorted({(state.part, state.zone) for state in automaton.zone_states(self._inner.configuration)})
         return tuple(dict.fromkeys(_part_name(part, zone) for part, zone in found))
 
     @property

@@ -313,7 +313,7 @@ class ZonedAutomaton(LazyTable[_Key]):
 
     # ------------------------------------------------------------------ inspection
 
-    def places(self, configuration: int) -> tuple[ZoneState, ...]:
+    def zone_states(self, configuration: int) -> tuple[ZoneState, ...]:
         """Return the zone states of a configuration, sorted."""
         return tuple(sorted(self._keys[configuration]))
 
@@ -374,7 +374,7 @@ class ZonedAutomaton(LazyTable[_Key]):
 
     def open_rules(self, configuration: int) -> tuple[str, ...]:
         """Return the open rules of the active grammars."""
-        inside = (state for state in self.places(configuration) if state.part is ZonePart.GRAMMAR)
+        inside = (state for state in self.zone_states(configuration) if state.part is ZonePart.GRAMMAR)
         return tuple(dict.fromkeys(name for _, zone, at in inside for name in self._inner[zone].open_rules(at)))
 
 

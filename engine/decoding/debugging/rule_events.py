@@ -169,12 +169,12 @@ class _PositionFollower:
     def take(self, token: bytes) -> Iterator[_Moment]:
         """Yield what each byte of a token did."""
         for byte in token:
-            read = self.places(byte)
+            read = self.spans_of(byte)
             if read is None:
                 return
             yield _Moment(self._uses, self._uses, read, len(self._uses))
 
-    def places(self, byte: int) -> frozenset[Span] | None:
+    def spans_of(self, byte: int) -> frozenset[Span] | None:
         """Return the source spans that read the next byte; None if nothing does."""
         automaton, before = self._automaton, self._configuration
         after = automaton.run(before, bytes((byte,))) if before != DEAD else DEAD
@@ -189,13 +189,13 @@ class _RuleFollower:
 
     def __init__(self, match: RuleTracker, names: tuple[str, ...], automaton: ByteAutomaton) -> None:
         self._match, self._names = match, names
-        self._places = _PositionFollower(automaton)
+        self._positions = _PositionFollower(automaton)
         self._data = b""
 
     def take(self, token: bytes) -> Iterator[_Moment]:
         """Yield what each byte of a token did."""
         for byte in token:
-            read = self._places.places(byte)
+            read = self._positions.spans_of(byte)
             if read is None:
                 return
             self._data += bytes((byte,))

@@ -49,7 +49,7 @@ class GrammarMask(MaskProcessor[TokenState]):
 
     def advance(self, state: TokenState, token_id: int) -> TokenState | None:
         """Return the state after the token; None if it is not allowed."""
-        return state.following.get(token_id) or self._shared.advance(state, token_id)
+        return state.next_states.get(token_id) or self._shared.advance(state, token_id)
 
     def allowed(self, state: TokenState) -> Allowed:
         """Return the grammar's mask."""
@@ -86,12 +86,13 @@ class Left(NamedTuple):
     Attributes:
         state: the state of the grammar.
         tokens: the number of tokens left.
-        promise: tokens that end the output in time, if a token was allowed because of them; see `BudgetSearch.promise`.
+        pinned: tokens that end the output in time, if a token was allowed because of them; see
+            `BudgetSearch.pinned_completion`.
     """
 
     state: TokenState
     tokens: int
-    promise: tuple[int, ...] = ()
+    pinned: tuple[int, ...] = ()
 
 
 class TokenBudget(MaskProcessor[Left]):
@@ -138,7 +139,7 @@ class TokenBudget(MaskProcessor[Left]):
             raise InvariantError(f"a budget is 0 tokens or more, not {tokens}")
         self.tokens = tokens
         self._grammar = GrammarMask(grammar, vocabulary)
-        self._reach = BudgetSearch(grammar, vocabulary if never is None else _without(vocabulary, never))
+        self._search = BudgetSearch(grammar, vocabulary if never is None else _without(vocabulary, never))
         self._end = 1 if vocabulary.eos_ids else 0
 
     def with_tokens(self, tokens: int) -> TokenBudget:
@@ -156,25 +157,25 @@ class TokenBudget(MaskProcessor[Left]):
         following = self._grammar.advance(state.state, token_id)
         if following is None:
             return None
-        if state.promise[:1] == (token_id,) and not following.finished:
-            return Left(following, state.tokens - 1, state.promise[1:])
+        if state.pinned[:1] == (token_id,) and not following.finished:
+            return Left(following, state.tokens - 1, state.pinned[1:])
         return self._left(following, state.tokens - 1, state.state.configuration)
 
     def _left(self, state: TokenState, tokens: int, before: int | None = None) -> Left:
         if state.finished or tokens < self._end:
             return Left(state, tokens)
-        return Left(state, tokens, self._reach.promise(state.configuration, tokens - self._end, before))
+        return Left(state, tokens, self._search.pinned_completion(state.configuration, tokens - self._end, before))
 
     def allowed(self, state: Left) -> Allowed:
         """Return the tokens after which the grammar can end in time, bool[V]."""
-        grammar_state, left, promise = state
+        grammar_state, left, pinned = state
         allowed = np.zeros(self.vocabulary.size, dtype=np.bool_)
         if not grammar_state.finished and left > 0:
-            allowed |= self._reach.within(grammar_state.configuration, left - 1 - self._end).allowed
+            allowed |= self._search.allowed_within(grammar_state.configuration, left - 1 - self._end).allowed
             if grammar_state.accepting:
                 allowed[list(self.vocabulary.eos_ids)] = True
-            elif promise and not allowed.any():
-                allowed[promise[0]] = True
+            elif pinned and not allowed.any():
+                allowed[pinned[0]] = True
         return allowed
 
     def is_accepting(self, state: Left) -> bool:
@@ -186,15 +187,15 @@ class TokenBudget(MaskProcessor[Left]):
         grammar_state, left, end = state.state, state.tokens, self._end
         if grammar_state.finished:
             return BudgetState(left, 0, 0, is_exact=True)
-        least, most = self._reach.distance(grammar_state.configuration)
+        least, most = self._search.distance(grammar_state.configuration)
         is_exact = True
         if left > 0:
-            reach = self._reach.within(grammar_state.configuration, left - 1 - end)
-            is_exact = reach.is_exact
-            if is_exact and least is not None and least > 0 and not reach.allowed.any():
+            found = self._search.allowed_within(grammar_state.configuration, left - 1 - end)
+            is_exact = found.is_exact
+            if is_exact and least is not None and least > 0 and not found.allowed.any():
                 least = max(least, left - end + 1)
-        if state.promise:
-            most = min(len(state.promise), len(state.promise) if most is None else most)
+        if state.pinned:
+            most = min(len(state.pinned), len(state.pinned) if most is None else most)
         return BudgetState(left, None if least is None else least + end, None if most is None else most + end, is_exact)
 
     def expected(self, state: Left) -> str:

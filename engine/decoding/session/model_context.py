@@ -80,9 +80,9 @@ class ModelContext:
         """
         self.prompt_ids = self._encode(prompt)
         self.prompt = prompt
-        self.forget()
+        self.clear_cache()
 
-    def room(self, tokens: int) -> int:
+    def token_limit(self, tokens: int) -> int:
         """Return how many of `tokens` fit in the model's context after the prompt."""
         limit = self._model.context_length
         return tokens if limit is None else min(tokens, limit - len(self.prompt_ids) + 1)
@@ -117,7 +117,7 @@ class ModelContext:
         """Drop the answer at a node that the tree no longer has."""
         self._answers.discard(node)
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Drop all answers, since the node ids have a new meaning."""
         self._answers.clear()
 

@@ -107,7 +107,7 @@ class DecodeSession:
         self._grammar = grammar
         self._max_tokens = max_tokens
         self._plan = StagePlan(pipeline, self._vocabulary)
-        self._constraint = self._plan.constraint(grammar, self._model_context.room(self._max_tokens))
+        self._constraint = self._plan.constraint(grammar, self._model_context.token_limit(self._max_tokens))
         self.set_max_tokens(max_tokens)
 
     # The current state.
@@ -170,9 +170,9 @@ class DecodeSession:
         return self._max_tokens
 
     @property
-    def room(self) -> int:
+    def token_limit(self) -> int:
         """The limit of the complete output in tokens: `max_tokens`, or fewer if the model's context ends sooner."""
-        return self._model_context.room(self._max_tokens)
+        return self._model_context.token_limit(self._max_tokens)
 
     @property
     def trace(self) -> Trace:
@@ -413,7 +413,7 @@ class DecodeSession:
         """
         tree = StepTree.grown_from(trace, self._is_of_this_vocabulary)
         self._replay(self._grammar, tree, tree.depth, lambda _node: None)
-        self._model_context.forget()
+        self._model_context.clear_cache()
         return len(trace.nodes) - len(tree)
 
     def set_sampler(self, settings: SamplerSettings) -> None:
@@ -460,7 +460,7 @@ class DecodeSession:
     # Implementation.
 
     def _replay(self, grammar: CompiledGrammar | None, tree: StepTree, depth: int, known: KnownLogits) -> Replay:
-        constraint = self._plan.constraint(grammar, self._model_context.room(self._max_tokens))
+        constraint = self._plan.constraint(grammar, self._model_context.token_limit(self._max_tokens))
         found = put_under(constraint, tree, depth, known)
         self._grammar, self._constraint, self._tree, self._resume = grammar, constraint, tree, depth
         self._forget_positions()

@@ -90,7 +90,7 @@ def spelled_text(
         spell: the tokenizer; without it, the fewest tokens are used.
     """
     own = tokenizer_ids(data, vocabulary, spell)
-    ids = TokenSuccessors(automaton, vocabulary).fewest(data) if own is None else own
+    ids = TokenSuccessors(automaton, vocabulary).fewest_tokens(data) if own is None else own
     if ids is None:
         return None
     pieces = tuple(vocabulary.token_bytes(token_id) or b"" for token_id in ids)

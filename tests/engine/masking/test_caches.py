@@ -104,7 +104,7 @@ def test_remembered_steps_are_bounded(small, monkeypatch):
     for letter in b"abcdefghij":
         assert matcher.accept(letter)
     shared = token_automaton(matcher.grammar.automaton, small)
-    assert sum(len(state.following) for state in shared._states.values()) <= 4
+    assert sum(len(state.next_states) for state in shared._states.values()) <= 4
 
 
 def test_the_store_knows_no_dead_user():

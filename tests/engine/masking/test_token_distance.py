@@ -98,14 +98,14 @@ def test_a_dead_end_without_bound_is_known_by_the_bytes_that_are_missing():
 
 def test_where_bytes_are_tokens_nothing_is_searched(small):
     found = dead_ends(compile_grammar("json_schema", "{}"), small)
-    assert (found.found, found.places, found.is_complete) == ((), 0, True)
+    assert (found.found, found.n_explored, found.is_complete) == ((), 0, True)
 
 
 def test_an_unbounded_grammar_is_looked_at_in_part():
     grammar = compile_grammar("gbnf", 'root ::= "a" root "b" | "c" | "bd"')
     found = dead_ends(grammar, WORDS, limit=20)
     assert not found.is_complete
-    assert found.places == 20
+    assert found.n_explored == 20
     assert found.found
     for end in found.found:  # dead for certain, though not everything was looked at
         matcher = Matcher(grammar, WORDS)
@@ -157,7 +157,7 @@ def test_texts_are_spelled_by_as_few_tokens_as_can_be():
         while level and text not in level:
             level = {start + word for start in level for word in words if text.startswith(start + word)}
             fewest += 1
-        spelled = steps.fewest(text)
+        spelled = steps.fewest_tokens(text)
         assert (None if spelled is None else len(spelled)) == (fewest if level else None)
         assert spelled is None or b"".join(WORDS.tokens[token] for token in spelled) == text
 

@@ -315,7 +315,7 @@ def _problem_of_bounds(bounds: tuple[int | None, int | None], true: tuple[int | 
 
 def _problem_of_budgets(matcher: Matcher, reach: BudgetSearch, search: Search, here: int) -> str:
     for budget in range(BUDGETS):
-        found = reach.within(matcher.configuration, budget)
+        found = reach.allowed_within(matcher.configuration, budget)
         for token_id, token in enumerate(matcher.vocabulary.tokens):
             behind = search.automaton.run(here, token) if token else DEAD
             true, none_within = (None, ENDLESS) if behind == DEAD else search.distance(behind)

@@ -268,13 +268,13 @@ def test_the_graph_leads_where_single_steps_lead(notation, source, vocabulary):
     number = graph.cursor(automaton.start)
     for _ in range(4):
         found = graph.steps(number)
-        assert {graph.place(p) for p in found.places} == set(steps.following(graph.place(number)))
+        assert {graph.cursor_of(p) for p in found.targets} == set(steps.successors(graph.cursor_of(number)))
         for token_id, after in zip(found.tokens.tolist(), found.after.tolist(), strict=True):
-            place = graph.place(number)
+            place = graph.cursor_of(number)
             for byte in vocabulary.tokens[token_id]:
                 place = automaton.advance(place, byte)
-            assert place == graph.place(after)
-        if not found.places:
+            assert place == graph.cursor_of(after)
+        if not found.targets:
             return
-        number = found.places[-1]
-        assert automaton.cursor(graph.configuration(number)) == graph.place(number)
+        number = found.targets[-1]
+        assert automaton.cursor(graph.configuration(number)) == graph.cursor_of(number)

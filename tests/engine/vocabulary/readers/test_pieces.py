@@ -22,12 +22,12 @@ def test_bytes_are_shared_with_characters(tmp_path):
     file = tmp_path / "any name"
     file.write_bytes(sentencepiece_model())
     vocabulary = Vocabulary.from_tokenizer(str(file))
-    shared = {vocabulary.tokens[ids[0]] for ids in audit(vocabulary).shared}
+    shared = {vocabulary.tokens[ids[0]] for ids in audit(vocabulary).duplicates}
     assert {b"h", b" "} <= shared
 
 
 def test_a_real_model(mistral_pieces):
     assert mistral_pieces.size == 32_768
     assert mistral_pieces.eos_ids == {2}
-    assert len(audit(mistral_pieces).shared) == 125
-    assert audit(mistral_pieces).unspelled == b""
+    assert len(audit(mistral_pieces).duplicates) == 125
+    assert audit(mistral_pieces).missing_bytes == b""

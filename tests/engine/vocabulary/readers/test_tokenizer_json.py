@@ -27,7 +27,7 @@ def test_byte_fallback_shares_bytes_and_keeps_blanks():
     tokenizer = byte_fallback()
     vocabulary = Vocabulary.from_tokenizer(tokenizer)
     assert b" He" in vocabulary.tokens
-    assert {vocabulary.tokens[g[0]] for g in audit(vocabulary).shared} == {
+    assert {vocabulary.tokens[g[0]] for g in audit(vocabulary).duplicates} == {
         b" ",
         b"\n",
         *(c.encode() for c in "Helowrdxn"),
