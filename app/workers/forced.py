@@ -43,7 +43,7 @@ from engine.decoding.generate import generate_fast_forward
 from engine.decoding.pipeline_settings import Strategy
 from engine.matching import Matcher
 from engine.models.source import CachedSource
-from engine.models.tokenizer_spelling import speller_of
+from engine.models.text_encoder import text_encoder_of
 from engine.source import CancelToken, EngineError
 from engine.vocabulary.visible import visible
 
@@ -137,12 +137,12 @@ class ForcedHandler:
         dfa, form, why_not, can_close = self._drawn(session, cancel)
         if dfa is None:
             return ForcedAnswer(revision, form=form, why_not=why_not, can_close=can_close)
-        vocabulary, spell = session.model.vocabulary, speller_of(session.model)
+        vocabulary, encode = session.model.vocabulary, text_encoder_of(session.model)
         merged, shortest_texts = merge_forced(dfa), _shortest_texts(dfa)
         rows = []
         for run in islice(forced_runs(dfa), MOST_RUNS):
             cancel.check()
-            own = encode_with_tokenizer(run.data, vocabulary, spell)
+            own = encode_with_tokenizer(run.data, vocabulary, encode)
             rows.append(
                 RunRow(
                     run.state,
@@ -226,7 +226,7 @@ class ForcedHandler:
             return SpellingsAnswer(request, run, why_not=f"“{request.part}” is no part of what is forced here")
         end = begin + len(part) if part else len(run)
         try:
-            encodings = spellings(matcher, run, (begin, end), speller_of(session.model), ask, request.most)
+            encodings = spellings(matcher, run, (begin, end), text_encoder_of(session.model), ask, request.most)
         except ValueError:
             return SpellingsAnswer(request, run, (begin, end), why_not="the grammar does not allow all these spellings")
         if encodings is None:
@@ -247,7 +247,7 @@ class ForcedHandler:
             grammar, _ = self._form(session.grammar, cancel)
             here = Matcher(grammar, session.model.vocabulary)
             run = here.forced_bytes(1_000) if here.accept_bytes(request.before) else b""
-            spelled = encode_with_tokenizer(request.before, session.model.vocabulary, speller_of(session.model))
+            spelled = encode_with_tokenizer(request.before, session.model.vocabulary, text_encoder_of(session.model))
             spelled = spelled or Lattice.of(request.before, session.model.vocabulary).longest()
             if spelled is None:
                 return "no tokens of this model spell the text in front of it"

@@ -36,7 +36,7 @@ from engine.matching import Matcher
 from engine.matching.byte_descriptions import byte_name, byte_prose
 from engine.matching.explanation import Explanation, Reason
 from engine.matching.token_groups import by_first_byte, token_groups
-from engine.models.tokenizer_spelling import speller_of
+from engine.models.text_encoder import text_encoder_of
 from engine.models.uniform import UniformSource
 from engine.source import CancelledError, CancelToken, EngineError, GrammarError
 from engine.vocabulary.visible import visible
@@ -61,7 +61,7 @@ def assess_output(session: DecodeSession, cancel: CancelToken) -> AssessAnswer |
     if language is None or language.is_empty:
         return None
     ids = tuple(step.token_id for step in session.steps)
-    token_source = TokenSource(session.model.vocabulary, speller_of(session.model))
+    token_source = TokenSource(session.model.vocabulary, text_encoder_of(session.model))
     finish = session.finish.value if session.finish in (Finish.LENGTH, Finish.CONTEXT) else ""
     found = replay_ids(
         language, ids, token_source, budget=session.token_limit, finish=finish, advise=False, cancel=cancel
@@ -86,7 +86,7 @@ def replay_output(
         cancel: checked regularly.
     """
     compiled, question = request.compiled, request.question
-    token_source = None if session is None else TokenSource(session.model.vocabulary, speller_of(session.model))
+    token_source = None if session is None else TokenSource(session.model.vocabulary, text_encoder_of(session.model))
     name = "" if session is None else session.model.name
     budget, finish = question.budget, question.finish
     try:

@@ -121,10 +121,10 @@ class Report:
     """The report on a grammar and a model."""
 
     def __init__(self, grammar: CompiledGrammar, model: LogitSource, dfa: ByteDfa | None, why_not: str) -> None:
-        from engine.models.tokenizer_spelling import speller_of
+        from engine.models.text_encoder import text_encoder_of
 
         self._grammar, self._model = grammar, model
-        self._vocabulary, self._spell = model.vocabulary, speller_of(model)
+        self._vocabulary, self._spell = model.vocabulary, text_encoder_of(model)
         self._dfa, self._why_not = dfa, why_not
 
     def found(self, arguments: argparse.Namespace, cancel: CancelToken) -> ForcedReport:

@@ -32,16 +32,16 @@ def check_replay(arguments: argparse.Namespace) -> None:
 def token_source(arguments: argparse.Namespace, cancel: CancelToken) -> TokenSource | None:
     """Return the requested vocabulary and its tokenizer."""
     if arguments.tokenizer:
-        from engine.models.tokenizer_spelling import speller_at
+        from engine.models.text_encoder import read_text_encoder
 
         path = Path(arguments.tokenizer)
-        return TokenSource(Vocabulary.from_tokenizer(path), speller_at(path))
+        return TokenSource(Vocabulary.from_tokenizer(path), read_text_encoder(path))
     if arguments.model:
         from engine.models import load_model
-        from engine.models.tokenizer_spelling import speller_of
+        from engine.models.text_encoder import text_encoder_of
 
         model = load_model(arguments.model, cancel=cancel)
-        return TokenSource(model.vocabulary, speller_of(model))
+        return TokenSource(model.vocabulary, text_encoder_of(model))
     return None
 
 

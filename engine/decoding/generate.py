@@ -28,7 +28,7 @@ from engine.decoding.values import (
 )
 from engine.models import LogitSource
 from engine.models.source import Logits, Message
-from engine.models.tokenizer_spelling import speller_of
+from engine.models.text_encoder import text_encoder_of
 from engine.source import CancelToken
 
 SHARED_LOGITS_BYTES = 64 * 2**20
@@ -248,7 +248,7 @@ def generate_fast_forward(  # noqa: PLR0913 - those of `generate`, the strategy 
         kept_logits=1,
         pipeline=replace(pipeline, forced=Strategy(strategy)),
     )
-    fast_forward = FastForward(counted, strategy, spell=speller_of(model))
+    fast_forward = FastForward(counted, strategy, encode=text_encoder_of(model))
     while session.finish is None:
         fast_forward.advance(session)
         if cancel is not None:

@@ -38,7 +38,7 @@ from engine.decoding.pipeline_settings import Strategy  # noqa: E402
 from engine.export import NumberSpelling, build_token_index, to_gbnf  # noqa: E402
 from engine.models import LogitSource, load_model  # noqa: E402
 from engine.models.smollm2 import is_installed  # noqa: E402
-from engine.models.tokenizer_spelling import speller_of  # noqa: E402
+from engine.models.text_encoder import text_encoder_of  # noqa: E402
 from engine.vocabulary import visible  # noqa: E402
 
 MODELS = ("records", "smollm2")
@@ -219,7 +219,7 @@ def text_of(example: Example) -> bytes:
 
 def own_tokens(example: Example, model: LogitSource) -> int:
     """How many tokens the tokenizer writes the text in, and an end."""
-    ids = encode_with_tokenizer(text_of(example), model.vocabulary, speller_of(model))
+    ids = encode_with_tokenizer(text_of(example), model.vocabulary, text_encoder_of(model))
     assert ids is not None
     return len(ids) + 1
 

@@ -25,7 +25,7 @@ from engine.decoding.processors.logits import Logits, log_sum_exp, sanitise
 from engine.matching import Matcher
 from engine.matching.token_groups import by_first_byte
 from engine.models import LogitSource
-from engine.models.tokenizer_spelling import Spell
+from engine.models.text_encoder import TextEncoder
 
 Ask = Callable[[Path], Logits]
 """Return the model's log-probabilities after some ids, float64[W]."""
@@ -103,7 +103,7 @@ def spellings(
     matcher: Matcher,
     run: bytes,
     part: tuple[int, int],
-    spell: Spell | None,
+    encode: TextEncoder | None,
     ask: Ask,
     most: int,
     most_calls: int = MOST_CALLS,
@@ -114,7 +114,7 @@ def spellings(
         matcher: a matcher in the state before the run; it is not changed.
         run: the forced bytes.
         part: the start and end of the part, in bytes.
-        spell: the tokenizer, whose own encoding is marked.
+        encode: the tokenizer, whose own encoding is marked.
         ask: queries the model after everything before the run.
         most: how many encodings are listed, fewest tokens first; the most probable and the tokenizer's own are added.
         most_calls: the limit for model calls in the search for the most probable one.
@@ -124,7 +124,7 @@ def spellings(
     """
     vocabulary, (begin, end) = matcher.vocabulary, part
     lattice = Lattice.of(run[begin:end], vocabulary)
-    outer = around(run, begin, end, vocabulary, spell)
+    outer = around(run, begin, end, vocabulary, encode)
     if outer is None or not lattice.count:
         return None
     before, behind = outer
@@ -133,7 +133,7 @@ def spellings(
     best = (*before, *likeliest.ids, *behind)
     listed: dict[Path, None] = {(*before, *ids, *behind): None for ids in islice(lattice.paths(), most)}
     listed[best] = None
-    own = encode_with_tokenizer(run, vocabulary, spell)
+    own = encode_with_tokenizer(run, vocabulary, encode)
     if own is not None and own[: len(before)] == before and own[len(own) - len(behind) :] == behind:
         listed[own] = None
     outlooks = tuple(sorted(compare(matcher, listed, ask, own), key=lambda one: -one.log_p))

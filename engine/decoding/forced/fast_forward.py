@@ -16,7 +16,7 @@ from engine.decoding.pipeline_settings import Strategy
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import StepOrigin
 from engine.models import LogitSource
-from engine.models.tokenizer_spelling import Spell, speller_of
+from engine.models.text_encoder import TextEncoder, text_encoder_of
 
 _SCHEMA = "json_schema"
 
@@ -55,7 +55,7 @@ class FastForward:
     Args:
         model: the model whose tokens are taken; only `PROBABLE` queries it.
         strategy: how runs are encoded.
-        spell: the model's tokenizer.
+        encode: the model's tokenizer.
         most_calls: the limit of `PROBABLE` for model calls in one run.
 
     Attributes:
@@ -65,17 +65,17 @@ class FastForward:
     """
 
     def __init__(
-        self, model: LogitSource, strategy: Strategy | str, *, spell: Spell | None, most_calls: int = MOST_CALLS
+        self, model: LogitSource, strategy: Strategy | str, *, encode: TextEncoder | None, most_calls: int = MOST_CALLS
     ) -> None:
         self.strategy = Strategy(strategy)
         self.taken_back = 0
         self.last = ExtendedRun()
-        self._model, self._spell, self._most_calls = model, spell, most_calls
+        self._model, self._encode, self._most_calls = model, encode, most_calls
 
     @classmethod
     def of(cls, session: DecodeSession) -> FastForward:
         """Create the fast-forward that a session's pipeline asks for."""
-        return cls(session.model, session.pipeline.forced, spell=speller_of(session.model))
+        return cls(session.model, session.pipeline.forced, encode=text_encoder_of(session.model))
 
     def advance(self, session: DecodeSession, most: int | None = None) -> int:
         """Take a forced run, or else one sampled token; return the number of tokens taken from a run, else 0.
@@ -107,7 +107,7 @@ class FastForward:
             matcher,
             self.strategy,
             taken=taken,
-            spell=self._spell,
+            encode=self._encode,
             ask=lambda: asking(self._model, [*session.prompt_ids, *taken]),
             most_taken_back=min(MOST_TAKEN_BACK, _replaceable(session)),
             most_calls=self._most_calls,

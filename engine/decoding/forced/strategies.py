@@ -19,7 +19,7 @@ from engine.decoding.forced.tokenizer_encoding import continued, settled, whole_
 from engine.decoding.forced.values import FastForwardRun, Path
 from engine.decoding.pipeline_settings import Strategy
 from engine.matching import Matcher
-from engine.models.tokenizer_spelling import Spell
+from engine.models.text_encoder import TextEncoder
 
 MOST_TAKEN_BACK = 8
 MOST_BYTES = 1_024
@@ -30,7 +30,7 @@ def fast_forward_tokens(
     strategy: Strategy | str,
     *,
     taken: Sequence[int] = (),
-    spell: Spell | None = None,
+    encode: TextEncoder | None = None,
     ask: Callable[[], Ask] | None = None,
     most_taken_back: int = MOST_TAKEN_BACK,
     most_calls: int = MOST_CALLS,
@@ -46,7 +46,7 @@ def fast_forward_tokens(
         matcher: the matcher at the end of the text.
         strategy: which encoding.
         taken: the tokens of the output so far, which the matcher has accepted one by one; for `OWN`.
-        spell: the model's tokenizer, for `OWN`; without one, the longest tokens count as its encoding.
+        encode: the model's tokenizer, for `OWN`; without one, the longest tokens count as its encoding.
         ask: queries the model after everything that was taken, for `PROBABLE`.
         most_taken_back: how many of `taken` may be replaced.
         most_calls: the limit for model calls, for `PROBABLE`.
@@ -63,7 +63,7 @@ def fast_forward_tokens(
     if not run:
         return FastForwardRun(b"", tokens=_only_token(matcher))
     if chosen is Strategy.OWN:
-        return _tokenizer_tokens(matcher, run, taken, spell, most_taken_back)
+        return _tokenizer_tokens(matcher, run, taken, encode, most_taken_back)
     # Leave out half a character: tokens for it exist, but no tokenizer writes them.
     lattice = _encodable(matcher, run[: whole_characters(run)])
     if lattice is None:
@@ -82,13 +82,13 @@ def forced_run(matcher: Matcher, json_read: bytes | None = None) -> bytes:
 
 
 def _tokenizer_tokens(
-    matcher: Matcher, run: bytes, taken: Sequence[int], spell: Spell | None, most_taken_back: int
+    matcher: Matcher, run: bytes, taken: Sequence[int], encode: TextEncoder | None, most_taken_back: int
 ) -> FastForwardRun:
     vocabulary = matcher.vocabulary
-    found = continued(taken, run, vocabulary, spell, most_taken_back)
+    found = continued(taken, run, vocabulary, encode, most_taken_back)
     if found is None:
         # The text so far is not the tokenizer's own encoding, or differs from it too far back.
-        found = continued((), run, vocabulary, spell, 0)
+        found = continued((), run, vocabulary, encode, 0)
     if found is None:
         return FastForwardRun(run)
     back, ids = found

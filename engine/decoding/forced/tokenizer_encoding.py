@@ -20,25 +20,27 @@ import numpy as np
 from engine.decoding.forced.lattice import Lattice
 from engine.decoding.forced.values import Path
 from engine.matching import Matcher
-from engine.models.tokenizer_spelling import Spell, tokenizer_spelling
+from engine.models.text_encoder import TextEncoder, encode_exactly
 from engine.vocabulary import Vocabulary
 
 
-def encode_with_tokenizer(data: bytes, vocabulary: Vocabulary, spell: Spell | None) -> Path | None:
+def encode_with_tokenizer(data: bytes, vocabulary: Vocabulary, encode: TextEncoder | None) -> Path | None:
     """Return the tokenizer's encoding of a complete text.
 
     Args:
         data: the text; UTF-8.
         vocabulary: the vocabulary of the ids.
-        spell: the tokenizer; None for a vocabulary alone, whose own encoding is the longest token at each offset.
+        encode: the tokenizer; None for a vocabulary alone, whose own encoding is the longest token at each offset.
 
     Returns:
         The ids; None if the tokenizer would write another text.
     """
-    return Lattice.of(data, vocabulary).longest() if spell is None else tokenizer_spelling(data, vocabulary, spell)
+    return Lattice.of(data, vocabulary).longest() if encode is None else encode_exactly(data, vocabulary, encode)
 
 
-def around(run: bytes, begin: int, end: int, vocabulary: Vocabulary, spell: Spell | None) -> tuple[Path, Path] | None:
+def around(
+    run: bytes, begin: int, end: int, vocabulary: Vocabulary, encode: TextEncoder | None
+) -> tuple[Path, Path] | None:
     """Return the encoding of what is before and after a part of a run: the tokenizer's own, if it has boundaries there.
 
     Args:
@@ -46,18 +48,18 @@ def around(run: bytes, begin: int, end: int, vocabulary: Vocabulary, spell: Spel
         begin: the start of the part.
         end: the end of the part.
         vocabulary: the vocabulary of the ids.
-        spell: as in `encode_with_tokenizer`.
+        encode: as in `encode_with_tokenizer`.
 
     Returns:
         The ids before and the ids after; None if no tokens encode one of them.
     """
-    own = encode_with_tokenizer(run, vocabulary, spell)
+    own = encode_with_tokenizer(run, vocabulary, encode)
     if own is not None:
         offsets = [0, *accumulate(len(vocabulary.tokens[token_id] or b"") for token_id in own)]
         if begin in offsets and end in offsets:
             return own[: offsets.index(begin)], own[offsets.index(end) :]
     pieces = [
-        encode_with_tokenizer(piece, vocabulary, spell) or Lattice.of(piece, vocabulary).longest()
+        encode_with_tokenizer(piece, vocabulary, encode) or Lattice.of(piece, vocabulary).longest()
         for piece in (run[:begin], run[end:])
     ]
     before, behind = pieces
@@ -65,7 +67,7 @@ def around(run: bytes, begin: int, end: int, vocabulary: Vocabulary, spell: Spel
 
 
 def continued(
-    taken: Sequence[int], run: bytes, vocabulary: Vocabulary, spell: Spell | None, most_taken_back: int
+    taken: Sequence[int], run: bytes, vocabulary: Vocabulary, encode: TextEncoder | None, most_taken_back: int
 ) -> tuple[int, Path] | None:
     """Return the tokenizer's encoding of a run after some tokens.
 
@@ -73,7 +75,7 @@ def continued(
         taken: the output so far.
         run: the bytes that must follow. An incomplete character at the end is left out.
         vocabulary: the vocabulary of the ids.
-        spell: as in `encode_with_tokenizer`.
+        encode: as in `encode_with_tokenizer`.
         most_taken_back: how many of the last tokens may be replaced.
 
     Returns:
@@ -87,7 +89,7 @@ def continued(
     complete = whole_characters(before + run)
     if complete <= len(before):
         return None
-    ids = encode_with_tokenizer((before + run)[:complete], vocabulary, spell)
+    ids = encode_with_tokenizer((before + run)[:complete], vocabulary, encode)
     if ids is None:
         return None
     mine = [0, *accumulate(len(vocabulary.tokens[token_id] or b"") for token_id in ids)]

@@ -38,7 +38,7 @@ from engine.diagnosis.verdicts.wrappers import beginning
 from engine.document.saved_traces import STOP, SavedTrace
 from engine.matching import Matcher
 from engine.matching.stack_verdicts import elements, stack_verdicts_of
-from engine.models.tokenizer_spelling import Spell
+from engine.models.text_encoder import TextEncoder
 from engine.notations.json_schema.pointers import pointers
 from engine.source import CancelToken, EngineError, GrammarError, Severity, Span
 from engine.source.json_scanner import added_properties, is_in_character, is_in_escape, is_in_string, open_path
@@ -51,11 +51,11 @@ class TokenSource:
 
     Attributes:
         vocabulary: the tokens.
-        spell: the tokenizer's encoding function; None if unknown.
+        encode: the tokenizer's encoding function; None if unknown.
     """
 
     vocabulary: Vocabulary
-    spell: Spell | None = None
+    encode: TextEncoder | None = None
 
 
 def replay_text(
@@ -224,7 +224,7 @@ class _Replay:
         if self._grammar.is_empty:
             return replace(blank, sentence=sentence_on(blank, self._grammar.source), notes=self._notes(blank))
         if self._tokens is None and self._whose is not None:
-            self._tokens = spelled_text(self._data, self._whose.vocabulary, self._automaton, self._whose.spell)
+            self._tokens = spelled_text(self._data, self._whose.vocabulary, self._automaton, self._whose.encode)
             # the output is from another vocabulary, so its ending in tokens of this one is meaningless
             if self._tokens is None:
                 self._whose = None
@@ -417,7 +417,7 @@ class _Replay:
         found = replace(found, spelled=tokens.spelled)
         if whose is None or tokens.spelled is not tokens.spelled.GIVEN:
             return found
-        own = tokenizer_ids(self._data, whose.vocabulary, whose.spell)
+        own = tokenizer_ids(self._data, whose.vocabulary, whose.encode)
         if own is None or tokens.foreign is not None:
             return found
         differs = divergence(tokens, own, whose.vocabulary)

@@ -9,7 +9,7 @@ from itertools import accumulate
 from engine.analysis.token_successors import TokenSuccessors
 from engine.automata.byte_automaton import ByteAutomaton
 from engine.diagnosis.verdicts.verdict import Divergence, SpellingOrigin
-from engine.models.tokenizer_spelling import Spell, tokenizer_spelling
+from engine.models.text_encoder import TextEncoder, encode_exactly
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary
 
@@ -79,7 +79,7 @@ def given_pieces(pieces: Sequence[bytes]) -> Tokens:
 
 
 def spelled_text(
-    data: bytes, vocabulary: Vocabulary, automaton: ByteAutomaton, spell: Spell | None = None
+    data: bytes, vocabulary: Vocabulary, automaton: ByteAutomaton, encode: TextEncoder | None = None
 ) -> Tokens | None:
     """Encode a text; return None if the vocabulary cannot.
 
@@ -87,9 +87,9 @@ def spelled_text(
         data: the text.
         vocabulary: the vocabulary.
         automaton: the automaton of the grammar.
-        spell: the tokenizer; without it, the fewest tokens are used.
+        encode: the tokenizer; without it, the fewest tokens are used.
     """
-    own = tokenizer_ids(data, vocabulary, spell)
+    own = tokenizer_ids(data, vocabulary, encode)
     ids = TokenSuccessors(automaton, vocabulary).fewest_tokens(data) if own is None else own
     if ids is None:
         return None
@@ -98,9 +98,9 @@ def spelled_text(
     return Tokens(tuple(ids), pieces, ("",) * len(ids), spelled)
 
 
-def tokenizer_ids(data: bytes, vocabulary: Vocabulary, spell: Spell | None) -> tuple[int, ...] | None:
+def tokenizer_ids(data: bytes, vocabulary: Vocabulary, encode: TextEncoder | None) -> tuple[int, ...] | None:
     """Return the tokenizer's encoding of some bytes; None if it is unknown or encodes something else."""
-    return None if spell is None else tokenizer_spelling(data, vocabulary, spell)
+    return None if encode is None else encode_exactly(data, vocabulary, encode)
 
 
 def divergence(tokens: Tokens, own: Sequence[int], vocabulary: Vocabulary) -> Divergence | None:

@@ -10,7 +10,7 @@ from engine.vocabulary.readers.document import Part, by_id, encoded, highest_id,
 from engine.vocabulary.readers.pieces import read_model
 from engine.vocabulary.readers.ranks import RANKS_LINE, read_ranks, read_tekken
 from engine.vocabulary.readers.token_table import TokenTable
-from engine.vocabulary.readers.tokenizer_json import read_names, read_tokenizer_json, spell_byte_level
+from engine.vocabulary.readers.tokenizer_json import decode_byte_level, read_names, read_tokenizer_json
 
 _NAMES = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json")
 _MAX_ID_DIGITS: Final = 12
@@ -100,7 +100,7 @@ def _read_pieces(file: Path, document: Part) -> TokenTable:
     if "Ġ" not in pieces or any("▁" in piece or piece.endswith("</w>") for piece in pieces):
         raise VocabularyError(f"{file} does not say how its pieces spell bytes; give the folder's tokenizer.json")
     named = by_id((part, part.id_among(len(pieces)), piece) for piece, part in document.members())
-    return TokenTable({index: spell_byte_level(piece) for index, piece in named.items()})
+    return TokenTable({index: decode_byte_level(piece) for index, piece in named.items()})
 
 
 def _unreadable(file: Path, error: OSError) -> VocabularyError:

@@ -12,7 +12,7 @@ from engine.vocabulary.readers.files import read_path
 from engine.vocabulary.readers.pieces import read_pieces, read_processor
 from engine.vocabulary.readers.ranks import read_encoding
 from engine.vocabulary.readers.token_table import TokenTable, check_highest
-from engine.vocabulary.readers.tokenizer_json import read_tokenizer_json, spell_byte_level
+from engine.vocabulary.readers.tokenizer_json import decode_byte_level, read_tokenizer_json
 
 
 def read_object(tokenizer: Any) -> TokenTable:
@@ -58,7 +58,7 @@ def _read_slow_pieces(tokenizer: Any) -> TokenTable:
 
 def _read_slow_bytes(tokenizer: Any) -> TokenTable:
     added = _added_tokens(tokenizer)
-    texts = {index: spell_byte_level(piece) for piece, index in tokenizer.get_vocab().items() if index not in added}
+    texts = {index: decode_byte_level(piece) for piece, index in tokenizer.get_vocab().items() if index not in added}
     return _with_added_tokens(TokenTable(texts), added)
 
 

@@ -19,7 +19,7 @@ from engine.vocabulary.errors import VocabularyError
 from engine.vocabulary.readers.document import Part, by_id, encoded, highest_id
 from engine.vocabulary.readers.token_table import TokenTable
 
-Spell = Callable[[str], bytes]
+TokenDecoder = Callable[[str], bytes]
 _Text = str | bytes
 _Step = Callable[[_Text], _Text]
 
@@ -42,7 +42,7 @@ def byte_alphabet() -> Mapping[str, int]:
     return {chr(byte): byte for byte in shown} | {chr(256 + index): byte for index, byte in enumerate(hidden)}
 
 
-def spell_byte_level(token: str) -> bytes:
+def decode_byte_level(token: str) -> bytes:
     """Return the bytes of a byte-level token; a token with characters outside the alphabet is encoded as text."""
     alphabet = byte_alphabet()
     try:
@@ -63,20 +63,20 @@ def is_byte_level(document: Part) -> bool:
     return any(part.get("type").value == "ByteLevel" for part in parts)
 
 
-def token_bytes_reader(document: Part) -> Spell:
+def token_decoder(document: Part) -> TokenDecoder:
     """Return the function from tokens to bytes that a `tokenizer.json` defines.
 
     Raises:
         VocabularyError: its decoder does not work on one token at a time.
     """
     if is_byte_level(document):
-        return spell_byte_level
+        return decode_byte_level
     decoders = list(_flatten(document.get("decoder"), "decoders"))
     if not decoders:
         raise _refused("it has no decoder, which means a blank between any two tokens")
     steps = list(_steps(decoders))
 
-    def spell(token: str) -> bytes:
+    def decode(token: str) -> bytes:
         text: _Text = token
         for step in steps:
             text = step(text)
@@ -86,7 +86,7 @@ def token_bytes_reader(document: Part) -> Spell:
                 )
         return encoded(text) if isinstance(text, str) else text
 
-    return spell
+    return decode
 
 
 def _flatten(part: Part, children: str) -> list[Part]:
@@ -212,15 +212,15 @@ def _pieces(model: Part) -> tuple[dict[int, str], int | None]:
 
 
 def _table(document: Part, pieces: Mapping[int, str], unknown: int | None) -> TokenTable:
-    spell, literal = token_bytes_reader(document), is_byte_level(document)
-    texts = {index: spell(piece) for index, piece in pieces.items()}
+    decode, literal = token_decoder(document), is_byte_level(document)
+    texts = {index: decode(piece) for index, piece in pieces.items()}
     special: dict[int, str] = {}
     for index, (content, is_special) in _added_tokens(document, len(pieces)).items():
         if is_special:
             special[index] = content
         elif pieces.get(index) != content:
             # Added tokens bypass the byte-level alphabet: an added "é" is that character, not the byte 0xE9.
-            texts[index] = encoded(content) if literal else spell(content)
+            texts[index] = encoded(content) if literal else decode(content)
     if unknown is not None:
         special.setdefault(unknown, pieces[unknown])
     for index in special:

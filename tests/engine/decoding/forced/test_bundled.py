@@ -16,7 +16,7 @@ from engine.decoding.generate import generate_fast_forward
 from engine.decoding.pipeline_settings import Strategy
 from engine.matching import Matcher
 from engine.models import LogitSource, load_model
-from engine.models.tokenizer_spelling import speller_of
+from engine.models.text_encoder import text_encoder_of
 
 PEOPLE = compile_grammar("regex", r'\{"name":"(John|Paul)","age":(20|30)\}')
 PROMPT = "A person, as JSON:\n"
@@ -38,14 +38,14 @@ def test_the_tokenizers_own_spelling_is_written_whatever_was_drawn(records, seed
     ids = tuple(step.token_id for step in made.generation.steps)
     assert PEOPLE.fullmatch(data)
     assert made.generation.finish is Finish.STOP
-    assert ids[:-1] == encode_with_tokenizer(data, records.vocabulary, speller_of(records))
+    assert ids[:-1] == encode_with_tokenizer(data, records.vocabulary, text_encoder_of(records))
     assert made.calls == 2  # John or Paul, 20 or 30
 
 
 def test_the_spelling_changes_what_comes_next(records):
     vocabulary = records.vocabulary
     run = b'{"name":"'
-    own = encode_with_tokenizer(run, vocabulary, speller_of(records))
+    own = encode_with_tokenizer(run, vocabulary, text_encoder_of(records))
     paths = list(Lattice.of(run, vocabulary).paths())
     assert own in paths
     outlooks = compare(Matcher(PEOPLE, vocabulary), paths, asking(records, records.encode(PROMPT)), own)

@@ -75,7 +75,7 @@ def test_at_every_place_of_random_texts_the_tokens_spell_what_is_forced(pattern,
                 matcher,
                 strategy,
                 taken=taken,
-                spell=model.encode,
+                encode=model.encode,
                 ask=lambda: asking(model, [0, *taken]),  # noqa: B023
             )
             assert text_of(taken) == before  # nothing was appended
@@ -141,7 +141,7 @@ def test_the_example_is_spelled_as_the_tokenizer_does_and_the_choice_is_healed()
 def test_forced_text_is_taken_without_a_draw_and_the_draws_elsewhere_are_the_models():
     grammar = compile_grammar("regex", "name: [ab]")
     session = DecodeSession(grammar, Reader(TOKENS))
-    assert FastForward(session.model, Strategy.LONGEST, spell=None).extend(session) == 3
+    assert FastForward(session.model, Strategy.LONGEST, encode=None).extend(session) == 3
     assert session.output == b"name: "
     assert all(step.origin == StepOrigin.FAST_FORWARDED for step in session.steps)
     assert not session.model.asked
@@ -154,7 +154,7 @@ def test_what_the_user_took_is_not_replaced():
     grammar = compile_grammar("regex", PEOPLE)
     model = Reader(TOKENS)
     session = DecodeSession(grammar, model)
-    fast_forward = FastForward(model, Strategy.OWN, spell=model.encode)
+    fast_forward = FastForward(model, Strategy.OWN, encode=model.encode)
     assert fast_forward.extend(session)
     for token_id in model.encode('{"name":"')[len(session.steps) :]:
         session.take(token_id)
@@ -186,7 +186,7 @@ def test_where_no_tokens_spell_the_run_the_dead_end_is_the_sessions():
     grammar = compile_grammar("regex", "axb")
     for strategy in Strategy:
         session = DecodeSession(grammar, Reader(letters), prompt="a")
-        fast_forward = FastForward(session.model, strategy, spell=session.model.encode)
+        fast_forward = FastForward(session.model, strategy, encode=session.model.encode)
         assert fast_forward.extend(session) == 0
         session.step()
         assert session.finish is Finish.DEAD_END
@@ -197,12 +197,12 @@ def test_where_no_tokens_spell_the_run_the_dead_end_is_the_sessions():
 def test_a_run_behind_a_token_that_was_forced_against_the_grammar_is_none():
     session = DecodeSession(compile_grammar("regex", "name"), Reader(TOKENS))
     session.force(ord("x"))
-    assert FastForward(session.model, Strategy.LONGEST, spell=None).extend(session) == 0
+    assert FastForward(session.model, Strategy.LONGEST, encode=None).extend(session) == 0
 
 
 def test_without_a_grammar_nothing_is_forced():
     session = DecodeSession(None, Reader(TOKENS), max_tokens=3)
-    assert FastForward(session.model, Strategy.LONGEST, spell=None).extend(session) == 0
+    assert FastForward(session.model, Strategy.LONGEST, encode=None).extend(session) == 0
 
 
 def test_the_most_probable_needs_a_model():

@@ -172,7 +172,7 @@ def test_the_same_seed_gives_the_same_tokens_however_much_is_asked_between(name,
     for seed in range(3):
         choose, model = random.Random(seed), RandomModel(RECORDS)
         session = DecodeSession(compile_grammar(notation, source), model, **settings)
-        fast_forward = FastForward(model, strategy, spell=None)
+        fast_forward = FastForward(model, strategy, encode=None)
         while session.finish is None:
             if choose.random() < 0.5:
                 look_around(session, choose)

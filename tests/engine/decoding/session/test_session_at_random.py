@@ -39,7 +39,7 @@ class RandomUser(RuleBasedStateMachine):
     @rule(strategy=st.sampled_from(Strategy), most=st.sampled_from([None, 1, 2]))
     def take_run(self, strategy: Strategy, most: int | None) -> None:
         before, stood = self.session.output, self.session.steps
-        taken = FastForward(self.model, strategy, spell=None).extend(self.session, most)
+        taken = FastForward(self.model, strategy, encode=None).extend(self.session, most)
         assert self.session.output.startswith(before)
         assert self.session.steps == stood if not taken else not self.session.steps[-1].was_queried
 

@@ -11,14 +11,14 @@ from engine.models.uniform import UniformSource
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary
 
-Spell = Callable[[str], Sequence[int]]
+TextEncoder = Callable[[str], Sequence[int]]
 """A function that tokenises a text; special tokens at the start of its result are ignored."""
 
 _FILE = "tokenizer.json"
 _ANCHOR = "\n"
 
 
-def tokenizer_spelling(data: bytes, vocabulary: Vocabulary, spell: Spell) -> tuple[int, ...] | None:
+def encode_exactly(data: bytes, vocabulary: Vocabulary, encode: TextEncoder) -> tuple[int, ...] | None:
     """Return the tokens of a text by the tokenizer; None if their bytes differ from the text.
 
     If the tokenizer adds a space before every text, the text is tokenised after a line feed.
@@ -26,12 +26,12 @@ def tokenizer_spelling(data: bytes, vocabulary: Vocabulary, spell: Spell) -> tup
     Args:
         data: the text, in UTF-8.
         vocabulary: the vocabulary of the tokenizer.
-        spell: the tokenizer.
+        encode: the tokenizer.
     """
     try:
         text = data.decode()
         for anchor in ("", _ANCHOR):
-            ids = _ids_after(anchor.encode(), tuple(spell(anchor + text)), vocabulary)
+            ids = _ids_after(anchor.encode(), tuple(encode(anchor + text)), vocabulary)
             if ids is not None and b"".join(vocabulary.token_bytes(token_id) or b"" for token_id in ids) == data:
                 return ids
     except (UnicodeDecodeError, EngineError):
@@ -51,12 +51,12 @@ def _ids_after(anchor: bytes, ids: tuple[int, ...], vocabulary: Vocabulary) -> t
     return ids[index:] if data.endswith(anchor) else None
 
 
-def speller_of(source: LogitSource) -> Spell | None:
+def text_encoder_of(source: LogitSource) -> TextEncoder | None:
     """Return the function by which a model's tokenizer encodes a text; None for a vocabulary without a tokenizer."""
     return None if isinstance(source, UniformSource) else source.encode
 
 
-def speller_at(path: Path) -> Spell | None:
+def read_text_encoder(path: Path) -> TextEncoder | None:
     """Return the encoding function of a tokenizer's file or folder; None if the `tokenizers` library does not read it.
 
     Raises:
@@ -72,9 +72,9 @@ def speller_at(path: Path) -> Spell | None:
         tokenizer.no_padding()  # the file may enable padding and truncation
         tokenizer.no_truncation()
 
-    def spell(text: str) -> Sequence[int]:
+    def encode(text: str) -> Sequence[int]:
         with library_errors(file):
             ids: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
             return ids
 
-    return spell
+    return encode
