@@ -71,7 +71,13 @@ class CompileHandler:
         return False
 
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
-        """Answer a request about a grammar, from `CompileRequest` to `FormatRequest`."""
+        """Answer a request about a grammar, from `CompileRequest` to `FormatRequest`.
+
+        Args:
+            request: a request of this group.
+            cancel: checked regularly.
+            emit: receives intermediate answers.
+        """
         match request:
             case CompileRequest():
                 return self._compile(request, cancel, emit)

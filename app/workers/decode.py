@@ -154,7 +154,13 @@ class DecodeHandler:
         return isinstance(request, OpenModel)
 
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
-        """Answer a decode request."""
+        """Answer a decode request.
+
+        Args:
+            request: a request of this group.
+            cancel: checked regularly.
+            emit: receives intermediate answers.
+        """
         if isinstance(request, OpenModel):
             view = self._open_model(request.spec, cancel)
             return_free_memory()

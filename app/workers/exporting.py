@@ -69,7 +69,13 @@ def export(
 
 
 def list_exports(request: ListExports, compiled: CompiledGrammar, cancel: CancelToken) -> ExportList:
-    """List the targets that fit; whether the model's vocabulary fits is checked by the decode group."""
+    """List the targets that fit; whether the model's vocabulary fits is checked by the decode group.
+
+    Args:
+        request: the options, and whether a model is loaded.
+        compiled: the grammar.
+        cancel: checked regularly.
+    """
     from engine.export import CLOSE_OBJECTS, OPEN_OBJECTS
     from engine.export.target import TargetGroup
     from engine.export.writing import fits

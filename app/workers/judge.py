@@ -91,7 +91,13 @@ class StringTestHandler:
         return False
 
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
-        """Answer a `JudgeRequest`, a `CoverRequest`, a `SuggestRequest`, or a request for another notation."""
+        """Answer a `JudgeRequest`, a `CoverRequest`, a `SuggestRequest`, or a request for another notation.
+
+        Args:
+            request: a request of this group.
+            cancel: checked regularly.
+            emit: receives intermediate answers.
+        """
         match request:
             case JudgeRequest():
                 return self._judge(request, cancel)
@@ -303,7 +309,13 @@ LONGEST = 60_000  # characters of a generated text; a longer one is unreadable a
 
 
 def generate(request: GenerateRequest, compiled: CompiledGrammar, cancel: CancelToken) -> GenerateAnswer:
-    """Convert a grammar to GBNF."""
+    """Convert a grammar to GBNF.
+
+    Args:
+        request: the revision, and the spelling of strings and numbers.
+        compiled: the grammar.
+        cancel: checked regularly.
+    """
     revision = request.compiled.revision
     try:
         written = to_gbnf(compiled, NumberSpelling(request.spelling), cancel=cancel)
@@ -322,7 +334,13 @@ def generate(request: GenerateRequest, compiled: CompiledGrammar, cancel: Cancel
 
 
 def convert(request: ConvertRequest, take: Take, cancel: CancelToken) -> ConvertAnswer:
-    """Convert the grammar that `take` compiles to another notation."""
+    """Convert the grammar that `take` compiles to another notation.
+
+    Args:
+        request: the grammar's text and the target notation.
+        take: compiles the text.
+        cancel: checked regularly.
+    """
     options = ConvertOptions(
         NumberSpelling(request.spelling), request.depth, cast("Literal['python', 'ecma']", request.dialect)
     )

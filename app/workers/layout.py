@@ -28,7 +28,13 @@ class LayoutHandler:
         return False
 
     def handle(self, request: Any, _cancel: CancelToken, _emit: Emit) -> LayoutAnswer:
-        """Answer a `LayoutRequest` or a `PlainLayoutRequest`."""
+        """Answer a `LayoutRequest` or a `PlainLayoutRequest`.
+
+        Args:
+            request: the graph and the sizes of its nodes.
+            _cancel: not used: no layout library can be stopped.
+            _emit: not used.
+        """
         match request:
             case LayoutRequest():
                 return lay_out(request)

@@ -40,7 +40,13 @@ class Handler(Protocol):
         """Return whether other jobs run beside this one; such a handler guards its own state."""
 
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
-        """Do a job and return its answer; `emit` sends intermediate answers."""
+        """Do a job and return its answer; `emit` sends intermediate answers.
+
+        Args:
+            request: a request of this group.
+            cancel: checked regularly.
+            emit: receives intermediate answers.
+        """
 
 
 class _Loop:

@@ -103,7 +103,13 @@ def _ranks(logits: Logits, ids: Ids, first: Ids) -> Ids:
 
 
 def rows(decision: Decision, ids: Ids, vocabulary: Vocabulary) -> tuple[Candidate, ...]:
-    """Return candidates for some ids, in this order."""
+    """Return candidates for some ids, in this order.
+
+    Args:
+        decision: the distributions of the step.
+        ids: int64[n].
+        vocabulary: the vocabulary of the ids.
+    """
     return _rows(decision, ids, ranks(decision.logits, ids), vocabulary)
 
 

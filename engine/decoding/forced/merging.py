@@ -195,6 +195,11 @@ def tokens_from(dfa: ByteDfa, trie: Trie, state: int) -> Iterator[tuple[int, int
     """Yield the tokens that may come at a state, each with the next state.
 
     The walk of the byte trie is lazy, so a caller learns early whether there is one token or more.
+
+    Args:
+        dfa: the automaton.
+        trie: the trie of the vocabulary.
+        state: the state before the tokens.
     """
     byte, start, ids = trie.byte.data, trie.token_start.data, trie.token_ids.data
     for node, after in trie.walk(state, lambda before, node: dfa.step(before, byte[node])):

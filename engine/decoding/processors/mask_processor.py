@@ -112,7 +112,13 @@ class MaskProcessor(RowMachine[S]):
         return BatchRows((self.start(),) * rows)
 
     def process(self, state: BatchRows[S], logits: Logits, context: Context) -> tuple[Logits, BatchRows[S]]:
-        """Remove the tokens that are not allowed; see `Processor.process`."""
+        """Remove the tokens that are not allowed; see `Processor.process`.
+
+        Args:
+            state: the state of the batch.
+            logits: float64[B, W].
+            context: the tokens so far.
+        """
         states = state.states
         if state.started:
             last = context.last.tolist()

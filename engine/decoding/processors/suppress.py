@@ -145,7 +145,13 @@ class Bias:
         """Return no state."""
 
     def process(self, state: None, logits: Logits, context: Context) -> tuple[Logits, None]:
-        """Add the biases to every row."""
+        """Add the biases to every row.
+
+        Args:
+            state: None.
+            logits: float64[B, W].
+            context: the tokens so far, which do not matter.
+        """
         return self.shape(logits), None
 
     def shape(self, logits: Logits) -> Logits:
