@@ -3,6 +3,8 @@
 A schema accepts every escape and much white space, so almost none of its states is forced. The lists therefore show its
 compact form with one spelling, which is what `engine.export` sends to servers; steps take the same text, found in the
 schema itself (`engine.decoding.forced`).
+
+`engine.export` is imported with the first of these requests, to save time at the start of the process.
 """
 
 from __future__ import annotations

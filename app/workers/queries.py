@@ -1,4 +1,7 @@
-"""Work of the decode group beside its session: queries about it, replays of pasted outputs, and shared pages."""
+"""Work of the decode group beside its session: queries about it, replays of pasted outputs, and shared pages.
+
+The modules that write pages are imported with the first request, to save time at the start of the process.
+"""
 
 from __future__ import annotations
 
