@@ -59,7 +59,7 @@ class JobGroup(QObject):
 
     Signals:
         answered(request, answer): the job is done.
-        told(request, value): an intermediate message of a job, such as `Progress`.
+        reported(request, value): an intermediate message of a job, such as `Progress`.
         failed(request, Failed): the job hit a bug or its time limit.
         cancelled(request): a cancelled job ended without an answer.
         died(exit code, lost requests, restarted): the process is gone.
@@ -67,7 +67,7 @@ class JobGroup(QObject):
     """
 
     answered = Signal(object, object)
-    told = Signal(object, object)
+    reported = Signal(object, object)
     failed = Signal(object, object)
     cancelled = Signal(object)
     died = Signal(int, object, bool)
@@ -146,7 +146,7 @@ class JobGroup(QObject):
             self._on_began(message.job_id, job)
         elif not message.final:
             if not job.cancelled:
-                self.told.emit(job.request, message.value)
+                self.reported.emit(job.request, message.value)
         else:
             del self._jobs[message.job_id]
             self._finish(job, message.value)

@@ -116,7 +116,7 @@ class Compiling(QObject):
         document.changed.connect(lambda _revision: self._timer.start())
         document.replaced.connect(self._forget)
         compile_group.answered.connect(self._on_answer)
-        compile_group.told.connect(self._on_told)
+        compile_group.reported.connect(self._on_told)
         compile_group.failed.connect(lambda _request, failed: self.failed.emit(failed))
         layout_group.answered.connect(lambda _request, answer: self.laid_out.emit(answer))
         layout_group.failed.connect(self._on_layout_failed)
@@ -212,7 +212,11 @@ class Compiling(QObject):
             case NeighbourhoodAnswer():
                 if self._good is not None and answer.revision == self._good.request.revision:
                     self._good = replace(
-                        self._good, dfa=answer.dfa, output=request.output, fold=answer.fold, places=answer.places
+                        self._good,
+                        dfa=answer.dfa,
+                        output=request.output,
+                        fold=answer.fold,
+                        places=answer.rule_positions,
                     )
                     self.drawn.emit(self._good)
             case StackAnswer():
@@ -244,7 +248,7 @@ class Compiling(QObject):
             errors = sum(diagnostic.severity is Severity.ERROR for diagnostic in answer.diagnostics)
             self._set_stale("The grammar has an error" if errors == 1 else f"The grammar has {errors} errors")
             return
-        drawn = answer.dfa, b"", answer.compile_ms, answer.too_large, answer.fold, answer.rules, answer.places
+        drawn = answer.dfa, b"", answer.compile_ms, answer.too_large, answer.fold, answer.rules, answer.rule_positions
         self._good = CompiledGrammarView(request, *drawn, answer.regions)
         self._set_stale("")
         self.compiled.emit(self._good)

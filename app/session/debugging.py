@@ -66,7 +66,7 @@ class Debugging(QObject):
         self._states_before: tuple[bytes, frozenset[StateName]] | None = None  # the states before a step
         self._text: str | None = None  # of the last grammar that compiled
         group.answered.connect(self._on_answer)
-        group.told.connect(self._on_answer)
+        group.reported.connect(self._on_answer)
         group.cancelled.connect(lambda request: self._on_request_lost(request, "Cancelled"))
         group.failed.connect(lambda request, _failed: self._on_request_lost(request, "Stopped"))
         compiling.stood.connect(self._on_stood)
@@ -190,7 +190,7 @@ class Debugging(QObject):
         return live - before
 
     def _on_stood(self, answer: StackAnswer) -> None:
-        self._places = answer.output, answer.places
+        self._places = answer.output, answer.rule_positions
         if grammar_prefix(self._decoding.view) == answer.output and self._wants_states:
             self._decoding.go_on()
 

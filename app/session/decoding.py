@@ -145,7 +145,7 @@ class Decoding(QObject):
         self._one_by_one: Callable[[], bool] = bool
         self._breakpoints_before: Callable[[], tuple[Breakpoint, ...]] = tuple
         group.answered.connect(self._on_answer)
-        group.told.connect(self._on_told)
+        group.reported.connect(self._on_told)
         group.failed.connect(self._on_failed)
         group.cancelled.connect(self._on_cancelled)
         self.queries = DecodeQueries(document, group, lambda: self._view, lambda: self._running, self)

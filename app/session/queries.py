@@ -67,7 +67,7 @@ class ForcedQueries(QObject):
         super().__init__(parent)
         self._group = group
         group.answered.connect(self._on_answer)
-        group.told.connect(self._on_answer)
+        group.reported.connect(self._on_answer)
         group.cancelled.connect(lambda request: self._on_request_lost(request, "Cancelled"))
         group.failed.connect(lambda request, _failed: self._on_request_lost(request, "Stopped"))
 
@@ -159,7 +159,7 @@ class DecodeQueries(QObject):
         self._assessment = QTimer(self, singleShot=True, interval=_ASSESS_DELAY_MS)
         self._assessment.timeout.connect(self._assess)
         group.answered.connect(lambda _request, answer: self._on_answer(answer))
-        group.told.connect(self._on_told)
+        group.reported.connect(self._on_told)
         group.failed.connect(lambda request, _failed: self._on_lost(request, "Stopped"))
         group.cancelled.connect(lambda request: self._on_lost(request, "Cancelled"))
         group.died.connect(lambda _code, lost, _restarted: self._report_lost_check(*lost))

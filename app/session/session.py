@@ -185,7 +185,7 @@ class Session(QObject):
         for group in groups:
             group.died.connect(lambda code, lost, restarted, group=group: self._on_died(group, code, lost, restarted))
             group.changed.connect(self._update_activity)
-            group.told.connect(self._on_told)
+            group.reported.connect(self._on_told)
 
     @property
     def step_refusal(self) -> str:

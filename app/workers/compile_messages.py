@@ -46,7 +46,7 @@ class CompileAnswer:
         compile_ms: the duration of the compile and of the computation of the drawing, in milliseconds.
         fold: the automaton over characters; None if it does not differ.
         rules: the automata of the rules, if the automaton is not complete; None if there are none, or too large ones.
-        places: the rule positions after the empty text.
+        rule_positions: the rule positions after the empty text.
         regions: a large automaton of a pattern folded by the parts of the text; None if it is small or has rules.
     """
 
@@ -57,7 +57,7 @@ class CompileAnswer:
     compile_ms: float
     fold: FoldedAutomaton | None = None
     rules: RuleCharts | None = None
-    places: RulePositions | None = None
+    rule_positions: RulePositions | None = None
     regions: AutomatonRegions | None = None
 
 
@@ -79,13 +79,13 @@ class NeighbourhoodAnswer:
     """The part of an automaton around the live state, which is its start, and the rule positions.
 
     Attributes:
-        places: None if the rules are not drawn, or if there are too many derivations.
+        rule_positions: None if the rules are not drawn, or if there are too many derivations.
     """
 
     revision: int
     dfa: ByteDfa
     fold: FoldedAutomaton | None = None
-    places: RulePositions | None = None
+    rule_positions: RulePositions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class StackAnswer:
     output: bytes
     stacks: tuple[OpenStack, ...]
     more: int = 0
-    places: RulePositions | None = None
+    rule_positions: RulePositions | None = None
 
 
 @dataclass(frozen=True, slots=True)

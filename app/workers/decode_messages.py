@@ -327,7 +327,7 @@ class LookupAnswer:
 class BaselineAnswer:
     """The baseline run so far; complete if its `finish` is set. `budget` is its maximum number of tokens."""
 
-    twin: BaselineRun
+    run: BaselineRun
     budget: int
 
 

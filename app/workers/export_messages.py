@@ -47,7 +47,7 @@ class ListExports:
     """List the targets that fit a compiled grammar with these options."""
 
     compiled: CompileRequest
-    told: ExportOptionsMessage
+    options: ExportOptionsMessage
     has_model: bool
 
 
@@ -72,7 +72,7 @@ class ExportRequest:
     compiled: CompileRequest
     target: str
     path: str = ""
-    told: ExportOptionsMessage = ExportOptionsMessage()
+    options: ExportOptionsMessage = ExportOptionsMessage()
     number: int = 0
 
 

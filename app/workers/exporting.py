@@ -47,7 +47,7 @@ def export(
     from engine.export.target import MismatchError
     from engine.export.writing import export as write
 
-    job = _job(compiled, vocabulary, request.told, cancel)
+    job = _job(compiled, vocabulary, request.options, cancel)
     answer = ExportAnswer(request.target, request.path, request.number)
     try:
         if not request.path:
@@ -81,7 +81,7 @@ def list_exports(request: ListExports, compiled: CompiledGrammar, cancel: Cancel
     from engine.export.writing import fits
 
     any_vocabulary = Vocabulary([b"a", b"</s>"], [1]) if request.has_model else None
-    found = fits(_job(compiled, any_vocabulary, request.told, cancel))
+    found = fits(_job(compiled, any_vocabulary, request.options, cancel))
     return ExportList(
         tuple(
             ExportEntry(

@@ -163,7 +163,7 @@ class PipelineSettings:
             if name not in DEFAULT_ORDER:
                 raise InvariantError(f"there is no stage {name!r}; there are {', '.join(DEFAULT_ORDER)}")
             if self.order.count(name) > 1:
-                raise InvariantError(f"the stage {name!r} stands twice in the order")
+                raise InvariantError(f"the stage {name!r} is twice in the order")
         if "" in self.suppress or any(not text for text, _ in self.bias):
             raise InvariantError("an empty text is in every token; say which text is meant")
         for text, value in self.bias:

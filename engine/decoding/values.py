@@ -257,7 +257,7 @@ class Trace:
         parents: dict[int | None, int | None] = {}
         for node in self.nodes:
             if node.id in parents or not (node.parent is None or node.parent in parents):
-                raise InvariantError(f"step {node.id} of the trace has no place in it")
+                raise InvariantError(f"step {node.id} of the trace repeats an id or has no parent")
             parents[node.id] = node.parent
         above: int | None = None
         for node_id in self.path:
@@ -265,7 +265,7 @@ class Trace:
                 raise InvariantError(f"the path of the trace breaks at step {node_id}")
             above = node_id
         if self.current is not None and self.current not in self.path:
-            raise InvariantError(f"the trace stands at step {self.current}, which is not on its path")
+            raise InvariantError(f"the current step of the trace is {self.current}, which is not on its path")
 
 
 @dataclass(frozen=True, slots=True)

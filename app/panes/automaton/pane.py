@@ -165,8 +165,8 @@ class AutomatonPane(Navigation):
         """Show the stacks of the match, and its rule positions, as far as they are known."""
         self.stacks.show_standing(answer, self._source)
         self.count_stacks()
-        if answer.places is not None and answer.output == self._output:
-            self.set_live(self._states, answer.places, self._output)
+        if answer.rule_positions is not None and answer.output == self._output:
+            self.set_live(self._states, answer.rule_positions, self._output)
 
     def show_tokens(self, answer: TokensAnswer) -> None:
         """Use the allowed tokens: as badges, or as the drawing of one state."""

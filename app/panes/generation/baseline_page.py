@@ -64,7 +64,7 @@ class TwinPage(QWidget):
         """Show the baseline so far; None clears it."""
         self._answer = answer
         self._is_stale = False
-        baseline = answer.twin if answer is not None else None
+        baseline = answer.run if answer is not None else None
         self._is_writing = baseline is not None and baseline.finish is None
         self.bar.setRange(0, answer.budget if answer is not None else 1)
         self.bar.setValue(len(baseline.free) if baseline is not None else 0)
@@ -105,7 +105,7 @@ class TwinPage(QWidget):
             self.wanted.emit()
 
     def _refresh(self, why: str = "") -> None:
-        baseline = self._answer.twin if self._answer is not None else None
+        baseline = self._answer.run if self._answer is not None else None
         text = verdict_of(baseline) if baseline is not None else _EMPTY
         if why:
             text = f"{why}. {text if baseline is not None else ''}".strip()

@@ -206,7 +206,7 @@ class _Nfa:
         self.reads.append([])
         self.skips.append([])
         if len(self.reads) > MOST_STATES:
-            raise LimitExceededError("places of a pattern", given=len(self.reads), limit=MOST_STATES)
+            raise LimitExceededError("states of a pattern", given=len(self.reads), limit=MOST_STATES)
         return self.end
 
     def _set(self, what: str | bytes) -> int:

@@ -175,26 +175,26 @@ class Pipeline:
                 raise EmptyMaskError(name, "it removed the last one", row=int(np.argmax(empty)))
             yield logits, after
 
-    def moved(self, name: str, place: int) -> Pipeline:
+    def moved(self, name: str, index: int) -> Pipeline:
         """Return the pipeline with a stage moved to an index."""
         stage = self.stages[self._index(name)]
         others = [other for other in self.stages if other is not stage]
-        return Pipeline([*others[:place], stage, *others[place:]])
+        return Pipeline([*others[:index], stage, *others[index:]])
 
     def without(self, name: str) -> Pipeline:
         """Return the pipeline without a stage."""
         at = self._index(name)
         return Pipeline((*self.stages[:at], *self.stages[at + 1 :]))
 
-    def with_stage(self, name: str, processor: Processor[Any], place: int | None = None) -> Pipeline:
+    def with_stage(self, name: str, processor: Processor[Any], index: int | None = None) -> Pipeline:
         """Return the pipeline with one more stage.
 
         Args:
             name: the name of the stage.
             processor: the processor.
-            place: its index; None for the end.
+            index: the position; None for the end.
         """
-        at = len(self.stages) if place is None else place
+        at = len(self.stages) if index is None else index
         return Pipeline((*self.stages[:at], (name, processor), *self.stages[at:]))
 
     def _index(self, name: str) -> int:

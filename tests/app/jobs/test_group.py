@@ -85,7 +85,7 @@ def test_a_request_that_cannot_be_opened_is_told_and_costs_no_other_job(group, q
 
 def test_a_job_can_run_beside_others_and_is_cancelled(group, qtbot):
     got = answers(group)
-    with qtbot.waitSignal(group.told):
+    with qtbot.waitSignal(group.reported):
         group.submit(Beside())
     group.submit(Echo(1))
     qtbot.waitUntil(lambda: got == [1])
@@ -96,7 +96,7 @@ def test_a_job_can_run_beside_others_and_is_cancelled(group, qtbot):
 
 def test_a_new_request_cancels_the_older_one_politely(exclusive, qtbot):
     got = answers(exclusive)
-    with qtbot.waitSignal(exclusive.told):
+    with qtbot.waitSignal(exclusive.reported):
         exclusive.submit(Sleep("old"))
     pid = exclusive.pid
     with qtbot.waitSignal(exclusive.cancelled) as blocker:
@@ -111,7 +111,7 @@ def test_a_new_request_cancels_the_older_one_politely(exclusive, qtbot):
 
 def test_a_stubborn_job_costs_the_process_and_the_new_request_is_sent_again(impatient, qtbot):
     got = answers(impatient)
-    with qtbot.waitSignal(impatient.told):
+    with qtbot.waitSignal(impatient.reported):
         impatient.submit(Sleep("stubborn", stubborn=True))
     first = impatient.pid
     impatient.submit(Echo("different type, not replaced"))
@@ -125,7 +125,7 @@ def test_a_stubborn_job_costs_the_process_and_the_new_request_is_sent_again(impa
 
 def test_a_cancelled_job_that_has_not_begun_is_skipped(group, qtbot):
     got = answers(group)
-    with qtbot.waitSignal(group.told):
+    with qtbot.waitSignal(group.reported):
         group.submit(Sleep("first"))
     group.submit(Echo("never"))
     group.cancel()
@@ -135,7 +135,7 @@ def test_a_cancelled_job_that_has_not_begun_is_skipped(group, qtbot):
 
 def test_a_killed_process_is_told_restarted_and_serves_again(group, qtbot):
     got = answers(group)
-    with qtbot.waitSignal(group.told):
+    with qtbot.waitSignal(group.reported):
         group.submit(Sleep("lost"))
     with qtbot.waitSignal(group.died) as blocker:
         os.kill(group.pid, signal.SIGKILL)
@@ -173,7 +173,7 @@ def test_a_job_beyond_the_limit_fails_and_the_next_is_served(qtbot):
 def test_what_serves_where_another_was_too_slow_has_its_time(qtbot):
     policy = Policy(exclusive=True, grace_ms=100, limit_ms=50, unlimited=(Sleep,))
     group = JobGroup("double", DoubleHandler, policy)
-    with qtbot.waitSignal(group.told), qtbot.assertNotEmitted(group.failed, wait=300):
+    with qtbot.waitSignal(group.reported), qtbot.assertNotEmitted(group.failed, wait=300):
         group.submit(Sleep("late", stubborn=True))
     group.close()
 
@@ -210,7 +210,7 @@ def test_a_process_that_cannot_be_started_is_reported_and_started_later(group, q
 
 
 def test_closing_leaves_no_process(group, qtbot):
-    with qtbot.waitSignal(group.told):
+    with qtbot.waitSignal(group.reported):
         group.submit(Sleep("forever", stubborn=True))
     pid = group.pid
     group.close()  # waits two seconds at most, which a busy machine may exceed

@@ -142,7 +142,7 @@ def test_the_twin_is_written_and_can_be_cancelled(opened, qtbot):
     answers = []
     session.debugging.twin_written.connect(answers.append)
     session.debugging.write_twin()
-    qtbot.waitUntil(lambda: bool(answers) and answers[-1].twin.finish is not None)
+    qtbot.waitUntil(lambda: bool(answers) and answers[-1].run.finish is not None)
     session.decoding.set_max_tokens(100_000)
     with qtbot.waitSignal(session.debugging.twin_stopped) as stopped:
         session.debugging.write_twin()

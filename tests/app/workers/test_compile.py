@@ -107,7 +107,7 @@ def test_a_picture_is_previewed_small_and_a_folder_by_its_files():
     assert shown.picture.startswith(b"\x89PNG")
     assert int.from_bytes(shown.picture[16:20]) <= 14 * 120 + 2
     assert handle(ExportRequest(request("a{600}"), "png")).error == "States to draw: 601 exceeds the limit of 400"
-    folder = handle(ExportRequest(request("a+"), "requests", told=ExportOptionsMessage(name="x", model="m")))
+    folder = handle(ExportRequest(request("a+"), "requests", options=ExportOptionsMessage(name="x", model="m")))
     assert [file.path for file in folder.files][:2] == ["README.md", "llama-server.json"]
     assert all(file.text for file in folder.files)
 
@@ -169,7 +169,7 @@ def test_rules_that_nest_are_drawn_each_by_itself_and_followed():
     answer = pickle.loads(pickle.dumps(handle(asked, handler)))
     assert answer.rules.names == ("root", "expr", "term")
     assert answer.rules.together is not None
-    assert answer.places.reading == {(2, 0)}
+    assert answer.rule_positions.reading == {(2, 0)}
     there = pickle.loads(pickle.dumps(handle(NeighbourhoodRequest(asked, b"(a"), handler)))
     assert {answer.rules.names[rule] for rule, _ in there.places.reading} == {"expr", "term"}
     assert "subgraph" in handle(ExportRequest(asked, "dot"), handler).preview
@@ -178,13 +178,13 @@ def test_rules_that_nest_are_drawn_each_by_itself_and_followed():
 @pytest.mark.parametrize(("notation", "text"), [("regex", "a*"), ("gbnf", 'root ::= x\nx ::= "a"')])
 def test_without_rules_that_nest_there_are_no_charts(notation, text):
     answer = handle(CompileRequest(1, notation, text, CompileOptions()))
-    assert (answer.rules, answer.places) == (None, None)
+    assert (answer.rules, answer.rule_positions) == (None, None)
 
 
 def test_an_output_does_not_tell_which_tokens_were_taken_whole():
     answer = handle(CompileRequest(1, "gbnf", 'root ::= "(" root ")" | <think>', CompileOptions()))
     assert answer.rules.names == ("root",)
-    assert answer.places is None
+    assert answer.rule_positions is None
 
 
 def test_a_regular_grammar_too_large_to_draw_is_drawn_by_its_rules(monkeypatch):
@@ -200,7 +200,7 @@ def test_rules_too_large_to_draw_leave_the_surroundings(monkeypatch):
     handler = CompileHandler()
     asked = CompileRequest(1, "gbnf", ARITHMETIC, CompileOptions())
     answer = handle(asked, handler)
-    assert (answer.rules, answer.places) == (None, None)
+    assert (answer.rules, answer.rule_positions) == (None, None)
     assert answer.too_large.endswith("drawn around the live state, since its rules have more than 5 states")
     assert answer.dfa.states
     assert handle(NeighbourhoodRequest(asked, b"("), handler).places is None
@@ -218,7 +218,7 @@ def test_a_schema_is_drawn_by_its_rules_and_followed_through_its_white_space():
     assert names[0] == "root"
     assert answer.too_large == "JSON Schema: drawn around the live state"
     assert answer.rules.notes[-1] == "white space is left out"
-    assert {names[rule] for rule, _ in answer.places.reading} == {"root"}
+    assert {names[rule] for rule, _ in answer.rule_positions.reading} == {"root"}
 
     def live(output):
         return handle(NeighbourhoodRequest(asked, output), handler).places
@@ -244,7 +244,7 @@ def test_a_schema_without_such_rules_says_why(text, reason, monkeypatch):
     handler = CompileHandler()
     asked = CompileRequest(1, "json_schema", text, CompileOptions())
     answer = handle(asked, handler)
-    assert (answer.rules, answer.places) == (None, None)
+    assert (answer.rules, answer.rule_positions) == (None, None)
     assert answer.too_large.startswith(f"JSON Schema: drawn around the live state, {reason}")
     assert answer.dfa.states
     assert handle(NeighbourhoodRequest(asked, b'"'), handler).places is None

@@ -31,8 +31,8 @@ def test_each_stack_is_listed_the_innermost_rule_first() -> None:
         (("expr", "term", "expr", "root"), "+"),
         (("term", "expr", "root"), ")"),
     }
-    assert answer.places is not None
-    assert answer.places.reading
+    assert answer.rule_positions is not None
+    assert answer.rule_positions.reading
     source = SourceText(ARITHMETIC)
     innermost = next(stack for stack in answer.stacks if stack.expects == "0-9").frames
     assert source.excerpt(innermost[0].spans[0]) == "[0-9]"
