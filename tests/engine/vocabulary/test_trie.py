@@ -86,3 +86,38 @@ def test_a_part_holds_the_tokens_below_some_nodes(tokens, roots):
     expected = build_trie(kept)
     for array, other in zip((*part.arrays, part.top), (*expected.arrays, expected.top), strict=True):
         np.testing.assert_array_equal(array, other)
+
+
+@given(tokens_of_a_small_alphabet, st.sets(st.binary(min_size=1, max_size=3)), st.booleans())
+def test_a_walk_visits_the_nodes_whose_prefixes_can_be_read(tokens, refused, below_a_node):
+    trie = build_trie(tokens)
+    prefixes = prefixes_of(trie)
+    root = len(prefixes) // 2 if below_a_node and prefixes else None
+
+    def step(before, node):
+        after = before + bytes((trie.byte[node],))
+        return None if after in refused else after
+
+    start = b"" if root is None else prefixes[root][:-1]
+    expected = [
+        prefix
+        for node, prefix in enumerate(prefixes)
+        if (root is None or root <= node < trie.skip[root])
+        and not any(prefix[:end] in refused for end in range(len(start) + 1, len(prefix) + 1))
+    ]
+    assert [prefixes[node] for node, _ in trie.walk(start, step, root)] == expected
+    assert [after for _, after in trie.walk(start, step, root)] == expected
+
+
+@given(tokens_of_a_small_alphabet, st.text("ab\0", max_size=8).map(str.encode), st.integers(0, 8))
+def test_the_tokens_in_a_text_and_the_tokens_that_begin_with_it(tokens, text, begin):
+    trie = build_trie(tokens)
+    found = {end: ids.tolist() for end, ids in trie.tokens_at(text, begin)}
+    expected = {}
+    for end in range(begin + 1, len(text) + 1):
+        if ids := [index for index, token in enumerate(tokens) if token == text[begin:end]]:
+            expected[end] = ids
+    assert found == expected
+    node = trie.find(text) if text else None
+    below = [] if node is None else sorted(trie.ids_below(node).tolist())
+    assert below == ([index for index, token in enumerate(tokens) if token and token.startswith(text)] if text else [])
