@@ -63,7 +63,7 @@ def test_what_is_drawn_does_not_depend_on_the_clock(monkeypatch):
     asked = CompileRequest(1, "json_schema", PERSON, CompileOptions())
     answer = handle(asked, handler)
     assert answer.rules is not None
-    assert handle(NeighbourhoodRequest(asked, b'{"name": "x'), handler).places is not None
+    assert handle(NeighbourhoodRequest(asked, b'{"name": "x'), handler).rule_positions is not None
 
 
 def test_the_work_of_a_drawing_is_the_same_whatever_was_done_before(monkeypatch):
@@ -171,7 +171,7 @@ def test_rules_that_nest_are_drawn_each_by_itself_and_followed():
     assert answer.rules.together is not None
     assert answer.rule_positions.reading == {(2, 0)}
     there = pickle.loads(pickle.dumps(handle(NeighbourhoodRequest(asked, b"(a"), handler)))
-    assert {answer.rules.names[rule] for rule, _ in there.places.reading} == {"expr", "term"}
+    assert {answer.rules.names[rule] for rule, _ in there.rule_positions.reading} == {"expr", "term"}
     assert "subgraph" in handle(ExportRequest(asked, "dot"), handler).preview
 
 
@@ -203,7 +203,7 @@ def test_rules_too_large_to_draw_leave_the_surroundings(monkeypatch):
     assert (answer.rules, answer.rule_positions) == (None, None)
     assert answer.too_large.endswith("drawn around the live state, since its rules have more than 5 states")
     assert answer.dfa.states
-    assert handle(NeighbourhoodRequest(asked, b"("), handler).places is None
+    assert handle(NeighbourhoodRequest(asked, b"("), handler).rule_positions is None
 
 
 PERSON = """{"type": "object", "properties": {"name": {"type": "string", "maxLength": 9}, "age": {"type": "number"}},
@@ -221,7 +221,7 @@ def test_a_schema_is_drawn_by_its_rules_and_followed_through_its_white_space():
     assert {names[rule] for rule, _ in answer.rule_positions.reading} == {"root"}
 
     def live(output):
-        return handle(NeighbourhoodRequest(asked, output), handler).places
+        return handle(NeighbourhoodRequest(asked, output), handler).rule_positions
 
     assert live(b'{"name"  ') == live(b'{"name"')
     assert live(b'{ "name" : "a b') == live(b'{"name":"a b')
@@ -247,7 +247,7 @@ def test_a_schema_without_such_rules_says_why(text, reason, monkeypatch):
     assert (answer.rules, answer.rule_positions) == (None, None)
     assert answer.too_large.startswith(f"JSON Schema: drawn around the live state, {reason}")
     assert answer.dfa.states
-    assert handle(NeighbourhoodRequest(asked, b'"'), handler).places is None
+    assert handle(NeighbourhoodRequest(asked, b'"'), handler).rule_positions is None
 
 
 def test_a_schema_with_rules_too_large_to_draw_says_so(monkeypatch):
@@ -268,9 +268,9 @@ def test_a_text_that_too_many_ways_lead_to_has_no_places(monkeypatch):
     monkeypatch.setattr("engine.automata.rtn.rule_tracker.MOST_ITEMS", 12)
     handler = CompileHandler()
     asked = CompileRequest(1, "gbnf", ARITHMETIC, CompileOptions())
-    assert handle(asked, handler).places is not None
-    assert handle(NeighbourhoodRequest(asked, b"((((a"), handler).places is None
-    assert handle(NeighbourhoodRequest(asked, b"("), handler).places is not None
+    assert handle(asked, handler).rule_positions is not None
+    assert handle(NeighbourhoodRequest(asked, b"((((a"), handler).rule_positions is None
+    assert handle(NeighbourhoodRequest(asked, b"("), handler).rule_positions is not None
 
 
 def test_a_large_pattern_comes_with_the_map_of_its_parts():
@@ -287,7 +287,7 @@ def test_a_large_regular_grammar_of_rules_comes_whole_and_by_its_rules():
     assert (answer.too_large, answer.regions, answer.rules.names) == ("", None, ("root", "b"))
     assert len(answer.dfa.states) > 100
     told = handle(StackRequest(asked, b"a1"), handler)
-    assert {answer.rules.names[rule] for rule, _ in told.places.reading} == {"b"}
+    assert {answer.rules.names[rule] for rule, _ in told.rule_positions.reading} == {"b"}
 
 
 def test_where_a_match_stands_outlives_a_broken_text_and_a_new_process():
@@ -296,9 +296,9 @@ def test_where_a_match_stands_outlives_a_broken_text_and_a_new_process():
     broken = CompileRequest(2, "gbnf", grammar + "?", CompileOptions())
     handler = CompileHandler()
     assert handle(asked, handler).rules is not None
-    there = handle(StackRequest(asked, b"(b", by_rules=True), handler).places
+    there = handle(StackRequest(asked, b"(b", by_rules=True), handler).rule_positions
     assert there is not None
     assert there.reading
     assert handle(broken, handler).dfa is None
-    assert handle(StackRequest(asked, b"(b", by_rules=True), handler).places == there
-    assert handle(StackRequest(asked, b"(b", by_rules=True), CompileHandler()).places == there
+    assert handle(StackRequest(asked, b"(b", by_rules=True), handler).rule_positions == there
+    assert handle(StackRequest(asked, b"(b", by_rules=True), CompileHandler()).rule_positions == there
