@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from app.catalogue import has_text, ui_text
 from app.theme.icons import icon
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 
 
 @dataclass(frozen=True, slots=True)

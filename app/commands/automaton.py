@@ -32,25 +32,25 @@ class AutomatonCommands(QObject):
         self._pane = pane
         self._session = session
         self._window = window
-        header, footer = pane.header, pane.footer
+        navigation, header, footer = pane.navigation, pane.header, pane.footer
         commands.connect_to(
             {
-                "automaton.find": pane.open_find,
-                "automaton.map": lambda: pane.go_to_level(Level.MAP),
-                "automaton.live": lambda: pane.go_to_level(Level.PART),
-                "automaton.tokens": lambda: pane.go_to_level(Level.TOKENS),
-                "automaton.up": pane.go_up,
-                "automaton.back": pane.go_back,
-                "automaton.forward": pane.go_forward,
-                "automaton.collapse": pane.collapse,
+                "automaton.find": pane.search.open,
+                "automaton.map": lambda: navigation.go_to_level(Level.MAP),
+                "automaton.live": lambda: navigation.go_to_level(Level.PART),
+                "automaton.tokens": lambda: navigation.go_to_level(Level.TOKENS),
+                "automaton.up": navigation.go_up,
+                "automaton.back": navigation.go_back,
+                "automaton.forward": navigation.go_forward,
+                "automaton.collapse": navigation.collapse,
                 "automaton.fit": pane.view.fit,
                 "automaton.zoom_in": pane.view.zoom_in,
                 "automaton.zoom_out": pane.view.zoom_out,
-                "automaton.layout": lambda: pane.choose_layout(""),
-                "automaton.layout_dot": lambda: pane.choose_layout("dot"),
-                "automaton.layout_sugiyama": lambda: pane.choose_layout("sugiyama"),
-                "automaton.layout_layered": lambda: pane.choose_layout("layered"),
-                "automaton.turn": pane.turn,
+                "automaton.layout": lambda: navigation.choose_layout(""),
+                "automaton.layout_dot": lambda: navigation.choose_layout("dot"),
+                "automaton.layout_sugiyama": lambda: navigation.choose_layout("sugiyama"),
+                "automaton.layout_layered": lambda: navigation.choose_layout("layered"),
+                "automaton.turn": navigation.turn,
                 "automaton.save": self.save_picture,
                 "automaton.copy_dot": pane.copy_dot,
             }

@@ -199,7 +199,7 @@ class DebugCommands(QObject):
         self.timeline.go_to_worst()
 
     def _ask_until(self) -> None:
-        state = self._panes.automaton.selected_state
+        state = self._panes.automaton.navigation.selected_state
         named = state is not None and state[1] >= 0
         popover = self._panes.generation.run_until
         popover.show_rules(schema_parts(self._schema) if self._schema else self._rules, self._no_rules)
@@ -231,7 +231,7 @@ class DebugCommands(QObject):
             self._break_at_cursor()
 
     def _break_at_state(self) -> None:
-        named = self._panes.automaton.selected_state
+        named = self._panes.automaton.navigation.selected_state
         if named is None:
             self._panes.generation.show_stop(
                 f"Select a state of the automaton first, and press {keys_of('run.breakpoint')} again"

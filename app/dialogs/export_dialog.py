@@ -37,8 +37,7 @@ from app.display_text import CLOSE_OBJECTS, CLOSE_OBJECTS_TIP
 from app.theme import Role
 from app.theme.buttons import push_button
 from app.theme.icons import icon
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from app.widgets.banner import Banner, BannerSeverity
 from app.workers.export_messages import ExportAnswer, ExportEntry, ExportList, ExportOptionsMessage, PreviewFile
 from app.workers.protocol import Failed

@@ -30,8 +30,7 @@ from app.panes.editor.highlighter import Highlighter
 from app.panes.editor.tokenisers import TOKENISERS
 from app.panes.editor.tokens import plain
 from app.theme.buttons import push_button
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from app.widgets.filter_dialog import FilterDialog
 
 COUNT = Qt.ItemDataRole.UserRole

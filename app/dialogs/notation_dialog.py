@@ -32,8 +32,7 @@ from app.document import GrammarPart
 from app.panes.editor.read_only_code import ReadOnlyCode
 from app.pasting import READINGS, NotationChoice, reading_of
 from app.theme.buttons import push_button
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from app.workers.compile_messages import CompileRequest
 from app.workers.judge_messages import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
 from app.workers.protocol import Failed

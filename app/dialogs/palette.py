@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.actions import Actions, Command, menu_title, native
 from app.catalogue import ui_text
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 from app.widgets.filter_dialog import FilterDialog
 
 _ACTION = Qt.ItemDataRole.UserRole

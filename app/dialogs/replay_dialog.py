@@ -33,7 +33,7 @@ from app.panes.generation.chip_view import ChipView
 from app.theme import Role
 from app.theme.buttons import push_button
 from app.theme.labels import Label
-from app.widgets.announce import announce
+from app.widgets.accessibility import announce
 from app.widgets.banner import Banner, BannerSeverity
 from app.widgets.rich_text import prose, words
 from app.workers.decode_messages import ReplayAnswer, ReplayQuestion

@@ -18,7 +18,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from app.display_text import candidate_text, change_column, percent, percent_column
 from app.models.rows import rest_of_row
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 from engine.decoding.values import Candidate
 
 NOTHING = "–"

@@ -8,7 +8,7 @@ from enum import IntEnum
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from app.display_text import count, shown
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 from engine.decoding.values import Finish, SampleOutcome
 
 OUTCOME_ROLE = Qt.ItemDataRole.UserRole

@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from app.display_text import unmarked
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 from engine.diagnosis.explanation_tree import Description, Phrase
 
 Index = QModelIndex | QPersistentModelIndex

@@ -13,7 +13,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from app.graph.draw.diagram import written
 from app.models.rows import rest_of_row
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.source import SourceText, Span
 
@@ -77,13 +77,13 @@ class StatesModel(QAbstractTableModel):
         self._live = frozenset(states)
         self._emit_changes(changed)
 
-    def set_stops(self, states: Mapping[int, bool]) -> None:
+    def set_breakpoints(self, states: Mapping[int, bool]) -> None:
         """Mark the states with a breakpoint; the value is whether it is enabled."""
         changed = dict(states).items() ^ dict(self._breakpoints).items()
         self._breakpoints = states
         self._emit_changes({state for state, _ in changed})
 
-    def set_used(self, states: frozenset[int] | None) -> None:
+    def set_covered(self, states: frozenset[int] | None) -> None:
         """Mark the states that are covered and those that are not; None to mark neither."""
         if states != self._covered:
             self._covered = states

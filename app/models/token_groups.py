@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from app.display_text import percent_column
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 
 COLUMNS = ("Leads to", "Tokens", "Model gives", "Examples")
 LEADS_TO, TOKENS, MASS, EXAMPLES = range(len(COLUMNS))
@@ -23,7 +23,7 @@ Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
 
-class TokenTarget(Protocol):
+class TokenRow(Protocol):
     """The data of a row."""
 
     @property
@@ -48,12 +48,12 @@ class TokenGroupsModel(QAbstractTableModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._targets: Sequence[TokenTarget] = ()
+        self._targets: Sequence[TokenRow] = ()
 
-    def show_places(self, places: Sequence[TokenTarget]) -> None:
+    def show_targets(self, targets: Sequence[TokenRow]) -> None:
         """Show other target states."""
         self.beginResetModel()
-        self._targets = places
+        self._targets = targets
         self.endResetModel()
 
     def rowCount(self, parent: Index = _ROOT) -> int:
@@ -85,7 +85,7 @@ class TokenGroupsModel(QAbstractTableModel):
             return self._text(self._targets[index.row()], index.column())
         return None
 
-    def _text(self, target: TokenTarget, column: int) -> str:
+    def _text(self, target: TokenRow, column: int) -> str:
         if column == LEADS_TO:
             return target.name
         if column == TOKENS:

@@ -22,7 +22,7 @@ from app import theme
 from app.actions import keys_of, set_tip
 from app.theme.buttons import tool_button
 from app.theme.labels import Label
-from app.widgets.delegate_focus import delegate_focus
+from app.widgets.keyboard import delegate_focus
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 
 Index = QModelIndex | QPersistentModelIndex

@@ -14,9 +14,8 @@ from app.display_text import unmarked
 from app.models.rows import rest_of_row
 from app.theme import Role
 from app.theme.icons import icon
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
-from app.widgets.delegate_focus import delegate_focus
+from app.theme.labels import Label, plain_text
+from app.widgets.keyboard import delegate_focus
 from engine.diagnosis.fixes import Fix, fixes
 from engine.source import Diagnostic, Severity, SourceText, Span
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.document import AutomatonPart, GrammarPart
 from app.panes.automaton import AutomatonPane
-from app.panes.automaton.view_state import HERE, ViewState
+from app.panes.automaton.view_state import LIVE_STATE, ViewState
 from app.panes.editor import EditorPane
 from app.panes.generation import GenerationPane
 from app.panes.problems import ProblemsPane
@@ -199,13 +199,13 @@ class Panes(QObject):
         session.compiling.stale_changed.connect(self._show_stale)
         session.compiling.laid_out.connect(automaton.show_layout)
         automaton.layout_wanted.connect(session.compiling.lay_out)
-        automaton.looked.connect(lambda view: session.document.set_automaton(_part_of(view)))
-        automaton.state_hovered.connect(self.editor.show_hover)
+        automaton.view_changed.connect(lambda view: session.document.set_automaton(_part_of(view)))
+        automaton.spans_hovered.connect(self.editor.show_hover)
         automaton.span_wanted.connect(self.editor.go_to)
         automaton.tokens_wanted.connect(session.decoding.queries.list_tokens)
         session.decoding.queries.tokens_listed.connect(automaton.show_tokens)
         session.decoding.running_changed.connect(automaton.set_running)
-        session.compiling.stood.connect(automaton.show_standing)
+        session.compiling.stood.connect(automaton.show_stacks)
         for table in (self.generation.candidates.table, self.generation.candidates.ends):
             table.pointed_at.connect(lambda pointed: automaton.show_ahead(pointed.token if pointed else None))
 
@@ -329,7 +329,7 @@ class Panes(QObject):
         self.generation.show_archived(self._session.document.content.archived)
         if self._late_probabilities.built is not None:
             self._late_probabilities.built.show_position(view.position)
-        self.automaton.set_moment((view.model, view.prompt, view.grammar_revision, view.pipeline))
+        self.automaton.set_token_context((view.model, view.prompt, view.grammar_revision, view.pipeline))
 
     def _show_diagnostics(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
         self.editor.show_diagnostics(tuple(diagnostics))
@@ -367,7 +367,7 @@ class Panes(QObject):
         output = grammar_prefix(view) or b""
         if view.position is not None and grammar_prefix(view) is None:
             self.automaton.set_live((), RulePositions(), b"")  # the grammar does not apply here
-            self.automaton.show_standing(StackAnswer(view.grammar_revision, b"", ()))
+            self.automaton.show_stacks(StackAnswer(view.grammar_revision, b"", ()))
             return
         if drawn is not None and drawn.is_whole and drawn.rules is not None and output != drawn.output:
             rule_positions = None  # the rule positions are requested with the stacks
@@ -385,7 +385,7 @@ class Panes(QObject):
 def _view_of(part: AutomatonPart) -> ViewState:
     """Return a document's view of the automaton as the pane's value."""
     kept = {name: getattr(part, name) for name in AutomatonPart.__struct_fields__ if name != "tokens"}
-    return ViewState(**kept, tokens=HERE if part.tokens else None)
+    return ViewState(**kept, tokens=LIVE_STATE if part.tokens else None)
 
 
 def _part_of(view: ViewState) -> AutomatonPart:

@@ -13,7 +13,7 @@ from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QPushButton, QToolButton
 
 from app.theme.icons import icon
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 
 _ICON = 16
 _CLOSE = 24  # the minimum target size of WCAG 2.2 (2.5.8)

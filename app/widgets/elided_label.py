@@ -9,8 +9,7 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy
 
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 
 _LEAST_WIDTH = 24  # pixels: an ellipsis and a letter
 _FONT_CHANGES = (QEvent.Type.FontChange, QEvent.Type.StyleChange)

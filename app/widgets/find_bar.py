@@ -12,7 +12,7 @@ from app import theme
 from app.actions import set_tip
 from app.theme.buttons import close_button, icon_button
 from app.widgets.elided_label import ElidedLabel
-from app.widgets.field_keys import FieldKeys
+from app.widgets.keyboard import FieldKeys
 
 _FIELD, _RESULT, _BUTTONS = range(3)  # columns
 

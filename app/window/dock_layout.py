@@ -12,7 +12,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from app.storage import is_small_number
-from app.widgets.delegate_focus import delegates_focus
+from app.widgets.keyboard import delegates_focus
 from app.widgets.lazy import Built, Lazy, LazyTabs
 
 NARROW_BELOW = 1400

@@ -25,7 +25,7 @@ from app.document.gallery import Example, examples
 from app.session import Notification, Session
 from app.settings import Settings
 from app.storage import exists
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 
 if TYPE_CHECKING:
     from app.dialogs.gallery_dialog import GalleryDialog

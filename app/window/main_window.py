@@ -23,7 +23,7 @@ from app.document import DocumentFile
 from app.presenters.panes import Panes
 from app.session import Notification, Session
 from app.settings import Settings
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 from app.window.banner import BannerStack
 from app.window.dock_layout import DockLayout
 from app.window.files import SESSION, Drops, Files

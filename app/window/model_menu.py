@@ -16,7 +16,7 @@ from app.display_text import shown
 from app.panes.generation import GenerationPane
 from app.session import Session
 from app.settings import Settings
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 from app.window.toolbar import Toolbar
 from app.workers.decode_messages import DecodeView
 from engine.decoding.values import Finish, Position

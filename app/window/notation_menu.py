@@ -32,7 +32,7 @@ from app.pasting import (
     unwrapped,
 )
 from app.session import Session
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 from app.window.files import Files
 from app.window.toolbar import Toolbar
 

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.display_text import count, end_text, percent, token_text, unmarked
 from app.session import Notification, Session
-from app.widgets.announce import announce
+from app.widgets.accessibility import announce
 from app.workers.decode_messages import DecodeView
 from engine.source import Diagnostic, Severity, SourceText
 

@@ -18,7 +18,7 @@ from app.actions import set_tip
 from app.display_text import characters, count, duration, end_text, percent
 from app.session import CompiledGrammarView
 from app.theme.buttons import close_button
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.stable_widget import StableWidget
 from app.workers.decode_messages import DecodeView

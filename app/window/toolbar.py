@@ -10,7 +10,7 @@ from app import theme
 from app.actions import Actions
 from app.theme.buttons import give_menu, icon_button
 from app.theme.icons import icon
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 
 _LONGEST_TITLE = 28
 _SHORTEST_TITLE = 8

@@ -22,7 +22,7 @@ from app.presenters.panes import Panes
 from app.theme import Role
 from app.theme.buttons import push_button
 from app.theme.labels import Label
-from app.widgets.announce import announce
+from app.widgets.accessibility import announce
 from app.window.dock_layout import DockLayout
 from app.window.toolbar import Toolbar
 

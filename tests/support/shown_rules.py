@@ -56,8 +56,8 @@ class Shown:
 
     def lit(self) -> set[str]:
         """The live states of what is drawn, by name."""
-        assert self.pane._automaton is not None
-        return {self.pane._automaton.name(state) for state in self.scene.lit.live}
+        assert self.pane.navigation.automaton is not None
+        return {self.pane.navigation.automaton.name(state) for state in self.scene.lit.live}
 
     def place(self, point: QPointF) -> QPoint:
         return self.pane.view.mapFromScene(point)

@@ -146,7 +146,7 @@ class AutomatonScene(QGraphicsScene):
         idle = frozenset(state for state in self._placed.boxes if state >= 0).difference(states)
         self._highlight(used=own & frozenset(edges), unused=own.difference(edges), idle=idle)
 
-    def set_stops(self, states: Mapping[int, bool]) -> None:
+    def set_breakpoints(self, states: Mapping[int, bool]) -> None:
         """Mark the states with a breakpoint; the value is whether it is enabled."""
         drawn = self._drawn_states(states)
         stops = frozenset(state for state in drawn if states[state])

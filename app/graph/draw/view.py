@@ -31,7 +31,7 @@ from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.shapes import pen
 from app.graph.layout.types import EdgeKey
 from app.theme import Role
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 
 _WIDEST = math.cos(math.radians(70))  # with a larger angle, a state is not in the arrow's direction
 _DETOUR = 1.6  # how much farther a connected state may be than one that is only near
@@ -164,7 +164,7 @@ class GraphView(QGraphicsView):
         self.centerOn(point)
         self.reveal()
 
-    def place_of(self, state: int) -> QPointF | None:
+    def position_of(self, state: int) -> QPointF | None:
         """Return the position of a state in the viewport."""
         box = self._drawing.box(state)
         return None if box is None else QPointF(self.mapFromScene(box.center()))
@@ -174,7 +174,7 @@ class GraphView(QGraphicsView):
         """Return the visible part of the scene, except for a pixel at each side: rounding would cause scroll bars."""
         return self.mapToScene(self.viewport().rect().adjusted(1, 1, -1, -1)).boundingRect()
 
-    def keep_place(self, state: int, position: QPointF) -> None:
+    def keep_position(self, state: int, position: QPointF) -> None:
         """Scroll so that a state is at a position of the viewport, after the drawing changed."""
         box = self._drawing.box(state)
         if box is not None:

@@ -11,13 +11,11 @@ from app.graph.match.folding import Chart
 from app.graph.match.paths import PathTracker, between, edges_of
 from app.graph.match.regions import AutomatonRegions
 from app.graph.match.rules import RuleCharts
-from app.panes.automaton.coverage import CoveredParts, used_calls, used_in_rules, used_regions, used_states
 from app.panes.automaton.drawing import Automaton, Drawing, LabelOfEdge
 from app.panes.automaton.tokens import TokenMap
 from app.panes.automaton.view_state import ViewState
 from engine.automata.dfa.dfa import ByteDfa
 from engine.automata.rtn.rule_positions import RulePositions
-from engine.diagnosis.test_strings.values import Coverage
 from engine.source import SourceText
 
 _NO_POSITIONS = RulePositions()
@@ -141,7 +139,7 @@ class Levels:
             return self._tokens_automaton()
         if level is Level.PART or (level is Level.ONE and self.regions is not None):
             return self.part_as(view)
-        name = view.rule if level is Level.ONE else "" if self._is_side_by_side(view) else None
+        name = view.rule if level is Level.ONE else "" if self.is_side_by_side(view) else None
         if name not in self._automata:
             self._automata[name] = self._map_automaton(view, level)
         return self._automata[name]
@@ -205,25 +203,6 @@ class Levels:
         fold = None if view.draws_bytes else self.part_as(view).fold
         return frozenset(key for path_ in paths for key in edges_of(path_, fold)), reached
 
-    def used(self, view: ViewState, coverage: Coverage, *, is_folded: bool) -> CoveredParts | str:
-        """Return the covered parts of a view, or a sentence if they are unknown."""
-        level = self.level(view)
-        if coverage.reason:
-            return f"Coverage is not told: {coverage.reason}."
-        if level is Level.TOKENS:
-            return "Coverage is told of states and rules, and these are tokens."
-        if self.rules is not None and level is not Level.PART:
-            if level is Level.MAP and not self._is_side_by_side(view):
-                return used_calls(self.rules.names, coverage)
-            firsts, open_rules = self._numbering(view)
-            return used_in_rules(self.rules, open_rules, firsts, coverage, is_folded=is_folded)
-        if not self.is_whole:
-            where = "Go up to the rules to see it." if self.rules is not None else "The tests list what is not used."
-            return f"Coverage is not told of the surroundings of one state. {where}"
-        if self.regions is not None and level is Level.MAP:
-            return used_regions(self.regions, coverage)
-        return used_states(self.part_as(view).fold if is_folded else None, coverage)
-
     def searched(self, view: ViewState) -> tuple[tuple[str, Chart], ...]:
         """Return the charts to search: one for each rule with its name, or one chart without a name."""
         if self.rules is not None:
@@ -232,9 +211,9 @@ class Levels:
 
     def number_of(self, view: ViewState, rule: str, state: int) -> int | None:
         """Return the number of a rule's state in a view; None if it is not shown."""
-        if not self.shows_rules(view) or (self.level(view) is Level.MAP and not self._is_side_by_side(view)):
+        if not self.shows_rules(view) or (self.level(view) is Level.MAP and not self.is_side_by_side(view)):
             return None
-        firsts, open_rules = self._numbering(view)
+        firsts, open_rules = self.numbering(view)
         number = self.names.index(rule)
         return firsts[number] + state if number in open_rules else None
 
@@ -276,9 +255,9 @@ class Levels:
         """
         level = self.level(view)
         if self.rules is not None and level in (Level.MAP, Level.ONE):
-            if level is Level.MAP and not self._is_side_by_side(view):
+            if level is Level.MAP and not self.is_side_by_side(view):
                 return self.names[state], -1
-            firsts, open_rules = self._numbering(view)
+            firsts, open_rules = self.numbering(view)
             rule = max((rule for rule in open_rules if firsts[rule] <= state), key=firsts.__getitem__)
             return self.names[rule], state - firsts[rule]
         is_of_all = level is Level.PART or (level is Level.ONE and self.regions is not None)
@@ -294,10 +273,11 @@ class Levels:
         assert self.tokens is not None
         if self._token_drawing is None:
             chart = self.tokens.chart
-            self._token_drawing = Automaton(chart, self.revision, None, self._source, noun="place", tells_reads=False)
+            self._token_drawing = Automaton(chart, self.revision, None, self._source, noun="target", tells_reads=False)
         return self._token_drawing
 
-    def _is_side_by_side(self, view: ViewState) -> bool:
+    def is_side_by_side(self, view: ViewState) -> bool:
+        """Return whether a view shows the states of all rules side by side."""
         rules = self.rules
         return rules is not None and rules.together is not None and (rules.opens_together or view.draws_all)
 
@@ -308,7 +288,7 @@ class Levels:
             return Automaton(self.regions.chart, self.revision, self._label, self._source, noun="region")
         if level is Level.ONE and number is not None:
             return self._rule_automaton(self.rules.rules[number], "state")
-        if self._is_side_by_side(view) and self.rules.together is not None:
+        if self.is_side_by_side(view) and self.rules.together is not None:
             return self._rule_automaton(self.rules.together, "state")
         return self._rule_automaton(self.rules.overview, "rule")
 
@@ -328,18 +308,18 @@ class Levels:
     def _live_rules(self, view: ViewState, found: RulePositions) -> tuple[frozenset[int], frozenset[EdgeKey]]:
         calls = self.automaton(view).chart.calls
         number = self.number(view)
-        if number is None and not self._is_side_by_side(view):
+        if number is None and not self.is_side_by_side(view):
             return frozenset(rule for rule, _ in found.reading), frozenset(
                 (rule, called) for rule, _, called in found.waiting
             )
-        firsts, open_rules = self._numbering(view)
+        firsts, open_rules = self.numbering(view)
         waiting = {(firsts[rule] + state, called) for rule, state, called in found.waiting if rule in open_rules}
         return (
             frozenset(firsts[rule] + state for rule, state in found.reading if rule in open_rules),
             frozenset(key for key, called in calls.items() if any((key[0], rule) in waiting for rule in called)),
         )
 
-    def _numbering(self, view: ViewState) -> tuple[tuple[int, ...], range]:
+    def numbering(self, view: ViewState) -> tuple[tuple[int, ...], range]:
         """Return the number of each rule's first state in a view, and the range of the shown rules."""
         assert self.rules is not None
         number = self.number(view)
@@ -352,9 +332,9 @@ class Levels:
     ) -> tuple[frozenset[EdgeKey], frozenset[int]]:
         """Return the path of a token within the rules that read next: return positions are unknown here."""
         assert self.rules is not None
-        if self.number(view) is None and not self._is_side_by_side(view):
+        if self.number(view) is None and not self.is_side_by_side(view):
             return frozenset(), frozenset()
-        firsts, open_rules = self._numbering(view)
+        firsts, open_rules = self.numbering(view)
         edges: set[EdgeKey] = set()
         reached: set[int] = set()
         for rule, state in found.reading:

@@ -1,20 +1,35 @@
-"""Persistent marks in the drawing and its table: coverage and breakpoints."""
+"""Persistent marks in the drawing and its table: coverage and breakpoints.
+
+A drawn edge may represent several ones: bytes and calls between the same two states, the bytes of a character, all
+edges from one rule or region to another. It is covered if any of them is; a state, if a covered edge touches it. A path
+through a folded character is followed edge by edge, so two characters that share inner states may mark each other's
+edges.
+
+Rejected: running the texts here. The process that judges them has the result already.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from app.display_text import count
 from app.graph.draw.scene import AutomatonScene
+from app.graph.layout.types import EdgeKey
+from app.graph.match.folding import FoldedAutomaton
+from app.graph.match.regions import AutomatonRegions
+from app.graph.match.rules import RuleCharts
 from app.models.states import StatesModel
-from app.panes.automaton.coverage import CoveredParts
 from app.panes.automaton.drawing import Automaton, Drawing
-from app.panes.automaton.levels import Levels
+from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.view_state import ViewState
 from app.widgets.banner import Banner
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, StateName
 from engine.diagnosis.test_strings.values import Coverage
 
+_TO_COME = "Coverage comes with the next verdicts."
+_TOO_MANY = "Coverage is not drawn: there are too many edges. The tests list what is not used."
 _NO_COVERAGE = "Coverage comes with the next verdicts on the test strings."
 _NONE_GENERATED = "Coverage of the generated outputs is on its way."
 _COVERED = "Green band: a {} uses it ({} drawn here). Dotted: none does."
@@ -26,7 +41,7 @@ class Marks:
     Attributes:
         coverage: the coverage, and the revision of its grammar; None if unknown.
         is_generated: whether it is by the generated outputs.
-        shows_used: whether the coverage is shown.
+        shows_coverage: whether the coverage is shown.
     """
 
     def __init__(self, scene: AutomatonScene, model: StatesModel, banner: Banner) -> None:
@@ -34,7 +49,7 @@ class Marks:
         self._breakpoints: dict[StateName | None, bool] = {}  # whether each is enabled
         self.coverage: tuple[int, Coverage] | None = None
         self.is_generated = False
-        self.shows_used = False
+        self.shows_coverage = False
 
     def take_breakpoints(self, breakpoints: Iterable[Breakpoint]) -> None:
         """Store the breakpoints on states or rules; `show` marks them."""
@@ -52,12 +67,12 @@ class Marks:
         """
         is_current = drawn is not None and drawn.automaton is automaton
         self._show_breakpoints(levels, view, automaton, is_current=is_current)
-        if not self.shows_used or drawn is None or levels is None:
+        if not self.shows_coverage or drawn is None or levels is None:
             self._show_coverage(None, "")
         elif is_current:
             found: CoveredParts | str = _NONE_GENERATED if self.is_generated else _NO_COVERAGE
             if self.coverage is not None and self.coverage[0] == levels.revision:
-                found = levels.used(view, self.coverage[1], is_folded=drawn.is_folded)
+                found = covered_parts(levels, view, self.coverage[1], is_folded=drawn.is_folded)
             self._show_coverage(*((None, found) if isinstance(found, str) else (found, "")))
 
     def _show_breakpoints(
@@ -67,11 +82,11 @@ class Marks:
         if self._breakpoints and levels is not None and automaton is not None:
             names = ((state, levels.state_name(view, state)) for state in range(len(automaton.dfa.states)))
             breakpoints_here = {state: self._breakpoints[name] for state, name in names if name in self._breakpoints}
-        self._model.set_stops(breakpoints_here)
-        self._scene.set_stops(breakpoints_here if is_current else {})
+        self._model.set_breakpoints(breakpoints_here)
+        self._scene.set_breakpoints(breakpoints_here if is_current else {})
 
     def _show_coverage(self, used: CoveredParts | None, why_not: str) -> None:
-        self._model.set_used(None if used is None else used.states)
+        self._model.set_covered(None if used is None else used.states)
         if used is None:
             self._scene.set_covered(None)
             self._banner.set_text(why_not)
@@ -80,3 +95,136 @@ class Marks:
         highlights = self._scene.lit
         share = f"{len(highlights.used):,} of {count(len(highlights.used) + len(highlights.unused), 'edge')}"
         self._banner.set_text(_COVERED.format("generated output" if self.is_generated else "test", share))
+
+
+@dataclass(frozen=True, slots=True)
+class CoveredParts:
+    """Covered states and edges of a drawing."""
+
+    states: frozenset[int]
+    edges: frozenset[EdgeKey]
+
+
+def covered_parts(levels: Levels, view: ViewState, coverage: Coverage, *, is_folded: bool) -> CoveredParts | str:
+    """Return the covered parts of a view, or a sentence if they are unknown.
+
+    Args:
+        levels: the automaton.
+        view: the current view.
+        coverage: the coverage.
+        is_folded: whether characters are drawn instead of bytes.
+    """
+    level = levels.level(view)
+    if coverage.reason:
+        return f"Coverage is not told: {coverage.reason}."
+    if level is Level.TOKENS:
+        return "Coverage is told of states and rules, and these are tokens."
+    if levels.rules is not None and level is not Level.PART:
+        if level is Level.MAP and not levels.is_side_by_side(view):
+            return _covered_calls(levels.names, coverage)
+        firsts, open_rules = levels.numbering(view)
+        return _covered_in_rules(levels.rules, open_rules, firsts, coverage, is_folded=is_folded)
+    if not levels.is_whole:
+        where = "Go up to the rules to see it." if levels.rules is not None else "The tests list what is not used."
+        return f"Coverage is not told of the surroundings of one state. {where}"
+    if levels.regions is not None and level is Level.MAP:
+        return _covered_regions(levels.regions, coverage)
+    return _covered_states(levels.part_as(view).fold if is_folded else None, coverage)
+
+
+def _covered_calls(names: tuple[str, ...], coverage: Coverage) -> CoveredParts | str:
+    """Return the covered rules, and the covered calls between them."""
+    why_not = _reason_missing(names, coverage)
+    if why_not:
+        return why_not
+    number = {name: at for at, name in enumerate(names)}
+    calls = ((row.key.rule, number[row.key.called]) for row in coverage.edges if row.covered and row.key.called)
+    return CoveredParts(frozenset(at for at, row in enumerate(coverage.rules) if row.covered), frozenset(calls))
+
+
+def _covered_in_rules(
+    rules: RuleCharts, shown: Iterable[int], firsts: Sequence[int], coverage: Coverage, *, is_folded: bool
+) -> CoveredParts | str:
+    """Return the covered states and edges of some rules.
+
+    Args:
+        rules: the charts.
+        shown: the numbers of the rules.
+        firsts: the number of each rule's first state in the drawing.
+        coverage: the coverage.
+        is_folded: whether characters are drawn instead of bytes.
+
+    Returns:
+        the covered parts, or a sentence if they are unknown.
+    """
+    why_not = _reason_missing(rules.names, coverage)
+    if why_not:
+        return why_not
+    of_rule: defaultdict[int, set[EdgeKey]] = defaultdict(set)
+    for row in coverage.edges:
+        if row.covered:
+            of_rule[row.key.rule].add((row.key.source, row.key.target))
+    edges: set[EdgeKey] = set()
+    entered = {firsts[rule] for rule in shown if coverage.rules[rule].covered}
+    for rule in shown:
+        first, fold = firsts[rule], rules.rules[rule].fold if is_folded else None
+        edges.update((first + a, first + b) for a, b in _drawn_edges(of_rule[rule], fold))
+    return _parts(edges, entered)
+
+
+def _covered_states(fold: FoldedAutomaton | None, coverage: Coverage) -> CoveredParts | str:
+    """Return the covered states and edges of the complete automaton."""
+    edges = _dfa_edges(coverage)
+    return edges if isinstance(edges, str) else _parts(_drawn_edges(edges, fold))
+
+
+def _covered_regions(regions: AutomatonRegions, coverage: Coverage) -> CoveredParts | str:
+    """Return the covered regions, and the covered edges between them."""
+    edges = _dfa_edges(coverage)
+    if isinstance(edges, str):
+        return edges
+    between = {(regions.of_state[a], regions.of_state[b]) for a, b in edges}
+    return CoveredParts(_parts(between).states, frozenset(key for key in between if key[0] != key[1]))
+
+
+def _dfa_edges(coverage: Coverage) -> frozenset[EdgeKey] | str:
+    if coverage.whole is not None:
+        return coverage.whole
+    if coverage.rules or not coverage.total_edges:
+        return _TO_COME
+    if len(coverage.edges) < coverage.total_edges:
+        return _TOO_MANY
+    return frozenset((row.key.source, row.key.target) for row in coverage.edges if row.covered)
+
+
+def _reason_missing(names: tuple[str, ...], coverage: Coverage) -> str:
+    if tuple(row.name for row in coverage.rules) != names:
+        return _TO_COME
+    return _TOO_MANY if len(coverage.edges) < coverage.total_edges else ""
+
+
+def _parts(edges: Iterable[EdgeKey], more: Iterable[int] = ()) -> CoveredParts:
+    found = frozenset(edges)
+    return CoveredParts(frozenset(more).union(*found), found)
+
+
+def _drawn_edges(edges: Iterable[EdgeKey], fold: FoldedAutomaton | None) -> frozenset[EdgeKey]:
+    """Return the edges over characters and texts that edges over bytes make up; all edges without a fold."""
+    found = frozenset(edges)
+    if fold is None:
+        return found
+    after: defaultdict[int, list[int]] = defaultdict(list)
+    for source, target in found:
+        after[source].append(target)
+    folded: set[EdgeKey] = set()
+    for source in after.keys() - fold.inner:
+        pending, seen = list(after[source]), set[int]()
+        while pending:
+            state = pending.pop()
+            if state not in seen:
+                seen.add(state)
+                if state in fold.inner:
+                    pending += after[state]
+                else:
+                    folded.add((source, state))
+    return frozenset(folded)

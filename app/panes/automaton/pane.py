@@ -1,29 +1,55 @@
 """The automaton pane: a drawing of the automaton, and the same as a table.
 
 It receives an automaton with its folded forms, selects the part to draw, requests a layout (which another process
-computes) and keeps the last drawing until the answer arrives. Outdated answers are dropped. `navigation` handles the
-user's navigation.
+computes) and keeps the last drawing until the answer arrives. Outdated answers are dropped.
+
+The pane is made of objects that share a `Navigation` and know nothing of one another: `StateSelection` (pointer, keys,
+table), `AutomatonSearch` (find bar), `Marks` (coverage, breakpoints), `TokenWatch` (tokens of a state), and the bars.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
-from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QByteArray, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QHBoxLayout,
+    QLabel,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
+from app import theme
+from app.graph.draw.image_files import dot_of
+from app.graph.draw.scene import AutomatonScene
+from app.graph.draw.view import GraphView, Minimap
 from app.graph.layout.types import LayoutAnswer, steadied
 from app.graph.match.folding import Chart, FoldedAutomaton
 from app.graph.match.regions import AutomatonRegions
 from app.graph.match.rules import RuleCharts
+from app.models.states import StatesModel
+from app.models.token_groups import TokenGroupsModel
+from app.panes.automaton.bars import AutomatonHeader, Footer, LevelBar, crumb, states_table, token_table
 from app.panes.automaton.drawing import DRAWN_AT_MOST, DRAWN_WHOLE, Drawing
-from app.panes.automaton.level_bar import crumb
 from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.marks import Marks
-from app.panes.automaton.navigation import Navigation
+from app.panes.automaton.navigation import Navigation, StateSelection, ViewChange
+from app.panes.automaton.search import AutomatonSearch
+from app.panes.automaton.stacks import StackPanel
 from app.panes.automaton.token_watch import TokenWatch
-from app.panes.automaton.view_state import History, ViewState
+from app.panes.automaton.view_state import ViewState
+from app.theme.labels import Label
+from app.widgets.accessibility import give_role
+from app.widgets.banner import Banner
+from app.widgets.coverage_choice import CoverageChoice
+from app.widgets.find_bar import FindBar
+from app.widgets.keyboard import CloseOnEscape, delegate_focus
 from app.workers.compile_messages import OpenFrame, StackAnswer
 from app.workers.decode_messages import TokensAnswer
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
@@ -32,37 +58,147 @@ from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.diagnosis.test_strings.values import Coverage
 from engine.source import SourceText
 
+_EMPTY = "No automaton yet.\nIt is drawn here as soon as the grammar compiles."
+_NO_TEXT = "The language is empty: no text matches this grammar."
 _STALE = "The grammar does not compile. This is the last automaton that did."
+_LEGEND = (
+    "Halo: the match stands here.  Band: the way it took.  Dashed band: what a token would take.\n"
+    "Double line: may end.  Pile of cards: many states.  Dashed line: calls a rule.  +3: click for more."
+)
 _MAP_FROM = 40  # states; a drawing of more has a minimap beside it
+_PANEL_HEIGHT = 116
+_SAVED, _SPLIT = "automaton", "automaton split"
 
 
-class AutomatonPane(Navigation):
+class AutomatonPane(QWidget):
     """Shows one automaton.
+
+    Attributes:
+        navigation: the view that the user chose, the match, and the selected state.
+        scene: the drawing.
+        selection, search, marks, watch: the parts of the pane's behaviour.
 
     Signals:
         layout_wanted: a `LayoutRequest`; its answer goes to `show_layout`.
         tokens_wanted: a `TokensRequest`; its answer goes to `show_tokens`.
-        state_hovered: the source spans of the hovered element; empty for none.
+        spans_hovered: the source spans of the hovered element; empty for none.
         span_wanted: a source span to go to.
-        looked(ViewState): the user changed the view; the part of it that survives an edit.
+        view_changed(ViewState): the user changed the view; the part of it that survives an edit.
     """
 
     layout_wanted = Signal(object)
     tokens_wanted = Signal(object)
-    state_hovered = Signal(tuple)
+    spans_hovered = Signal(tuple)
     span_wanted = Signal(object)
-    looked = Signal(object)
+    view_changed = Signal(ViewState)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.marks = Marks(self._scene, self.model, self.coverage_banner)
+        self.scene = AutomatonScene()
+        self.view = GraphView(self.scene)
+        self.scene.setParent(self.view)  # so that no scroll bar outlives the drawing that it moves
+        self.minimap = Minimap(self.view, self.scene)
+        for drawn in (self.view, self.minimap):
+            give_role(drawn, QAccessible.Role.Graphic)
+        self.header, self.level_bar, self.footer = AutomatonHeader(), LevelBar(), Footer(self.view)
+        self.model, self.tokens_model = StatesModel(self), TokenGroupsModel(self)
+        self.table, self.tokens_table = states_table(self.model), token_table(self.tokens_model)
+        self.find_bar = FindBar("Find in the automaton", 'State, rule, byte or "text"', has_long_results=True)
+        self.stacks = StackPanel()
+        self.stale_banner, self.size_banner, self.coverage_banner = Banner("warning"), Banner("hint"), Banner("hint")
+        self.coverage_choice = CoverageChoice()
+        self.coverage_banner.add_control(self.coverage_choice)
+        self.empty_page, self._legend = _empty_page(_EMPTY), _empty_page(_LEGEND)
+        self._pages, self._panels = QStackedWidget(), QWidget()
+        self._split = QSplitter(Qt.Orientation.Vertical)
+        self._lay_out()
+
+        self.navigation = Navigation(self)
+        self.selection = StateSelection(self.navigation, self.view, self.scene, self.table, self.footer.details)
+        self.search = AutomatonSearch(self.find_bar, self.navigation, self.view, self.scene)
+        self.marks = Marks(self.scene, self.model, self.coverage_banner)
         self.watch = TokenWatch(self.tokens_wanted.emit)
+        self._answer: LayoutAnswer | None = None  # the layout of the current drawing
+        self._source: SourceText | None = None
+        self._token_ahead: bytes | None = None
+        self._too_large = ""
+        self._map_is_offered = False
         self._is_another = False  # whether the next automaton belongs to another grammar
         self._is_fresh = False  # whether the next drawing belongs to another grammar
-        self.footer.coverage_button.toggled.connect(self._set_shows_used)
+        self._connect()
+        self._show_panels()
+        self._show_page()
+
+    def _lay_out(self) -> None:
+        for page in (self.empty_page, self.view, self.table, self.tokens_table):
+            self._pages.addWidget(page)
+        delegate_focus(self, self.view, self.table, self.tokens_table)
+        row = QHBoxLayout(self._panels)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(1)
+        row.addWidget(self.stacks, 1)
+        row.addWidget(self._legend, 1)
+        row.addWidget(self.minimap)
+        self._split.setChildrenCollapsible(False)
+        self._split.addWidget(self._pages)
+        self._split.addWidget(self._panels)
+        self._split.setStretchFactor(0, 1)
+        self._split.setSizes([600, _PANEL_HEIGHT])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        banners = self.stale_banner, self.size_banner, self.coverage_banner
+        for widget in (self.header, self.level_bar, self.find_bar, *banners):
+            layout.addWidget(widget)
+        layout.addWidget(self._split, 1)
+        layout.addWidget(self.footer)
+
+    def _connect(self) -> None:
+        navigation = self.navigation
+        navigation.view_changed.connect(self._show_view)
+        self.view.opened.connect(navigation.open)
+        self.view.stub_clicked.connect(navigation.open_stub)
+        self.view.left.connect(navigation.go_up)
+        self.view.asked.connect(self._on_key)
+        self.table.activated.connect(lambda index: navigation.open(index.row(), None, None))
+        self.level_bar.rule_wanted.connect(navigation.show_rule)
+        self.level_bar.level_wanted.connect(navigation.go_to_level)
+        self.level_bar.back_wanted.connect(navigation.go_back)
+        self.level_bar.forward_wanted.connect(navigation.go_forward)
+        self.header.table_toggled.connect(self._show_page)
+        self.header.all_toggled.connect(navigation.set_draws_all)
+        self.header.bytes_toggled.connect(navigation.set_draws_bytes)
+        self.header.merge_toggled.connect(navigation.set_merges)
+        self.selection.spans_hovered.connect(self.spans_hovered)
+        self.search.state_found.connect(self.selection.go_to)
+        self.find_bar.closed.connect(self._focus_page)
+        self.footer.stacks_button.toggled.connect(lambda _on: self._show_panels())
+        self.footer.map_button.toggled.connect(lambda _on: self._show_panels())
+        self.footer.find_button.clicked.connect(self.find_bar.open_bar)
+        self.footer.coverage_button.toggled.connect(self._set_shows_coverage)
         self.stacks.picked.connect(self._highlight_frames)
         self.stacks.span_wanted.connect(self.span_wanted)
-        self._show_page()
+        CloseOnEscape(self, self.find_bar.isVisible, self.find_bar.close_bar)
+        theme.themes.changed.connect(self.scene.recolour)
+
+    # --- saved state -------------------------------------------------------------------------------------------------
+
+    def save(self) -> dict[str, bytes]:
+        """Return whether the table and the stacks are shown, and the state of the splitter."""
+        shown = [name for name, button in self._saved_buttons().items() if button.isChecked()]
+        return {_SAVED: " ".join(shown).encode(), _SPLIT: bytes(self._split.saveState().data())}
+
+    def restore(self, saved: Mapping[str, bytes]) -> None:
+        """Restore the saved state."""
+        shown = saved.get(_SAVED, b"").decode(errors="replace").split()
+        for name, button in self._saved_buttons().items():
+            if name in shown:
+                button.setChecked(True)  # not clicked: there is no automaton yet
+        if state := saved.get(_SPLIT):
+            self._split.restoreState(QByteArray(state))
+
+    def _saved_buttons(self) -> dict[str, QAbstractButton]:
+        return {"table": self.header.table_button, "stacks": self.footer.stacks_button}
 
     # --- contents ----------------------------------------------------------------------------------------------------
 
@@ -87,81 +223,84 @@ class AutomatonPane(Navigation):
             rules: the automata of the rules, drawn instead unless the user follows the live state.
             regions: the automaton folded by the parts of its pattern, drawn first.
         """
-        part, before = Chart(dfa, fold), self._levels
+        navigation = self.navigation
+        part, before = Chart(dfa, fold), navigation.levels
         self._source = source
         if before is not None and rules is not None and before.rules is rules and before.revision == revision:
-            self._levels = before.with_part(part)
+            navigation.levels = before.with_part(part)
         else:
-            self._levels = Levels(part, rules, revision, label_of_edge, source, regions)
-            self._places = None
+            navigation.levels = Levels(part, rules, revision, label_of_edge, source, regions)
+            navigation.positions = None
             self.watch.forget()
             self._reset_view(len(dfa.states))
-        self._states = frozenset()
+        navigation.states = frozenset()
         if self._update_automaton():
             self._draw()
         self._show_page()
 
     def show_layout(self, answer: LayoutAnswer) -> None:
         """Draw a layout, if it is the pending one."""
-        wanted = self._wanted
+        navigation = self.navigation
+        wanted = navigation.wanted
         if wanted is None or not wanted.is_answered_by(answer):
             return
-        before = None if self._is_fresh else self._drawn
+        before = None if self._is_fresh else navigation.drawn
         self._is_fresh = False
         is_edit = before is not None and before.automaton.revision != wanted.automaton.revision
         if before is not None and is_edit:
-            centres = {node: box.center() for node, box in self._scene.placed.boxes.items() if node >= 0}
-            known_positions = wanted.known_from(
-                before, {node: (point.x(), point.y()) for node, point in centres.items()}
-            )
-            answer = steadied(answer, known_positions, downwards=wanted.request.downwards)
+            centres = {node: box.center() for node, box in self.scene.placed.boxes.items() if node >= 0}
+            known = wanted.known_from(before, {node: (point.x(), point.y()) for node, point in centres.items()})
+            answer = steadied(answer, known, downwards=wanted.request.downwards)
         anchor = self._anchor()
-        place = None if anchor is None or self.view.is_at_home else self.view.place_of(anchor)
-        self._wanted, self._drawn, self._answer = None, wanted, answer
+        position = None if anchor is None or self.view.is_at_home else self.view.position_of(anchor)
+        navigation.wanted, navigation.drawn, self._answer = None, wanted, answer
         if before is None or before.automaton.dfa is not wanted.automaton.dfa:
-            self._selected = None
+            navigation.selected = None
         seen = self.view.seen if is_edit and self.view.is_at_home else None
-        self._scene.show_picture(wanted.picture, wanted.request, answer, seen)
-        is_still_visible = seen is not None and seen.contains(self._scene.drawn_rect()) and self.view.is_readable
-        self._scene.set_selected(self._selected)
-        self.offer_map(offered=len(wanted.picture.excerpt.states) > _MAP_FROM)
+        self.scene.show_picture(wanted.picture, wanted.request, answer, seen)
+        is_still_visible = seen is not None and seen.contains(self.scene.drawn_rect()) and self.view.is_readable
+        self.scene.set_selected(navigation.selected)
+        self._offer_map(offered=len(wanted.picture.excerpt.states) > _MAP_FROM)
         self._highlight()
         self._update_marks()
         self._show_page()
         if is_still_visible:
             self.view.reveal()
         elif before is None or self.view.is_at_home:
-            self._scene.setSceneRect(self._scene.home_rect())
+            self.scene.setSceneRect(self.scene.home_rect())
             self.view.go_home(self._anchor())
-        elif anchor is not None and place is not None:
-            self.view.keep_place(anchor, place)
-        self._go_to_searched_state()
+        elif anchor is not None and position is not None:
+            self.view.keep_position(anchor, position)
+        self.search.go_to_pending_state()
 
-    def set_live(self, states: Collection[int], places: RulePositions | None = None, output: bytes = b"") -> None:
+    def set_live(self, states: Collection[int], positions: RulePositions | None = None, output: bytes = b"") -> None:
         """Highlight the live states; a neighbourhood follows them.
 
         Args:
             states: of the automaton passed to `show_dfa`.
-            places: the rule positions; None while they are unknown, which keeps the last ones.
+            positions: the rule positions; None while they are unknown, which keeps the last ones.
             output: the text that leads there.
         """
-        if self._automaton is None or self._levels is None:
+        navigation = self.navigation
+        if navigation.automaton is None or navigation.levels is None:
             return
-        self._states = frozenset(states)
-        self._places = places or self._places
-        if output != self._output:
-            self._output, self._token_ahead = output, None
+        navigation.states = frozenset(states)
+        navigation.positions = positions or navigation.positions
+        if output != navigation.output:
+            navigation.output, self._token_ahead = output, None
         self._update_note()
         self._update_live()
-        self.watch.look(self._levels, self._view, output, is_live=bool(self._states))
-        if self._is_current():
+        self._request_tokens()
+        if navigation.is_current:
             self._highlight()
-            if self._drawn is not None and self._drawn.shows(self._live, self._view):
-                self._follow()
+            if navigation.drawn is not None and navigation.drawn.shows(navigation.live, navigation.view):
+                live = navigation.drawn_live_states
+                if live and navigation.selected not in live and navigation.view.centre is None:
+                    self.view.follow(min(live))
                 return
         self._draw()
 
-    def show_standing(self, answer: StackAnswer) -> None:
+    def show_stacks(self, answer: StackAnswer) -> None:
         """Show the stacks of the match, and its rule positions, as far as they are known."""
         self.stacks.show_standing(answer, self._source)
         self.count_stacks()
@@ -170,34 +309,37 @@ class AutomatonPane(Navigation):
 
     def show_tokens(self, answer: TokensAnswer) -> None:
         """Use the allowed tokens: as badges, or as the drawing of one state."""
-        if self._levels is None:
+        navigation = self.navigation
+        levels = navigation.levels
+        if levels is None:
             return
-        if self.watch.takes(answer, self._levels, self._view, self._states):
-            self.tokens_model.show_places(self._levels.tokens.places if self._levels.tokens is not None else ())
+        if self.watch.takes(answer, levels, navigation.view, navigation.states):
+            self.tokens_model.show_targets(levels.tokens.targets if levels.tokens is not None else ())
             if self._update_automaton():
                 self.view.is_at_home = True
                 self._update_live()
                 self._draw()
-        elif self._is_current():
+        elif navigation.is_current:
             self._show_badges()
 
-    def set_moment(self, moment: object) -> None:
+    def set_token_context(self, context: object) -> None:
         """Set what the tokens depend on besides the output: the model, the prompt."""
-        if self.watch.is_news(moment) and self._levels is not None:
-            self.watch.look(self._levels, self._view, self._output, is_live=bool(self._states))
+        if self.watch.set_context(context):
+            self._request_tokens()
 
     def show_ahead(self, token: bytes | None) -> None:
         """Outline the path of a token; None for none."""
+        navigation = self.navigation
         self._token_ahead = token
-        if self._levels is not None and self._is_current():
-            edges, arrival = self._levels.ahead(self._view, self._states, self._places, token or b"")
-            self._scene.set_ahead(edges, arrival)
+        if navigation.levels is not None and navigation.is_current:
+            self.scene.set_ahead(
+                *navigation.levels.ahead(navigation.view, navigation.states, navigation.positions, token or b"")
+            )
 
     def set_running(self, running: bool) -> None:
         """Suspend token requests during a run, whose steps have priority."""
         self.watch.is_running = running
-        if self._levels is not None:
-            self.watch.look(self._levels, self._view, self._output, is_live=bool(self._states))
+        self._request_tokens()
 
     def show_coverage(self, coverage: Coverage | None, revision: int, *, generated: bool = False) -> None:
         """Show the coverage of a grammar in its automaton, if the user wants that.
@@ -216,23 +358,16 @@ class AutomatonPane(Navigation):
         self.marks.take_breakpoints(breakpoints)
         self._update_marks()
 
-    def _set_shows_used(self, is_shown: bool) -> None:
-        self.marks.shows_used = is_shown
-        self._update_marks()
-
-    def _update_marks(self) -> None:
-        self.marks.show(self._levels, self._view, self._automaton, self._drawn)
-
     def set_stale(self, stale: bool, reason: str = "") -> None:
         """Grey the drawing out, with the reason, while the current text has no automaton."""
-        has_drawing = self._automaton is not None
-        self._stale_banner.set_text((reason or _STALE) if stale and has_drawing else "")
-        self._scene.set_stale(stale)
+        has_drawing = self.navigation.automaton is not None
+        self.stale_banner.set_text((reason or _STALE) if stale and has_drawing else "")
+        self.scene.set_stale(stale)
 
     def show_too_large(self, text: str) -> None:
         """Show why only a part of the automaton is drawn; an empty text removes the note."""
-        if self._automaton is None:
-            self.say_empty(text)
+        if self.navigation.automaton is None:
+            self.empty_page.setText(text or _EMPTY)
         else:
             self._too_large = text
             self._update_level_bar()
@@ -240,7 +375,7 @@ class AutomatonPane(Navigation):
     def begin(self, view: ViewState) -> None:
         """Show no automaton, and set the view for the next one."""
         self.clear()
-        self._history.restart(view.lasting)
+        self.navigation.history.restart(view.lasting)
         self._update_buttons()
 
     def expect_another(self) -> None:
@@ -249,169 +384,243 @@ class AutomatonPane(Navigation):
 
     def clear(self) -> None:
         """Show no automaton, and reset everything."""
-        self._levels = self._automaton = self._drawn = self._wanted = self._answer = None
-        self._states = self._live = frozenset()
-        self._waiting, self._places, self._selected, self._searched_state = frozenset(), None, None, None
-        self._output, self._token_ahead, self.marks.coverage = b"", None, None
+        self.navigation.clear()
+        self.search.forget()
+        self._answer = self._token_ahead = self.marks.coverage = None
+        self._is_another, self._too_large = False, ""
         self._update_marks()
-        self._history, self._is_another = History(), False
-        self._too_large = ""
         self.watch.forget()
-        self.stacks.show_standing(None)
-        self.count_stacks()
+        self.stacks.show_answer(None)
+        self.footer.count_stacks(0)
         self.model.show_dfa(None, lambda _: "", None)
-        self._stale_banner.set_text("")
+        self.stale_banner.set_text("")
         self._update_level_bar()
-        self.say_empty("")
+        self.empty_page.setText(_EMPTY)
         self.find_bar.close_bar()
         self._show_page()
 
     def highlight_offset(self, offset: int) -> None:
         """Highlight the states and edges of a source offset; -1 for none."""
-        if self._drawn is not None:
-            self._scene.set_highlighted(*self._drawn.at_offset(offset))
+        if self.navigation.drawn is not None:
+            self.scene.set_highlighted(*self.navigation.drawn.at_offset(offset))
 
-    # --- levels ------------------------------------------------------------------------------------------------------
+    def copy_dot(self) -> None:
+        """Copy the drawn graph in Graphviz' language."""
+        QApplication.clipboard().setText(dot_of(self.scene))
+
+    # --- view --------------------------------------------------------------------------------------------------------
+
+    def _show_view(self, change: ViewChange) -> None:
+        """Show the view that the user chose."""
+        navigation = self.navigation
+        if change is not ViewChange.TARGETS:
+            self.view.is_at_home = True
+        if change is ViewChange.RULE:
+            navigation.selected = None
+        self.search.forget()
+        self._update_buttons()
+        self.view_changed.emit(navigation.view.lasting)
+        levels = navigation.levels
+        if levels is None:
+            return
+        if navigation.view.tokens is None:
+            levels.show_tokens(None)
+        self._request_tokens()
+        self._update_automaton()
+        self._update_live()
+        self._draw()
+        self._show_page()
+        if change is ViewChange.RULE:
+            self.view.setFocus()
 
     def _reset_view(self, states: int) -> None:
         """Reset the view for another automaton: state numbers and the history are invalid for it."""
-        kept = self._view.lasting
+        kept = self.navigation.view.lasting
         if self._is_another:
             kept, self._is_another, self._is_fresh = kept.habits, False, True
-            self.looked.emit(kept)
+            self.view_changed.emit(kept)
         if states > DRAWN_AT_MOST:
             kept = replace(kept, draws_all=False)
-        self._history.restart(kept)
+        self.navigation.history.restart(kept)
 
     def _update_automaton(self) -> bool:
         """Set the automaton of the current view; return whether it changed."""
-        assert self._levels is not None
-        automaton = self._levels.automaton(self._view)
+        is_changed = self.navigation.update_automaton()
         self._update_level_bar()
-        if automaton is self._automaton:
-            return False
-        self._automaton = automaton
-        self._live, self._waiting = frozenset(), frozenset()
-        self.model.show_dfa(automaton.dfa, automaton.label, automaton.source, automaton.name)
-        self._update_marks()
-        return True
+        automaton = self.navigation.automaton
+        if is_changed and automaton is not None:
+            self.model.show_dfa(automaton.dfa, automaton.label, automaton.source, automaton.name)
+            self._update_marks()
+        return is_changed
 
     def _update_live(self) -> None:
         """Compute the live states of the current view."""
-        if self._levels is None or self._automaton is None:
-            return
-        live, self._waiting = self._levels.live(self._view, self._states, self._places)
-        self._live = frozenset(state for state in live if 0 <= state < len(self._automaton.dfa.states))
-        self.model.set_live(self._live)
+        self.navigation.update_live()
+        self.model.set_live(self.navigation.live)
 
     def _update_level_bar(self) -> None:
         """Update the level bar; the reason for a partial automaton is hidden if the map is shown."""
-        history = self._history
-        self.levels.show_levels(self._levels, self._view, back=history.can_go_back, forward=history.can_go_forward)
-        has_map = self._levels is not None and self._levels.level(self._view) is not Level.PART
-        self._size_banner.set_text("" if has_map else self._too_large)
+        levels, view, history = self.navigation.levels, self.navigation.view, self.navigation.history
+        self.level_bar.show_levels(levels, view, back=history.can_go_back, forward=history.can_go_forward)
+        has_map = levels is not None and levels.level(view) is not Level.PART
+        self.size_banner.set_text("" if has_map else self._too_large)
         self._update_note()
 
     def _update_note(self) -> None:
         """Show the current part, or what the drawing omits: there are no live states if it omits the text."""
-        levels, view = self._levels, self._view
+        levels, view, positions = self.navigation.levels, self.navigation.view, self.navigation.positions
         if levels is not None and (parts := crumb(levels, view)):
-            self.levels.show_crumb(*parts)
+            self.level_bar.show_crumb(*parts)
             return
         rules = levels.rules if levels is not None and levels.shows_rules(view) else None
-        is_lost = bool(self._states) and self._places is not None and not self._places.reading
-        self.levels.show_note(rules.notes if rules is not None else (), is_lost=is_lost)
+        is_lost = bool(self.navigation.states) and positions is not None and not positions.reading
+        self.level_bar.show_note(rules.notes if rules is not None else (), is_lost=is_lost)
+
+    def _update_buttons(self) -> None:
+        """Update the toggle buttons for the view, which going back may change."""
+        view = self.navigation.view
+        for button, is_on in ((self.header.bytes_button, view.draws_bytes), (self.header.merge_button, view.merges)):
+            with QSignalBlocker(button):
+                button.setChecked(is_on)
+
+    def _anchor(self) -> int | None:
+        return self.navigation.anchor(self.scene.placed.boxes)
+
+    def _on_key(self, target: str) -> None:
+        match target:
+            case "back":
+                self.navigation.go_back()
+            case "forward":
+                self.navigation.go_forward()
+            case "find":
+                self.search.open()
+            case _:
+                self.navigation.go_to_level(Level.TOKENS)
 
     # --- drawing -----------------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
         """Request the layout of the current drawing, unless the last answer still applies."""
-        assert self._automaton is not None
-        assert self._levels is not None
-        before, wanted = self._wanted, self._levels.draw(self._live, self._view)
-        self._wanted = wanted
-        self._show_counts(wanted)
-        if self._drawn is not None and self._answer is not None and wanted.has_shape_of(self._drawn):
+        navigation = self.navigation
+        assert navigation.levels is not None
+        before, wanted = navigation.wanted, navigation.levels.draw(navigation.live, navigation.view)
+        navigation.wanted = wanted
+        self._show_counts(navigation.levels, wanted)
+        if navigation.drawn is not None and self._answer is not None and wanted.has_shape_of(navigation.drawn):
             self.show_layout(replace(self._answer, revision=wanted.request.revision))
         elif before is None or before.request != wanted.request:
             self.layout_wanted.emit(wanted.request)
 
-    def _show_counts(self, wanted: Drawing) -> None:
-        assert self._levels is not None
-        levels, level = self._levels, self._levels.level(self._view)
+    def _show_counts(self, levels: Levels, wanted: Drawing) -> None:
+        view, shows_part = self.navigation.view, self.navigation.shows_part
+        level = levels.level(view)
         total = levels.rules.size if levels.rules is not None else levels.part.size(is_folded=wanted.is_folded)[0]
         is_part = not wanted.is_whole or (bool(levels.names) and wanted.automaton.noun != "state")
         self.header.show_counts(
             wanted.counts(),
             is_whole=not is_part or level is Level.TOKENS or (levels.rules is not None and level is not Level.MAP),
-            draws_all=self._view.draws_all and total > DRAWN_WHOLE,
+            draws_all=view.draws_all and total > DRAWN_WHOLE,
             total=total,
             limit=DRAWN_AT_MOST,
             has_bytes=wanted.automaton.fold is not None,
         )
         self.header.offer_merging(
-            offered=(self._shows_part or levels.regions is not None) and level is not Level.TOKENS,
-            nothing=self._view.merges and self._shows_part and not levels.can_merge,
+            offered=(shows_part or levels.regions is not None) and level is not Level.TOKENS,
+            nothing=view.merges and shows_part and not levels.can_merge,
         )
 
-    def _redraw(self, view: ViewState) -> None:
-        """Show another view of the same grammar."""
-        self._history.go_to(view)
-        self._show_view()
-
-    def _update_buttons(self) -> None:
-        """Update the toggle buttons for the view, which going back may change."""
-        with QSignalBlocker(self.header.bytes_button):
-            self.header.bytes_button.setChecked(self._view.draws_bytes)
-        with QSignalBlocker(self.header.merge_button):
-            self.header.merge_button.setChecked(self._view.merges)
-
-    def _show_view(self) -> None:
-        self.view.is_at_home, self._searched_state = True, None
-        self._update_buttons()
-        self.looked.emit(self._view.lasting)
-        levels = self._levels
-        if levels is None:
-            return
-        if self._view.tokens is None:
-            levels.show_tokens(None)
-        self.watch.look(levels, self._view, self._output, is_live=bool(self._states))
-        self._update_automaton()
-        self._update_live()
-        self._draw()
-        self._show_page()
-
     def _highlight(self) -> None:
-        if self._automaton is not None and self._levels is not None and self._is_current():
-            leaving = self._automaton.noun in ("state", "place")
-            states, texts = self._automaton.seen(self._live, self._view)
-            self._scene.set_live(states, self._waiting, texts, leaving=leaving)
-            self._scene.set_path(self._levels.path(self._view, self._output))
+        navigation = self.navigation
+        if navigation.automaton is not None and navigation.levels is not None and navigation.is_current:
+            leaving = navigation.automaton.noun in ("state", "target")
+            states, texts = navigation.automaton.seen(navigation.live, navigation.view)
+            self.scene.set_live(states, navigation.waiting, texts, leaving=leaving)
+            self.scene.set_path(navigation.levels.path(navigation.view, navigation.output))
             self.show_ahead(self._token_ahead)
             self._show_badges()
-        self._show_details(self._selected)
+        self.selection.show_details()
 
     def _show_badges(self) -> None:
-        if self._drawn is not None and self._levels is not None:
-            badges = self.watch.badges(self._levels, self._view, self._drawn, self._live)
-            self._scene.set_badges(badges)
+        navigation = self.navigation
+        if navigation.drawn is not None and navigation.levels is not None:
+            badges = self.watch.badges(navigation.levels, navigation.view, navigation.drawn, navigation.live)
+            self.scene.set_badges(badges)
             self.model.set_tokens(badges)
             self.view.reveal()
 
+    def _request_tokens(self) -> None:
+        navigation = self.navigation
+        if navigation.levels is not None:
+            self.watch.look(navigation.levels, navigation.view, navigation.output, is_live=bool(navigation.states))
+
     def _highlight_frames(self, frames: tuple[OpenFrame, ...]) -> None:
         """Highlight the rules of the selected stack, and their source spans."""
-        if self._levels is None or self._drawn is None:
+        levels, drawn = self.navigation.levels, self.navigation.drawn
+        if levels is None or drawn is None:
             return
         spans = frozenset(span for frame in frames for span in frame.spans)
-        states = self._drawn.automaton.dfa.states
-        members = self._levels.states_of(self._view, tuple(frame.name for frame in frames))
-        if self._drawn.automaton.noun == "state":
-            read = {state for state in self._drawn.picture.excerpt.states if spans & set(states[state].spans)}
+        states = drawn.automaton.dfa.states
+        members = levels.states_of(self.navigation.view, tuple(frame.name for frame in frames))
+        if drawn.automaton.noun == "state":
+            read = {state for state in drawn.picture.excerpt.states if spans & set(states[state].spans)}
             members = frozenset(read & members) or members if members else frozenset(read)
         edges = [
             (edge.source, edge.target)
-            for edge in self._drawn.picture.excerpt.edges
+            for edge in drawn.picture.excerpt.edges
             if edge.source in members and spans & set(edge.spans)
         ]
-        self._scene.set_highlighted(members, edges)
-        self.state_hovered.emit(tuple(sorted(spans)))
+        self.scene.set_highlighted(members, edges)
+        self.spans_hovered.emit(tuple(sorted(spans)))
+
+    def _set_shows_coverage(self, is_shown: bool) -> None:
+        self.marks.shows_coverage = is_shown
+        self._update_marks()
+
+    def _update_marks(self) -> None:
+        navigation = self.navigation
+        self.marks.show(navigation.levels, navigation.view, navigation.automaton, navigation.drawn)
+
+    # --- pages and panels --------------------------------------------------------------------------------------------
+
+    def _show_page(self) -> None:
+        """Show the drawing, a table, or the reason why there is none."""
+        levels, automaton = self.navigation.levels, self.navigation.automaton
+        self.header.set_enabled(automaton is not None)
+        shows_tokens = levels is not None and levels.level(self.navigation.view) is Level.TOKENS
+        page: QWidget = self.view
+        if automaton is not None and not automaton.dfa.states:
+            self.empty_page.setText(_NO_TEXT)
+            page = self.empty_page
+        elif automaton is None or (self.navigation.drawn is None and not self.header.shows_table):
+            page = self.empty_page
+        elif self.header.shows_table:
+            page = self.tokens_table if shows_tokens else self.table
+        self._pages.setCurrentWidget(page)
+        self.footer.show_zoom_buttons(page is self.view)
+        self.selection.show_details()
+
+    def _focus_page(self) -> None:
+        page = self._pages.currentWidget()
+        if page is not None:
+            page.setFocus()
+
+    def _offer_map(self, *, offered: bool) -> None:
+        """Open the minimap for a large drawing, close it for a small one, unless the user decided otherwise."""
+        if offered != self._map_is_offered:
+            self._map_is_offered = offered
+            self.footer.map_button.setChecked(offered)
+
+    def _show_panels(self) -> None:
+        has_stacks, has_map = self.footer.stacks_button.isChecked(), self.footer.map_button.isChecked()
+        self.stacks.setVisible(has_stacks)
+        self._legend.setVisible(not has_stacks)
+        self.minimap.setVisible(has_map)
+        self._panels.setVisible(has_stacks or has_map)
+
+
+def _empty_page(text: str) -> QLabel:
+    label = Label(text, wraps=True)
+    label.setProperty("role", "empty")
+    label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    label.setMargin(theme.SPACE_L)
+    return label

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem
 
 from app import theme
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 from app.workers.compile_messages import OpenFrame, OpenStack, StackAnswer
 from engine.source import SourceText
 
@@ -54,7 +54,7 @@ class StackPanel(QTreeWidget):
         """Return the number of stacks, as far as they are counted."""
         return 0 if self._answer is None else len(self._answer.stacks) + self._answer.more
 
-    def show_standing(self, answer: StackAnswer | None, source: SourceText | None = None) -> None:
+    def show_answer(self, answer: StackAnswer | None, source: SourceText | None = None) -> None:
         """Show other stacks; the selection is kept if possible."""
         if (
             self._answer is not None

@@ -14,7 +14,7 @@ from app.graph.match.paths import shortest_text
 from app.panes.automaton.drawing import Drawing
 from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.tokens import counted_briefly, token_map
-from app.panes.automaton.view_state import HERE, ViewState
+from app.panes.automaton.view_state import LIVE_STATE, ViewState
 from app.workers.decode_messages import TokensAnswer, TokensRequest
 
 
@@ -36,10 +36,10 @@ class TokenWatch:
         """Drop everything, since there is another grammar, or none."""
         self._requested = self._live_answer = None
 
-    def is_news(self, moment: object) -> bool:
-        """Return whether the context, such as the model, changed, which requires new requests."""
-        is_news, self._context = moment != self._context, moment
-        return is_news
+    def set_context(self, context: object) -> bool:
+        """Set what tokens depend on besides the text, such as the model; return whether it changed."""
+        is_changed, self._context = context != self._context, context
+        return is_changed
 
     def look(self, levels: Levels, view: ViewState, output: bytes, *, is_live: bool) -> None:
         """Request the tokens for the current view, unless they were requested already.
@@ -53,11 +53,11 @@ class TokenWatch:
         if self.is_running:
             return
         request: TokensRequest | None = None
-        if view.tokens is not None and view.tokens != HERE:
+        if view.tokens is not None and view.tokens != LIVE_STATE:
             text = shortest_text(levels.part.dfa, view.tokens)
             request = None if text is None else TokensRequest(levels.revision, text, grouped=True)
         elif is_live:
-            request = TokensRequest(levels.revision, None, grouped=view.tokens == HERE)
+            request = TokensRequest(levels.revision, None, grouped=view.tokens == LIVE_STATE)
         if request is not None and (request, output, self._context) != self._requested:
             self._requested = request, output, self._context
             self._request(request)
@@ -78,7 +78,7 @@ class TokenWatch:
         if not answer.request.grouped or view.tokens is None:
             return False
         is_numbered = levels.is_whole and levels.rules is None
-        state = view.tokens if view.tokens != HERE else next(iter(live), None) if len(live) == 1 else None
+        state = view.tokens if view.tokens != LIVE_STATE else next(iter(live), None) if len(live) == 1 else None
         name = str(state) if is_numbered and state is not None else "here"
         levels.show_tokens(
             token_map(answer, levels.part.dfa if is_numbered else None, state if is_numbered else None, name)

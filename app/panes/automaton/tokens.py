@@ -15,7 +15,7 @@ _EXAMPLES, _LONGEST = 4, 18
 
 
 @dataclass(frozen=True, slots=True)
-class TokenPlace:
+class TokenTarget:
     """A target of tokens.
 
     Attributes:
@@ -32,7 +32,7 @@ class TokenPlace:
     count: int
     mass: float | None
 
-    def says(self) -> str:
+    def amount(self) -> str:
         """Return the number of tokens, and their probability."""
         return counted(self.count, self.mass)
 
@@ -43,12 +43,12 @@ class TokenMap:
 
     Attributes:
         chart: the state as number 0, and its targets; the state itself as a target is a loop.
-        places: the targets, including those that are not drawn.
+        targets: the targets, including those that are not drawn.
         total: the number of allowed tokens.
     """
 
     chart: Chart
-    places: tuple[TokenPlace, ...]
+    targets: tuple[TokenTarget, ...]
     total: int
 
 
@@ -61,7 +61,7 @@ def token_map(answer: TokensAnswer, dfa: ByteDfa | None, state: int | None, cent
         state: the state; None for no number.
         centre: its name.
     """
-    targets = _places(answer.groups, dfa, state)
+    targets = _merged_targets(answer.groups, dfa, state)
     drawn = [target for target in targets if target.state is None or target.state != state][:MAX_TARGETS]
     loops = [target for target in targets if target.state is not None and target.state == state]
     accepting = {target.state for target in drawn if dfa is not None and target.state is not None}
@@ -74,7 +74,7 @@ def token_map(answer: TokensAnswer, dfa: ByteDfa | None, state: int | None, cent
     rest = len(targets) - len(drawn) - len(loops)
     if rest:
         states.append(DfaState(len(states), accepting=False))
-        words[0, len(states) - 1] = (f"{rest} more places",)
+        words[0, len(states) - 1] = (f"{rest} more states",)
         names.append("…")
     if loops:
         words[0, 0] = _lines(loops[0])
@@ -93,27 +93,27 @@ def counted_briefly(count: int, mass: float | None) -> str:
     return f"{count:,}" if mass is None else f"{count:,} · {percent_brief(mass)}"
 
 
-def _places(groups: tuple[TokensTo, ...], dfa: ByteDfa | None, state: int | None) -> tuple[TokenPlace, ...]:
+def _merged_targets(groups: tuple[TokensTo, ...], dfa: ByteDfa | None, state: int | None) -> tuple[TokenTarget, ...]:
     """Merge groups with the same state of the minimal automaton."""
-    found: dict[object, TokenPlace] = {}
+    found: dict[object, TokenTarget] = {}
     for group in groups:
         target = dfa.run(group.example, state) if dfa is not None and state is not None else None
         name = f"after {group.shown[0]}" if target is None else str(target)
         key: object = group if target is None else target
         before = found.get(key)
         if before is None:
-            found[key] = TokenPlace(name, target, group.shown, group.count, group.mass)
+            found[key] = TokenTarget(name, target, group.shown, group.count, group.mass)
         else:
             mass = None if group.mass is None or before.mass is None else before.mass + group.mass
             shown = (*before.examples, *group.shown)[:12]
-            found[key] = TokenPlace(name, target, shown, before.count + group.count, mass)
+            found[key] = TokenTarget(name, target, shown, before.count + group.count, mass)
     return tuple(sorted(found.values(), key=lambda target: (-(target.mass or 0.0), -target.count)))
 
 
-def _lines(target: TokenPlace) -> tuple[str, ...]:
+def _lines(target: TokenTarget) -> tuple[str, ...]:
     shown = [text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…" for text in target.examples[:_EXAMPLES]]
     more = "  …" if target.count > len(shown) else ""
-    return ("  ".join(shown) + more, target.says())
+    return ("  ".join(shown) + more, target.amount())
 
 
 def _accepts(dfa: ByteDfa | None, state: int | None) -> bool:

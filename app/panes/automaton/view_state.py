@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-HERE = -1
+LIVE_STATE = -1
 """Instead of a state: the live state."""
 
 _MOST = 100
@@ -22,7 +22,7 @@ class ViewState:
         rule: the open rule or region; None for all of them.
         centre: the state whose neighbourhood is drawn, instead of the live ones'.
         opened: the states whose targets are all drawn, in the order in which they were opened.
-        tokens: the state whose tokens are shown, `HERE` for the live one; None for none.
+        tokens: the state whose tokens are shown, `LIVE_STATE` for the live one; None for none.
         method: the chosen layout; empty for the best one.
         downwards: whether the drawing runs from top to bottom.
     """
@@ -41,7 +41,7 @@ class ViewState:
     @property
     def lasting(self) -> ViewState:
         """Return the part of it that is valid for another automaton: state numbers are not."""
-        return replace(self, centre=None, opened=(), tokens=HERE if self.tokens is not None else None)
+        return replace(self, centre=None, opened=(), tokens=LIVE_STATE if self.tokens is not None else None)
 
     @property
     def habits(self) -> ViewState:

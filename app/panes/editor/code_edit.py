@@ -32,7 +32,7 @@ from app.panes.editor.notation_history import NotationHistory
 from app.panes.editor.offsets import Offsets
 from app.panes.editor.tokens import Tokeniser, partners, plain
 from app.theme import Role
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 from engine.notations.editing import Edit, apply_edits
 from engine.source import Diagnostic, Severity, Span
 

@@ -24,8 +24,8 @@ from app import theme
 from app.models.phrases import PhrasesModel
 from app.theme.buttons import icon_button
 from app.theme.labels import Label
-from app.widgets.delegate_focus import delegate_focus
 from app.widgets.find_bar import FindBar
+from app.widgets.keyboard import delegate_focus
 from app.widgets.phrase_delegate import PhraseDelegate
 from engine.diagnosis.explanation_tree import MOST_PHRASES, Description
 from engine.source import Span

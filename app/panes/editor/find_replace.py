@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from app.actions import set_tip
 from app.panes.editor.code_edit import CodeEdit
 from app.theme.buttons import push_button, tool_button
-from app.widgets.field_keys import FieldKeys
 from app.widgets.find_bar import FindBar
+from app.widgets.keyboard import FieldKeys
 from engine.notations.editing import Edit
 from engine.source import Span
 

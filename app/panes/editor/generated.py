@@ -25,8 +25,7 @@ from app import theme
 from app.display_text import unmarked
 from app.panes.editor.read_only_code import ReadOnlyCode
 from app.theme.buttons import icon_button, push_button
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from app.workers.judge_messages import GenerateAnswer, GeneratedRule
 from engine.source import Span
 

@@ -21,11 +21,9 @@ from app.panes.editor.symbol_navigation import SymbolNavigation
 from app.panes.editor.tokenisers import NAMES, TOKENISERS
 from app.panes.editor.tokens import plain
 from app.theme.buttons import give_menu, icon_button
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from app.widgets.banner import Banner
-from app.widgets.close_on_escape import CloseOnEscape
-from app.widgets.delegate_focus import delegate_focus
+from app.widgets.keyboard import CloseOnEscape, delegate_focus
 from app.widgets.lazy import Lazy
 from app.workers.compile_messages import FormatAnswer
 from engine.diagnosis.fixes import Fix, fixes

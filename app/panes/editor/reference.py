@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLineEdit, QTreeVi
 
 from app import theme
 from app.theme import Role
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
-from app.widgets.field_keys import FieldKeys
+from app.theme.labels import Label, plain_text
+from app.widgets.keyboard import FieldKeys
 from engine.notations.editing.reference import ReferenceEntry, draft_named_in, reference
 
 _ENTRY = Qt.ItemDataRole.UserRole

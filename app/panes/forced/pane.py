@@ -30,7 +30,7 @@ from app.panes.forced.strategies import StrategiesPage
 from app.panes.forced.wording import STRATEGY_TEXTS, STRATEGY_TIPS
 from app.theme.buttons import tool_button
 from app.theme.labels import Label
-from app.widgets.delegate_focus import delegate_focus
+from app.widgets.keyboard import delegate_focus
 from app.workers.forced_messages import IndexAnswer
 from engine.decoding.pipeline_settings import Strategy
 

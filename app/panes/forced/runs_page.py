@@ -28,8 +28,7 @@ from app.models.rows import Index, RowsModel
 from app.panes.forced.spellings import SpellingsTable
 from app.panes.forced.wording import begins, part_of
 from app.theme.buttons import tool_button
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from app.widgets.elided_label import ElidedLabel
 from app.workers.forced_messages import ForcedAnswer, SpellingsAnswer
 from engine.vocabulary.visible import visible

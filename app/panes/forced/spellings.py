@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.display_text import MINUS, percent
 from app.panes.forced.wording import continuation
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 from app.widgets.token_paint import draw_token, tabular, token_colours
 from app.workers.forced_messages import SpellingRow, SpellingsAnswer
 

@@ -17,7 +17,7 @@ from app import theme
 from app.panes.forced.page_headings import empty_ground, headed, sentence
 from app.panes.forced.wording import STRATEGY_NAMES, STRATEGY_TIPS
 from app.theme.buttons import tool_button
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 from app.widgets.token_paint import tabular
 from app.workers.forced_messages import StrategiesAnswer, StrategyRow
 from engine.vocabulary.visible import visible

@@ -14,8 +14,7 @@ from app.display_text import count, percent, token_text
 from app.panes.generation.chip import archived_chips
 from app.panes.generation.chip_view import ChipView
 from app.theme.buttons import push_button
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from app.widgets.elided_label import ElidedLabel
 from app.workers.decode_messages import BaselineAnswer
 from engine.decoding.values import ArchivedBranch, BaselineRun, Finish, Step, StepOrigin

@@ -36,8 +36,7 @@ from app.actions import keys_of
 from app.display_text import candidate_text, count, shown, unmarked
 from app.models.candidates import CandidateColumn, CandidateModel, peak_of
 from app.theme.buttons import tool_button
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from app.widgets.candidate_painter import PADDING, CandidatePainter, CandidateRow
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.font_warming import FontWarming

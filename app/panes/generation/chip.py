@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from app import theme
 from app.display_text import count, duration, percent, token_text
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 from app.widgets.rich_text import code
 from engine.decoding.values import ArchivedBranch, Step, StepOrigin, TopToken, Trace, TraceNode
 

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QWidget
 
 from app import theme
 from app.panes.generation.chip import Chip, ChipKind
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 from app.widgets.token_paint import mix
 
 Role = theme.Role

@@ -36,7 +36,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 from app import theme
 from app.panes.generation.chip import Chip, ChipKind
 from app.panes.generation.chip_colours import ChipColours, colours_of, line_of, share_of
-from app.widgets.accessible_role import give_role
+from app.widgets.accessibility import give_role
 from app.widgets.token_paint import TokenColours, draw_token, mix
 
 Role = theme.Role

@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app import theme
 from app.display_text import candidate_text, context_full, count, duration, percent, shown, unmarked
 from app.panes.generation.processors_format import budget_line
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from app.widgets.rich_text import code, words
 from app.widgets.stable_widget import StableWidget
 from app.widgets.token_paint import tabular

@@ -19,8 +19,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.models.outcomes import OUTCOME_ROLE, OutcomeColumn, OutcomeModel, summary
 from app.theme.buttons import push_button
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from app.widgets.outcome_delegate import OutcomeDelegate
 from app.widgets.token_paint import tabular
 from app.workers.decode_messages import ManyAnswer

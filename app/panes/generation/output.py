@@ -19,8 +19,7 @@ from app.panes.generation.chip import Known, archived_chips, chips_of
 from app.panes.generation.chip_colours import SCALES, ChipColours, Legend
 from app.panes.generation.chip_view import ChipView
 from app.theme.buttons import give_menu, push_button, tool_button
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.stable_widget import StableWidget
 from app.workers.decode_messages import DecodeView

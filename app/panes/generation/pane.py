@@ -23,8 +23,7 @@ from app.panes.generation.sampler_popover import BudgetField, SamplerButton
 from app.panes.generation.why_panel import WhyPanel
 from app.theme.labels import Label
 from app.widgets.banner import Banner, BannerSeverity, Loading
-from app.widgets.close_on_escape import CloseOnEscape
-from app.widgets.delegate_focus import delegate_focus
+from app.widgets.keyboard import CloseOnEscape, delegate_focus
 from app.widgets.lazy import Built, Lazy, LazyTabs
 from app.workers.decode_messages import DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
 from engine.decoding.debugging.run_until import Goal, RunUntil

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.panes.generation.processors_format import STAGE_TEXTS, summary
 from app.theme.buttons import tool_button
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 from app.widgets.banner import Banner
 from app.workers.decode_messages import DecodeView, PipelineRefused
 from engine.decoding.pipeline_settings import PipelineSettings, StageName

@@ -32,8 +32,7 @@ from app.display_text import unmarked
 from app.panes.generation.processors_fields import SWITCHED, Fields
 from app.panes.generation.processors_format import FORCED_TEXTS, STAGE_TEXTS, stage_facts
 from app.theme.buttons import push_button
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from app.workers.decode_messages import DecodeView, PipelineRefused
 from engine.decoding.pipeline_settings import PipelineSettings, StageName, Strategy
 from engine.decoding.values import SamplerSettings

@@ -38,8 +38,7 @@ from app.panes.generation.processors_format import (
     written_table,
 )
 from app.theme.buttons import push_button, tool_button
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from engine.decoding.pipeline_settings import (
     Afterwards,
     OtherZone,

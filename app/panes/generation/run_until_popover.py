@@ -20,8 +20,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.theme.buttons import push_button
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from engine.decoding.debugging.breakpoints import StateName
 from engine.decoding.debugging.run_until import Goal, RunUntil
 

@@ -21,8 +21,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.theme.buttons import push_button
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from engine.decoding.values import DEFAULT_MAX_TOKENS, SamplerSettings
 
 _MOST = 100_000

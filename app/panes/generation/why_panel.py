@@ -25,7 +25,7 @@ from app import theme
 from app.display_text import count, in_line, percent, shown, token_text, unmarked
 from app.theme.buttons import close_button, tool_button
 from app.theme.labels import Label
-from app.widgets.announce import announce
+from app.widgets.accessibility import announce
 from app.widgets.rich_text import code, prose, words
 from app.workers.decode_messages import WhyAnswer
 from engine.decoding.values import Candidate

@@ -26,8 +26,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.display_text import percent
 from app.models.rows import Index, RowsModel
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from app.widgets.token_paint import mix, tabular
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from app.display_text import characters, in_line, shown, unmarked
 from app.models.rows import rest_of_row
 from app.theme import Role
 from app.theme.icons import icon
-from app.theme.plain_text import plain_text
+from app.theme.labels import plain_text
 from engine.diagnosis.verdicts.verdict import Failure, Verdict, VerdictOutcome
 from engine.document.content import ExpectedText
 

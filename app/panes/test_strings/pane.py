@@ -33,9 +33,8 @@ from app.panes.test_strings.model import TextsColumn, TextsModel
 from app.panes.test_strings.side import CoverageList, SuggestionList, share_text
 from app.panes.test_strings.texts_table import TextDelegate, TextsTable, row_height
 from app.theme.buttons import give_menu, push_button, tool_button
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
-from app.widgets.delegate_focus import delegate_focus
+from app.theme.labels import Label, plain_text
+from app.widgets.keyboard import delegate_focus
 from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
 from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
 from engine.document.content import ExpectedText

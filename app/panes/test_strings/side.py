@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLa
 from app import theme
 from app.display_text import count, in_line
 from app.theme.buttons import push_button
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from app.widgets.coverage_choice import CoverageChoice
 from engine.automata.labels import label
 from engine.diagnosis.test_strings.values import Coverage, Suggestion

@@ -20,8 +20,7 @@ from app import theme
 from app.display_text import count, percent, token_text
 from app.panes.timeline.rows import ROWS, UNKNOWN, TimelineRow, short, steps_of, values_of, worst_of
 from app.theme.buttons import tool_button
-from app.theme.labels import Label
-from app.theme.plain_text import plain_text
+from app.theme.labels import Label, plain_text
 from app.widgets.deferred_import import PLOTS, DeferredImport
 from app.widgets.throttle import Throttle
 from app.widgets.token_paint import mix, tabular

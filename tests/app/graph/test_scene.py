@@ -63,7 +63,7 @@ def test_live_states_are_thicker_and_so_are_their_edges(qtbot: QtBot) -> None:
 
 def test_a_breakpoint_is_a_dot_on_the_outline_of_its_state(qtbot: QtBot) -> None:
     scene, _, _ = drawn()
-    scene.set_stops({1: True, 2: False, 99: True})
+    scene.set_breakpoints({1: True, 2: False, 99: True})
     assert (scene.lit.stops, scene.lit.resting_stops) == ({1}, {2})
     for item, state in ((scene.lights.stops, 1), (scene.lights.resting_stops, 2)):
         box, dot = scene.box(state), item.path().boundingRect().center()
@@ -73,7 +73,7 @@ def test_a_breakpoint_is_a_dot_on_the_outline_of_its_state(qtbot: QtBot) -> None
         distance = (dot - box.center()).manhattanLength() / 2**0.5
         assert distance == pytest.approx(box.height() / 2, rel=0.05)
     assert scene.lights.stops.brush().color() != scene.lights.resting_stops.brush().color()
-    scene.set_stops({})
+    scene.set_breakpoints({})
     assert scene.lights.stops.path().isEmpty()
 
 

@@ -60,15 +60,15 @@ def test_breakpoints_and_coverage_are_marked_and_taken_back(qtbot: QtBot) -> Non
     model = model_of()
     changed: list[tuple[int, int]] = []
     model.dataChanged.connect(lambda first, last: changed.append((first.row(), last.row())))
-    model.set_stops({0: True, 2: False})
+    model.set_breakpoints({0: True, 2: False})
     assert marks(model) == ["◉ breakpoint", "", "○ breakpoint, off"]
     assert changed == [(0, 0), (2, 2)]
-    model.set_stops({2: True})
+    model.set_breakpoints({2: True})
     assert changed[2:] == [(0, 0), (2, 2)]
-    model.set_used(frozenset({0}))
+    model.set_covered(frozenset({0}))
     assert marks(model) == ["✓ used", "✗ not used", "◉ breakpoint · ✗ not used"]
-    model.set_used(None)
-    model.set_stops({})
+    model.set_covered(None)
+    model.set_breakpoints({})
     assert marks(model) == ["", "", ""]
 
 
@@ -84,7 +84,7 @@ def test_many_changes_are_told_in_one_go(qtbot: QtBot) -> None:
     model, told = StatesModel(), []
     model.show_dfa(ByteDfa(0, tuple(DfaState(i, False) for i in range(50)), ()), lambda _edge: "", None)
     model.dataChanged.connect(lambda first, last: told.append((first.row(), last.row())))
-    model.set_used(frozenset({3}))
+    model.set_covered(frozenset({3}))
     assert told == [(0, 49)]
 
 

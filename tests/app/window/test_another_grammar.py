@@ -18,9 +18,9 @@ def zoomed_out(desk):
     """A grammar of which all states are drawn, as small as that takes."""
     desk.open(LARGE)
     pane = desk.panes.automaton
-    desk.wait(lambda: pane.header.all_button.isVisible() and pane._drawn is not None)
+    desk.wait(lambda: pane.header.all_button.isVisible() and pane.navigation.drawn is not None)
     pane.header.all_button.click()
-    desk.wait(lambda: is_drawn(desk) and pane._drawn.is_whole)
+    desk.wait(lambda: is_drawn(desk) and pane.navigation.drawn.is_whole)
     pane.view.fit()
     assert pane.view.zoom < 0.4
     desk.panes.editor.edit.setFocus()
@@ -30,8 +30,8 @@ def zoomed_out(desk):
 def is_drawn(desk) -> bool:
     """Return whether the drawing is that of the text as it stands."""
     pane = desk.panes.automaton
-    drawn = pane._drawn
-    return drawn is not None and pane._wanted is None and drawn.automaton.revision == desk.document.revision
+    drawn = pane.navigation.drawn
+    return drawn is not None and pane.navigation.wanted is None and drawn.automaton.revision == desk.document.revision
 
 
 def paste_over(desk, text: str) -> None:

@@ -28,7 +28,7 @@ def test_a_counter_is_one_box_that_lights_up_when_the_match_is_in_it(desk):
     desk.wait(lambda: pane.scene.lit.live == {2})
     assert pane.scene.lit.path == {(0, 1), (1, 2)}
     desk.window.commands["automaton.live"].trigger()
-    assert pane.levels.note.text() == "Around the live state"
+    assert pane.level_bar.note.text() == "Around the live state"
     desk.wait(lambda: not pane.scene.picture.names)  # states have numbers, regions have names
     (live,) = pane.scene.lit.live
     key = next(key for key in pane.scene.placed.curves if key[0] == live and pane.scene.picture.labels[key] == "0-9")
@@ -54,10 +54,10 @@ def test_the_tokens_of_the_live_state_are_drawn_and_followed(desk):
     desk.wait(lambda: pane.scene.picture is not None)
     desk.window.commands["automaton.tokens"].trigger()
     desk.wait(lambda: any("token" in label for label in pane.scene.picture.labels.values()))
-    assert pane.levels.note.text() == "Tokens of the live state: 4 allowed"
+    assert pane.level_bar.note.text() == "Tokens of the live state: 4 allowed"
     assert any("ab" in label for label in pane.scene.picture.labels.values())
     take(desk, "c")
-    desk.wait(lambda: pane.levels.note.text().endswith(": 1 allowed"))
+    desk.wait(lambda: pane.level_bar.note.text().endswith(": 1 allowed"))
     desk.window.commands["automaton.up"].trigger()
     desk.wait(lambda: pane.scene.picture.excerpt.states == (0, 1, 2, 3))
 
@@ -67,7 +67,7 @@ def test_a_candidate_under_the_pointer_outlines_its_way(desk):
     pane, table = desk.panes.automaton, desk.panes.generation.candidates.table
     desk.wait(lambda: pane.scene.lit.live == {0} and table.candidates.rowCount() > 3)
     # A layout that is still to come is lit when it is there, and rows that are replaced take the pointer's row along.
-    desk.wait(lambda: pane._wanted is None and not any(group.pending for group in desk.session.groups))
+    desk.wait(lambda: pane.navigation.wanted is None and not any(group.pending for group in desk.session.groups))
     row = next(row for row in range(table.candidates.rowCount()) if table.candidates.candidate(row).token == b"ab")
     table.choose(row)
     place = table.visualRect(table.candidates.index(row, 1)).center()
@@ -90,7 +90,7 @@ def test_every_command_of_the_menu_does_something_and_none_breaks(desk, tmp_path
         if command_id != "automaton.save":  # it opens a dialog
             commands[command_id].trigger()
             commands[command_id].trigger()
-    desk.wait(lambda: pane._wanted is None)
+    desk.wait(lambda: pane.navigation.wanted is None)
     assert QApplication.clipboard().text().startswith("digraph automaton")
     commands["automaton.stacks"].trigger()
     assert pane.footer.stacks_button.isChecked() == commands["automaton.stacks"].isChecked()
@@ -128,6 +128,6 @@ def test_what_cannot_be_drawn_otherwise_is_not_offered_and_says_why(desk):
     desk.wait(lambda: header.merge_button.isHidden() and not desk.session.step_refusal)
     assert not merge.isEnabled()
     assert "go to Live" in merge.toolTip()
-    desk.qtbot.mouseClick(desk.panes.automaton.levels.live_button, Qt.MouseButton.LeftButton)
+    desk.qtbot.mouseClick(desk.panes.automaton.level_bar.live_button, Qt.MouseButton.LeftButton)
     desk.wait(merge.isEnabled)
     assert merge.toolTip().startswith("Draw each forced run")

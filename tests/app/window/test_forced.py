@@ -155,38 +155,42 @@ def test_the_strategy_is_chosen_in_the_pane_and_in_the_dialog(desk):
 def test_the_automaton_is_merged_and_back(desk):
     desk.open(PEOPLE)
     automaton = desk.panes.automaton
-    desk.wait(lambda: automaton._drawn is not None and len(automaton._drawn.picture.excerpt.states) == 28)
+    desk.wait(
+        lambda: automaton.navigation.drawn is not None and len(automaton.navigation.drawn.picture.excerpt.states) == 28
+    )
     button = automaton.header.merge_button
     assert button.isVisible()
     press(desk, Qt.Key.Key_M, Qt.Key.Key_J)
-    desk.wait(lambda: len(automaton._drawn.picture.excerpt.states) == 5)
+    desk.wait(lambda: len(automaton.navigation.drawn.picture.excerpt.states) == 5)
     assert button.isChecked()
     assert automaton.header.counts.text().startswith("5 states")
     for _ in range(4):
         desk.session.decoding.step()
         count = len(steps(desk))
         desk.wait(lambda count=count: len(steps(desk)) > count)
-    desk.wait(lambda: automaton._drawn is not None and len(automaton._drawn.picture.excerpt.states) == 5)
+    desk.wait(
+        lambda: automaton.navigation.drawn is not None and len(automaton.navigation.drawn.picture.excerpt.states) == 5
+    )
     QTest.mouseClick(button, Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
-    desk.wait(lambda: len(automaton._drawn.picture.excerpt.states) == 28)
+    desk.wait(lambda: len(automaton.navigation.drawn.picture.excerpt.states) == 28)
     assert not desk.window.commands["automaton.merge"].isChecked()
 
 
 def test_of_regions_all_are_merged_together(desk):
     desk.open("".join(f"(first{n}|second{n})" for n in range(8)))
     automaton = desk.panes.automaton
-    desk.wait(lambda: automaton._drawn is not None and automaton._drawn.automaton.noun == "region")
+    desk.wait(lambda: automaton.navigation.drawn is not None and automaton.navigation.drawn.automaton.noun == "region")
     QTest.mouseClick(automaton.header.merge_button, Qt.MouseButton.LeftButton)
-    desk.wait(lambda: automaton._drawn.automaton.noun == "state" and automaton._drawn.is_whole)
+    desk.wait(lambda: automaton.navigation.drawn.automaton.noun == "state" and automaton.navigation.drawn.is_whole)
     left = len(merge_forced(desk.session.compiling.good.dfa).states)
-    assert len(automaton._drawn.picture.excerpt.states) == left
+    assert len(automaton.navigation.drawn.picture.excerpt.states) == left
     assert automaton.header.counts.text().startswith(f"{left} states")
 
 
 def test_where_there_is_nothing_to_merge_it_is_said(desk):
     desk.open("[a-z]*")
     automaton = desk.panes.automaton
-    desk.wait(lambda: automaton._drawn is not None)
+    desk.wait(lambda: automaton.navigation.drawn is not None)
     QTest.mouseClick(automaton.header.merge_button, Qt.MouseButton.LeftButton)
     assert "no forced run to merge" in automaton.header.counts.text()
 

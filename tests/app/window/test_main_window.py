@@ -162,7 +162,7 @@ def test_hovering_a_state_marks_its_source_and_the_other_way_round(desk, monkeyp
     marked = []
     monkeypatch.setattr(desk.panes.editor.edit, "show_hover", marked.append)
     dfa = desk.session.compiling.good.dfa
-    desk.panes.automaton.state_hovered.emit(dfa.states[dfa.start].spans)
+    desk.panes.automaton.spans_hovered.emit(dfa.states[dfa.start].spans)
     assert marked == [dfa.states[dfa.start].spans]
 
 

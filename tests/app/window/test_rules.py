@@ -16,7 +16,7 @@ def test_each_rule_is_drawn_and_a_step_moves_the_light(desk):
 
     def lit():
         scene = pane.view.scene()
-        return {pane._automaton.name(state) for state in scene.lit.live} if scene.picture else set()
+        return {pane.navigation.automaton.name(state) for state in scene.lit.live} if scene.picture else set()
 
     desk.wait(lambda: lit() == {"term 0"})
     assert [title for title, _ in pane.view.scene().picture.groups] == ["root", "expr", "term"]
@@ -25,11 +25,11 @@ def test_each_rule_is_drawn_and_a_step_moves_the_light(desk):
         desk.wait(lambda expected=expected: lit() == expected)
     assert "3 rules · 9 states" in desk.window.statusBar().texts[0]
     desk.session.decoding.ask(Take(LETTERS.index(b"=")))  # not allowed here
-    pane._show_rule("term")
+    pane.navigation.show_rule("term")
     desk.wait(lambda: lit() == {"3"})
     desk.panes.editor.edit.setPlainText(ARITHMETIC.replace('"a"', '"a" | "b"'))
     desk.wait(lambda: pane.view.scene().picture.labels.get((0, 2)) == "a b")
-    assert pane.levels.rule_box.currentText() == "term"
+    assert pane.level_bar.rule_box.currentText() == "term"
     desk.wait(lambda: lit() == {"3"})  # the output is still legal, and so is its place
 
 
@@ -47,12 +47,12 @@ def test_a_schema_is_drawn_by_its_rules_and_a_step_moves_the_light(desk):
         return {scene.picture.labels[key] for key in scene.lit.following} if scene.picture else set()
 
     desk.wait(lambda: not desk.session.step_refusal and lit() == {"“{”"})
-    assert pane.levels.rule_box.currentText() == "One rule"
-    assert pane.levels.note.text().startswith("Spelling is plain")
+    assert pane.level_bar.rule_box.currentText() == "One rule"
+    assert pane.level_bar.note.text().startswith("Spelling is plain")
     for char, expected in (("{", {'"a":', "“}”"}), ('"', {'"a":'}), ("a", {'"a":'})):
         desk.session.decoding.ask(Take(LETTERS.index(char.encode())))
         desk.wait(lambda expected=expected: lit() == expected)
     desk.panes.editor.edit.setPlainText('{"uniqueItems": true}')
-    desk.wait(lambda: "since /uniqueItems cannot be written as a grammar" in pane._size_banner.text())
-    assert not pane.levels.rule_box.isVisible()
+    desk.wait(lambda: "since /uniqueItems cannot be written as a grammar" in pane.size_banner.text())
+    assert not pane.level_bar.rule_box.isVisible()
     desk.wait(lambda: pane.view.scene().picture.groups == ())

@@ -68,8 +68,8 @@ def rich(desk) -> None:
     desk.qtbot.keyClick(edit, Qt.Key.Key_F9)
     desk.wait(lambda: bool(desk.document.content.breakpoints))
     automaton = desk.panes.automaton
-    automaton._show_rule("inner")
-    automaton.turn()
+    automaton.navigation.show_rule("inner")
+    automaton.navigation.turn()
 
 
 def test_all_of_a_session_comes_back(desk, reopened, tmp_path):
@@ -94,7 +94,7 @@ def test_all_of_a_session_comes_back(desk, reopened, tmp_path):
     assert panes.generation.output.branches.isVisible()
     again.wait(lambda: panes.late_tests.built is not None and panes.tests.model.rowCount() == 2)
     assert [row.name for row in again.window.debug_commands.breakpoints.model.rows] == ["inner"]
-    levels, view = panes.automaton._levels, panes.automaton._view
+    levels, view = panes.automaton.navigation.levels, panes.automaton.navigation.view
     assert (levels.level(view), view.rule, view.downwards) == (Level.ONE, "inner", True)
 
 

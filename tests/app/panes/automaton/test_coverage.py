@@ -125,7 +125,7 @@ def test_rules_side_by_side_and_one_by_one(pane, qtbot):
     assert used == {"root", "a"}
     assert first_of_b in pane.scene.lit.idle
     assert charts.firsts[root] not in pane.scene.lit.idle
-    pane.levels.rule_wanted.emit("b")
+    pane.level_bar.rule_wanted.emit("b")
     assert not pane.scene.lit.used
     assert pane.scene.lit.unused
 
@@ -143,10 +143,10 @@ def test_a_map_of_rules_tells_which_calls_are_used(pane, qtbot):
 def test_where_it_cannot_be_told_a_sentence_says_why(pane, qtbot):
     show_rules(pane, RULES, "x1")
     press(pane, qtbot)
-    pane.go_to_level(Level.PART)
+    pane.navigation.go_to_level(Level.PART)
     assert "surroundings" in pane.coverage_banner.text()
     assert not pane.scene.lit.unused
-    pane.go_to_level(Level.MAP)
+    pane.navigation.go_to_level(Level.MAP)
     pane.show_coverage(Coverage(reason="it has more than 4,000 states"), 1)
     assert pane.coverage_banner.text() == "Coverage is not told: it has more than 4,000 states."
 

@@ -17,31 +17,31 @@ LARGE = SMALL + ' | long\nlong ::= "b"{45}'
 
 def test_small_rules_stand_side_by_side_and_the_live_path_is_lit(pane: AutomatonPane) -> None:
     shown = Shown(pane, SMALL)
-    assert pane.levels.isVisible()
+    assert pane.level_bar.isVisible()
     assert pane.header.counts.text() == "9 states · 8 edges"
     assert [title for title, _ in shown.scene.picture.groups] == ["root", "expr", "term"]
     assert shown.lit() == {"term 0"}
     shown.write("(a")
     assert shown.lit() == {"expr 1", "term 3"}
     words = shown.scene.picture.labels
-    waiting = {words[key] for key in pane._waiting}
+    waiting = {words[key] for key in pane.navigation.waiting}
     assert waiting == {"‹expr›", "‹term›"}
-    assert pane._waiting <= shown.scene.picture.calls
+    assert pane.navigation.waiting <= shown.scene.picture.calls
     assert len(shown.asked) == 1  # a step moves the light and nothing else
-    assert pane.details.text().startswith("State expr 1  ·  ● here")
+    assert pane.footer.details.text().startswith("State expr 1  ·  ● here")
 
 
 def test_what_the_whole_is_too_large_for_is_said_only_around_the_live_state(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, SMALL)
-    assert pane._size_banner.isHidden()
-    qtbot.mouseClick(pane.levels.live_button, Qt.MouseButton.LeftButton)
-    assert pane._size_banner.text().startswith("Recursive grammar")
+    assert pane.size_banner.isHidden()
+    qtbot.mouseClick(pane.level_bar.live_button, Qt.MouseButton.LeftButton)
+    assert pane.size_banner.text().startswith("Recursive grammar")
     assert pane.header.counts.text().endswith("a part")
     assert shown.scene.picture.groups == ()
     shown.write("((")
-    assert pane.levels.live_button.isChecked()
+    assert pane.level_bar.live_button.isChecked()
     assert shown.scene.lit.live == {0}
-    qtbot.mouseClick(pane.levels.rules_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(pane.level_bar.rules_button, Qt.MouseButton.LeftButton)
     assert shown.lit() == {"term 0"}
 
 
@@ -57,20 +57,20 @@ def test_large_rules_are_drawn_as_an_overview_of_who_calls_whom(pane: AutomatonP
     assert shown.scene.picture.folded == {0, 1, 2, 3}
     assert shown.lit() == {"term", "long"}
     assert shown.scene.lit.following == {(0, 1), (1, 2), (2, 3)}  # the calls under way, and no other edge
-    assert pane.details.text() == "Rule term  ·  ● here  ·  4 states  ·  calls expr, long"
+    assert pane.footer.details.text() == "Rule term  ·  ● here  ·  4 states  ·  calls expr, long"
 
 
 def test_a_double_click_opens_a_rule_and_backspace_goes_up(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, LARGE)
     shown.double_click(qtbot, shown.scene.box(2).center())
-    assert pane.levels.rule_box.currentText() == "term"
+    assert pane.level_bar.rule_box.currentText() == "term"
     assert pane.header.counts.text() == "4 states · 4 edges"
     assert shown.lit() == {"0"}
     label = next(key for key, text in shown.scene.picture.labels.items() if text == "‹expr›")
     shown.double_click(qtbot, QPointF(*lay_out(shown.asked[-1]).label_positions[label]))
-    assert pane.levels.rule_box.currentText() == "expr"  # the call leads into the rule that is called
+    assert pane.level_bar.rule_box.currentText() == "expr"  # the call leads into the rule that is called
     qtbot.keyClick(pane.view, Qt.Key.Key_Backspace)
-    assert pane.levels.rule_box.currentText() == "All 4 rules"
+    assert pane.level_bar.rule_box.currentText() == "All 4 rules"
     assert pane.header.counts.text() == "4 rules of 55 states · 4 calls"
 
 
@@ -78,24 +78,24 @@ def test_keys_alone_open_a_rule_and_leave_it(pane: AutomatonPane, qtbot: QtBot) 
     shown = Shown(pane, LARGE)
     qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=shown.place(shown.scene.box(1).center()))
     qtbot.keyClick(pane.view, Qt.Key.Key_Return)
-    assert pane.levels.rule_box.currentText() == "expr"
+    assert pane.level_bar.rule_box.currentText() == "expr"
     qtbot.keyClick(pane.view, Qt.Key.Key_Return)  # nothing is selected: nothing happens
     qtbot.keyClick(pane.view, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
-    assert pane.levels.rule_box.currentIndex() == 0
-    pane.levels.rule_box.setFocus()
-    qtbot.keyClick(pane.levels.rule_box, Qt.Key.Key_Down)
-    assert pane.levels.rule_box.currentText() == "root"
+    assert pane.level_bar.rule_box.currentIndex() == 0
+    pane.level_bar.rule_box.setFocus()
+    qtbot.keyClick(pane.level_bar.rule_box, Qt.Key.Key_Down)
+    assert pane.level_bar.rule_box.currentText() == "root"
     assert pane.header.counts.text() == "3 states · 2 edges"
 
 
 def test_the_breadcrumb_leads_back(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, SMALL)
-    assert not pane.levels.up_button.isEnabled()
+    assert not pane.level_bar.up_button.isEnabled()
     left, top, *_ = lay_out(shown.asked[0]).boxes[1]
     shown.double_click(qtbot, QPointF(left + 20, top + 14))  # the box's title
-    assert pane.levels.rule_box.currentText() == "expr"
+    assert pane.level_bar.rule_box.currentText() == "expr"
     assert shown.scene.picture.groups == ()
-    qtbot.mouseClick(pane.levels.up_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(pane.level_bar.up_button, Qt.MouseButton.LeftButton)
     assert len(shown.scene.picture.groups) == 3
 
 
@@ -107,18 +107,18 @@ def test_the_rules_read_as_a_table(pane: AutomatonPane, qtbot: QtBot) -> None:
     assert ["term 0", "● here", "“(” → term 1 ,  a → term 2"] in rows
     pane.table.selectRow(0)
     shown.write("a=")
-    pane._show_rule("term")
+    pane.navigation.show_rule("term")
     assert pane.model.rowCount() == 4
 
 
 def test_an_open_rule_stays_open_over_an_edit_while_it_is_there(pane: AutomatonPane) -> None:
     shown = Shown(pane, SMALL)
-    pane._show_rule("term")
+    pane.navigation.show_rule("term")
     shown.show(SMALL.replace('"a"', '"a" | "b"'), 2)
-    assert pane.levels.rule_box.currentText() == "term"
+    assert pane.level_bar.rule_box.currentText() == "term"
     assert shown.scene.picture.labels[0, 2] == "a b"
     shown.show(SMALL.replace("term", "factor"), 3)
-    assert pane.levels.rule_box.currentText() == "All 3 rules"
+    assert pane.level_bar.rule_box.currentText() == "All 3 rules"
     assert len(shown.scene.picture.groups) == 3
 
 
@@ -140,16 +140,16 @@ def test_while_the_places_are_being_found_out_the_last_ones_stay_lit(pane: Autom
 def test_a_grammar_without_rules_has_no_levels(pane: AutomatonPane) -> None:
     shown = Shown(pane, SMALL)
     pane.show_dfa(compile_grammar("regex", "ab").materialise(), 2)
-    assert pane.levels.rule_box.isHidden()
-    assert pane.levels.rules_button.text() == "States"
+    assert pane.level_bar.rule_box.isHidden()
+    assert pane.level_bar.rules_button.text() == "States"
     assert shown.scene.picture.groups == ()
     shown.show(SMALL, 3)
-    assert pane.levels.isVisible()
-    pane._show_rule("term")
+    assert pane.level_bar.isVisible()
+    pane.navigation.show_rule("term")
     pane.clear()
-    assert pane.levels.isHidden()
+    assert pane.level_bar.isHidden()
     shown.show(SMALL, 4)
-    assert pane.levels.rule_box.currentIndex() == 0
+    assert pane.level_bar.rule_box.currentIndex() == 0
 
 
 def test_a_stale_drawing_of_rules_is_greyed(pane: AutomatonPane) -> None:
@@ -184,7 +184,7 @@ MONTHS = 'root ::= day " " month\nday ::= [0-9]{1,2}\nmonth ::= "March" | "April
 
 
 def found(pane: AutomatonPane, qtbot: QtBot, text: str) -> str:
-    pane.open_find()
+    pane.search.open()
     pane.find_bar.field.setText(text)
     qtbot.keyClick(pane.find_bar.field, Qt.Key.Key_Return)
     return pane.find_bar.result_label.text()
@@ -193,11 +193,11 @@ def found(pane: AutomatonPane, qtbot: QtBot, text: str) -> str:
 def test_a_text_within_a_rule_is_found_and_the_rule_opens(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, MONTHS)
     assert found(pane, qtbot, "April") == "state month 0 reads “April” · 1 of 1"
-    assert pane.levels.rule_box.currentText() == "month"
+    assert pane.level_bar.rule_box.currentText() == "month"
     assert pane.scene.lit.selected == 0
     assert pane.find_bar.field.hasFocus()
     assert found(pane, qtbot, "0-9").startswith("state day 0 reads 0-9 · 1 of 2")
-    assert pane.levels.rule_box.currentText() == "day"
+    assert pane.level_bar.rule_box.currentText() == "day"
     qtbot.keyClick(pane.find_bar.field, Qt.Key.Key_Return)
     assert pane.scene.lit.selected == 1
     assert len(shown.asked) == 3  # the overview and two rules

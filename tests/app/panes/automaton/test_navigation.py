@@ -91,14 +91,14 @@ def test_many_states_open_on_regions_with_the_live_path_lit(pane: AutomatonPane)
     assert pane.scene.lit.live == {2}
     assert pane.scene.lit.path == {(0, 1), (1, 2)}
     assert pane.scene.lit.following == {(2, 4)}  # within the counter is no step on the map
-    assert pane.details.text().startswith("Region [0-9]{0,200}  ·  ● here  ·  200 states")
+    assert pane.footer.details.text().startswith("Region [0-9]{0,200}  ·  ● here  ·  200 states")
     assert len(shown.asked) == 1
 
 
 def test_a_double_click_opens_a_region_and_backspace_leaves_it(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, COUNTER)
     shown.double_click(qtbot, 0)
-    assert pane.levels.rule_box.currentText() == "[A-Z]+"
+    assert pane.level_bar.rule_box.currentText() == "[A-Z]+"
     assert shown.drawn == {0, 1}
     assert pane.header.counts.text() == "2 of 205 states · 405 edges"
     shown.write("A: ")  # the match goes on; what is open stays
@@ -111,7 +111,7 @@ def test_a_double_click_opens_a_region_and_backspace_leaves_it(pane: AutomatonPa
 def test_a_large_region_is_drawn_around_where_the_match_stands_in_it(pane: AutomatonPane) -> None:
     shown = Shown(pane, COUNTER)
     shown.write("A: " + "1" * 150)
-    pane.levels.rule_box.activated.emit(3)
+    pane.level_bar.rule_box.activated.emit(3)
     assert len(shown.drawn) == 60
     assert shown.dfa.run(b"A: " + b"1" * 150) in shown.drawn
     assert shown.regions is not None
@@ -120,21 +120,21 @@ def test_a_large_region_is_drawn_around_where_the_match_stands_in_it(pane: Autom
 
 def test_back_and_forward_lead_through_what_was_seen(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, COUNTER)
-    assert not pane.levels.back_button.isEnabled()
+    assert not pane.level_bar.back_button.isEnabled()
     shown.double_click(qtbot, 0)
-    qtbot.mouseClick(pane.levels.live_button, LEFT)
+    qtbot.mouseClick(pane.level_bar.live_button, LEFT)
     around = shown.drawn
-    assert pane.levels.note.text() == "Around the live state"
-    qtbot.mouseClick(pane.levels.back_button, LEFT)
+    assert pane.level_bar.note.text() == "Around the live state"
+    qtbot.mouseClick(pane.level_bar.back_button, LEFT)
     assert shown.drawn == {0, 1}
-    assert pane.levels.note.text() == ""
+    assert pane.level_bar.note.text() == ""
     qtbot.keyClick(pane.view, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
     assert shown.names[0] == "[A-Z]+"
-    assert not pane.levels.back_button.isEnabled()
+    assert not pane.level_bar.back_button.isEnabled()
     for _ in range(2):
         qtbot.keyClick(pane.view, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
     assert shown.drawn == around
-    assert not pane.levels.forward_button.isEnabled()
+    assert not pane.level_bar.forward_button.isEnabled()
 
 
 def test_a_click_on_a_stub_draws_what_is_behind_it_and_collapse_takes_it_back(
@@ -142,13 +142,13 @@ def test_a_click_on_a_stub_draws_what_is_behind_it_and_collapse_takes_it_back(
 ) -> None:
     shown = Shown(pane, "a{100}")
     pane.header.graph_button.setFocus()
-    qtbot.mouseClick(pane.levels.live_button, LEFT)
+    qtbot.mouseClick(pane.level_bar.live_button, LEFT)
     assert shown.drawn == {0, 1, 2}
     qtbot.mouseClick(pane.view.viewport(), LEFT, pos=shown.place(-1 - 2))
     assert shown.drawn == {0, 1, 2, 3}
     qtbot.mouseClick(pane.view.viewport(), LEFT, pos=shown.place(-1 - 3))
     assert shown.drawn == {0, 1, 2, 3, 4}
-    pane.collapse()
+    pane.navigation.collapse()
     assert shown.drawn == {0, 1, 2}
 
 
@@ -156,7 +156,7 @@ def test_all_are_drawn_on_demand_and_the_bar_says_so(pane: AutomatonPane, qtbot:
     shown = Shown(pane, COUNTER)
     qtbot.mouseClick(pane.header.all_button, LEFT)
     assert len(shown.drawn) == 205
-    assert pane.levels.note.text() == "All states"
+    assert pane.level_bar.note.text() == "All states"
     assert pane.footer.map_button.isChecked()
     assert pane.minimap.isVisible()
     qtbot.mouseClick(pane.header.all_button, LEFT)
@@ -167,14 +167,14 @@ def test_all_are_drawn_on_demand_and_the_bar_says_so(pane: AutomatonPane, qtbot:
 def test_an_edit_forgets_what_numbers_meant_and_keeps_what_is_open(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, COUNTER)
     shown.double_click(qtbot, 2)
-    assert pane.levels.rule_box.currentText() == "[0-9]{0,200}"
-    pane.open_stub(min(shown.drawn))
+    assert pane.level_bar.rule_box.currentText() == "[0-9]{0,200}"
+    pane.navigation.open_stub(min(shown.drawn))
     shown.show(COUNTER.replace("A-Z", "A-Y"), 2)
-    assert pane.levels.rule_box.currentText() == "[0-9]{0,200}"
-    assert pane._view.opened == ()
-    assert not pane.levels.back_button.isEnabled()
+    assert pane.level_bar.rule_box.currentText() == "[0-9]{0,200}"
+    assert pane.navigation.view.opened == ()
+    assert not pane.level_bar.back_button.isEnabled()
     shown.show(COUNTER.replace("200", "300"), 3)
-    assert pane.levels.rule_box.currentText() == "All 5 regions"
+    assert pane.level_bar.rule_box.currentText() == "All 5 regions"
 
 
 # --- finding and walking ------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def test_a_state_is_found_by_its_number_and_drawn(pane: AutomatonPane, qtbot: Qt
     assert search(pane, qtbot, "100") == "state 100 · 1 of 1"
     assert 100 in shown.drawn
     assert pane.scene.lit.selected == 100
-    assert pane.levels.note.text() == "Around state 100"
+    assert pane.level_bar.note.text() == "Around state 100"
     shown.write("AB")  # a step elsewhere does not take it away
     assert 100 in shown.drawn
     qtbot.keyClick(pane.view, Qt.Key.Key_Backspace)
@@ -251,20 +251,20 @@ def test_a_class_is_found_where_all_of_it_is_read(pane: AutomatonPane, qtbot: Qt
     inner = text.strip("[]")
     first, last = ord(inner[0]), ord(inner[2])
     reading = {edge.source for edge in shown.dfa.edges if any(a <= first and last <= b for a, b in edge.ranges)}
-    assert {hit.state for hit in pane.hits.hits} == reading
+    assert {hit.state for hit in pane.search.hits} == reading
     assert len(reading) == (2 if inner == "0-9" else 3)
 
 
 def test_a_class_beyond_ascii_and_one_of_several_parts_are_found(pane: AutomatonPane) -> None:
     shown = Shown(pane, "x[а-яёa-f]+|y[a-f]")
-    pane.open_find()
+    pane.search.open()
     pane.find_bar.field.setText("а-я")
     letters = shown.dfa.run(b"x")
-    assert letters in {hit.state for hit in pane.hits.hits}
-    assert shown.dfa.run(b"y") not in {hit.state for hit in pane.hits.hits}
+    assert letters in {hit.state for hit in pane.search.hits}
+    assert shown.dfa.run(b"y") not in {hit.state for hit in pane.search.hits}
     pane.find_bar.field.setText("[a-cё]")
-    assert letters in {hit.state for hit in pane.hits.hits}
-    assert shown.dfa.run(b"y") not in {hit.state for hit in pane.hits.hits}
+    assert letters in {hit.state for hit in pane.search.hits}
+    assert shown.dfa.run(b"y") not in {hit.state for hit in pane.search.hits}
 
 
 def test_what_is_found_while_typing_comes_into_view(pane: AutomatonPane, qtbot: QtBot) -> None:
@@ -322,9 +322,9 @@ def test_arrows_walk_from_state_to_state(pane: AutomatonPane, qtbot: QtBot) -> N
         qtbot.keyClick(pane.view, key)
         walked.append(pane.scene.lit.selected)
     assert walked == [1, 2, 1, 0, 0]
-    assert pane.details.text().startswith("State 0")
-    spoken = QAccessible.queryAccessibleInterface(pane.details)
-    assert spoken.text(QAccessible.Text.Name) == pane.details.text()
+    assert pane.footer.details.text().startswith("State 0")
+    spoken = QAccessible.queryAccessibleInterface(pane.footer.details)
+    assert spoken.text(QAccessible.Text.Name) == pane.footer.details.text()
 
 
 # --- the way taken, the way ahead, pictures -----------------------------------------------------------------------
@@ -368,9 +368,9 @@ def test_on_the_map_a_token_goes_from_region_to_region(pane: AutomatonPane) -> N
 
 def test_a_layout_is_chosen_and_turned(pane: AutomatonPane) -> None:
     shown = Shown(pane, "abcdef")
-    pane.choose_layout("layered")
+    pane.navigation.choose_layout("layered")
     assert shown.asked[-1].method == "layered"
-    pane.turn()
+    pane.navigation.turn()
     assert (shown.asked[-1].method, shown.asked[-1].downwards) == ("layered", True)
     top, bottom = pane.scene.box(0), pane.scene.box(6)
     assert top is not None
@@ -379,7 +379,7 @@ def test_a_layout_is_chosen_and_turned(pane: AutomatonPane) -> None:
     assert abs(top.center().x() - bottom.center().x()) < 1
     shown.show("abcdefg", 2)
     assert shown.asked[-1].downwards  # an edit keeps it
-    assert not pane.levels.back_button.isEnabled()
+    assert not pane.level_bar.back_button.isEnabled()
 
 
 def test_what_is_drawn_goes_to_the_clipboard(pane: AutomatonPane) -> None:
@@ -405,18 +405,18 @@ def test_the_map_leads_where_it_is_clicked(pane: AutomatonPane, qtbot: QtBot) ->
 def test_pointing_at_a_region_tells_its_place(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, COUNTER)
     told: list[tuple[Span, ...]] = []
-    pane.state_hovered.connect(told.append)
+    pane.spans_hovered.connect(told.append)
     qtbot.mouseMove(pane.view.viewport(), shown.place(2))
     assert told == [(Span(8, 20),)]
 
 
 def test_states_stay_where_they_are_over_an_edit(pane: AutomatonPane) -> None:
     shown = Shown(pane, "ab(e|f)")
-    before = {state: pane.view.place_of(state) for state in range(3)}
+    before = {state: pane.view.position_of(state) for state in range(3)}
     shown.show("ab(e|f)g", 2)
     assert shown.drawn == set(range(5))
     for state, place in before.items():
-        after = pane.view.place_of(state)
+        after = pane.view.position_of(state)
         assert place is not None
         assert after is not None
         assert (after - place).manhattanLength() <= 3
@@ -436,7 +436,7 @@ def test_another_grammar_is_fitted_and_not_drawn_whole(pane: AutomatonPane, qtbo
     pane.view.fit()
     assert pane.view.zoom < 0.5
     seen = []
-    pane.looked.connect(seen.append)
+    pane.view_changed.connect(seen.append)
     pane.expect_another()
     shown.show(COUNTER.replace("A-Z", "0-9").replace("a-z", "xyz"), 2)
     assert len(shown.drawn) == 5

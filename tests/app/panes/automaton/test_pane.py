@@ -73,7 +73,7 @@ def asked(pane: AutomatonPane) -> list[LayoutRequest]:
 
 
 def place_of(pane: AutomatonPane, state: int) -> QPoint:
-    place = pane.view.place_of(state)
+    place = pane.view.position_of(state)
     assert place is not None
     return place.toPoint()
 
@@ -85,11 +85,11 @@ def drawn_states(pane: AutomatonPane) -> int:
 
 def test_without_an_automaton_it_says_what_will_be_here(pane: AutomatonPane) -> None:
     assert not pane.view.isVisible()
-    assert "No automaton yet" in pane._empty.text()
+    assert "No automaton yet" in pane.empty_page.text()
     pane.set_live([3])
     pane.highlight_offset(2)
     pane.set_stale(True)
-    assert pane._stale_banner.isHidden()
+    assert pane.stale_banner.isHidden()
 
 
 def test_a_layout_is_asked_for_and_drawn_when_it_comes(pane: AutomatonPane, qtbot: QtBot) -> None:
@@ -127,10 +127,10 @@ def test_an_edit_that_changes_no_shape_asks_for_no_layout(pane: AutomatonPane, a
 def test_pointing_at_a_state_tells_its_spans(pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot) -> None:
     pane.show_dfa(RECORD, 1, None, SOURCE)
     told: list[tuple[Span, ...]] = []
-    pane.state_hovered.connect(told.append)
+    pane.spans_hovered.connect(told.append)
     qtbot.mouseMove(pane.view.viewport(), place_of(pane, 1))
     assert told == [(Span(0, 5), Span(6, 7))]
-    assert pane.details.text() == "State 1  ·  reads [A-Z]  :  ·  A-Z → 1, “:” → 2"
+    assert pane.footer.details.text() == "State 1  ·  reads [A-Z]  :  ·  A-Z → 1, “:” → 2"
     qtbot.mouseMove(pane.view.viewport(), QPoint(5, 5))
     assert told[-1] == ()
 
@@ -140,7 +140,7 @@ def test_pointing_at_a_label_tells_the_spans_of_its_edge(
 ) -> None:
     pane.show_dfa(RECORD, 1, None, SOURCE)
     told: list[tuple[Span, ...]] = []
-    pane.state_hovered.connect(told.append)
+    pane.spans_hovered.connect(told.append)
     label = lay_out(asked[0]).label_positions[0, 1]
     qtbot.mouseMove(pane.view.viewport(), pane.view.mapFromScene(QPointF(*label)))
     assert told == [(Span(0, 5),)]
@@ -161,7 +161,7 @@ def test_a_click_selects_in_graph_and_table(pane: AutomatonPane, asked: list[Lay
     pane.show_dfa(RECORD, 1, None, SOURCE)
     qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=place_of(pane, 3))
     assert pane.table.currentIndex().row() == 3
-    assert pane.details.text().startswith("State 3  ·  ◎ accepts")
+    assert pane.footer.details.text().startswith("State 3  ·  ◎ accepts")
     qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
     assert pane.view.scene().lit.selected is None
 
@@ -170,7 +170,7 @@ def test_the_graph_reads_as_a_table(pane: AutomatonPane, asked: list[LayoutReque
     pane.show_dfa(RECORD, 1, None, SOURCE)
     qtbot.mouseClick(pane.header.table_button, Qt.MouseButton.LeftButton)
     assert pane.table.isVisible()
-    with qtbot.waitSignal(pane.state_hovered) as told:
+    with qtbot.waitSignal(pane.spans_hovered) as told:
         pane.table.selectRow(2)
     assert told.args == [(Span(7, 8),)]
     qtbot.mouseClick(pane.header.graph_button, Qt.MouseButton.LeftButton)
@@ -230,7 +230,7 @@ def test_live_states_are_lit_and_told(pane: AutomatonPane, asked: list[LayoutReq
     pane.show_dfa(RECORD, 1, None, SOURCE)
     pane.set_live([2, 99])
     assert pane.view.scene().lit.live == {2}
-    assert pane.details.text().startswith("State 2  ·  ● here")
+    assert pane.footer.details.text().startswith("State 2  ·  ● here")
     assert pane.model.index(2, 1).data() == "● here"
     assert len(asked) == 1
 
@@ -268,11 +268,11 @@ def test_a_part_of_a_larger_automaton_says_so(pane: AutomatonPane, asked: list[L
     pane.show_dfa(ByteDfa(0, whole.states, whole.edges, frozenset({4})), 1)
     pane.show_too_large("5,000 states: drawn around the live one only")
     assert pane.header.counts.text() == "5 states, a part"
-    assert pane._size_banner.text().startswith("5,000")
+    assert pane.size_banner.text().startswith("5,000")
     pane.set_live([4])  # drawing anew could not show more
     assert len(asked) == 1
     pane.show_too_large("")
-    assert pane._size_banner.isHidden()
+    assert pane.size_banner.isHidden()
 
 
 def test_bytes_within_characters_are_folded_until_they_matter(
@@ -302,17 +302,17 @@ def test_bytes_within_characters_are_folded_until_they_matter(
 def test_a_stale_drawing_says_why(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
     pane.show_dfa(RECORD, 1)
     pane.set_stale(True, "One error")
-    assert pane._stale_banner.text() == "One error"
+    assert pane.stale_banner.text() == "One error"
     assert pane.view.isVisible()
     pane.set_stale(False)
-    assert pane._stale_banner.isHidden()
+    assert pane.stale_banner.isHidden()
 
 
 def test_an_empty_language_is_told(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
     pane.show_dfa(ByteDfa(None, (), ()), 1)
     assert pane.header.counts.text() == "empty: no text matches"
     assert not pane.view.isVisible()
-    assert "no text matches" in pane._empty.text()
+    assert "no text matches" in pane.empty_page.text()
 
 
 def test_where_the_reader_put_the_drawing_it_stays(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:

@@ -28,8 +28,8 @@ def test_a_key_is_one_edge_that_is_lit_while_it_is_written(pane: AutomatonPane) 
     assert shown.lit() == set()
     assert shown.lit_labels() == {'{"size":'}
     assert [shown.scene.is_live_group(number) for number in range(3)] == [True, False, False]
-    assert "● here" in pane.details.text()
-    assert "reads" not in pane.details.text()  # the state stands where its whole rule does
+    assert "● here" in pane.footer.details.text()
+    assert "reads" not in pane.footer.details.text()  # the state stands where its whole rule does
     shown.write('{ "size" :\n 1')
     assert {name.split()[0] for name in shown.lit()} == {"root", "number"}
     assert '{"size":' not in shown.lit_labels()
@@ -48,26 +48,26 @@ def test_the_bytes_of_a_key_can_be_drawn(pane: AutomatonPane, qtbot: QtBot) -> N
 
 def test_the_note_says_what_is_left_out_and_when_the_text_is(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, TREE, "json_schema")
-    assert pane.levels.note.text().startswith("Spelling is plain: ")
-    assert pane.levels.note.text().endswith("White space is left out.")
-    assert pane.levels.note.shown_text.startswith("Plain spelling")  # there is no room for all of it
+    assert pane.level_bar.note.text().startswith("Spelling is plain: ")
+    assert pane.level_bar.note.text().endswith("White space is left out.")
+    assert pane.level_bar.note.shown_text.startswith("Plain spelling")  # there is no room for all of it
     shown.write('{"size": 1e')
-    assert pane.levels.note.shown_text == "The text is spelled otherwise"
-    assert pane.levels.note.text().startswith("The text is spelled otherwise than drawn, so no state is lit.")
+    assert pane.level_bar.note.shown_text == "The text is spelled otherwise"
+    assert pane.level_bar.note.text().startswith("The text is spelled otherwise than drawn, so no state is lit.")
     assert (shown.lit(), shown.lit_labels()) == (set(), set())
-    qtbot.mouseClick(pane.levels.live_button, Qt.MouseButton.LeftButton)
-    assert pane.levels.note.text() == "Around the live state"
+    qtbot.mouseClick(pane.level_bar.live_button, Qt.MouseButton.LeftButton)
+    assert pane.level_bar.note.text() == "Around the live state"
     assert shown.lit()
-    assert pane._size_banner.text() == "JSON Schema: drawn around the live state"
-    qtbot.mouseClick(pane.levels.rules_button, Qt.MouseButton.LeftButton)
+    assert pane.size_banner.text() == "JSON Schema: drawn around the live state"
+    qtbot.mouseClick(pane.level_bar.rules_button, Qt.MouseButton.LeftButton)
     shown.write('{"size": 1')
-    assert pane.levels.note.shown_text.startswith("Plain spelling")  # there is no room for all of it
+    assert pane.level_bar.note.shown_text.startswith("Plain spelling")  # there is no room for all of it
 
 
 def test_what_is_pointed_at_has_its_place_in_the_schema(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, TREE, "json_schema")
     heard: list[tuple] = []
-    pane.state_hovered.connect(heard.append)
+    pane.spans_hovered.connect(heard.append)
     qtbot.keyClick(pane.view, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)  # all of it in view
     box = shown.scene.box(shown.charts.firsts[1])
     place = pane.view.mapFromScene(box.center())
@@ -84,8 +84,8 @@ def test_a_called_rule_opens_by_a_double_click(pane: AutomatonPane, qtbot: QtBot
     port, place = pane.view.viewport(), pane.view.mapFromScene(shown.scene.box(shown.charts.firsts[1]).center())
     qtbot.mouseClick(port, Qt.MouseButton.LeftButton, pos=place)
     qtbot.mouseDClick(port, Qt.MouseButton.LeftButton, pos=place)
-    assert pane.levels.rule_box.currentText() == "children"
+    assert pane.level_bar.rule_box.currentText() == "children"
     shown.write('{"size": 1, "children": [')
     assert len(shown.lit()) == 1
     qtbot.keyClick(pane.view, Qt.Key.Key_Backspace)
-    assert pane.levels.rule_box.currentText() == "All 3 rules"
+    assert pane.level_bar.rule_box.currentText() == "All 3 rules"

@@ -39,7 +39,7 @@ def write(pane: AutomatonPane, output: bytes) -> None:
     pane.set_live([0], None, output)
     stacks, more = stack_report(GRAMMAR, output)
     places = RuleTracker(GRAMMAR.rule_automata()).places(output)
-    pane.show_standing(StackAnswer(1, output, stacks, more, places))
+    pane.show_stacks(StackAnswer(1, output, stacks, more, places))
 
 
 def lines(pane: AutomatonPane) -> list[tuple[str, str]]:
@@ -58,7 +58,7 @@ def test_stacks_are_listed_behind_a_button_that_counts_them(pane: AutomatonPane,
 def test_a_stack_that_is_picked_lights_its_rules_and_its_places(pane: AutomatonPane, qtbot: QtBot) -> None:
     qtbot.mouseClick(pane.footer.stacks_button, LEFT)
     told: list[tuple[Span, ...]] = []
-    pane.state_hovered.connect(told.append)
+    pane.spans_hovered.connect(told.append)
     row = [text for text, _ in lines(pane)].index("term ‹ expr ‹ root")
     item = pane.stacks.topLevelItem(row)
     assert item is not None
@@ -67,7 +67,7 @@ def test_a_stack_that_is_picked_lights_its_rules_and_its_places(pane: AutomatonP
     assert pane.stacks.itemAt(place) is item
     qtbot.mouseClick(pane.stacks.viewport(), LEFT, pos=place)
     assert {TEXT[span.start : span.end].strip('"') for span in told[-1]} == {")", "+", "="}
-    names = {pane._automaton.name(state) for state in pane.scene.lit.highlighted}  # type: ignore[union-attr]
+    names = {pane.navigation.automaton.name(state) for state in pane.scene.lit.highlighted}  # type: ignore[union-attr]
     assert names == {"term 3", "expr 1", "root 1"}
     wanted: list[Span] = []
     pane.span_wanted.connect(wanted.append)
@@ -88,7 +88,7 @@ def test_one_frame_of_a_stack_can_be_picked(pane: AutomatonPane, qtbot: QtBot) -
 
 
 def test_where_the_rules_stand_comes_with_the_stacks(pane: AutomatonPane) -> None:
-    assert {pane._automaton.name(state) for state in pane.scene.lit.live} == {"expr 1", "term 3"}  # type: ignore[union-attr]
+    assert {pane.navigation.automaton.name(state) for state in pane.scene.lit.live} == {"expr 1", "term 3"}  # type: ignore[union-attr]
     write(pane, b"(a)=")
     assert lines(pane) == [("at the end", "the end")]
 
@@ -96,13 +96,13 @@ def test_where_the_rules_stand_comes_with_the_stacks(pane: AutomatonPane) -> Non
 def test_a_late_answer_moves_no_light(pane: AutomatonPane) -> None:
     pane.set_live([0], None, b"(a)")
     before = pane.scene.lit.live
-    pane.show_standing(StackAnswer(1, b"(", (), 0, RuleTracker(GRAMMAR.rule_automata()).places(b"(")))
+    pane.show_stacks(StackAnswer(1, b"(", (), 0, RuleTracker(GRAMMAR.rule_automata()).places(b"(")))
     assert pane.scene.lit.live == before
 
 
 def test_a_deep_stack_is_said_shortly_and_listed_whole(pane: AutomatonPane) -> None:
     frames = tuple(OpenFrame(f"r{number}", (Span(0, 4),), may_end=number == 1) for number in range(30))
-    pane.show_standing(StackAnswer(1, b"", (OpenStack(frames, "x", left_out=5),), 7))
+    pane.show_stacks(StackAnswer(1, b"", (OpenStack(frames, "x", left_out=5),), 7))
     assert lines(pane)[0] == ("r0 ‹ r1 ‹ r2 ‹ r3 ‹ r4 ‹ r5 ‹ … 23 … ‹ r29", "x")
     assert lines(pane)[1][0] == "and 7 more at least"
     item = pane.stacks.topLevelItem(0)
@@ -114,5 +114,5 @@ def test_a_deep_stack_is_said_shortly_and_listed_whole(pane: AutomatonPane) -> N
 
 
 def test_what_cannot_go_on_is_said(pane: AutomatonPane) -> None:
-    pane.show_standing(StackAnswer(1, b"zz", ()))
+    pane.show_stacks(StackAnswer(1, b"zz", ()))
     assert lines(pane)[0][0].startswith("Nothing may come next")

@@ -72,10 +72,10 @@ def test_how_many_tokens_take_an_edge_stands_under_its_label(pane: AutomatonPane
 
 def test_another_model_is_asked_anew(pane: AutomatonPane) -> None:
     asked = Asked(pane)
-    pane.set_moment("a model")
-    pane.set_moment("a model")
+    pane.set_token_context("a model")
+    pane.set_token_context("a model")
     assert asked.tokens == [TokensRequest(4, None)] * 2
-    pane.set_moment("another")
+    pane.set_token_context("another")
     assert len(asked.tokens) == 3
 
 
@@ -92,7 +92,7 @@ def test_nothing_is_asked_for_during_a_run(pane: AutomatonPane) -> None:
 def test_the_tokens_of_the_live_state_are_drawn_by_where_they_lead(pane: AutomatonPane, qtbot: QtBot) -> None:
     asked = Asked(pane)
     pane.set_live([1], None, b"a")
-    qtbot.mouseClick(pane.levels.tokens_button, LEFT)
+    qtbot.mouseClick(pane.level_bar.tokens_button, LEFT)
     assert asked.tokens[-1] == TokensRequest(4, None, grouped=True)
     assert pane.scene.picture is not None
     assert len(pane.scene.picture.excerpt.states) == len(DFA.states)  # until the answer is there
@@ -102,7 +102,7 @@ def test_the_tokens_of_the_live_state_are_drawn_by_where_they_lead(pane: Automat
     assert picture.names == {0: "1", 1: "3"}  # z and xz lead to one state of the automaton
     assert picture.labels == {(0, 1): "z  xz  yz\n3 tokens · 62.5%", (0, 0): "ab  a  b  …\n8 tokens · 25.0%"}
     assert picture.accepting == {1}
-    assert pane.levels.note.text() == "Tokens of the live state: 11 allowed"
+    assert pane.level_bar.note.text() == "Tokens of the live state: 11 allowed"
     qtbot.mouseClick(pane.header.table_button, LEFT)
     assert pane.tokens_table.isVisible()
     rows = [[pane.tokens_model.index(row, column).data() for column in range(4)] for row in range(2)]
@@ -115,20 +115,20 @@ def test_the_tokens_of_the_live_state_are_drawn_by_where_they_lead(pane: Automat
 
 def test_another_states_tokens_are_asked_for_by_a_text_that_leads_there(pane: AutomatonPane, qtbot: QtBot) -> None:
     asked = Asked(pane)
-    place = pane.view.place_of(2)
+    place = pane.view.position_of(2)
     assert place is not None
     qtbot.mouseClick(pane.view.viewport(), LEFT, pos=place.toPoint())
     qtbot.keyClick(pane.view, Qt.Key.Key_T)
     assert asked.tokens[-1] == TokensRequest(4, b"ax", grouped=True)
     asked.answer(counts=COUNTS, total=1, groups=(TokensTo(b"z", ("z",), 1, None),))
-    assert pane.levels.note.text() == "Tokens of state 2: 1 allowed"
+    assert pane.level_bar.note.text() == "Tokens of state 2: 1 allowed"
     assert pane.scene.picture is not None
     assert pane.scene.picture.labels == {(0, 1): "z\n1 token"}
 
 
 def test_a_double_click_on_a_state_opens_its_tokens(pane: AutomatonPane, qtbot: QtBot) -> None:
     asked = Asked(pane)
-    place = pane.view.place_of(1)
+    place = pane.view.position_of(1)
     assert place is not None
     qtbot.mouseDClick(pane.view.viewport(), LEFT, pos=place.toPoint())
     assert asked.tokens[-1] == TokensRequest(4, b"a", grouped=True)
@@ -136,7 +136,7 @@ def test_a_double_click_on_a_state_opens_its_tokens(pane: AutomatonPane, qtbot: 
 
 def test_the_tokens_follow_the_match(pane: AutomatonPane, qtbot: QtBot) -> None:
     asked = Asked(pane)
-    qtbot.mouseClick(pane.levels.tokens_button, LEFT)
+    qtbot.mouseClick(pane.level_bar.tokens_button, LEFT)
     asked.answer(counts=COUNTS, total=8, groups=GROUPS[:1])
     pane.set_live([1], None, b"a")
     assert asked.tokens[-1].grouped
@@ -148,7 +148,7 @@ def test_the_tokens_follow_the_match(pane: AutomatonPane, qtbot: QtBot) -> None:
 def test_an_answer_to_what_nobody_asks_any_more_is_dropped(pane: AutomatonPane, qtbot: QtBot) -> None:
     asked = Asked(pane)
     late = asked.tokens[-1]
-    qtbot.mouseClick(pane.levels.tokens_button, LEFT)
+    qtbot.mouseClick(pane.level_bar.tokens_button, LEFT)
     pane.show_tokens(TokensAnswer(late, COUNTS, total=5))
     assert badges(pane) == {}
 
@@ -160,7 +160,7 @@ def test_where_the_rules_are_drawn_only_the_live_tokens_have_a_place(pane: Autom
     asked = Asked(pane)
     pane.show_dfa(grammar.neighbourhood(b""), 5, None, grammar.source, None, charts_of(grammar.rule_automata()))
     pane.set_live([0], RulePositions(frozenset({(0, 0)})))
-    pane.show_tokens_of(1)
+    pane.navigation.show_tokens_of(1)
     assert asked.tokens[-1] == TokensRequest(5, None, grouped=True)
     asked.answer(counts=COUNTS, total=2, groups=(TokensTo(b"(", ("(",), 1, 0.5), TokensTo(b"x", ("x",), 1, 0.5)))
     assert pane.scene.picture is not None
@@ -169,6 +169,6 @@ def test_where_the_rules_are_drawn_only_the_live_tokens_have_a_place(pane: Autom
 
 def test_the_table_is_a_model_as_qt_wants_it(pane: AutomatonPane, qtmodeltester: ModelTester, qtbot: QtBot) -> None:
     asked = Asked(pane)
-    qtbot.mouseClick(pane.levels.tokens_button, LEFT)
+    qtbot.mouseClick(pane.level_bar.tokens_button, LEFT)
     asked.answer(counts=COUNTS, total=11, groups=GROUPS)
     qtmodeltester.check(pane.tokens_model)

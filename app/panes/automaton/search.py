@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from PySide6.QtCore import QObject, Signal
+
+from app.graph.draw.scene import AutomatonScene
+from app.graph.draw.view import GraphView
 from app.graph.layout.types import EdgeKey
 from app.graph.match.folding import Chart
 from app.panes.automaton.levels import Levels
+from app.panes.automaton.navigation import Navigation
 from app.panes.automaton.view_state import ViewState
+from app.widgets.find_bar import FindBar
 
 MOST_HITS = 500
 _HEX = re.compile(r"(?:0x|\\x)([0-9a-fA-F]{2})")
@@ -26,16 +32,128 @@ class Hit:
     """A search result.
 
     Attributes:
-        says: its description.
+        description: what it is, such as `state 3 reads "x"`.
         state: a state of the rule, if there is one, otherwise of the drawing; None for a whole rule.
         rule: a rule or region; empty for a state without one.
         in_part: whether the state belongs to the automaton over bytes, which may not be shown now.
     """
 
-    says: str
+    description: str
     state: int | None = None
     rule: str = ""
     in_part: bool = False
+
+
+class AutomatonSearch(QObject):
+    """Searches for the text of a find bar, highlights the hits, and steps through them.
+
+    Attributes:
+        hits: the results, the most likely first.
+
+    Signals:
+        state_found(int): the state of the current hit is drawn.
+
+    Args:
+        bar: the find bar.
+        navigation: shows the rule or the neighbourhood of a hit that is not drawn.
+        view: the view of the drawing.
+        scene: the drawing.
+    """
+
+    state_found = Signal(int)
+
+    def __init__(self, bar: FindBar, navigation: Navigation, view: GraphView, scene: AutomatonScene) -> None:
+        super().__init__(bar)
+        self._bar, self._navigation, self._view, self._scene = bar, navigation, view, scene
+        self.hits: Sequence[Hit] = ()
+        self._current = -1
+        self._pending: int | None = None  # the state to go to, which is not drawn yet
+        bar.text_changed.connect(self._search)
+        bar.step_requested.connect(self._step)
+
+    def open(self) -> None:
+        """Open the find bar."""
+        if self._navigation.levels is not None:
+            self._bar.open_bar()
+
+    def forget(self) -> None:
+        """Do not go to the pending state, since the user is elsewhere."""
+        self._pending = None
+
+    def go_to_pending_state(self) -> None:
+        """Report the pending state, as soon as it is drawn."""
+        if self._pending is None or self._navigation.wanted is not None or self._scene.box(self._pending) is None:
+            return
+        state, self._pending = self._pending, None
+        self.state_found.emit(state)
+
+    def _search(self, text: str) -> None:
+        levels = self._navigation.levels
+        self.hits = find(levels, self._navigation.view, text) if levels is not None else ()
+        self._current = -1
+        self._show_result()
+        numbers = {number for hit in self.hits if (number := self._number_of(hit)) is not None}
+        drawn = {number for number in numbers if self._scene.box(number) is not None}
+        self._scene.set_highlighted(drawn)
+        if self.hits and (first := self._number_of(self.hits[0])) in drawn:
+            self._view.follow(first)
+
+    def _show_result(self) -> None:
+        """Show the first hit in the bar; Return goes to it."""
+        self._bar.set_can_step(can_step=bool(self.hits))
+        if not self._bar.text():
+            self._bar.set_result("")
+        elif not self.hits:
+            self._bar.set_result("Nothing found")
+        else:
+            first = self.hits[0].description
+            more = f" · {len(self.hits):,} found" if len(self.hits) > 1 else ""
+            self._bar.set_result(f"{first}{more}", first)
+
+    def _step(self, step: int) -> None:
+        if not self.hits:
+            return
+        is_first_step_back = self._current < 0 and step < 0
+        self._current = len(self.hits) - 1 if is_first_step_back else (self._current + step) % len(self.hits)
+        hit = self.hits[self._current]
+        self._bar.set_result(f"{hit.description} · {self._current + 1:,} of {len(self.hits):,}", hit.description)
+        self._go_to(hit)
+
+    def _go_to(self, hit: Hit) -> None:
+        navigation = self._navigation
+        if hit.state is None:
+            navigation.show_rule(hit.rule)
+            return
+        if self._number_of(hit) is None:
+            if hit.rule:
+                navigation.show_rule(hit.rule)
+                self._bar.field.setFocus()  # Return goes to the next hit
+            else:
+                navigation.go_to(replace(navigation.view, centre=hit.state, tokens=None, opened=()))
+        state = self._number_of(hit)
+        if state is not None and self._scene.box(state) is None and navigation.wanted is None:
+            navigation.go_to(replace(navigation.view, centre=state, opened=()))
+        self._pending = state
+        self.go_to_pending_state()
+
+    def _number_of(self, hit: Hit) -> int | None:
+        """Return the number of a hit in the current view; None if it is not shown."""
+        navigation = self._navigation
+        if navigation.levels is None or hit.state is None:
+            return None
+        if hit.rule:
+            number = navigation.levels.number_of(navigation.view, hit.rule, hit.state)
+        else:
+            number = None if hit.in_part and not navigation.shows_part else hit.state
+        return None if number is None else self._drawn_state(number)
+
+    def _drawn_state(self, state: int) -> int:
+        """Return the drawn state for a state: the start of the text that it is inside of, if that is one edge."""
+        drawn = self._navigation.drawn
+        fold = None if self._navigation.automaton is None else self._navigation.automaton.fold
+        if fold is None or drawn is None or not drawn.is_folded or state not in fold.within:
+            return state
+        return fold.within[state][0]
 
 
 def find(levels: Levels, view: ViewState, text: str) -> tuple[Hit, ...]:
@@ -128,11 +246,11 @@ def _characters(chart: Chart, key: EdgeKey, ranges: CodePoints) -> CodePoints:
     return (*((first, min(last, _ASCII)) for first, last in ranges if first <= _ASCII), *beyond)
 
 
-def _hit(levels: Levels, rule: str, chart: Chart, state: int, says: str) -> Hit:
+def _hit(levels: Levels, rule: str, chart: Chart, state: int, description: str) -> Hit:
     if rule:
-        return Hit(f"state {rule} {state} {says}", state, rule)
+        return Hit(f"state {rule} {state} {description}", state, rule)
     name = chart.names[state] if chart.names else str(state)
-    return Hit(f"state {name} {says}", state, in_part=levels.is_whole)
+    return Hit(f"state {name} {description}", state, in_part=levels.is_whole)
 
 
 def _class(text: str) -> CodePoints:
