@@ -314,7 +314,7 @@ class AutomatonPane(QWidget):
         if levels is None:
             return
         if self.watch.takes(answer, levels, navigation.view, navigation.states):
-            self.tokens_model.show_targets(levels.tokens.targets if levels.tokens is not None else ())
+            self.tokens_model.show_rows(levels.tokens.targets if levels.tokens is not None else ())
             if self._update_automaton():
                 self.view.is_at_home = True
                 self._update_live()
