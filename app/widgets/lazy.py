@@ -58,7 +58,7 @@ class LazyTabs(QTabWidget):
         self._factories: dict[QWidget, Callable[[], QWidget]] = {}
         self.currentChanged.connect(self._open)
 
-    def add_late(self, page: Lazy[Built], title: str) -> None:
+    def add_lazy(self, page: Lazy[Built], title: str) -> None:
         """Add a tab for a page that is built when it is opened."""
         if page.built is not None:
             self.addTab(page.built, title)

@@ -25,7 +25,7 @@ class Throttle(QObject):
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._run)
 
-    def ask(self) -> None:
+    def request(self) -> None:
         """Request a call; does nothing if one is pending already."""
         if not self._timer.isActive():
             since = (time.monotonic() - self._last) * 1000

@@ -76,7 +76,7 @@ class DockLayout(QWidget):
     def add_bottom(self, page: Built | Lazy[Built], title: str) -> None:
         """Add a tab to the bottom panel."""
         if isinstance(page, Lazy):
-            self.bottom.add_late(page, title)
+            self.bottom.add_lazy(page, title)
         else:
             self.bottom.addTab(page, title)
 

@@ -110,9 +110,9 @@ def main() -> None:
     view.resize(800, 800)
     view.show()
     begun = time.perf_counter()
-    scene.show_picture(picture, request, answer)
+    scene.show_diagram(picture, request, answer)
     say("handed over", [(time.perf_counter() - begun) * 1000])
-    while scene.resting.is_drawing:
+    while scene.static_layer.is_drawing:
         app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents)
     scene.set_live({17})
     busy = [multiprocessing.get_context("spawn").Process(target=reckon, daemon=True) for _ in range(WORKERS)]

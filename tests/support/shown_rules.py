@@ -57,7 +57,7 @@ class Shown:
     def lit(self) -> set[str]:
         """The live states of what is drawn, by name."""
         assert self.pane.navigation.automaton is not None
-        return {self.pane.navigation.automaton.name(state) for state in self.scene.lit.live}
+        return {self.pane.navigation.automaton.name(state) for state in self.scene.highlights.live}
 
     def place(self, point: QPointF) -> QPoint:
         return self.pane.view.mapFromScene(point)
@@ -69,4 +69,4 @@ class Shown:
 
     def lit_labels(self) -> set[str]:
         """What is written on the edges that are lit."""
-        return {self.scene.picture.labels[key] for key in self.scene.lit.following}
+        return {self.scene.diagram.labels[key] for key in self.scene.highlights.next_edges}

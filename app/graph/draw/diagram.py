@@ -122,33 +122,33 @@ def written(text: str) -> str:
     return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1].rstrip() + "…"
 
 
-def request_of(picture: Diagram, revision: int) -> LayoutRequest:
+def request_of(diagram: Diagram, revision: int) -> LayoutRequest:
     """Return the sizes of a diagram for the layout process."""
     node_metrics, label_metrics = QFontMetricsF(node_font()), QFontMetricsF(label_font())
-    stubs = picture.stubs()
-    nodes = [(state, *_pill(node_metrics, picture.names.get(state, str(state)))) for state in picture.excerpt.states]
-    if picture.folded:
+    stubs = diagram.stubs()
+    nodes = [(state, *_pill(node_metrics, diagram.names.get(state, str(state)))) for state in diagram.excerpt.states]
+    if diagram.folded:
         bold = QFont(node_font())
         bold.setBold(True)  # a live state is bold, and there is no spare space inside the second outline
         bold_metrics = QFontMetricsF(bold)
         nodes = [
-            (state, *(_card(bold_metrics, picture.names[state]) if state in picture.folded else (width, height)))
+            (state, *(_card(bold_metrics, diagram.names[state]) if state in diagram.folded else (width, height)))
             for state, width, height in nodes
         ]
     nodes += [(stub, *_pill(node_metrics, text)) for stub, (_, text) in stubs.items()]
-    size = {text: _label_size(label_metrics, text) for text in set(picture.labels.values())}
-    edges = [(source, target, *size[text]) for (source, target), text in picture.labels.items()]
+    size = {text: _label_size(label_metrics, text) for text in set(diagram.labels.values())}
+    edges = [(source, target, *size[text]) for (source, target), text in diagram.labels.items()]
     edges += [(state, stub, 0.0, 0.0) for stub, (state, _) in stubs.items()]
-    drawn = picture.excerpt.states
-    start = picture.start if picture.start is not None and picture.start in drawn else min(drawn, default=0)
-    texts = {key: _text_size(label_metrics, text) for key, text in picture.labels.items() if text}
-    return LayoutRequest(revision, tuple(nodes), tuple(edges), start, tuple(_groups(picture)), texts=texts)
+    drawn = diagram.excerpt.states
+    start = diagram.start if diagram.start is not None and diagram.start in drawn else min(drawn, default=0)
+    texts = {key: _text_size(label_metrics, text) for key, text in diagram.labels.items() if text}
+    return LayoutRequest(revision, tuple(nodes), tuple(edges), start, tuple(_groups(diagram)), texts=texts)
 
 
-def _groups(picture: Diagram) -> Iterator[LayoutGroup]:
+def _groups(diagram: Diagram) -> Iterator[LayoutGroup]:
     metrics = QFontMetricsF(title_font())
-    stubs = {state: stub for stub, (state, _) in picture.stubs().items()}
-    for title, states in picture.groups:
+    stubs = {state: stub for stub, (state, _) in diagram.stubs().items()}
+    for title, states in diagram.groups:
         nodes = (*states, *(stubs[state] for state in states if state in stubs))
         yield LayoutGroup(nodes, states[0], metrics.horizontalAdvance(title), metrics.height())
 
@@ -190,17 +190,17 @@ class PositionedDiagram:
         rects: of the diagram's groups, in their order.
     """
 
-    picture: Diagram
+    diagram: Diagram
     boxes: Mapping[int, QRectF]
     curves: Mapping[EdgeKey, Chain]
     rects: tuple[QRectF, ...]
 
     @staticmethod
-    def of(picture: Diagram, request: LayoutRequest, answer: LayoutAnswer) -> PositionedDiagram:
+    def of(diagram: Diagram, request: LayoutRequest, answer: LayoutAnswer) -> PositionedDiagram:
         """Create one from a layout request and its answer.
 
         Args:
-            picture: the diagram.
+            diagram: the diagram.
             request: its sizes.
             answer: its positions.
         """
@@ -208,24 +208,24 @@ class PositionedDiagram:
         for node, width, height in request.nodes:
             x, y = answer.positions[node]
             boxes[node] = QRectF(x - width / 2, y - height / 2, width, height)
-        return PositionedDiagram(picture, boxes, answer.curves, tuple(QRectF(*rect) for rect in answer.boxes))
+        return PositionedDiagram(diagram, boxes, answer.curves, tuple(QRectF(*rect) for rect in answer.boxes))
 
     def outlines(self, states: Iterable[int]) -> QPainterPath:
         """Return the outlines of states: double if they accept, a pile of cards if one represents many."""
-        picture, members = self.picture, list(states)
-        single = [state for state in members if state not in picture.folded]
-        path = shapes.piles(self.boxes[state] for state in members if state in picture.folded)
+        diagram, members = self.diagram, list(states)
+        single = [state for state in members if state not in diagram.folded]
+        path = shapes.piles(self.boxes[state] for state in members if state in diagram.folded)
         path.addPath(shapes.pills(self.boxes[state] for state in single))
-        path.addPath(shapes.inner(self.boxes[state] for state in single if state in picture.accepting))
-        path.addPath(shapes.inner_frames(self.boxes[s] for s in members if s in picture.folded & picture.accepting))
+        path.addPath(shapes.inner(self.boxes[state] for state in single if state in diagram.accepting))
+        path.addPath(shapes.inner_frames(self.boxes[s] for s in members if s in diagram.folded & diagram.accepting))
         path.setFillRule(Qt.FillRule.WindingFill)  # otherwise the ring between the two outlines would stay empty
         return path
 
     def rings(self, states: Iterable[int], by: float = 0.0) -> QPainterPath:
         """Return one line around each of some states, at a distance from its border."""
         members = list(states)
-        path = shapes.pills(_grown(self.boxes[state], by) for state in members if state not in self.picture.folded)
-        path.addPath(shapes.frames(_grown(self.boxes[state], by) for state in members if state in self.picture.folded))
+        path = shapes.pills(_grown(self.boxes[state], by) for state in members if state not in self.diagram.folded)
+        path.addPath(shapes.frames(_grown(self.boxes[state], by) for state in members if state in self.diagram.folded))
         return path
 
     def dots(self, states: Iterable[int], radius: float) -> QPainterPath:
@@ -234,7 +234,7 @@ class PositionedDiagram:
         path.setFillRule(Qt.FillRule.WindingFill)
         for state in states:
             box = self.boxes[state]
-            inset = 0 if state in self.picture.folded else _ROUND * box.height() / 2
+            inset = 0 if state in self.diagram.folded else _ROUND * box.height() / 2
             path.addEllipse(QPointF(box.left() + inset, box.top() + inset), radius, radius)
         return path
 

@@ -25,9 +25,9 @@ def save(scene: AutomatonScene, path: Path) -> str:
     writer = writers.get(path.suffix.lower())
     if writer is None:
         return f"{path.name} ends in none of {', '.join(SUFFIXES)}: choose one of them"
-    if scene.picture is None:
+    if scene.diagram is None:
         return "There is no drawing to save yet"
-    scene.resting.finish()
+    scene.static_layer.finish()
     scene.reveal(scene.sceneRect(), 1.0)
     try:
         write_atomically(path, writer(scene), is_shared=True)
@@ -38,26 +38,26 @@ def save(scene: AutomatonScene, path: Path) -> str:
 
 def dot_of(scene: AutomatonScene) -> str:
     """Return the drawn graph in Graphviz' language, with its labels."""
-    picture = scene.picture
-    if picture is None:
+    diagram = scene.diagram
+    if diagram is None:
         return ""
     lines = ["digraph automaton {", "  rankdir=LR;", "  node [shape=circle];", "  edge [arrowsize=0.7];"]
-    if picture.start in picture.excerpt.states:
-        lines += ['  start [shape=point, label=""];', f"  start -> {_node(picture.start)};"]
-    for state in picture.excerpt.states:
-        attributes = [f"label={_dot_string(picture.names.get(state, str(state)))}"]
-        if state in picture.folded:
-            attributes.append(f"shape=box, peripheries={2 if state in picture.accepting else 1}")
-        elif state in picture.accepting:
+    if diagram.start in diagram.excerpt.states:
+        lines += ['  start [shape=point, label=""];', f"  start -> {_node(diagram.start)};"]
+    for state in diagram.excerpt.states:
+        attributes = [f"label={_dot_string(diagram.names.get(state, str(state)))}"]
+        if state in diagram.folded:
+            attributes.append(f"shape=box, peripheries={2 if state in diagram.accepting else 1}")
+        elif state in diagram.accepting:
             attributes.append("shape=doublecircle")
-        if state in scene.lit.live:
+        if state in scene.highlights.live:
             attributes.append("penwidth=3")
         lines.append(f"  {_node(state)} [{', '.join(attributes)}];")
-    for node, (state, text) in picture.stubs().items():
+    for node, (state, text) in diagram.stubs().items():
         lines.append(f"  more{-node} [label={_dot_string(text)}, style=dashed];")
         lines.append(f"  {_node(state)} -> more{-node};")
-    for (source, target), label in picture.labels.items():
-        style = ", style=dashed" if (source, target) in picture.calls else ""
+    for (source, target), label in diagram.labels.items():
+        style = ", style=dashed" if (source, target) in diagram.calls else ""
         lines.append(f"  {_node(source)} -> {_node(target)} [label={_dot_string(label)}{style}];")
     return "\n".join([*lines, "}", ""])
 

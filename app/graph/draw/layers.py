@@ -82,15 +82,15 @@ class StaticLayer(QObject):
         self._draw_bodies(placed)
         self._stubs.setPath(shapes.pills(box for node, box in placed.boxes.items() if node < 0))
         self._frames.setPath(shapes.frames(placed.rects))
-        picture = placed.picture
-        starts: set[int | None] = {states[0] for _, states in picture.groups} or {picture.start}
+        diagram = placed.diagram
+        starts: set[int | None] = {states[0] for _, states in diagram.groups} or {diagram.start}
         for start, box in placed.boxes.items():
             if start in starts:
                 border = box.left(), box.center().y()
                 self._draw_edges(shapes.entry(border), shapes.entry_head(border))
-        for tile in _tiles(placed.chains(picture.calls & placed.curves.keys())):
+        for tile in _tiles(placed.chains(diagram.calls & placed.curves.keys())):
             self._draw_edges(shapes.curves(tile), shapes.heads(tile), Qt.PenStyle.CustomDashLine)
-        self._remaining_edges = _tiles(chain for key, chain in placed.curves.items() if key not in picture.calls)
+        self._remaining_edges = _tiles(chain for key, chain in placed.curves.items() if key not in diagram.calls)
         self._draw_more(None if len(placed.curves) <= _MOST_AT_ONCE else _SLICE_MS)
 
     def finish(self) -> None:
@@ -177,31 +177,31 @@ class Highlights:
 
     Attributes:
         live: the live states.
-        begun: the first states of texts inside which the match is.
-        following: the outgoing edges of the live states, and those whose calls are open.
+        text_starts: the first states of texts inside which the match is.
+        next_edges: the outgoing edges of the live states, and those whose calls are open.
         path: the edges that the match has taken.
-        ahead: the edges that a candidate would take, and `arrival` the states that it would reach.
-        highlighted, edges: the states and edges of the hovered element.
-        used, unused: the covered and the uncovered edges.
-        idle: the uncovered states.
-        stops, resting_stops: the states with an enabled and with a disabled breakpoint.
+        candidate_path: the edges that a candidate would take, and `candidate_states` the states that it would reach.
+        highlighted, highlighted_edges: the states and edges of the hovered element.
+        covered, uncovered: the covered and the uncovered edges.
+        uncovered_states: the uncovered states.
+        breakpoints, disabled_breakpoints: the states with an enabled and with a disabled breakpoint.
         hovered: the state under the pointer.
         selected: the selected state.
     """
 
     live: frozenset[int] = frozenset()
-    begun: frozenset[int] = frozenset()
-    following: frozenset[EdgeKey] = frozenset()
+    text_starts: frozenset[int] = frozenset()
+    next_edges: frozenset[EdgeKey] = frozenset()
     path: frozenset[EdgeKey] = frozenset()
-    ahead: frozenset[EdgeKey] = frozenset()
-    arrival: frozenset[int] = frozenset()
+    candidate_path: frozenset[EdgeKey] = frozenset()
+    candidate_states: frozenset[int] = frozenset()
     highlighted: frozenset[int] = frozenset()
-    edges: frozenset[EdgeKey] = frozenset()
-    used: frozenset[EdgeKey] = frozenset()
-    unused: frozenset[EdgeKey] = frozenset()
-    idle: frozenset[int] = frozenset()
-    stops: frozenset[int] = frozenset()
-    resting_stops: frozenset[int] = frozenset()
+    highlighted_edges: frozenset[EdgeKey] = frozenset()
+    covered: frozenset[EdgeKey] = frozenset()
+    uncovered: frozenset[EdgeKey] = frozenset()
+    uncovered_states: frozenset[int] = frozenset()
+    breakpoints: frozenset[int] = frozenset()
+    disabled_breakpoints: frozenset[int] = frozenset()
     hovered: int | None = None
     selected: int | None = None
 
@@ -213,76 +213,83 @@ class HighlightLayer:
         self._is_stale = False
         self._is_many = False
         self.frames = layer(scene, 2)
-        self.used, self.path, self.ahead = layer(scene, 7), layer(scene, 8), layer(scene, 9)
-        self._unused_ground, self.unused, self.idle = layer(scene, 10.2), layer(scene, 10.3), layer(scene, 34)
+        self.covered, self.path, self.candidate_path = layer(scene, 7), layer(scene, 8), layer(scene, 9)
+        self._uncovered_ground, self.uncovered, self.uncovered_states = (
+            layer(scene, 10.2),
+            layer(scene, 10.3),
+            layer(scene, 34),
+        )
         self.next_lines, self.next_heads = layer(scene, 11), layer(scene, 12)
         # The dashes of a highlighted call need a background, or those of the static line would fill their gaps.
         self._call_ground, self.next_calls = layer(scene, 10.5), layer(scene, 11)
-        self.lit_lines, self.lit_heads = layer(scene, 13), layer(scene, 14)
-        self.lit, self.halo, self.live_bodies = layer(scene, 31), layer(scene, 32), layer(scene, 33)
-        self.stops, self.resting_stops = layer(scene, 36), layer(scene, 36)
-        self.arrival, self.pointed, self.ring = layer(scene, 34), layer(scene, 34), layer(scene, 35)
+        self.highlighted_lines, self.highlighted_heads = layer(scene, 13), layer(scene, 14)
+        self.highlighted_bodies, self.halo, self.live_bodies = layer(scene, 31), layer(scene, 32), layer(scene, 33)
+        self.breakpoints, self.disabled_breakpoints = layer(scene, 36), layer(scene, 36)
+        self.candidate_states, self.hovered_rings, self.ring = layer(scene, 34), layer(scene, 34), layer(scene, 35)
 
-    def show(self, placed: PositionedDiagram, lit: Highlights) -> None:
+    def show(self, placed: PositionedDiagram, highlights: Highlights) -> None:
         """Show these highlights, and no others."""
-        calls = placed.picture.calls
-        self.path.setPath(shapes.curves(placed.chains(lit.path)))
-        self.ahead.setPath(shapes.curves(placed.chains(lit.ahead)))
-        self.used.setPath(shapes.curves(placed.chains(lit.used)))
-        unused = shapes.curves(placed.chains(lit.unused))
-        for item in (self._unused_ground, self.unused):
-            item.setPath(unused)
-        self.idle.setPath(placed.rings(sorted(lit.idle), _HALO))
-        self.next_lines.setPath(shapes.curves(placed.chains(lit.following - calls)))
-        called = shapes.curves(placed.chains(lit.following & calls))
+        calls = placed.diagram.calls
+        self.path.setPath(shapes.curves(placed.chains(highlights.path)))
+        self.candidate_path.setPath(shapes.curves(placed.chains(highlights.candidate_path)))
+        self.covered.setPath(shapes.curves(placed.chains(highlights.covered)))
+        uncovered = shapes.curves(placed.chains(highlights.uncovered))
+        for item in (self._uncovered_ground, self.uncovered):
+            item.setPath(uncovered)
+        self.uncovered_states.setPath(placed.rings(sorted(highlights.uncovered_states), _HALO))
+        self.next_lines.setPath(shapes.curves(placed.chains(highlights.next_edges - calls)))
+        called = shapes.curves(placed.chains(highlights.next_edges & calls))
         for item in (self._call_ground, self.next_calls):
             item.setPath(called)
-        self.next_heads.setPath(shapes.heads(placed.chains(lit.following), scale=1.25))
-        groups = zip(placed.picture.groups, placed.rects, strict=False)
-        begun = lit.live | lit.begun
-        self.frames.setPath(shapes.frames(rect for (_, states), rect in groups if not begun.isdisjoint(states)))
-        self._is_many = len(lit.following) > _MANY_EDGES
+        self.next_heads.setPath(shapes.heads(placed.chains(highlights.next_edges), scale=1.25))
+        groups = zip(placed.diagram.groups, placed.rects, strict=False)
+        text_starts = highlights.live | highlights.text_starts
+        self.frames.setPath(shapes.frames(rect for (_, states), rect in groups if not text_starts.isdisjoint(states)))
+        self._is_many = len(highlights.next_edges) > _MANY_EDGES
         self._style_following()
-        pointed_at = placed.chains(lit.edges)
-        self.lit_lines.setPath(shapes.curves(pointed_at))
-        self.lit_heads.setPath(shapes.heads(pointed_at, scale=1.25))
-        self.lit.setPath(placed.outlines(sorted(lit.highlighted - lit.live)))
-        live = sorted(lit.live)
+        highlighted_edges = placed.chains(highlights.highlighted_edges)
+        self.highlighted_lines.setPath(shapes.curves(highlighted_edges))
+        self.highlighted_heads.setPath(shapes.heads(highlighted_edges, scale=1.25))
+        self.highlighted_bodies.setPath(placed.outlines(sorted(highlights.highlighted - highlights.live)))
+        live = sorted(highlights.live)
         self.halo.setPath(placed.rings(live, _HALO))
         self.live_bodies.setPath(placed.outlines(live))
-        self.arrival.setPath(placed.rings(sorted(lit.arrival), _HALO))
-        pointed = {*(lit.highlighted & lit.live), *([] if lit.hovered is None else [lit.hovered])}
-        self.pointed.setPath(placed.rings(sorted(pointed)))
-        self.stops.setPath(placed.dots(sorted(lit.stops), _DOT))
-        self.resting_stops.setPath(placed.dots(sorted(lit.resting_stops), _DOT))
-        self.ring.setPath(placed.rings([] if lit.selected is None else [lit.selected], _REACH))
+        self.candidate_states.setPath(placed.rings(sorted(highlights.candidate_states), _HALO))
+        hovered = {
+            *(highlights.highlighted & highlights.live),
+            *([] if highlights.hovered is None else [highlights.hovered]),
+        }
+        self.hovered_rings.setPath(placed.rings(sorted(hovered)))
+        self.breakpoints.setPath(placed.dots(sorted(highlights.breakpoints), _DOT))
+        self.disabled_breakpoints.setPath(placed.dots(sorted(highlights.disabled_breakpoints), _DOT))
+        self.ring.setPath(placed.rings([] if highlights.selected is None else [highlights.selected], _REACH))
 
     def recolour(self, *, is_stale: bool) -> None:
         """Apply the colours of the current theme; a stale drawing is grey."""
         self._is_stale = is_stale
         live, background = (Role.DISABLED, Role.RAISED) if is_stale else (Role.LIVE, Role.LIVE_FILL)
         self.path.setPen(pen(live, _BAND, opacity=0.25))
-        self.ahead.setPen(pen(Role.ACCENT, _BAND, Qt.PenStyle.CustomDashLine, 0.55))
-        self.used.setPen(pen(Role.DISABLED if is_stale else Role.ALLOWED, _COVERED, opacity=0.35))
-        self._unused_ground.setPen(pen(Role.PANEL, 3.0))
-        for item in (self.unused, self.idle):
+        self.candidate_path.setPen(pen(Role.ACCENT, _BAND, Qt.PenStyle.CustomDashLine, 0.55))
+        self.covered.setPen(pen(Role.DISABLED if is_stale else Role.ALLOWED, _COVERED, opacity=0.35))
+        self._uncovered_ground.setPen(pen(Role.PANEL, 3.0))
+        for item in (self.uncovered, self.uncovered_states):
             item.setPen(pen(Role.DISABLED if is_stale else Role.WARNING, 2.2, Qt.PenStyle.DotLine))
         self._style_following()
         fill(self.next_heads, live)
         self._call_ground.setPen(pen(Role.PANEL, 3.0))
-        self.lit_lines.setPen(pen(Role.ACCENT, 2.2))
-        fill(self.lit_heads, Role.ACCENT)
-        self.lit.setPen(pen(Role.ACCENT, 2.0))
-        self.lit.setBrush(theme.colour(Role.HOVER))
+        self.highlighted_lines.setPen(pen(Role.ACCENT, 2.2))
+        fill(self.highlighted_heads, Role.ACCENT)
+        self.highlighted_bodies.setPen(pen(Role.ACCENT, 2.0))
+        self.highlighted_bodies.setBrush(theme.colour(Role.HOVER))
         halo = theme.colour(live)
         halo.setAlphaF(0.22)
         self.halo.setPen(QPen(halo, 2 * _HALO))
         self.live_bodies.setPen(pen(live, 2.6))
         self.live_bodies.setBrush(theme.colour(background))
-        self.arrival.setPen(pen(Role.ACCENT, 2.2, Qt.PenStyle.CustomDashLine))
-        self.pointed.setPen(pen(Role.ACCENT, 2.2))
+        self.candidate_states.setPen(pen(Role.ACCENT, 2.2, Qt.PenStyle.CustomDashLine))
+        self.hovered_rings.setPen(pen(Role.ACCENT, 2.2))
         self.ring.setPen(pen(Role.ACCENT, 1.6, Qt.PenStyle.DashLine))
-        for item, background_role in ((self.stops, Role.FORBIDDEN), (self.resting_stops, Role.PANEL)):
+        for item, background_role in ((self.breakpoints, Role.FORBIDDEN), (self.disabled_breakpoints, Role.PANEL)):
             item.setPen(pen(Role.FORBIDDEN, 1.6))
             item.setBrush(theme.colour(background_role))
         self.frames.setPen(pen(live, 1.6))

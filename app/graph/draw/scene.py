@@ -41,7 +41,7 @@ class AutomatonScene(QGraphicsScene):
         relit: the highlights changed.
     """
 
-    relit = Signal()
+    highlights_changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,10 +49,10 @@ class AutomatonScene(QGraphicsScene):
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self._placed = _NOTHING
         self._extent = QRectF()
-        self._lit = Highlights()
+        self._highlights = Highlights()
         self._stale = False
-        self.resting = StaticLayer(self)
-        self.lights = HighlightLayer(self)
+        self.static_layer = StaticLayer(self)
+        self.highlight_layer = HighlightLayer(self)
         self._labels: LabelLayer[EdgeKey] = LabelLayer(self, 20, label_font, self._label_style)
         self._badges: LabelLayer[EdgeKey] = LabelLayer(self, 21, badge_font, self._badge_style)
         self._numbers: LabelLayer[int] = LabelLayer(self, 40, node_font, self._number_style)
@@ -62,31 +62,31 @@ class AutomatonScene(QGraphicsScene):
         self._marks: dict[EdgeKey, EdgeLabel] = {}
         self._taken = Rects()  # by labels, marks and nodes
 
-    def show_picture(
-        self, picture: Diagram, request: LayoutRequest, answer: LayoutAnswer, seen: QRectF | None = None
+    def show_diagram(
+        self, diagram: Diagram, request: LayoutRequest, answer: LayoutAnswer, seen: QRectF | None = None
     ) -> None:
         """Draw a diagram instead of the current one. The highlights are cleared.
 
         Args:
-            picture: the diagram.
+            diagram: the diagram.
             request: its sizes.
             answer: its positions.
             seen: the visible part of the scene, which stays inside the new scene rectangle, so that a drawing in it
                 need not be scrolled.
         """
-        self._placed = PositionedDiagram.of(picture, request, answer)
+        self._placed = PositionedDiagram.of(diagram, request, answer)
         self._extent = self._placed.extent()
-        self._lit = Highlights()
-        self.resting.draw(self._placed)
-        self._create_labels(picture, request, answer)
+        self._highlights = Highlights()
+        self.static_layer.draw(self._placed)
+        self._create_labels(diagram, request, answer)
         self._update_highlights()
         self.recolour()
         self.setSceneRect(self.home_rect() if seen is None else self.home_rect().united(seen))
 
     @property
-    def picture(self) -> Diagram | None:
+    def diagram(self) -> Diagram | None:
         """Return the drawn diagram; None before the first drawing."""
-        return None if self._placed is _NOTHING else self._placed.picture
+        return None if self._placed is _NOTHING else self._placed.diagram
 
     @property
     def placed(self) -> PositionedDiagram:
@@ -94,9 +94,9 @@ class AutomatonScene(QGraphicsScene):
         return self._placed
 
     @property
-    def lit(self) -> Highlights:
+    def highlights(self) -> Highlights:
         """Return the highlights."""
-        return self._lit
+        return self._highlights
 
     # --- highlights --------------------------------------------------------------------------------------------------
 
@@ -118,39 +118,39 @@ class AutomatonScene(QGraphicsScene):
         """
         live, begun = self._drawn_states(states), frozenset(source for source, _ in texts)
         following = frozenset(key for key in self._placed.curves if leaving and key[0] in live)
-        before = self._lit
-        self._highlight(live=live, begun=begun, following=self._drawn_edges((*waiting, *texts)) | following)
-        self._labels.repaint(before.following ^ self._lit.following)
-        self._numbers.repaint(before.live ^ self._lit.live)
+        before = self._highlights
+        self._highlight(live=live, text_starts=begun, next_edges=self._drawn_edges((*waiting, *texts)) | following)
+        self._labels.repaint(before.next_edges ^ self._highlights.next_edges)
+        self._numbers.repaint(before.live ^ self._highlights.live)
         self._titles.repaint()
 
     def set_path(self, edges: Collection[EdgeKey]) -> None:
         """Highlight the path of the match."""
         self._highlight(path=self._drawn_edges(edges))
 
-    def set_ahead(self, edges: Collection[EdgeKey], arrival: Collection[int] = ()) -> None:
+    def set_candidate_path(self, edges: Collection[EdgeKey], states: Collection[int] = ()) -> None:
         """Outline the path of a candidate, and the states that it would reach."""
-        self._highlight(ahead=self._drawn_edges(edges), arrival=self._drawn_states(arrival))
+        self._highlight(candidate_path=self._drawn_edges(edges), candidate_states=self._drawn_states(states))
 
     def set_highlighted(self, states: Collection[int], edges: Collection[EdgeKey] = ()) -> None:
         """Highlight the states and edges of the hovered element."""
-        self._highlight(highlighted=self._drawn_states(states), edges=self._drawn_edges(edges))
+        self._highlight(highlighted=self._drawn_states(states), highlighted_edges=self._drawn_edges(edges))
         self._show_hovered_label()
 
     def set_covered(self, states: Collection[int] | None, edges: Collection[EdgeKey] = ()) -> None:
         """Mark the covered states and edges, and the others; None to mark neither."""
         if states is None:
-            self._highlight(used=frozenset(), unused=frozenset(), idle=frozenset())
+            self._highlight(covered=frozenset(), uncovered=frozenset(), uncovered_states=frozenset())
             return
         own = frozenset(key for key in self._placed.curves if min(key) >= 0)  # not those that lead to stubs
         idle = frozenset(state for state in self._placed.boxes if state >= 0).difference(states)
-        self._highlight(used=own & frozenset(edges), unused=own.difference(edges), idle=idle)
+        self._highlight(covered=own & frozenset(edges), uncovered=own.difference(edges), uncovered_states=idle)
 
     def set_breakpoints(self, states: Mapping[int, bool]) -> None:
         """Mark the states with a breakpoint; the value is whether it is enabled."""
         drawn = self._drawn_states(states)
-        stops = frozenset(state for state in drawn if states[state])
-        self._highlight(stops=stops, resting_stops=drawn - stops)
+        enabled = frozenset(state for state in drawn if states[state])
+        self._highlight(breakpoints=enabled, disabled_breakpoints=drawn - enabled)
 
     def set_hovered(self, state: int | None) -> None:
         """Highlight the state under the pointer."""
@@ -217,7 +217,9 @@ class AutomatonScene(QGraphicsScene):
 
     def is_live_group(self, number: int) -> bool:
         """Return whether a group has a live state."""
-        return not (self._lit.live | self._lit.begun).isdisjoint(self._placed.picture.groups[number][1])
+        return not (self._highlights.live | self._highlights.text_starts).isdisjoint(
+            self._placed.diagram.groups[number][1]
+        )
 
     def box(self, state: int) -> QRectF | None:
         """Return the box of a state; None if it is not drawn."""
@@ -234,33 +236,33 @@ class AutomatonScene(QGraphicsScene):
     def recolour(self) -> None:
         """Apply the colours of the current theme."""
         self.setBackgroundBrush(theme.colour(Role.PANEL))
-        self.resting.recolour(is_stale=self._stale)
-        self.lights.recolour(is_stale=self._stale)
+        self.static_layer.recolour(is_stale=self._stale)
+        self.highlight_layer.recolour(is_stale=self._stale)
         for labels in (self._labels, self._badges, self._numbers, self._titles, self._hovered_label):
             labels.repaint()
 
     def _show_hovered_label(self) -> None:
         """Show the full label of a highlighted edge that has only a mark."""
-        marked = [key for key in self._lit.edges if key in self._marks]
+        marked = [key for key in self._highlights.highlighted_edges if key in self._marks]
         if len(marked) != 1:
             self._hovered_label.replace({})
             return
         (key,) = marked
-        mark, text = self._marks[key], self._placed.picture.labels[key]
+        mark, text = self._marks[key], self._placed.diagram.labels[key]
         self._hovered_label.replace({key: mark._replace(text=text)})
         self._hovered_label.reveal(mark.rect)
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
     def _highlight(self, **changes: object) -> None:
-        lit = replace(self._lit, **changes)  # type: ignore[arg-type]  # the names are those of this class
-        if lit != self._lit:
-            self._lit = lit
+        highlights = replace(self._highlights, **changes)  # type: ignore[arg-type]  # the names are those of this class
+        if highlights != self._highlights:
+            self._highlights = highlights
             self._update_highlights()
 
     def _update_highlights(self) -> None:
-        self.lights.show(self._placed, self._lit)
-        self.relit.emit()
+        self.highlight_layer.show(self._placed, self._highlights)
+        self.highlights_changed.emit()
 
     def _drawn_states(self, states: Collection[int]) -> frozenset[int]:
         return frozenset(states) & self._placed.boxes.keys()
@@ -284,10 +286,10 @@ class AutomatonScene(QGraphicsScene):
         for side in (first, -first):
             yield EdgeLabel(text, label.x, label.y + side * (label.height / 2 + height / 2 + _UNDER), width, height)
 
-    def _create_labels(self, picture: Diagram, request: LayoutRequest, answer: LayoutAnswer) -> None:
+    def _create_labels(self, diagram: Diagram, request: LayoutRequest, answer: LayoutAnswer) -> None:
         self._label_positions = {
             (source, target): EdgeLabel(
-                picture.labels[source, target], *answer.label_positions[source, target], width, height
+                diagram.labels[source, target], *answer.label_positions[source, target], width, height
             )
             for source, target, width, height in request.edges
             if (source, target) in answer.label_positions
@@ -302,7 +304,7 @@ class AutomatonScene(QGraphicsScene):
             self._taken.add(around((caption.x, caption.y), size))
         for box in self._placed.boxes.values():
             self._taken.add((box.left(), box.top(), box.right(), box.bottom()))
-        texts = {**picture.names, **{node: text for node, (_, text) in picture.stubs().items()}}
+        texts = {**diagram.names, **{node: text for node, (_, text) in diagram.stubs().items()}}
         self._numbers.replace(
             {
                 node: EdgeLabel(
@@ -311,7 +313,7 @@ class AutomatonScene(QGraphicsScene):
                 for node, box in self._placed.boxes.items()
             }
         )
-        titles = zip(picture.groups, request.groups, self._placed.rects, strict=True)
+        titles = zip(diagram.groups, request.groups, self._placed.rects, strict=True)
         self._titles.replace(
             {
                 number: EdgeLabel(
@@ -329,7 +331,9 @@ class AutomatonScene(QGraphicsScene):
         background = theme.colour(Role.PANEL)
         if self._stale:
             return LabelColours(theme.colour(Role.DISABLED), background=background)
-        return LabelColours(theme.colour(Role.LIVE if key in self._lit.following else Role.TEXT), background=background)
+        return LabelColours(
+            theme.colour(Role.LIVE if key in self._highlights.next_edges else Role.TEXT), background=background
+        )
 
     def _badge_style(self, _key: EdgeKey) -> LabelColours:
         return LabelColours(
@@ -339,7 +343,7 @@ class AutomatonScene(QGraphicsScene):
     def _number_style(self, node: int) -> LabelColours:
         if self._stale:
             return LabelColours(theme.colour(Role.DISABLED))
-        if node in self._lit.live:
+        if node in self._highlights.live:
             return LabelColours(theme.colour(Role.LIVE), bold=True)
         return LabelColours(theme.colour(Role.TEXT if node >= 0 else Role.MUTED))
 

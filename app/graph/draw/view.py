@@ -74,11 +74,11 @@ class GraphView(QGraphicsView):
 
     pointed_at = Signal(object)
     state_clicked = Signal(int)
-    opened = Signal(object, object, object)
-    left = Signal()
+    open_requested = Signal(object, object, object)
+    up_requested = Signal()
     stub_clicked = Signal(int)
-    walked = Signal(int, int)
-    asked = Signal(str)
+    neighbour_requested = Signal(int, int)
+    action_requested = Signal(str)
     zoomed = Signal(float)
 
     def __init__(self, scene: AutomatonScene) -> None:
@@ -170,7 +170,7 @@ class GraphView(QGraphicsView):
         return None if box is None else QPointF(self.mapFromScene(box.center()))
 
     @property
-    def seen(self) -> QRectF:
+    def visible_rect(self) -> QRectF:
         """Return the visible part of the scene, except for a pixel at each side: rounding would cause scroll bars."""
         return self.mapToScene(self.viewport().rect().adjusted(1, 1, -1, -1)).boundingRect()
 
@@ -219,22 +219,22 @@ class GraphView(QGraphicsView):
                 return
         elif modifiers & Qt.KeyboardModifier.AltModifier:
             if key == Qt.Key.Key_Up:
-                self.left.emit()
+                self.up_requested.emit()
                 return
             if key in _ALT_KEYS:
-                self.asked.emit(_ALT_KEYS[key])
+                self.action_requested.emit(_ALT_KEYS[key])
                 return
         elif key in _ARROWS:
-            self.walked.emit(*_ARROWS[key])
+            self.neighbour_requested.emit(*_ARROWS[key])
             return
         elif key in _PLAIN_KEYS:
-            self.asked.emit(_PLAIN_KEYS[key])
+            self.action_requested.emit(_PLAIN_KEYS[key])
             return
         elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
-            self.opened.emit(None, None, None)
+            self.open_requested.emit(None, None, None)
             return
         elif key == Qt.Key.Key_Backspace:
-            self.left.emit()
+            self.up_requested.emit()
             return
         super().keyPressEvent(event)
 
@@ -273,7 +273,7 @@ class GraphView(QGraphicsView):
             if self._drawing.stub_at(point) is not None:
                 return  # two clicks on a stub, which opens with one
             edge = self._drawing.edge_at(point) if state is None else None
-            self.opened.emit(state, edge, self._drawing.group_at(point))
+            self.open_requested.emit(state, edge, self._drawing.group_at(point))
 
     def leaveEvent(self, event: QEvent) -> None:
         """Clear the hovered element."""
@@ -335,7 +335,7 @@ class GraphView(QGraphicsView):
     def _draw_fast(self) -> None:
         """Switch antialiasing off while a large drawing moves: it doubles the time of a frame."""
         is_sharp = self.zoom >= _SHARP_FROM_ZOOM
-        if is_sharp and self._drawing.resting.is_large:
+        if is_sharp and self._drawing.static_layer.is_large:
             is_sharp = False
             self._sharpen_timer.start()
         self.setRenderHint(QPainter.RenderHint.Antialiasing, is_sharp)
@@ -386,7 +386,7 @@ class Minimap(QWidget):
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self.update)
         scene.sceneRectChanged.connect(lambda _rect: self.forget())
-        scene.relit.connect(self._update_timer.start)
+        scene.highlights_changed.connect(self._update_timer.start)
         for bar in (view.horizontalScrollBar(), view.verticalScrollBar()):
             bar.valueChanged.connect(lambda _value: self._update_timer.start())
         view.zoomed.connect(lambda _zoom: self._update_timer.start())
@@ -416,7 +416,7 @@ class Minimap(QWidget):
         transform = self._transform()
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.colour(Role.LIVE))
-        for state in self._drawing.lit.live:
+        for state in self._drawing.highlights.live:
             box = self._drawing.box(state)
             if box is not None:
                 painter.drawEllipse(transform.map(box.center()), _LEAST_DOT + 1, _LEAST_DOT + 1)

@@ -44,12 +44,12 @@ class RuleCharts:
     names: tuple[str, ...]
     rules: tuple[Chart, ...]
     overview: Chart
-    together: Chart | None
-    firsts: tuple[int, ...]
+    combined: Chart | None
+    first_states: tuple[int, ...]
     notes: tuple[str, ...] = ()
 
     @property
-    def opens_together(self) -> bool:
+    def opens_combined(self) -> bool:
         """Return whether all rules are small enough to be drawn side by side from the start."""
         return self.size <= TOGETHER
 
@@ -75,7 +75,7 @@ def charts_of(automata: RuleAutomata, notes: tuple[str, ...] = (), *, folds_text
     found = RuleCharts(names, rules, _overview(automata, rules), None, tuple(firsts[:-1]), notes)
     if found.size > MOST_TOGETHER:
         return found
-    return replace(found, together=_together(found))
+    return replace(found, combined=_together(found))
 
 
 def _chart(rule: RuleAutomaton, automata: RuleAutomata, *, folds_texts: bool) -> Chart:
@@ -137,7 +137,7 @@ def _together(charts: RuleCharts) -> Chart:
     words: dict[EdgeKey, tuple[str, ...]] = {}
     calls: dict[EdgeKey, tuple[int, ...]] = {}
     groups = []
-    for name, chart, first in zip(charts.names, charts.rules, charts.firsts, strict=True):
+    for name, chart, first in zip(charts.names, charts.rules, charts.first_states, strict=True):
         states += [DfaState(first + state.id, state.accepting, state.spans) for state in chart.dfa.states]
         edges += _shifted(chart.dfa.edges, first)
         folded += _shifted(chart.dfa.edges if chart.fold is None else chart.fold.edges, first)

@@ -49,7 +49,7 @@ class Automaton:
         self.revision = revision
         self.source = source
         self.noun = noun
-        self.tells_reads = tells_reads
+        self.has_precise_spans = tells_reads
         self._label_of_edge: LabelOfEdge = label_of_edge or (lambda edge: label_of_bytes(edge.ranges, _FULL_LABEL))
 
     def label(self, edge: DfaEdge) -> str:
@@ -81,7 +81,7 @@ class Automaton:
             return False
         return not any(state in self.fold.inner and state not in self.fold.within for state in live)
 
-    def seen(self, live: frozenset[int], view: ViewState) -> tuple[frozenset[int], frozenset[EdgeKey]]:
+    def drawn_live(self, live: frozenset[int], view: ViewState) -> tuple[frozenset[int], frozenset[EdgeKey]]:
         """Return the drawn live states, and the edges of texts that the match is inside of."""
         if self.fold is None or not self.is_folded(live, view):
             return live, frozenset()
@@ -90,7 +90,7 @@ class Automaton:
 
     def around(self, live: frozenset[int], view: ViewState) -> frozenset[int]:
         """Return the drawn live states, including the first state of a text that the match is inside of."""
-        states, edges = self.seen(live, view)
+        states, edges = self.drawn_live(live, view)
         return states | {source for source, _ in edges}
 
     def surroundings(self, *, is_folded: bool) -> Surroundings:
@@ -126,7 +126,7 @@ class Automaton:
             excerpt = surroundings.within(within, centres, DRAWN_WHOLE, view.opened)
         else:
             excerpt = surroundings.around(centres, limit=DRAWN_WHOLE, opened=view.opened)
-        picture = diagram_of(
+        diagram = diagram_of(
             excerpt,
             start=self.dfa.start,
             accepting=frozenset(state for state in excerpt.states if self.dfa.states[state].accepting),
@@ -136,10 +136,10 @@ class Automaton:
             groups=self.chart.groups,
             folded=[state for state, size in enumerate(self.chart.sizes) if size > 1],
         )
-        request = request_of(picture, self.revision)
+        request = request_of(diagram, self.revision)
         if view.method or view.downwards:
             request = replace(request, method=view.method, downwards=view.downwards)
-        return Drawing(self, picture, request, is_folded, is_whole, within)
+        return Drawing(self, diagram, request, is_folded, is_whole, within)
 
     @cached_property
     def _node_texts(self) -> tuple[str, ...]:
@@ -169,7 +169,7 @@ class Drawing:
     """A diagram of an automaton, with the layout request for it."""
 
     automaton: Automaton
-    picture: Diagram
+    diagram: Diagram
     request: LayoutRequest
     is_folded: bool
     is_whole: bool
@@ -192,12 +192,12 @@ class Drawing:
 
         If too few states match, their numbers are used: the drawing as a whole keeps its position.
         """
-        if not self.picture.folded or not before.picture.folded:
+        if not self.diagram.folded or not before.diagram.folded:
             same = match_states(before.automaton.dfa, self.automaton.dfa)
             known = {new: centres[old] for new, old in same.items() if old in centres}
-            return known if 2 * len(known) >= len(self.picture.excerpt.states) else dict(centres)
-        positions = {_name_of(text): centres[node] for node, text in before.picture.names.items() if node in centres}
-        names = {node: _name_of(text) for node, text in self.picture.names.items()}
+            return known if 2 * len(known) >= len(self.diagram.excerpt.states) else dict(centres)
+        positions = {_name_of(text): centres[node] for node, text in before.diagram.names.items() if node in centres}
+        names = {node: _name_of(text) for node, text in self.diagram.names.items()}
         return {node: positions[name] for node, name in names.items() if name in positions}
 
     def shows(self, live: frozenset[int], view: ViewState) -> bool:
@@ -208,9 +208,9 @@ class Drawing:
             return True
         if self.within is not None:
             live &= self.within  # if the match is elsewhere, the open region stays
-        drawn = set(self.picture.excerpt.states)
+        drawn = set(self.diagram.excerpt.states)
         # States that the pane does not have cannot be drawn.
-        rim = self.picture.excerpt.hidden.keys() - self.automaton.dfa.boundary
+        rim = self.diagram.excerpt.hidden.keys() - self.automaton.dfa.boundary
         around = self.automaton.around(live, view)
         return around <= drawn and not around & rim
 
@@ -218,12 +218,12 @@ class Drawing:
         """Return the source spans of a state or an edge."""
         if isinstance(what, int):
             return self.automaton.dfa.states[what].spans
-        found = (edge.spans for edge in self.picture.excerpt.edges if (edge.source, edge.target) == what)
+        found = (edge.spans for edge in self.diagram.excerpt.edges if (edge.source, edge.target) == what)
         return next(found, ())
 
     def at_offset(self, offset: int) -> tuple[list[int], list[EdgeKey]]:
         """Return the states and edges whose source spans contain an offset."""
-        excerpt, states = self.picture.excerpt, self.automaton.dfa.states
+        excerpt, states = self.diagram.excerpt, self.automaton.dfa.states
         states_there = [state for state in excerpt.states if any(offset in span for span in states[state].spans)]
         edges = [(e.source, e.target) for e in excerpt.edges if any(offset in span for span in e.spans)]
         return states_there, edges
@@ -235,7 +235,7 @@ class Drawing:
 
     def counts(self) -> tuple[str, ...]:
         """Return how much is drawn of how much: in full, and in shorter forms for narrow panes."""
-        dfa, drawn = self.automaton.dfa, len(self.picture.excerpt.states)
+        dfa, drawn = self.automaton.dfa, len(self.diagram.excerpt.states)
         if not dfa.states:
             return ("empty: no text matches",)
         if dfa.boundary:
@@ -265,7 +265,7 @@ class Drawing:
             called = ", ".join(automaton.name(target) for _, target in leaving)
             return "  ·  ".join([*parts, f"calls {called}" if called else "calls no rule"])
         reads = excerpts(automaton.dfa.states[state].spans, automaton.source)
-        if reads and automaton.tells_reads:
+        if reads and automaton.has_precise_spans:
             parts.append(f"reads {reads}" if automaton.source is not None else f"stands at {reads}")
         name_of_state = automaton.name
         transitions = ((" ".join(map(written, label.split("\n"))), name_of_state(target)) for label, target in leaving)

@@ -279,7 +279,7 @@ class Levels:
     def is_side_by_side(self, view: ViewState) -> bool:
         """Return whether a view shows the states of all rules side by side."""
         rules = self.rules
-        return rules is not None and rules.together is not None and (rules.opens_together or view.draws_all)
+        return rules is not None and rules.combined is not None and (rules.opens_combined or view.draws_all)
 
     def _map_automaton(self, view: ViewState, level: Level) -> Automaton:
         number = self.number(view)
@@ -288,8 +288,8 @@ class Levels:
             return Automaton(self.regions.chart, self.revision, self._label, self._source, noun="region")
         if level is Level.ONE and number is not None:
             return self._rule_automaton(self.rules.rules[number], "state")
-        if self.is_side_by_side(view) and self.rules.together is not None:
-            return self._rule_automaton(self.rules.together, "state")
+        if self.is_side_by_side(view) and self.rules.combined is not None:
+            return self._rule_automaton(self.rules.combined, "state")
         return self._rule_automaton(self.rules.overview, "rule")
 
     def _rule_automaton(self, chart: Chart, noun: str) -> Automaton:
@@ -324,7 +324,7 @@ class Levels:
         assert self.rules is not None
         number = self.number(view)
         if number is None:
-            return self.rules.firsts, range(len(self.names))
+            return self.rules.first_states, range(len(self.names))
         return (0,) * len(self.names), range(number, number + 1)
 
     def _ahead_in_rules(

@@ -51,7 +51,7 @@ class Marks:
         self.is_generated = False
         self.shows_coverage = False
 
-    def take_breakpoints(self, breakpoints: Iterable[Breakpoint]) -> None:
+    def set_breakpoints(self, breakpoints: Iterable[Breakpoint]) -> None:
         """Store the breakpoints on states or rules; `show` marks them."""
         on_states = (one for one in breakpoints if one.kind is not BreakpointKind.POSITION)
         self._breakpoints = {(one.name, one.state): one.enabled for one in on_states}
@@ -92,8 +92,8 @@ class Marks:
             self._banner.set_text(why_not)
             return
         self._scene.set_covered(used.states, used.edges)
-        highlights = self._scene.lit
-        share = f"{len(highlights.used):,} of {count(len(highlights.used) + len(highlights.unused), 'edge')}"
+        highlights = self._scene.highlights
+        share = f"{len(highlights.covered):,} of {count(len(highlights.covered) + len(highlights.uncovered), 'edge')}"
         self._banner.set_text(_COVERED.format("generated output" if self.is_generated else "test", share))
 
 

@@ -284,7 +284,7 @@ class StateSelection(QObject):
         view.tip_of_edge = self._tip_of_edge
         view.pointed_at.connect(self._hover)
         view.state_clicked.connect(self.select)
-        view.walked.connect(self._select_neighbour)
+        view.neighbour_requested.connect(self._select_neighbour)
         table.selectionModel().currentRowChanged.connect(self._select_row)
 
     def select(self, state: int) -> None:

@@ -156,10 +156,10 @@ class AutomatonPane(QWidget):
     def _connect(self) -> None:
         navigation = self.navigation
         navigation.view_changed.connect(self._show_view)
-        self.view.opened.connect(navigation.open)
+        self.view.open_requested.connect(navigation.open)
         self.view.stub_clicked.connect(navigation.open_stub)
-        self.view.left.connect(navigation.go_up)
-        self.view.asked.connect(self._on_key)
+        self.view.up_requested.connect(navigation.go_up)
+        self.view.action_requested.connect(self._on_key)
         self.table.activated.connect(lambda index: navigation.open(index.row(), None, None))
         self.level_bar.rule_wanted.connect(navigation.show_rule)
         self.level_bar.level_wanted.connect(navigation.go_to_level)
@@ -176,7 +176,7 @@ class AutomatonPane(QWidget):
         self.footer.map_button.toggled.connect(lambda _on: self._show_panels())
         self.footer.find_button.clicked.connect(self.find_bar.open_bar)
         self.footer.coverage_button.toggled.connect(self._set_shows_coverage)
-        self.stacks.picked.connect(self._highlight_frames)
+        self.stacks.frames_selected.connect(self._highlight_frames)
         self.stacks.span_wanted.connect(self.span_wanted)
         CloseOnEscape(self, self.find_bar.isVisible, self.find_bar.close_bar)
         theme.themes.changed.connect(self.scene.recolour)
@@ -256,11 +256,11 @@ class AutomatonPane(QWidget):
         navigation.wanted, navigation.drawn, self._answer = None, wanted, answer
         if before is None or before.automaton.dfa is not wanted.automaton.dfa:
             navigation.selected = None
-        seen = self.view.seen if is_edit and self.view.is_at_home else None
-        self.scene.show_picture(wanted.picture, wanted.request, answer, seen)
+        seen = self.view.visible_rect if is_edit and self.view.is_at_home else None
+        self.scene.show_diagram(wanted.diagram, wanted.request, answer, seen)
         is_still_visible = seen is not None and seen.contains(self.scene.drawn_rect()) and self.view.is_readable
         self.scene.set_selected(navigation.selected)
-        self._offer_map(offered=len(wanted.picture.excerpt.states) > _MAP_FROM)
+        self._offer_map(offered=len(wanted.diagram.excerpt.states) > _MAP_FROM)
         self._highlight()
         self._update_marks()
         self._show_page()
@@ -313,7 +313,7 @@ class AutomatonPane(QWidget):
         levels = navigation.levels
         if levels is None:
             return
-        if self.watch.takes(answer, levels, navigation.view, navigation.states):
+        if self.watch.handle_answer(answer, levels, navigation.view, navigation.states):
             self.tokens_model.show_rows(levels.tokens.targets if levels.tokens is not None else ())
             if self._update_automaton():
                 self.view.is_at_home = True
@@ -332,7 +332,7 @@ class AutomatonPane(QWidget):
         navigation = self.navigation
         self._token_ahead = token
         if navigation.levels is not None and navigation.is_current:
-            self.scene.set_ahead(
+            self.scene.set_candidate_path(
                 *navigation.levels.ahead(navigation.view, navigation.states, navigation.positions, token or b"")
             )
 
@@ -355,7 +355,7 @@ class AutomatonPane(QWidget):
 
     def show_breakpoints(self, breakpoints: Iterable[Breakpoint]) -> None:
         """Mark states and rules with a breakpoint, wherever they are shown."""
-        self.marks.take_breakpoints(breakpoints)
+        self.marks.set_breakpoints(breakpoints)
         self._update_marks()
 
     def set_stale(self, stale: bool, reason: str = "") -> None:
@@ -533,7 +533,7 @@ class AutomatonPane(QWidget):
         navigation = self.navigation
         if navigation.automaton is not None and navigation.levels is not None and navigation.is_current:
             leaving = navigation.automaton.noun in ("state", "target")
-            states, texts = navigation.automaton.seen(navigation.live, navigation.view)
+            states, texts = navigation.automaton.drawn_live(navigation.live, navigation.view)
             self.scene.set_live(states, navigation.waiting, texts, leaving=leaving)
             self.scene.set_path(navigation.levels.path(navigation.view, navigation.output))
             self.show_ahead(self._token_ahead)
@@ -551,7 +551,7 @@ class AutomatonPane(QWidget):
     def _request_tokens(self) -> None:
         navigation = self.navigation
         if navigation.levels is not None:
-            self.watch.look(navigation.levels, navigation.view, navigation.output, is_live=bool(navigation.states))
+            self.watch.update(navigation.levels, navigation.view, navigation.output, is_live=bool(navigation.states))
 
     def _highlight_frames(self, frames: tuple[OpenFrame, ...]) -> None:
         """Highlight the rules of the selected stack, and their source spans."""
@@ -562,11 +562,11 @@ class AutomatonPane(QWidget):
         states = drawn.automaton.dfa.states
         members = levels.states_of(self.navigation.view, tuple(frame.name for frame in frames))
         if drawn.automaton.noun == "state":
-            read = {state for state in drawn.picture.excerpt.states if spans & set(states[state].spans)}
+            read = {state for state in drawn.diagram.excerpt.states if spans & set(states[state].spans)}
             members = frozenset(read & members) or members if members else frozenset(read)
         edges = [
             (edge.source, edge.target)
-            for edge in drawn.picture.excerpt.edges
+            for edge in drawn.diagram.excerpt.edges
             if edge.source in members and spans & set(edge.spans)
         ]
         self.scene.set_highlighted(members, edges)

@@ -23,7 +23,7 @@ class StackPanel(QTreeWidget):
         span_wanted: a source span to go to.
     """
 
-    picked = Signal(tuple)
+    frames_selected = Signal(tuple)
     span_wanted = Signal(object)
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ class StackPanel(QTreeWidget):
 
     def _emit_picked(self) -> None:
         items = self.selectedItems()
-        self.picked.emit(tuple(items[0].data(0, _FRAMES) or ()) if items else ())
+        self.frames_selected.emit(tuple(items[0].data(0, _FRAMES) or ()) if items else ())
 
     def _go_to_source(self, item: QTreeWidgetItem) -> None:
         frames: tuple[OpenFrame, ...] = item.data(0, _FRAMES) or ()

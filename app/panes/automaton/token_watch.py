@@ -41,7 +41,7 @@ class TokenWatch:
         is_changed, self._context = context != self._context, context
         return is_changed
 
-    def look(self, levels: Levels, view: ViewState, output: bytes, *, is_live: bool) -> None:
+    def update(self, levels: Levels, view: ViewState, output: bytes, *, is_live: bool) -> None:
         """Request the tokens for the current view, unless they were requested already.
 
         Args:
@@ -62,7 +62,7 @@ class TokenWatch:
             self._requested = request, output, self._context
             self._request(request)
 
-    def takes(self, answer: TokensAnswer, levels: Levels, view: ViewState, live: frozenset[int]) -> bool:
+    def handle_answer(self, answer: TokensAnswer, levels: Levels, view: ViewState, live: frozenset[int]) -> bool:
         """Handle an answer; return whether it changed the token view.
 
         Args:
@@ -102,7 +102,7 @@ class TokenWatch:
             return {}
         fold = drawn.automaton.fold if drawn.is_folded else None
         badges = {}
-        for edge in drawn.picture.excerpt.edges:
+        for edge in drawn.diagram.excerpt.edges:
             key = edge.source, edge.target
             is_plain = fold is None or not (key in fold.characters or key in fold.texts)
             if edge.source in live and edge.ranges and is_plain:

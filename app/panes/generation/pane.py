@@ -264,7 +264,7 @@ class GenerationPane(QFrame):
 
     def add_page(self, page: Lazy[Built], title: str) -> None:
         """Add a page beside the candidates."""
-        self.pages.add_late(page, title)
+        self.pages.add_lazy(page, title)
 
     @property
     def many(self) -> ManySeedsPage:
@@ -352,8 +352,8 @@ class GenerationPane(QFrame):
         inner.addWidget(self.candidates, 1)
         inner.addWidget(self.why)
         self.pages.addTab(following, "Next token")
-        self.pages.add_late(self.late_many, "Many seeds")
-        self.pages.add_late(self.late_twin, "Without grammar")
+        self.pages.add_lazy(self.late_many, "Many seeds")
+        self.pages.add_lazy(self.late_twin, "Without grammar")
         box = QWidget()
         layout = QVBoxLayout(box)
         layout.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)

@@ -155,7 +155,7 @@ class ProbabilitiesPane(QFrame):
 
     def _draw_soon(self) -> None:
         if self.isVisible() and self._position is not None:
-            self._draw_throttle.ask()
+            self._draw_throttle.request()
 
     def _draw(self) -> None:
         if self._position is None or not self.isVisible():

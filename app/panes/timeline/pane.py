@@ -146,7 +146,7 @@ class TimelinePane(QFrame):
 
     def _draw_soon(self) -> None:
         if self._trace.path and self.isVisible():
-            self._draw_throttle.ask()
+            self._draw_throttle.request()
 
     def _draw(self) -> None:
         if not self._trace.path or not self.isVisible():

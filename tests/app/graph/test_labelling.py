@@ -91,7 +91,7 @@ def test_a_label_is_read_as_that_of_its_own_edge(qapp, name, downwards, method):
     shown = drawing(PATTERNS[name], ViewState(draws_all=True, downwards=downwards, method=method))
     answer = lay_out(shown.request)
     scene = AutomatonScene()
-    scene.show_picture(shown.picture, shown.request, answer)
+    scene.show_diagram(shown.diagram, shown.request, answer)
     labels = drawn_labels(scene)
     marks = answer.marks.keys()
     assert labels.keys() == answer.label_positions.keys() | marks
@@ -159,13 +159,13 @@ def test_a_mark_shows_its_label_when_it_is_pointed_at(qapp):
     assert answer.marks
     key = min(answer.marks)
     scene = AutomatonScene()
-    scene.show_picture(shown.picture, shown.request, answer)
+    scene.show_diagram(shown.diagram, shown.request, answer)
     scene.reveal(scene.home_rect(), 1.0)
     place = QPointF(*answer.marks[key])
     assert scene.edge_at(place) == key
     scene.set_highlighted((), (key,))
     assert [line.text() for _, lines in scene._hovered_label._items.values() for line in lines] == [
-        *shown.picture.labels[key].split("\n")
+        *shown.diagram.labels[key].split("\n")
     ]
     scene.set_highlighted(())
     assert not scene._hovered_label._items
@@ -176,7 +176,7 @@ def test_badges_cover_nothing(qapp):
     shown = drawing(PATTERNS["fan-out"], ViewState(draws_all=True))
     answer = lay_out(shown.request)
     scene = AutomatonScene()
-    scene.show_picture(shown.picture, shown.request, answer)
+    scene.show_diagram(shown.diagram, shown.request, answer)
     scene.set_badges(dict.fromkeys(answer.label_positions, "131,072 · >99.9%"))
     labels = drawn_labels(scene)
     badges = {key: ground.rect() for key, (ground, _) in scene._badges._items.items()}

@@ -42,26 +42,26 @@ def test_characters_are_folded_in_a_rule_and_calls_stay() -> None:
 
 def test_small_rules_stand_side_by_side_as_one_graph() -> None:
     found, automata = charts(ARITHMETIC), automata_of(ARITHMETIC)
-    together = found.together
+    together = found.combined
     assert together is not None
     assert [title for title, _ in together.groups] == ["root", "expr", "term", "number"]
     assert len(together.dfa.states) == automata.size
     group_of = {state: title for title, states in together.groups for state in states}
     assert all(group_of[edge.source] == group_of[edge.target] for edge in together.dfa.edges)
-    for (_, states), first, rule in zip(together.groups, found.firsts, automata.rules, strict=True):
+    for (_, states), first, rule in zip(together.groups, found.first_states, automata.rules, strict=True):
         assert states[0] == first
         for state in rule.dfa.states:
             for byte in range(256):
                 target = rule.dfa.step(state.id, byte)
                 assert together.dfa.step(first + state.id, byte) == (None if target is None else first + target)
-    assert together.names[found.firsts[1]] == "0"
+    assert together.names[found.first_states[1]] == "0"
     assert found.size == automata.size - 1  # the state within `é`
 
 
 def test_many_states_are_drawn_as_an_overview() -> None:
     found = charts(f'root ::= "(" root ")" | x\nx ::= "a"{{{TOGETHER}}} | root')
-    assert not found.opens_together
-    assert found.together is not None  # on demand
+    assert not found.opens_combined
+    assert found.combined is not None  # on demand
     assert found.overview.names == ("root", "x")
     assert {(edge.source, edge.target) for edge in found.overview.dfa.edges} == {(0, 0), (0, 1), (1, 0)}
     assert found.overview.calls == {(0, 0): (0,), (0, 1): (1,), (1, 0): (0,)}

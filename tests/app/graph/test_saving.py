@@ -27,7 +27,7 @@ def scene(qtbot: QtBot) -> AutomatonScene:
     picture = diagram_of(excerpt, start=0, accepting=accepting, label_of_edge=lambda edge: chr(edge.ranges[0][0]))
     request = request_of(picture, 1)
     scene = AutomatonScene()
-    scene.show_picture(picture, request, lay_out(request))
+    scene.show_diagram(picture, request, lay_out(request))
     scene.set_live({1})
     return scene
 

@@ -31,7 +31,7 @@ def drawn(count: int = 4) -> tuple[AutomatonScene, Diagram, LayoutRequest]:
     picture = diagram_of(excerpt, start=0, accepting=accepting, label_of_edge=lambda edge: f"{edge.target} label")
     request = request_of(picture, 1)
     scene = AutomatonScene()
-    scene.show_picture(picture, request, lay_out(request))
+    scene.show_diagram(picture, request, lay_out(request))
     return scene, picture, request
 
 
@@ -54,27 +54,29 @@ def test_the_scene_holds_all_that_is_drawn(qtbot: QtBot) -> None:
 def test_live_states_are_thicker_and_so_are_their_edges(qtbot: QtBot) -> None:
     scene, _, _ = drawn()
     scene.set_live({1, 77})
-    assert scene.lights.live_bodies.pen().widthF() > scene.resting.bodies[0].pen().widthF()
-    assert scene.lights.next_lines.pen().widthF() > scene.resting.lines[0].pen().widthF()
-    assert not scene.lights.next_lines.path().isEmpty()
+    assert scene.highlight_layer.live_bodies.pen().widthF() > scene.static_layer.bodies[0].pen().widthF()
+    assert scene.highlight_layer.next_lines.pen().widthF() > scene.static_layer.lines[0].pen().widthF()
+    assert not scene.highlight_layer.next_lines.path().isEmpty()
     scene.set_live(())
-    assert scene.lights.live_bodies.path().isEmpty()
+    assert scene.highlight_layer.live_bodies.path().isEmpty()
 
 
 def test_a_breakpoint_is_a_dot_on_the_outline_of_its_state(qtbot: QtBot) -> None:
     scene, _, _ = drawn()
     scene.set_breakpoints({1: True, 2: False, 99: True})
-    assert (scene.lit.stops, scene.lit.resting_stops) == ({1}, {2})
-    for item, state in ((scene.lights.stops, 1), (scene.lights.resting_stops, 2)):
+    assert (scene.highlights.breakpoints, scene.highlights.disabled_breakpoints) == ({1}, {2})
+    for item, state in ((scene.highlight_layer.breakpoints, 1), (scene.highlight_layer.disabled_breakpoints, 2)):
         box, dot = scene.box(state), item.path().boundingRect().center()
         assert box is not None
         assert dot.x() < box.center().x()
         assert dot.y() < box.center().y()
         distance = (dot - box.center()).manhattanLength() / 2**0.5
         assert distance == pytest.approx(box.height() / 2, rel=0.05)
-    assert scene.lights.stops.brush().color() != scene.lights.resting_stops.brush().color()
+    assert (
+        scene.highlight_layer.breakpoints.brush().color() != scene.highlight_layer.disabled_breakpoints.brush().color()
+    )
     scene.set_breakpoints({})
-    assert scene.lights.stops.path().isEmpty()
+    assert scene.highlight_layer.breakpoints.path().isEmpty()
 
 
 def test_a_state_that_accepts_has_two_outlines(qtbot: QtBot) -> None:
@@ -105,10 +107,12 @@ def test_a_label_is_found_where_it_is_written_while_it_is_shown(qtbot: QtBot) ->
 
 def test_a_large_drawing_is_drawn_in_slices(qtbot: QtBot) -> None:
     scene, _, request = drawn(400)
-    qtbot.waitUntil(lambda: sum(line.path().elementCount() > 0 for line in scene.resting.lines) > 0)
-    qtbot.waitUntil(lambda: not scene.resting.is_drawing)
+    qtbot.waitUntil(lambda: sum(line.path().elementCount() > 0 for line in scene.static_layer.lines) > 0)
+    qtbot.waitUntil(lambda: not scene.static_layer.is_drawing)
     moves = sum(
-        line.path().elementAt(i).isMoveTo() for line in scene.resting.lines for i in range(line.path().elementCount())
+        line.path().elementAt(i).isMoveTo()
+        for line in scene.static_layer.lines
+        for i in range(line.path().elementCount())
     )
     assert moves == len(request.edges) + 1  # and the entry
 
@@ -119,22 +123,22 @@ def test_another_drawing_replaces_everything(qtbot: QtBot) -> None:
     scene.set_selected(2)
     scene.reveal(EVERYTHING, 1.0)
     before = len(scene.items())
-    scene.show_picture(picture, request, lay_out(request))
+    scene.show_diagram(picture, request, lay_out(request))
     scene.reveal(EVERYTHING, 1.0)
     assert len(scene.items()) == before
-    assert scene.lights.live_bodies.path().isEmpty()
-    assert scene.lights.ring.path().isEmpty()
+    assert scene.highlight_layer.live_bodies.path().isEmpty()
+    assert scene.highlight_layer.ring.path().isEmpty()
 
 
 def test_greying_keeps_the_shapes(qtbot: QtBot) -> None:
     scene, _, _ = drawn()
     scene.set_live({1})
-    fresh = scene.lights.live_bodies.pen().color()
+    fresh = scene.highlight_layer.live_bodies.pen().color()
     scene.set_stale(True)
-    assert scene.lights.live_bodies.pen().color() != fresh
-    assert not scene.lights.live_bodies.path().isEmpty()
+    assert scene.highlight_layer.live_bodies.pen().color() != fresh
+    assert not scene.highlight_layer.live_bodies.path().isEmpty()
     scene.set_stale(False)
-    assert scene.lights.live_bodies.pen().color() == fresh
+    assert scene.highlight_layer.live_bodies.pen().color() == fresh
 
 
 def test_an_empty_automaton_is_drawn_as_nothing(qtbot: QtBot) -> None:
@@ -143,7 +147,7 @@ def test_an_empty_automaton_is_drawn_as_nothing(qtbot: QtBot) -> None:
     )
     request = request_of(picture, 1)
     scene = AutomatonScene()
-    scene.show_picture(picture, request, lay_out(request))
+    scene.show_diagram(picture, request, lay_out(request))
     assert scene.drawn_rect().isEmpty()
 
 
@@ -182,8 +186,8 @@ def test_numbers_stand_under_labels_and_above_those_of_loops(qtbot: QtBot) -> No
 def test_lines_of_a_large_drawing_are_a_pixel_wide(qtbot: QtBot) -> None:
     small, _, _ = drawn()
     large, _, _ = drawn(300)
-    assert not small.resting.is_large
-    assert large.resting.is_large
-    assert {line.pen().isCosmetic() for line in large.resting.lines} == {True}
+    assert not small.static_layer.is_large
+    assert large.static_layer.is_large
+    assert {line.pen().isCosmetic() for line in large.static_layer.lines} == {True}
     large.recolour()
-    assert {line.pen().isCosmetic() for line in large.resting.lines} == {True}
+    assert {line.pen().isCosmetic() for line in large.static_layer.lines} == {True}

@@ -27,7 +27,7 @@ def tabs(qtbot, maker):
     qtbot.addWidget(tabs)
     tabs.late = Lazy(maker)
     tabs.addTab(QLabel("early"), "Early")
-    tabs.add_late(tabs.late, "Lazy")
+    tabs.add_lazy(tabs.late, "Lazy")
     tabs.addTab(QLabel("last"), "Last")
     tabs.show()
     return tabs
@@ -69,14 +69,14 @@ def test_a_page_that_is_there_already_is_just_a_page(qtbot, maker):
     tabs, page = LazyTabs(), Lazy(maker)
     qtbot.addWidget(tabs)
     page.get()
-    tabs.add_late(page, "Lazy")
+    tabs.add_lazy(page, "Lazy")
     assert tabs.widget(0) is maker.made[0]
 
 
 def test_the_first_page_is_seen_at_once(qtbot, maker):
     tabs = LazyTabs()
     qtbot.addWidget(tabs)
-    tabs.add_late(Lazy(maker), "Lazy")
+    tabs.add_lazy(Lazy(maker), "Lazy")
     assert tabs.widget(0) is maker.made[0]
 
 

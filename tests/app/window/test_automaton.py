@@ -22,16 +22,16 @@ def take(desk, text):
 def test_a_counter_is_one_box_that_lights_up_when_the_match_is_in_it(desk):
     desk.open(COUNTER)
     pane = desk.panes.automaton
-    desk.wait(lambda: pane.scene.picture is not None and pane.scene.lit.live == {0})
-    assert [name.split("\n")[0] for name in pane.scene.picture.names.values()][2] == "[0-9]{0,200}"
+    desk.wait(lambda: pane.scene.diagram is not None and pane.scene.highlights.live == {0})
+    assert [name.split("\n")[0] for name in pane.scene.diagram.names.values()][2] == "[0-9]{0,200}"
     take(desk, "A: 1")
-    desk.wait(lambda: pane.scene.lit.live == {2})
-    assert pane.scene.lit.path == {(0, 1), (1, 2)}
+    desk.wait(lambda: pane.scene.highlights.live == {2})
+    assert pane.scene.highlights.path == {(0, 1), (1, 2)}
     desk.window.commands["automaton.live"].trigger()
     assert pane.level_bar.note.text() == "Around the live state"
-    desk.wait(lambda: not pane.scene.picture.names)  # states have numbers, regions have names
-    (live,) = pane.scene.lit.live
-    key = next(key for key in pane.scene.placed.curves if key[0] == live and pane.scene.picture.labels[key] == "0-9")
+    desk.wait(lambda: not pane.scene.diagram.names)  # states have numbers, regions have names
+    (live,) = pane.scene.highlights.live
+    key = next(key for key in pane.scene.placed.curves if key[0] == live and pane.scene.diagram.labels[key] == "0-9")
     desk.wait(lambda: key in pane.scene._badges._labels)
     assert pane.scene._badges._labels[key].text.startswith("10 · ")
 
@@ -40,10 +40,10 @@ def test_a_regular_grammar_of_many_states_opens_on_its_rules_and_the_light_follo
     desk.open(REGULAR, notation="gbnf")
     pane = desk.panes.automaton
     desk.wait(lambda: pane.header.counts.text().startswith("3 rules of "))
-    desk.wait(lambda: pane.scene.lit.live == {1})
+    desk.wait(lambda: pane.scene.highlights.live == {1})
     take(desk, "ABC: 7")
-    desk.wait(lambda: 2 in pane.scene.lit.live and 1 not in pane.scene.lit.live)
-    assert (0, 2) in pane.scene.lit.following  # the call under way
+    desk.wait(lambda: 2 in pane.scene.highlights.live and 1 not in pane.scene.highlights.live)
+    assert (0, 2) in pane.scene.highlights.next_edges  # the call under way
     desk.qtbot.mouseClick(pane.footer.stacks_button, Qt.MouseButton.LeftButton)
     desk.wait(lambda: pane.stacks.topLevelItem(0).text(0).startswith("digits"))
 
@@ -51,39 +51,39 @@ def test_a_regular_grammar_of_many_states_opens_on_its_rules_and_the_light_follo
 def test_the_tokens_of_the_live_state_are_drawn_and_followed(desk):
     desk.open("(ab|cd)*e")
     pane = desk.panes.automaton
-    desk.wait(lambda: pane.scene.picture is not None)
+    desk.wait(lambda: pane.scene.diagram is not None)
     desk.window.commands["automaton.tokens"].trigger()
-    desk.wait(lambda: any("token" in label for label in pane.scene.picture.labels.values()))
+    desk.wait(lambda: any("token" in label for label in pane.scene.diagram.labels.values()))
     assert pane.level_bar.note.text() == "Tokens of the live state: 4 allowed"
-    assert any("ab" in label for label in pane.scene.picture.labels.values())
+    assert any("ab" in label for label in pane.scene.diagram.labels.values())
     take(desk, "c")
     desk.wait(lambda: pane.level_bar.note.text().endswith(": 1 allowed"))
     desk.window.commands["automaton.up"].trigger()
-    desk.wait(lambda: pane.scene.picture.excerpt.states == (0, 1, 2, 3))
+    desk.wait(lambda: pane.scene.diagram.excerpt.states == (0, 1, 2, 3))
 
 
 def test_a_candidate_under_the_pointer_outlines_its_way(desk):
     desk.open("(ab|cd)*e")
     pane, table = desk.panes.automaton, desk.panes.generation.candidates.table
-    desk.wait(lambda: pane.scene.lit.live == {0} and table.candidates.rowCount() > 3)
+    desk.wait(lambda: pane.scene.highlights.live == {0} and table.candidates.rowCount() > 3)
     # A layout that is still to come is lit when it is there, and rows that are replaced take the pointer's row along.
     desk.wait(lambda: pane.navigation.wanted is None and not any(group.pending for group in desk.session.groups))
     row = next(row for row in range(table.candidates.rowCount()) if table.candidates.candidate(row).token == b"ab")
     table.choose(row)
     place = table.visualRect(table.candidates.index(row, 1)).center()
     desk.qtbot.mouseMove(table.viewport(), place)
-    desk.wait(lambda: len(pane.scene.lit.ahead) == 2)
-    assert pane.scene.lit.arrival == {0}
+    desk.wait(lambda: len(pane.scene.highlights.candidate_path) == 2)
+    assert pane.scene.highlights.candidate_states == {0}
     desk.qtbot.mouseMove(desk.panes.editor.edit.viewport(), QPoint(3, 3))
     QApplication.sendPostedEvents()
     table.pointed_at.emit(None)
-    assert pane.scene.lit.ahead == set()
+    assert pane.scene.highlights.candidate_path == set()
 
 
 def test_every_command_of_the_menu_does_something_and_none_breaks(desk, tmp_path):
     desk.open(COUNTER)
     pane, commands = desk.panes.automaton, desk.window.commands
-    desk.wait(lambda: pane.scene.picture is not None)
+    desk.wait(lambda: pane.scene.diagram is not None)
     own = [command.id for command, _ in commands if command.menu == "automaton"]
     assert len(pane.header.more_button.menu().actions()) >= len(own)
     for command_id in own:

@@ -35,11 +35,11 @@ def open_with(desk, notation: str, text: str, *tests: str) -> None:
 def test_a_click_tells_what_the_tests_use(desk, notation, text, tests):
     open_with(desk, notation, text, *tests)
     pane = desk.panes.automaton
-    assert not pane.scene.lit.unused
+    assert not pane.scene.highlights.uncovered
     desk.wait(pane.footer.coverage_button.isVisible)
     desk.qtbot.mouseClick(pane.footer.coverage_button, LEFT)
     assert desk.window.commands["automaton.coverage"].isChecked()
-    desk.wait(lambda: bool(pane.scene.lit.used and pane.scene.lit.unused))
+    desk.wait(lambda: bool(pane.scene.highlights.covered and pane.scene.highlights.uncovered))
     assert "Green band" in pane.coverage_banner.text()
 
 
@@ -52,10 +52,10 @@ def test_a_test_that_is_added_lights_up(desk):
     tests.add_text("x")
     desk.wait(lambda: "1 of 1 edge drawn" in pane.coverage_banner.text())
     tests.undo()
-    desk.wait(lambda: bool(pane.scene.lit.unused))
+    desk.wait(lambda: bool(pane.scene.highlights.uncovered))
     desk.window.commands["automaton.coverage"].trigger()
     assert not pane.coverage_banner.isVisible()
-    assert not pane.scene.lit.unused
+    assert not pane.scene.highlights.uncovered
 
 
 def test_an_edit_of_the_grammar_is_covered_anew(desk):
@@ -67,7 +67,7 @@ def test_an_edit_of_the_grammar_is_covered_anew(desk):
     desk.wait(lambda: "2 of 5 edges drawn" in pane.coverage_banner.text())
     desk.document.set_text("ab|(")
     desk.wait(lambda: bool(desk.session.compiling.stale_reason))
-    assert pane.scene.lit.used  # of the last one that compiled, greyed
+    assert pane.scene.highlights.covered  # of the last one that compiled, greyed
 
 
 def shares(desk) -> tuple[str, ...]:
@@ -118,17 +118,17 @@ def test_the_user_chooses_which_of_them_is_marked(desk):
     pane, action = desk.panes.automaton, desk.window.commands["automaton.coverage_generated"]
     desk.qtbot.mouseClick(pane.footer.coverage_button, LEFT)
     desk.wait(lambda: "a test uses it (2 of 4 edges drawn here)" in pane.coverage_banner.text())
-    of_tests = pane.scene.lit.used
+    of_tests = pane.scene.highlights.covered
     step(desk, "c")
     desk.qtbot.mouseClick(pane.coverage_choice.generated_button, LEFT)
     desk.wait(lambda: "a generated output uses it (1 of 4 edges drawn here)" in pane.coverage_banner.text())
-    assert not pane.scene.lit.used & of_tests
+    assert not pane.scene.highlights.covered & of_tests
     assert action.isChecked()
     desk.window.commands["view.tests"].trigger()
     choice, entries = desk.panes.tests.coverage.choice, desk.panes.tests.coverage.entries
     desk.wait(lambda: choice.generated_button.isChecked() and entries.count() == 3)
     desk.qtbot.mouseClick(choice.tests_button, LEFT)
-    desk.wait(lambda: entries.count() == 2 and pane.scene.lit.used == of_tests)
+    desk.wait(lambda: entries.count() == 2 and pane.scene.highlights.covered == of_tests)
     assert not action.isChecked()
     assert pane.coverage_choice.tests_button.isChecked()
     action.trigger()

@@ -146,7 +146,7 @@ def test_the_selected_state_of_the_automaton(desk):
     desk.open("[ab]{5}x")
     automaton = desk.panes.automaton
     state = desk.session.compiling.good.dfa.run(b"aaa")
-    desk.wait(lambda: automaton.scene.picture is not None)
+    desk.wait(lambda: automaton.scene.diagram is not None)
     automaton.view.setFocus()
     automaton.view.state_clicked.emit(state)
     press(desk, Qt.Key.Key_F9)
@@ -160,18 +160,18 @@ def test_the_selected_state_of_the_automaton(desk):
 def test_breakpoints_are_marked_where_they_are_drawn_and_in_the_table(desk):
     desk.open("a+b")
     pane = desk.panes.automaton
-    desk.wait(lambda: pane.scene.picture is not None and pane.scene.lit.live == {0})
+    desk.wait(lambda: pane.scene.diagram is not None and pane.scene.highlights.live == {0})
     pane.view.setFocus()
     pane.view.state_clicked.emit(1)
     press(desk, Qt.Key.Key_F9)
-    desk.wait(lambda: pane.scene.lit.stops == {1})
-    assert pane.scene.lights.stops.path().elementCount() > 0
+    desk.wait(lambda: pane.scene.highlights.breakpoints == {1})
+    assert pane.scene.highlight_layer.breakpoints.path().elementCount() > 0
     assert pane.model.index(1, MARKS).data() == "◉ breakpoint"
     desk.document.set_breakpoints(tuple(replace(one, enabled=False) for one in desk.document.content.breakpoints))
-    assert (pane.scene.lit.stops, pane.scene.lit.resting_stops) == (frozenset(), {1})
+    assert (pane.scene.highlights.breakpoints, pane.scene.highlights.disabled_breakpoints) == (frozenset(), {1})
     assert pane.model.index(1, MARKS).data() == "○ breakpoint, off"
     desk.document.set_breakpoints(())
-    assert pane.scene.lit.resting_stops == frozenset()
+    assert pane.scene.highlights.disabled_breakpoints == frozenset()
 
 
 def test_forcing_an_illegal_token(rules):

@@ -156,12 +156,12 @@ def test_the_automaton_is_merged_and_back(desk):
     desk.open(PEOPLE)
     automaton = desk.panes.automaton
     desk.wait(
-        lambda: automaton.navigation.drawn is not None and len(automaton.navigation.drawn.picture.excerpt.states) == 28
+        lambda: automaton.navigation.drawn is not None and len(automaton.navigation.drawn.diagram.excerpt.states) == 28
     )
     button = automaton.header.merge_button
     assert button.isVisible()
     press(desk, Qt.Key.Key_M, Qt.Key.Key_J)
-    desk.wait(lambda: len(automaton.navigation.drawn.picture.excerpt.states) == 5)
+    desk.wait(lambda: len(automaton.navigation.drawn.diagram.excerpt.states) == 5)
     assert button.isChecked()
     assert automaton.header.counts.text().startswith("5 states")
     for _ in range(4):
@@ -169,10 +169,10 @@ def test_the_automaton_is_merged_and_back(desk):
         count = len(steps(desk))
         desk.wait(lambda count=count: len(steps(desk)) > count)
     desk.wait(
-        lambda: automaton.navigation.drawn is not None and len(automaton.navigation.drawn.picture.excerpt.states) == 5
+        lambda: automaton.navigation.drawn is not None and len(automaton.navigation.drawn.diagram.excerpt.states) == 5
     )
     QTest.mouseClick(button, Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
-    desk.wait(lambda: len(automaton.navigation.drawn.picture.excerpt.states) == 28)
+    desk.wait(lambda: len(automaton.navigation.drawn.diagram.excerpt.states) == 28)
     assert not desk.window.commands["automaton.merge"].isChecked()
 
 
@@ -183,7 +183,7 @@ def test_of_regions_all_are_merged_together(desk):
     QTest.mouseClick(automaton.header.merge_button, Qt.MouseButton.LeftButton)
     desk.wait(lambda: automaton.navigation.drawn.automaton.noun == "state" and automaton.navigation.drawn.is_whole)
     left = len(merge_forced(desk.session.compiling.good.dfa).states)
-    assert len(automaton.navigation.drawn.picture.excerpt.states) == left
+    assert len(automaton.navigation.drawn.diagram.excerpt.states) == left
     assert automaton.header.counts.text().startswith(f"{left} states")
 
 

@@ -16,10 +16,10 @@ def test_each_rule_is_drawn_and_a_step_moves_the_light(desk):
 
     def lit():
         scene = pane.view.scene()
-        return {pane.navigation.automaton.name(state) for state in scene.lit.live} if scene.picture else set()
+        return {pane.navigation.automaton.name(state) for state in scene.highlights.live} if scene.diagram else set()
 
     desk.wait(lambda: lit() == {"term 0"})
-    assert [title for title, _ in pane.view.scene().picture.groups] == ["root", "expr", "term"]
+    assert [title for title, _ in pane.view.scene().diagram.groups] == ["root", "expr", "term"]
     for char, expected in (("(", {"term 0"}), ("a", {"expr 1", "term 3"})):
         desk.session.decoding.ask(Take(LETTERS.index(char.encode())))
         desk.wait(lambda expected=expected: lit() == expected)
@@ -28,7 +28,7 @@ def test_each_rule_is_drawn_and_a_step_moves_the_light(desk):
     pane.navigation.show_rule("term")
     desk.wait(lambda: lit() == {"3"})
     desk.panes.editor.edit.setPlainText(ARITHMETIC.replace('"a"', '"a" | "b"'))
-    desk.wait(lambda: pane.view.scene().picture.labels.get((0, 2)) == "a b")
+    desk.wait(lambda: pane.view.scene().diagram.labels.get((0, 2)) == "a b")
     assert pane.level_bar.rule_box.currentText() == "term"
     desk.wait(lambda: lit() == {"3"})  # the output is still legal, and so is its place
 
@@ -44,7 +44,7 @@ def test_a_schema_is_drawn_by_its_rules_and_a_step_moves_the_light(desk):
 
     def lit():
         scene = pane.view.scene()
-        return {scene.picture.labels[key] for key in scene.lit.following} if scene.picture else set()
+        return {scene.diagram.labels[key] for key in scene.highlights.next_edges} if scene.diagram else set()
 
     desk.wait(lambda: not desk.session.step_refusal and lit() == {"“{”"})
     assert pane.level_bar.rule_box.currentText() == "One rule"
@@ -55,4 +55,4 @@ def test_a_schema_is_drawn_by_its_rules_and_a_step_moves_the_light(desk):
     desk.panes.editor.edit.setPlainText('{"uniqueItems": true}')
     desk.wait(lambda: "since /uniqueItems cannot be written as a grammar" in pane.size_banner.text())
     assert not pane.level_bar.rule_box.isVisible()
-    desk.wait(lambda: pane.view.scene().picture.groups == ())
+    desk.wait(lambda: pane.view.scene().diagram.groups == ())

@@ -167,7 +167,7 @@ def test_the_tip_of_export_counts_the_targets():
 def test_the_buttons_of_the_graph_do_what_their_keys_do(desk):
     desk.open("(a|b|c|d)*e")
     view, footer = desk.panes.automaton.view, desk.panes.automaton.footer
-    desk.wait(lambda: desk.panes.automaton.scene.picture is not None)
+    desk.wait(lambda: desk.panes.automaton.scene.diagram is not None)
     view.setFocus()
     for button, command_id in (
         (footer.in_button, "automaton.zoom_in"),

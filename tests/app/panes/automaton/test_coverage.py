@@ -68,18 +68,20 @@ def passed(dfa, text: str) -> set[tuple[int, int]]:
 
 def test_nothing_is_told_until_it_is_asked_for(pane, qtbot):
     dfa = show_regex(pane, "ab|cd", "ab")
-    assert not pane.scene.lit.used
-    assert not pane.scene.lit.unused
+    assert not pane.scene.highlights.covered
+    assert not pane.scene.highlights.uncovered
     assert not pane.coverage_banner.isVisible()
     press(pane, qtbot)
-    assert pane.scene.lit.used == passed(dfa, "ab")
-    assert pane.scene.lit.unused == passed(dfa, "cd")
-    assert pane.scene.lit.idle == {state for _, state in passed(dfa, "cd")} - {state for _, state in passed(dfa, "ab")}
+    assert pane.scene.highlights.covered == passed(dfa, "ab")
+    assert pane.scene.highlights.uncovered == passed(dfa, "cd")
+    assert pane.scene.highlights.uncovered_states == {state for _, state in passed(dfa, "cd")} - {
+        state for _, state in passed(dfa, "ab")
+    }
     assert "2 of 4 edges drawn" in pane.coverage_banner.text()
-    assert not pane.scene.lights.unused.path().isEmpty()
+    assert not pane.scene.highlight_layer.uncovered.path().isEmpty()
     press(pane, qtbot)
-    assert not pane.scene.lit.used
-    assert not pane.scene.lit.idle
+    assert not pane.scene.highlights.covered
+    assert not pane.scene.highlights.uncovered_states
     assert not pane.coverage_banner.isVisible()
 
 
@@ -90,10 +92,12 @@ def test_characters_are_used_whole(pane, qtbot, texts):
     press(pane, qtbot)
     runs = [[dfa.start, *(target for _, target in way(dfa, text))] for text in texts]
     outer = [[state for state in run if state not in folded.inner] for run in runs]
-    assert pane.scene.lit.used == {key for run in outer for key in pairwise(run)}
-    assert pane.scene.lit.used | pane.scene.lit.unused == {(edge.source, edge.target) for edge in folded.edges}
+    assert pane.scene.highlights.covered == {key for run in outer for key in pairwise(run)}
+    assert pane.scene.highlights.covered | pane.scene.highlights.uncovered == {
+        (edge.source, edge.target) for edge in folded.edges
+    }
     qtbot.mouseClick(pane.header.bytes_button, Qt.MouseButton.LeftButton)
-    assert pane.scene.lit.used == {key for text in texts for key in passed(dfa, text)}
+    assert pane.scene.highlights.covered == {key for text in texts for key in passed(dfa, text)}
 
 
 def way(dfa, text: str) -> list[tuple[int, int]]:
@@ -106,38 +110,38 @@ def way(dfa, text: str) -> list[tuple[int, int]]:
 def test_regions_are_used_where_one_of_their_states_is(pane, qtbot):
     show_regex(pane, "[A-Z]+: ([0-9]{0,200}|x[a-f]{50})\n", "A: 12\n")
     press(pane, qtbot)
-    names = [name.split("\n")[0] for name in pane.scene.picture.names.values()]
-    idle = {names[state] for state in pane.scene.lit.idle}
+    names = [name.split("\n")[0] for name in pane.scene.diagram.names.values()]
+    idle = {names[state] for state in pane.scene.highlights.uncovered_states}
     assert any("a-f" in name for name in idle)
     assert not any("0-9" in name for name in idle)
-    assert pane.scene.lit.used
-    assert pane.scene.lit.unused
+    assert pane.scene.highlights.covered
+    assert pane.scene.highlights.uncovered
 
 
 def test_rules_side_by_side_and_one_by_one(pane, qtbot):
     charts = show_rules(pane, RULES, "x1")
     press(pane, qtbot)
-    root, first_of_b = charts.names.index("root"), charts.firsts[charts.names.index("b")]
+    root, first_of_b = charts.names.index("root"), charts.first_states[charts.names.index("b")]
     used = {
-        charts.names[max(at for at, first in enumerate(charts.firsts) if first <= key[0])]
-        for key in pane.scene.lit.used
+        charts.names[max(at for at, first in enumerate(charts.first_states) if first <= key[0])]
+        for key in pane.scene.highlights.covered
     }
     assert used == {"root", "a"}
-    assert first_of_b in pane.scene.lit.idle
-    assert charts.firsts[root] not in pane.scene.lit.idle
+    assert first_of_b in pane.scene.highlights.uncovered_states
+    assert charts.first_states[root] not in pane.scene.highlights.uncovered_states
     pane.level_bar.rule_wanted.emit("b")
-    assert not pane.scene.lit.used
-    assert pane.scene.lit.unused
+    assert not pane.scene.highlights.covered
+    assert pane.scene.highlights.uncovered
 
 
 def test_a_map_of_rules_tells_which_calls_are_used(pane, qtbot):
     charts = show_rules(pane, RULES.replace("a | b", "a | b | long") + 'long ::= "b"{45}\n', "(x1)")
     press(pane, qtbot)
     number = {name: at for at, name in enumerate(charts.names)}
-    assert not charts.opens_together
+    assert not charts.opens_combined
     wanted = {(number["root"], number["a"]), (number["root"], number["b"]), (number["b"], number["root"])}
-    assert pane.scene.lit.used == wanted
-    assert {charts.names[state] for state in pane.scene.lit.idle} == {"long"}
+    assert pane.scene.highlights.covered == wanted
+    assert {charts.names[state] for state in pane.scene.highlights.uncovered_states} == {"long"}
 
 
 def test_where_it_cannot_be_told_a_sentence_says_why(pane, qtbot):
@@ -145,7 +149,7 @@ def test_where_it_cannot_be_told_a_sentence_says_why(pane, qtbot):
     press(pane, qtbot)
     pane.navigation.go_to_level(Level.PART)
     assert "surroundings" in pane.coverage_banner.text()
-    assert not pane.scene.lit.unused
+    assert not pane.scene.highlights.uncovered
     pane.navigation.go_to_level(Level.MAP)
     pane.show_coverage(Coverage(reason="it has more than 4,000 states"), 1)
     assert pane.coverage_banner.text() == "Coverage is not told: it has more than 4,000 states."
@@ -157,11 +161,11 @@ def test_another_grammar_waits_for_its_own_verdicts(pane, qtbot):
     grammar = compile_grammar("regex", "ab|cde")
     dfa = grammar.materialise(100)
     pane.show_dfa(dfa, 2, None, grammar.source)
-    assert not pane.scene.lit.used
+    assert not pane.scene.highlights.covered
     assert "verdicts" in pane.coverage_banner.text()
     pane.show_coverage(cover(one_rule(dfa, Span(0, 6)), "cde"), 3)  # verdicts that come before their drawing
-    assert not pane.scene.lit.used
+    assert not pane.scene.highlights.covered
     pane.show_dfa(dfa, 3, None, grammar.source)
-    assert pane.scene.lit.used == passed(dfa, "cde")
+    assert pane.scene.highlights.covered == passed(dfa, "cde")
     pane.clear()
     assert not pane.coverage_banner.isVisible()

@@ -19,14 +19,14 @@ def test_small_rules_stand_side_by_side_and_the_live_path_is_lit(pane: Automaton
     shown = Shown(pane, SMALL)
     assert pane.level_bar.isVisible()
     assert pane.header.counts.text() == "9 states · 8 edges"
-    assert [title for title, _ in shown.scene.picture.groups] == ["root", "expr", "term"]
+    assert [title for title, _ in shown.scene.diagram.groups] == ["root", "expr", "term"]
     assert shown.lit() == {"term 0"}
     shown.write("(a")
     assert shown.lit() == {"expr 1", "term 3"}
-    words = shown.scene.picture.labels
+    words = shown.scene.diagram.labels
     waiting = {words[key] for key in pane.navigation.waiting}
     assert waiting == {"‹expr›", "‹term›"}
-    assert pane.navigation.waiting <= shown.scene.picture.calls
+    assert pane.navigation.waiting <= shown.scene.diagram.calls
     assert len(shown.asked) == 1  # a step moves the light and nothing else
     assert pane.footer.details.text().startswith("State expr 1  ·  ● here")
 
@@ -37,10 +37,10 @@ def test_what_the_whole_is_too_large_for_is_said_only_around_the_live_state(pane
     qtbot.mouseClick(pane.level_bar.live_button, Qt.MouseButton.LeftButton)
     assert pane.size_banner.text().startswith("Recursive grammar")
     assert pane.header.counts.text().endswith("a part")
-    assert shown.scene.picture.groups == ()
+    assert shown.scene.diagram.groups == ()
     shown.write("((")
     assert pane.level_bar.live_button.isChecked()
-    assert shown.scene.lit.live == {0}
+    assert shown.scene.highlights.live == {0}
     qtbot.mouseClick(pane.level_bar.rules_button, Qt.MouseButton.LeftButton)
     assert shown.lit() == {"term 0"}
 
@@ -48,15 +48,15 @@ def test_what_the_whole_is_too_large_for_is_said_only_around_the_live_state(pane
 def test_large_rules_are_drawn_as_an_overview_of_who_calls_whom(pane: AutomatonPane) -> None:
     shown = Shown(pane, LARGE)
     assert pane.header.counts.text() == "4 rules of 55 states · 4 calls"
-    assert set(shown.scene.picture.names.values()) == {
+    assert set(shown.scene.diagram.names.values()) == {
         "root\n3 states",
         "expr\n2 states",
         "term\n4 states",
         "long\n46 states",
     }
-    assert shown.scene.picture.folded == {0, 1, 2, 3}
+    assert shown.scene.diagram.folded == {0, 1, 2, 3}
     assert shown.lit() == {"term", "long"}
-    assert shown.scene.lit.following == {(0, 1), (1, 2), (2, 3)}  # the calls under way, and no other edge
+    assert shown.scene.highlights.next_edges == {(0, 1), (1, 2), (2, 3)}  # the calls under way, and no other edge
     assert pane.footer.details.text() == "Rule term  ·  ● here  ·  4 states  ·  calls expr, long"
 
 
@@ -66,7 +66,7 @@ def test_a_double_click_opens_a_rule_and_backspace_goes_up(pane: AutomatonPane, 
     assert pane.level_bar.rule_box.currentText() == "term"
     assert pane.header.counts.text() == "4 states · 4 edges"
     assert shown.lit() == {"0"}
-    label = next(key for key, text in shown.scene.picture.labels.items() if text == "‹expr›")
+    label = next(key for key, text in shown.scene.diagram.labels.items() if text == "‹expr›")
     shown.double_click(qtbot, QPointF(*lay_out(shown.asked[-1]).label_positions[label]))
     assert pane.level_bar.rule_box.currentText() == "expr"  # the call leads into the rule that is called
     qtbot.keyClick(pane.view, Qt.Key.Key_Backspace)
@@ -94,9 +94,9 @@ def test_the_breadcrumb_leads_back(pane: AutomatonPane, qtbot: QtBot) -> None:
     left, top, *_ = lay_out(shown.asked[0]).boxes[1]
     shown.double_click(qtbot, QPointF(left + 20, top + 14))  # the box's title
     assert pane.level_bar.rule_box.currentText() == "expr"
-    assert shown.scene.picture.groups == ()
+    assert shown.scene.diagram.groups == ()
     qtbot.mouseClick(pane.level_bar.up_button, Qt.MouseButton.LeftButton)
-    assert len(shown.scene.picture.groups) == 3
+    assert len(shown.scene.diagram.groups) == 3
 
 
 def test_the_rules_read_as_a_table(pane: AutomatonPane, qtbot: QtBot) -> None:
@@ -116,10 +116,10 @@ def test_an_open_rule_stays_open_over_an_edit_while_it_is_there(pane: AutomatonP
     pane.navigation.show_rule("term")
     shown.show(SMALL.replace('"a"', '"a" | "b"'), 2)
     assert pane.level_bar.rule_box.currentText() == "term"
-    assert shown.scene.picture.labels[0, 2] == "a b"
+    assert shown.scene.diagram.labels[0, 2] == "a b"
     shown.show(SMALL.replace("term", "factor"), 3)
     assert pane.level_bar.rule_box.currentText() == "All 3 rules"
-    assert len(shown.scene.picture.groups) == 3
+    assert len(shown.scene.diagram.groups) == 3
 
 
 def test_an_edit_to_one_rule_leaves_the_others_lit_as_they_are_numbered(pane: AutomatonPane) -> None:
@@ -142,7 +142,7 @@ def test_a_grammar_without_rules_has_no_levels(pane: AutomatonPane) -> None:
     pane.show_dfa(compile_grammar("regex", "ab").materialise(), 2)
     assert pane.level_bar.rule_box.isHidden()
     assert pane.level_bar.rules_button.text() == "States"
-    assert shown.scene.picture.groups == ()
+    assert shown.scene.diagram.groups == ()
     shown.show(SMALL, 3)
     assert pane.level_bar.isVisible()
     pane.navigation.show_rule("term")
@@ -154,10 +154,10 @@ def test_a_grammar_without_rules_has_no_levels(pane: AutomatonPane) -> None:
 
 def test_a_stale_drawing_of_rules_is_greyed(pane: AutomatonPane) -> None:
     shown = Shown(pane, SMALL)
-    fresh = shown.scene.lights.frames.pen().color()
+    fresh = shown.scene.highlight_layer.frames.pen().color()
     pane.set_stale(True, "One error")
-    assert shown.scene.lights.frames.pen().color() != fresh
-    assert {line.pen().style() for line in shown.scene.resting.lines} == {
+    assert shown.scene.highlight_layer.frames.pen().color() != fresh
+    assert {line.pen().style() for line in shown.scene.static_layer.lines} == {
         Qt.PenStyle.SolidLine,
         Qt.PenStyle.CustomDashLine,
     }
@@ -176,7 +176,7 @@ def test_rules_stay_where_they_were_by_their_names(pane: AutomatonPane) -> None:
 
 
 def names_of(shown: Shown) -> dict[int, str]:
-    picture = shown.scene.picture
+    picture = shown.scene.diagram
     return {node: text.partition("\n")[0] for node, text in picture.names.items()}
 
 
@@ -194,18 +194,18 @@ def test_a_text_within_a_rule_is_found_and_the_rule_opens(pane: AutomatonPane, q
     shown = Shown(pane, MONTHS)
     assert found(pane, qtbot, "April") == "state month 0 reads “April” · 1 of 1"
     assert pane.level_bar.rule_box.currentText() == "month"
-    assert pane.scene.lit.selected == 0
+    assert pane.scene.highlights.selected == 0
     assert pane.find_bar.field.hasFocus()
     assert found(pane, qtbot, "0-9").startswith("state day 0 reads 0-9 · 1 of 2")
     assert pane.level_bar.rule_box.currentText() == "day"
     qtbot.keyClick(pane.find_bar.field, Qt.Key.Key_Return)
-    assert pane.scene.lit.selected == 1
+    assert pane.scene.highlights.selected == 1
     assert len(shown.asked) == 3  # the overview and two rules
 
 
 def test_a_text_within_a_rule_is_found_where_all_rules_are_side_by_side(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, SMALL.replace('"a"', '"alpha"'))
     assert found(pane, qtbot, "alpha").startswith("state term 0 reads “alpha”")
-    assert pane.scene.lit.selected == shown.charts.firsts[2]
+    assert pane.scene.highlights.selected == shown.charts.first_states[2]
     assert len(shown.asked) == 1  # nothing else is drawn
     assert found(pane, qtbot, "(") == "state term 0 reads it · 1 of 1"

@@ -49,13 +49,13 @@ class Shown:
     @property
     def names(self) -> list[str]:
         """What is written in the states that are drawn, its first line."""
-        picture = self.pane.scene.picture
+        picture = self.pane.scene.diagram
         assert picture is not None
         return [picture.names.get(state, str(state)).split("\n")[0] for state in picture.excerpt.states]
 
     @property
     def drawn(self) -> set[int]:
-        picture = self.pane.scene.picture
+        picture = self.pane.scene.diagram
         return set() if picture is None else set(picture.excerpt.states)
 
     def place(self, node: int) -> QPoint:
@@ -85,12 +85,12 @@ def test_many_states_open_on_regions_with_the_live_path_lit(pane: AutomatonPane)
     assert shown.names == ["[A-Z]+", ":␣", "[0-9]{0,200}", "\\n", "end"]
     assert pane.header.counts.text() == "5 regions of 205 states · 5 edges"
     assert pane.header.all_button.text() == "Draw all 205"
-    assert pane.scene.picture is not None
-    assert pane.scene.picture.folded == {0, 2}
+    assert pane.scene.diagram is not None
+    assert pane.scene.diagram.folded == {0, 2}
     shown.write("AB: 12")
-    assert pane.scene.lit.live == {2}
-    assert pane.scene.lit.path == {(0, 1), (1, 2)}
-    assert pane.scene.lit.following == {(2, 4)}  # within the counter is no step on the map
+    assert pane.scene.highlights.live == {2}
+    assert pane.scene.highlights.path == {(0, 1), (1, 2)}
+    assert pane.scene.highlights.next_edges == {(2, 4)}  # within the counter is no step on the map
     assert pane.footer.details.text().startswith("Region [0-9]{0,200}  ·  ● here  ·  200 states")
     assert len(shown.asked) == 1
 
@@ -105,7 +105,7 @@ def test_a_double_click_opens_a_region_and_backspace_leaves_it(pane: AutomatonPa
     assert shown.drawn == {0, 1}
     qtbot.keyClick(pane.view, Qt.Key.Key_Backspace)
     assert shown.names[0] == "[A-Z]+"
-    assert pane.scene.lit.live == {2}
+    assert pane.scene.highlights.live == {2}
 
 
 def test_a_large_region_is_drawn_around_where_the_match_stands_in_it(pane: AutomatonPane) -> None:
@@ -192,7 +192,7 @@ def test_a_state_is_found_by_its_number_and_drawn(pane: AutomatonPane, qtbot: Qt
     shown = Shown(pane, COUNTER)
     assert search(pane, qtbot, "100") == "state 100 · 1 of 1"
     assert 100 in shown.drawn
-    assert pane.scene.lit.selected == 100
+    assert pane.scene.highlights.selected == 100
     assert pane.level_bar.note.text() == "Around state 100"
     shown.write("AB")  # a step elsewhere does not take it away
     assert 100 in shown.drawn
@@ -211,17 +211,17 @@ def test_a_byte_is_found_where_it_is_read_and_return_goes_on(pane: AutomatonPane
     reading = [state.id for state in shown.dfa.states if shown.dfa.step(state.id, ord("x")) is not None]
     assert len(reading) == 2
     assert search(pane, qtbot, "x") == f"state {reading[0]} reads it · 1 of 2"
-    assert pane.scene.lit.highlighted >= {reading[1]}
+    assert pane.scene.highlights.highlighted >= {reading[1]}
     qtbot.keyClick(pane.find_bar.field, Qt.Key.Key_Return)
-    assert pane.scene.lit.selected == reading[1]
+    assert pane.scene.highlights.selected == reading[1]
     qtbot.keyClick(pane.find_bar.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
-    assert pane.scene.lit.selected == reading[0]
+    assert pane.scene.highlights.selected == reading[0]
 
 
 def test_a_text_is_found_by_where_it_leads(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, COUNTER)
     assert search(pane, qtbot, '"AB: 7"').startswith("“AB: 7” leads to state")
-    assert pane.scene.lit.selected == shown.dfa.run(b"AB: 7")
+    assert pane.scene.highlights.selected == shown.dfa.run(b"AB: 7")
 
 
 DATES = "(January|February|March|April|May|June) [0-9]{1,2}, (19|20)[0-9]{2} in [a-zé]+"
@@ -237,7 +237,7 @@ def visible(pane: AutomatonPane, state: int) -> bool:
 def test_a_text_is_found_where_it_does_not_begin_at_the_start(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, r"[0-9]{1,2} (May|April) [0-9]{4}")
     assert search(pane, qtbot, "April").endswith("1 of 1")
-    selected = pane.scene.lit.selected
+    selected = pane.scene.highlights.selected
     assert selected == shown.dfa.run(b"1 ")
     assert "reads “April”" in pane.find_bar.result_label.text()
     assert search(pane, qtbot, '"April 20"').endswith("1 of 1")
@@ -289,7 +289,7 @@ def test_what_is_found_elsewhere_is_selected_and_in_view_once_it_is_drawn(pane: 
     search(pane, qtbot, str(last))
     for request in waiting:
         shown._answer(request)
-    assert pane.scene.lit.selected == last
+    assert pane.scene.highlights.selected == last
     assert visible(pane, last)
 
 
@@ -320,7 +320,7 @@ def test_arrows_walk_from_state_to_state(pane: AutomatonPane, qtbot: QtBot) -> N
     walked = []
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Left):
         qtbot.keyClick(pane.view, key)
-        walked.append(pane.scene.lit.selected)
+        walked.append(pane.scene.highlights.selected)
     assert walked == [1, 2, 1, 0, 0]
     assert pane.footer.details.text().startswith("State 0")
     spoken = QAccessible.queryAccessibleInterface(pane.footer.details)
@@ -332,38 +332,38 @@ def test_arrows_walk_from_state_to_state(pane: AutomatonPane, qtbot: QtBot) -> N
 
 def test_the_way_that_was_taken_is_lit(pane: AutomatonPane) -> None:
     shown = Shown(pane, "(ab|cd)*e")
-    assert pane.scene.lit.path == set()
+    assert pane.scene.highlights.path == set()
     shown.write("ab")
-    first = pane.scene.lit.path
+    first = pane.scene.highlights.path
     assert len(first) == 2
-    assert not pane.scene.lights.path.path().isEmpty()
+    assert not pane.scene.highlight_layer.path.path().isEmpty()
     shown.write("abcde")
-    assert first < pane.scene.lit.path
+    assert first < pane.scene.highlights.path
     shown.write("")
-    assert pane.scene.lit.path == set()
+    assert pane.scene.highlights.path == set()
 
 
 def test_what_a_token_would_take_is_outlined_as_far_as_it_goes(pane: AutomatonPane) -> None:
     shown = Shown(pane, "(ab|cd)*e")
     pane.show_ahead(b"abe")
-    assert len(pane.scene.lit.ahead) == 3
-    assert pane.scene.lit.arrival == {shown.dfa.run(b"abe")}
+    assert len(pane.scene.highlights.candidate_path) == 3
+    assert pane.scene.highlights.candidate_states == {shown.dfa.run(b"abe")}
     pane.show_ahead(b"abx")
-    assert len(pane.scene.lit.ahead) == 2
-    assert pane.scene.lit.arrival == set()
+    assert len(pane.scene.highlights.candidate_path) == 2
+    assert pane.scene.highlights.candidate_states == set()
     pane.show_ahead(b"ab")
     shown.write("ab")  # a step: what was pointed at is gone
-    assert pane.scene.lit.ahead == set()
+    assert pane.scene.highlights.candidate_path == set()
     pane.show_ahead(b"ab")
     pane.show_ahead(None)
-    assert pane.scene.lit.ahead == set()
+    assert pane.scene.highlights.candidate_path == set()
 
 
 def test_on_the_map_a_token_goes_from_region_to_region(pane: AutomatonPane) -> None:
     Shown(pane, COUNTER)
     pane.show_ahead(b"A: 1")
-    assert pane.scene.lit.ahead == {(0, 1), (1, 2)}
-    assert pane.scene.lit.arrival == {2}
+    assert pane.scene.highlights.candidate_path == {(0, 1), (1, 2)}
+    assert pane.scene.highlights.candidate_states == {2}
 
 
 def test_a_layout_is_chosen_and_turned(pane: AutomatonPane) -> None:

@@ -79,7 +79,7 @@ def place_of(pane: AutomatonPane, state: int) -> QPoint:
 
 
 def drawn_states(pane: AutomatonPane) -> int:
-    picture = pane.view.scene().picture
+    picture = pane.view.scene().diagram
     return 0 if picture is None else len(picture.excerpt.states)
 
 
@@ -115,7 +115,7 @@ def test_the_last_drawing_stays_until_the_new_one_is_laid_out(pane: AutomatonPan
     assert drawn_states(pane) == 4
     pane.show_layout(lay_out(later[-1]))
     assert drawn_states(pane) == 9
-    assert pane.view.scene().lit.live == {8}
+    assert pane.view.scene().highlights.live == {8}
 
 
 def test_an_edit_that_changes_no_shape_asks_for_no_layout(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
@@ -144,7 +144,7 @@ def test_pointing_at_a_label_tells_the_spans_of_its_edge(
     label = lay_out(asked[0]).label_positions[0, 1]
     qtbot.mouseMove(pane.view.viewport(), pane.view.mapFromScene(QPointF(*label)))
     assert told == [(Span(0, 5),)]
-    assert pane.view.scene().lit.edges == {(0, 1)}
+    assert pane.view.scene().highlights.highlighted_edges == {(0, 1)}
     assert pane.view.tip_of_edge((0, 1)) == "A-Z"
 
 
@@ -152,9 +152,9 @@ def test_a_place_in_the_text_lights_its_states_and_edges(pane: AutomatonPane, as
     pane.show_dfa(RECORD, 1)
     scene = pane.view.scene()
     pane.highlight_offset(2)
-    assert (scene.lit.highlighted, scene.lit.edges) == ({0, 1}, {(0, 1), (1, 1)})
+    assert (scene.highlights.highlighted, scene.highlights.highlighted_edges) == ({0, 1}, {(0, 1), (1, 1)})
     pane.highlight_offset(-1)
-    assert (scene.lit.highlighted, scene.lit.edges) == (set(), set())
+    assert (scene.highlights.highlighted, scene.highlights.highlighted_edges) == (set(), set())
 
 
 def test_a_click_selects_in_graph_and_table(pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot) -> None:
@@ -163,7 +163,7 @@ def test_a_click_selects_in_graph_and_table(pane: AutomatonPane, asked: list[Lay
     assert pane.table.currentIndex().row() == 3
     assert pane.footer.details.text().startswith("State 3  ·  ◎ accepts")
     qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
-    assert pane.view.scene().lit.selected is None
+    assert pane.view.scene().highlights.selected is None
 
 
 def test_the_graph_reads_as_a_table(pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot) -> None:
@@ -174,7 +174,7 @@ def test_the_graph_reads_as_a_table(pane: AutomatonPane, asked: list[LayoutReque
         pane.table.selectRow(2)
     assert told.args == [(Span(7, 8),)]
     qtbot.mouseClick(pane.header.graph_button, Qt.MouseButton.LeftButton)
-    assert pane.view.scene().lit.selected == 2
+    assert pane.view.scene().highlights.selected == 2
 
 
 def test_a_drag_pans_and_is_no_click(pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot) -> None:
@@ -186,7 +186,7 @@ def test_a_drag_pans_and_is_no_click(pane: AutomatonPane, asked: list[LayoutRequ
         qtbot.mouseMove(port, start - QPoint(step, 0))
     qtbot.mouseRelease(port, Qt.MouseButton.LeftButton, pos=start - QPoint(90, 0))
     assert pane.view.horizontalScrollBar().value() != before
-    assert pane.view.scene().lit.selected is None
+    assert pane.view.scene().highlights.selected is None
     assert not pane.view.is_at_home
 
 
@@ -229,7 +229,7 @@ def test_keys_and_buttons_zoom(pane: AutomatonPane, asked: list[LayoutRequest], 
 def test_live_states_are_lit_and_told(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
     pane.show_dfa(RECORD, 1, None, SOURCE)
     pane.set_live([2, 99])
-    assert pane.view.scene().lit.live == {2}
+    assert pane.view.scene().highlights.live == {2}
     assert pane.footer.details.text().startswith("State 2  ·  ● here")
     assert pane.model.index(2, 1).data() == "● here"
     assert len(asked) == 1
@@ -244,7 +244,7 @@ def test_many_states_are_drawn_around_the_live_one(pane: AutomatonPane, asked: l
     assert len(asked) == 2  # what may come next is drawn already
     pane.set_live([52])
     assert len(asked) == 3
-    assert pane.view.scene().lit.live == {52}
+    assert pane.view.scene().highlights.live == {52}
 
 
 def test_all_are_drawn_on_demand(pane: AutomatonPane, asked: list[LayoutRequest], qtbot: QtBot) -> None:
@@ -282,7 +282,7 @@ def test_bytes_within_characters_are_folded_until_they_matter(
     edges = (DfaEdge(0, 1, ((0xC3, 0xC3),)), DfaEdge(0, 2, ((97, 97),)), DfaEdge(1, 2, ((0xA9, 0xA9),)))
     dfa = ByteDfa(0, states, edges)
     pane.show_dfa(dfa, 1, fold=fold(dfa))
-    assert pane.view.scene().picture.labels == {(0, 2): "a é"}
+    assert pane.view.scene().diagram.labels == {(0, 2): "a é"}
     assert pane.header.counts.text() == "2 states (3 over bytes) · 1 edge"
     assert pane.header.counts.shown_text == pane.header.counts.text()
     metrics = pane.header.counts.fontMetrics()
@@ -296,7 +296,7 @@ def test_bytes_within_characters_are_folded_until_they_matter(
     pane.set_live([2])
     assert drawn_states(pane) == 2
     qtbot.mouseClick(pane.header.bytes_button, Qt.MouseButton.LeftButton)
-    assert pane.view.scene().picture.labels == {(0, 1): "C3", (0, 2): "a", (1, 2): "A9"}
+    assert pane.view.scene().diagram.labels == {(0, 1): "C3", (0, 2): "a", (1, 2): "A9"}
 
 
 def test_a_stale_drawing_says_why(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:

@@ -21,8 +21,8 @@ TREE = """{
 
 def test_a_key_is_one_edge_that_is_lit_while_it_is_written(pane: AutomatonPane) -> None:
     shown = Shown(pane, TREE, "json_schema")
-    assert [title for title, _ in shown.scene.picture.groups] == ["root", "children", "number"]
-    assert {'{"size":', ',"children":'} <= set(shown.scene.picture.labels.values())
+    assert [title for title, _ in shown.scene.diagram.groups] == ["root", "children", "number"]
+    assert {'{"size":', ',"children":'} <= set(shown.scene.diagram.labels.values())
     assert shown.lit() == {"root 0"}
     shown.write('{"si')
     assert shown.lit() == set()
@@ -41,7 +41,7 @@ def test_the_bytes_of_a_key_can_be_drawn(pane: AutomatonPane, qtbot: QtBot) -> N
     shown.write('{"si')
     qtbot.mouseClick(pane.header.bytes_button, Qt.MouseButton.LeftButton)
     assert len(shown.lit()) == 1
-    assert '{"size":' not in shown.scene.picture.labels.values()
+    assert '{"size":' not in shown.scene.diagram.labels.values()
     qtbot.mouseClick(pane.header.bytes_button, Qt.MouseButton.LeftButton)
     assert shown.lit_labels() == {'{"size":'}
 
@@ -69,19 +69,19 @@ def test_what_is_pointed_at_has_its_place_in_the_schema(pane: AutomatonPane, qtb
     heard: list[tuple] = []
     pane.spans_hovered.connect(heard.append)
     qtbot.keyClick(pane.view, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)  # all of it in view
-    box = shown.scene.box(shown.charts.firsts[1])
+    box = shown.scene.box(shown.charts.first_states[1])
     place = pane.view.mapFromScene(box.center())
     qtbot.mouseMove(pane.view.viewport(), QPoint(1, 1))
     qtbot.mouseMove(pane.view.viewport(), place)
     assert [TREE[span.start : span.end] for span in heard[-1]] == ['{"type": "array", "items": {"$ref": "#"}}']
     pane.highlight_offset(TREE.index('{"$ref"'))
-    assert shown.charts.firsts[1] in shown.scene.lit.highlighted
+    assert shown.charts.first_states[1] in shown.scene.highlights.highlighted
 
 
 def test_a_called_rule_opens_by_a_double_click(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, TREE, "json_schema")
     qtbot.keyClick(pane.view, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
-    port, place = pane.view.viewport(), pane.view.mapFromScene(shown.scene.box(shown.charts.firsts[1]).center())
+    port, place = pane.view.viewport(), pane.view.mapFromScene(shown.scene.box(shown.charts.first_states[1]).center())
     qtbot.mouseClick(port, Qt.MouseButton.LeftButton, pos=place)
     qtbot.mouseDClick(port, Qt.MouseButton.LeftButton, pos=place)
     assert pane.level_bar.rule_box.currentText() == "children"

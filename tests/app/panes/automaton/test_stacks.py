@@ -67,7 +67,7 @@ def test_a_stack_that_is_picked_lights_its_rules_and_its_places(pane: AutomatonP
     assert pane.stacks.itemAt(place) is item
     qtbot.mouseClick(pane.stacks.viewport(), LEFT, pos=place)
     assert {TEXT[span.start : span.end].strip('"') for span in told[-1]} == {")", "+", "="}
-    names = {pane.navigation.automaton.name(state) for state in pane.scene.lit.highlighted}  # type: ignore[union-attr]
+    names = {pane.navigation.automaton.name(state) for state in pane.scene.highlights.highlighted}  # type: ignore[union-attr]
     assert names == {"term 3", "expr 1", "root 1"}
     wanted: list[Span] = []
     pane.span_wanted.connect(wanted.append)
@@ -84,20 +84,20 @@ def test_one_frame_of_a_stack_can_be_picked(pane: AutomatonPane, qtbot: QtBot) -
     item = pane.stacks.currentItem()
     assert item is not None
     assert item.parent() is pane.stacks.topLevelItem(0)
-    assert len(pane.scene.lit.highlighted) == 1
+    assert len(pane.scene.highlights.highlighted) == 1
 
 
 def test_where_the_rules_stand_comes_with_the_stacks(pane: AutomatonPane) -> None:
-    assert {pane.navigation.automaton.name(state) for state in pane.scene.lit.live} == {"expr 1", "term 3"}  # type: ignore[union-attr]
+    assert {pane.navigation.automaton.name(state) for state in pane.scene.highlights.live} == {"expr 1", "term 3"}  # type: ignore[union-attr]
     write(pane, b"(a)=")
     assert lines(pane) == [("at the end", "the end")]
 
 
 def test_a_late_answer_moves_no_light(pane: AutomatonPane) -> None:
     pane.set_live([0], None, b"(a)")
-    before = pane.scene.lit.live
+    before = pane.scene.highlights.live
     pane.show_stacks(StackAnswer(1, b"(", (), 0, RuleTracker(GRAMMAR.rule_automata()).places(b"(")))
-    assert pane.scene.lit.live == before
+    assert pane.scene.highlights.live == before
 
 
 def test_a_deep_stack_is_said_shortly_and_listed_whole(pane: AutomatonPane) -> None:

@@ -94,10 +94,10 @@ def test_the_tokens_of_the_live_state_are_drawn_by_where_they_lead(pane: Automat
     pane.set_live([1], None, b"a")
     qtbot.mouseClick(pane.level_bar.tokens_button, LEFT)
     assert asked.tokens[-1] == TokensRequest(4, None, grouped=True)
-    assert pane.scene.picture is not None
-    assert len(pane.scene.picture.excerpt.states) == len(DFA.states)  # until the answer is there
+    assert pane.scene.diagram is not None
+    assert len(pane.scene.diagram.excerpt.states) == len(DFA.states)  # until the answer is there
     asked.answer(counts=COUNTS, total=11, groups=GROUPS)
-    picture = pane.scene.picture
+    picture = pane.scene.diagram
     assert picture is not None
     assert picture.names == {0: "1", 1: "3"}  # z and xz lead to one state of the automaton
     assert picture.labels == {(0, 1): "z  xz  yz\n3 tokens · 62.5%", (0, 0): "ab  a  b  …\n8 tokens · 25.0%"}
@@ -109,8 +109,8 @@ def test_the_tokens_of_the_live_state_are_drawn_by_where_they_lead(pane: Automat
     assert rows == [["3", "3", "62.50%", "z  xz  yz"], ["1", "8", "25.00%", "ab  a  b  …"]]
     qtbot.mouseClick(pane.header.graph_button, LEFT)
     qtbot.keyClick(pane.view, Qt.Key.Key_Backspace)
-    assert pane.scene.picture is not None
-    assert len(pane.scene.picture.excerpt.states) == len(DFA.states)
+    assert pane.scene.diagram is not None
+    assert len(pane.scene.diagram.excerpt.states) == len(DFA.states)
 
 
 def test_another_states_tokens_are_asked_for_by_a_text_that_leads_there(pane: AutomatonPane, qtbot: QtBot) -> None:
@@ -122,8 +122,8 @@ def test_another_states_tokens_are_asked_for_by_a_text_that_leads_there(pane: Au
     assert asked.tokens[-1] == TokensRequest(4, b"ax", grouped=True)
     asked.answer(counts=COUNTS, total=1, groups=(TokensTo(b"z", ("z",), 1, None),))
     assert pane.level_bar.note.text() == "Tokens of state 2: 1 allowed"
-    assert pane.scene.picture is not None
-    assert pane.scene.picture.labels == {(0, 1): "z\n1 token"}
+    assert pane.scene.diagram is not None
+    assert pane.scene.diagram.labels == {(0, 1): "z\n1 token"}
 
 
 def test_a_double_click_on_a_state_opens_its_tokens(pane: AutomatonPane, qtbot: QtBot) -> None:
@@ -141,8 +141,8 @@ def test_the_tokens_follow_the_match(pane: AutomatonPane, qtbot: QtBot) -> None:
     pane.set_live([1], None, b"a")
     assert asked.tokens[-1].grouped
     asked.answer(counts=COUNTS, total=11, groups=GROUPS)
-    assert pane.scene.picture is not None
-    assert pane.scene.picture.names[0] == "1"
+    assert pane.scene.diagram is not None
+    assert pane.scene.diagram.names[0] == "1"
 
 
 def test_an_answer_to_what_nobody_asks_any_more_is_dropped(pane: AutomatonPane, qtbot: QtBot) -> None:
@@ -163,8 +163,8 @@ def test_where_the_rules_are_drawn_only_the_live_tokens_have_a_place(pane: Autom
     pane.navigation.show_tokens_of(1)
     assert asked.tokens[-1] == TokensRequest(5, None, grouped=True)
     asked.answer(counts=COUNTS, total=2, groups=(TokensTo(b"(", ("(",), 1, 0.5), TokensTo(b"x", ("x",), 1, 0.5)))
-    assert pane.scene.picture is not None
-    assert pane.scene.picture.names == {0: "here", 1: "after (", 2: "after x"}
+    assert pane.scene.diagram is not None
+    assert pane.scene.diagram.names == {0: "here", 1: "after (", 2: "after x"}
 
 
 def test_the_table_is_a_model_as_qt_wants_it(pane: AutomatonPane, qtmodeltester: ModelTester, qtbot: QtBot) -> None:
