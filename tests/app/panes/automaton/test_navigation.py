@@ -424,7 +424,7 @@ def test_states_stay_where_they_are_over_an_edit(pane: AutomatonPane) -> None:
     shown.show("x" * 50, 3)  # where it no longer fits, it is shown anew
     box = pane.scene.box(0)
     assert box is not None
-    assert pane.view.seen.contains(box)
+    assert pane.view.visible_rect.contains(box)
 
 
 # --- another grammar -----------------------------------------------------------------------------------------------
