@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -11,12 +12,14 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
 
 from app.actions import Actions
 from app.graph.draw.image_files import save
+from app.graph.layout.types import METHODS
 from app.panes.automaton import AutomatonPane
 from app.panes.automaton.levels import Level
 from app.session import Notification, Session
 
 _MENU = "automaton"
 _FILTER = "Picture that scales (*.svg);;Picture of pixels (*.png);;Graphviz (*.dot)"
+_LAYOUTS: Final = {"automaton.layout": "", **{f"automaton.layout_{method}": method for method in METHODS}}
 _WHY_NOT: Final = {
     "all": "Every state is drawn, or there are more than can be",
     "bytes": "Nothing is folded here: each byte is drawn",
@@ -46,10 +49,7 @@ class AutomatonCommands(QObject):
                 "automaton.fit": pane.view.fit,
                 "automaton.zoom_in": pane.view.zoom_in,
                 "automaton.zoom_out": pane.view.zoom_out,
-                "automaton.layout": lambda: navigation.choose_layout(""),
-                "automaton.layout_dot": lambda: navigation.choose_layout("dot"),
-                "automaton.layout_sugiyama": lambda: navigation.choose_layout("sugiyama"),
-                "automaton.layout_layered": lambda: navigation.choose_layout("layered"),
+                **{name: partial(navigation.choose_layout, method) for name, method in _LAYOUTS.items()},
                 "automaton.turn": navigation.turn,
                 "automaton.save": self.save_picture,
                 "automaton.copy_dot": pane.copy_dot,
@@ -68,6 +68,8 @@ class AutomatonCommands(QObject):
             action.triggered.connect(lambda on, action=action, button=button: self._press(action, button, is_on=on))
             button.toggled.connect(action.setChecked)
         self._commands = commands
+        pane.layout_chosen.connect(self._check_layout)
+        self._check_layout("", is_downwards=False)
         header.offers_changed.connect(self._enable)
         self._enable()
         menu = QMenu(window)
@@ -77,6 +79,12 @@ class AutomatonCommands(QObject):
                     menu.addSeparator()
                 menu.addAction(action)
         header.set_menu(menu)
+
+    def _check_layout(self, method: str, is_downwards: bool) -> None:
+        """Check the command of the layout in use."""
+        for name, own in _LAYOUTS.items():
+            self._commands[name].setChecked(own == method)
+        self._commands["automaton.turn"].setChecked(is_downwards)
 
     def _enable(self) -> None:
         """Enable the commands whose header buttons are enabled, and explain the disabled ones in their tips."""

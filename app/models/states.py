@@ -17,8 +17,8 @@ from app.theme.labels import plain_text
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.source import SourceText, Span
 
-_COLUMNS = ("State", "Here", "Accepts", "Leads to", "Reads", "Marks")
-STATE, HERE, ACCEPTS, LEADS_TO, READS, MARKS = range(len(_COLUMNS))
+_TITLES = ("State", "Here", "Accepts", "Leads to", "Reads", "Marks")
+STATE, HERE, ACCEPTS, LEADS_TO, READS, MARKS = range(len(_TITLES))
 _EDGES_SHOWN = 40
 _MOST_SINGLE_ROWS = 8
 _HELP = (
@@ -43,6 +43,7 @@ class StatesModel(QAbstractTableModel):
         self._edges: list[list[DfaEdge]] | None = None  # by state, once a row is shown
         self._label: Callable[[DfaEdge], str] = lambda _: ""
         self._name: Callable[[int], str] = str
+        self._noun = "state"
         self._source: SourceText | None = None
         self._live: frozenset[int] = frozenset()
         self._breakpoints: Mapping[int, bool] = {}
@@ -55,6 +56,7 @@ class StatesModel(QAbstractTableModel):
         label: Callable[[DfaEdge], str],
         source: SourceText | None,
         name: Callable[[int], str] = str,
+        noun: str = "state",
     ) -> None:
         """Show another automaton, or none.
 
@@ -63,13 +65,24 @@ class StatesModel(QAbstractTableModel):
             label: returns the label of an edge.
             source: the grammar's text; None if unknown.
             name: returns the name of a state.
+            noun: what one of its states represents: a state, a rule, a region or a target of tokens.
         """
         self.beginResetModel()
         self._dfa, self._label, self._source, self._live = dfa, label, source, frozenset()
-        self._name = name
+        self._name, self._noun = name, noun
         self._edges = None
         self._breakpoints, self._covered, self._tokens = {}, None, {}
         self.endResetModel()
+
+    @property
+    def columns_in_use(self) -> frozenset[int]:
+        """Return the columns that say something: rules accept nothing and read their name, most states have no mark."""
+        columns = {STATE, HERE, LEADS_TO}
+        if self._noun != "rule":
+            columns |= {ACCEPTS, READS}
+        if self._breakpoints or self._covered is not None:
+            columns.add(MARKS)
+        return frozenset(columns)
 
     def set_live(self, states: Collection[int]) -> None:
         """Mark the live states."""
@@ -108,16 +121,21 @@ class StatesModel(QAbstractTableModel):
 
     def columnCount(self, parent: Index = _ROOT) -> int:
         """Return the number of columns."""
-        return 0 if parent.isValid() else len(_COLUMNS)
+        return 0 if parent.isValid() else len(_TITLES)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return column titles and their tips."""
-        if orientation == Qt.Orientation.Horizontal and 0 <= section < len(_COLUMNS):
+        if orientation == Qt.Orientation.Horizontal and 0 <= section < len(_TITLES):
             if role == Qt.ItemDataRole.DisplayRole:
-                return _COLUMNS[section]
+                return self._title(section)
             if role == Qt.ItemDataRole.ToolTipRole:
                 return _HELP[section]
         return None
+
+    def _title(self, column: int) -> str:
+        if column == STATE and self._noun in ("rule", "region"):
+            return self._noun.capitalize()
+        return "Calls" if column == LEADS_TO and self._noun == "rule" else _TITLES[column]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return the texts of a cell."""
@@ -168,6 +186,8 @@ class StatesModel(QAbstractTableModel):
         return " ,  ".join(parts)
 
     def _edge_text(self, edge: DfaEdge) -> str:
+        if self._noun == "rule":
+            return self._name(edge.target)
         label = " ".join(map(written, self._label(edge).split("\n")))
         tokens = self._tokens.get((edge.source, edge.target), "")
         return f"{label} → {self._name(edge.target)}".strip() + (f" ({tokens})" if tokens else "")

@@ -49,6 +49,7 @@ def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
     """
     started = time.perf_counter()
     method, placement = "none", Placement({}, {}, {})
+    methods: list[str] = []
     if request.groups:
         parts = [
             replace(part_of(request, group), method=request.method, downwards=request.downwards)
@@ -58,7 +59,7 @@ def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
         placed = [_laid_out(part, name) for part, name in zip(parts, methods, strict=True)]
         method, placement = "boxes", place_in_boxes(request, parts, placed)
     elif request.nodes:
-        (method,) = methods_for([request], plainly=plainly)
+        (method,) = methods = methods_for([request], plainly=plainly)
         placement = _laid_out(request, method)
     return LayoutAnswer(
         revision=request.revision,
@@ -69,6 +70,7 @@ def lay_out(request: LayoutRequest, *, plainly: bool = False) -> LayoutAnswer:
         elapsed_ms=(time.perf_counter() - started) * 1000,
         boxes=placement.boxes,
         marks=placement.marks,
+        is_simpler=any(used != request.method for used in methods) if request.method else False,
     )
 
 

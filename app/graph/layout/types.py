@@ -101,6 +101,7 @@ class LayoutAnswer:
         elapsed_ms: the duration of the layout.
         boxes: left, top, width and height of each group.
         marks: the centre of a mark for each label without a free position.
+        is_simpler: whether a part is too large for the method that the user chose, and a simpler one was used.
     """
 
     revision: int
@@ -111,6 +112,7 @@ class LayoutAnswer:
     elapsed_ms: float
     boxes: tuple[Rect, ...] = ()
     marks: dict[EdgeKey, Point] = field(default_factory=dict)
+    is_simpler: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,11 @@ class Automaton:
         self.has_precise_spans = tells_reads
         self._label_of_edge: LabelOfEdge = label_of_edge or (lambda edge: label_of_bytes(edge.ranges, _FULL_LABEL))
 
+    @property
+    def shown_noun(self) -> str:
+        """Return the word for one of its nodes in texts: the targets of tokens are states."""
+        return "state" if self.noun == "target" else self.noun
+
     def label(self, edge: DfaEdge) -> str:
         """Return the label of an edge: bytes, then calls and tokens, on one line each."""
         return self._edge_label(edge, self._label_of_edge)
@@ -241,7 +246,7 @@ class Drawing:
         if dfa.boundary:
             return (f"{drawn:,} states, a part",)
         total, edges = self.automaton.size(is_folded=self.is_folded)
-        noun, sizes = self.automaton.noun, self.automaton.chart.sizes
+        noun, sizes = self.automaton.shown_noun, self.automaton.chart.sizes
         states = _plural(total, noun) if drawn == total else f"{drawn:,} of {total:,} {noun}s"
         if sizes:
             in_full = f"{states} of {sum(sizes):,} states"
@@ -253,7 +258,7 @@ class Drawing:
     def details(self, state: int, *, is_live: bool) -> str:
         """Return one line about a state."""
         automaton = self.automaton
-        parts = [f"{automaton.noun.capitalize()} {automaton.name(state)}"]
+        parts = [f"{automaton.shown_noun.capitalize()} {automaton.name(state)}"]
         if is_live:
             parts.append("● here")
         if automaton.dfa.states[state].accepting:

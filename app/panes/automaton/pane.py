@@ -65,6 +65,7 @@ _LEGEND = (
     "Halo: the match stands here.  Band: the way it took.  Dashed band: what a token would take.\n"
     "Double line: may end.  Pile of cards: many states.  Dashed line: calls a rule.  +3: click for more."
 )
+_SIMPLER = "The chosen layout takes too long for this drawing. A simpler one is shown."
 _MAP_FROM = 40  # states; a drawing of more has a minimap beside it
 _PANEL_HEIGHT = 116
 _SAVED, _SPLIT = "automaton", "automaton split"
@@ -84,6 +85,7 @@ class AutomatonPane(QWidget):
         spans_hovered: the source spans of the hovered element; empty for none.
         span_wanted: a source span to go to.
         view_changed(ViewState): the user changed the view; the part of it that survives an edit.
+        layout_chosen(method, downwards): the layout of the current view; an empty method is the automatic one.
     """
 
     layout_wanted = Signal(object)
@@ -91,6 +93,7 @@ class AutomatonPane(QWidget):
     spans_hovered = Signal(tuple)
     span_wanted = Signal(object)
     view_changed = Signal(ViewState)
+    layout_chosen = Signal(str, bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -126,7 +129,6 @@ class AutomatonPane(QWidget):
         self._is_another = False  # whether the next automaton belongs to another grammar
         self._is_fresh = False  # whether the next drawing belongs to another grammar
         self._connect()
-        self._show_panels()
         self._show_page()
 
     def _lay_out(self) -> None:
@@ -261,6 +263,7 @@ class AutomatonPane(QWidget):
         is_still_visible = seen is not None and seen.contains(self.scene.drawn_rect()) and self.view.is_readable
         self.scene.set_selected(navigation.selected)
         self._offer_map(offered=len(wanted.diagram.excerpt.states) > _MAP_FROM)
+        self._update_size_banner()
         self._highlight()
         self._update_marks()
         self._show_page()
@@ -449,7 +452,7 @@ class AutomatonPane(QWidget):
         self._update_level_bar()
         automaton = self.navigation.automaton
         if is_changed and automaton is not None:
-            self.model.show_dfa(automaton.dfa, automaton.label, automaton.source, automaton.name)
+            self.model.show_dfa(automaton.dfa, automaton.label, automaton.source, automaton.name, automaton.noun)
             self._update_marks()
         return is_changed
 
@@ -459,12 +462,19 @@ class AutomatonPane(QWidget):
         self.model.set_live(self.navigation.live)
 
     def _update_level_bar(self) -> None:
-        """Update the level bar; the reason for a partial automaton is hidden if the map is shown."""
+        """Update the level bar."""
         levels, view, history = self.navigation.levels, self.navigation.view, self.navigation.history
         self.level_bar.show_levels(levels, view, back=history.can_go_back, forward=history.can_go_forward)
-        has_map = levels is not None and levels.level(view) is not Level.PART
-        self.size_banner.set_text("" if has_map else self._too_large)
+        self._update_size_banner()
         self._update_note()
+
+    def _update_size_banner(self) -> None:
+        """Show why less is drawn, or more simply, than the user may expect."""
+        levels = self.navigation.levels
+        has_map = levels is not None and levels.level(self.navigation.view) is not Level.PART
+        is_simpler = self._answer is not None and self._answer.is_simpler and bool(self.navigation.view.method)
+        texts = ["" if has_map else self._too_large, _SIMPLER if is_simpler else ""]
+        self.size_banner.set_text(" ".join(filter(None, texts)))
 
     def _update_note(self) -> None:
         """Show the current part, or what the drawing omits: there are no live states if it omits the text."""
@@ -482,6 +492,7 @@ class AutomatonPane(QWidget):
         for button, is_on in ((self.header.bytes_button, view.draws_bytes), (self.header.merge_button, view.merges)):
             with QSignalBlocker(button):
                 button.setChecked(is_on)
+        self.layout_chosen.emit(view.method, view.downwards)
 
     def _anchor(self) -> int | None:
         return self.navigation.anchor(self.scene.placed.boxes)
@@ -579,6 +590,8 @@ class AutomatonPane(QWidget):
     def _update_marks(self) -> None:
         navigation = self.navigation
         self.marks.show(navigation.levels, navigation.view, navigation.automaton, navigation.drawn)
+        for column in range(self.model.columnCount()):
+            self.table.setColumnHidden(column, column not in self.model.columns_in_use)
 
     # --- pages and panels --------------------------------------------------------------------------------------------
 
@@ -596,6 +609,7 @@ class AutomatonPane(QWidget):
         elif self.header.shows_table:
             page = self.tokens_table if shows_tokens else self.table
         self._pages.setCurrentWidget(page)
+        self._show_panels()
         self.footer.show_zoom_buttons(page is self.view)
         self.selection.show_details()
 
@@ -611,7 +625,9 @@ class AutomatonPane(QWidget):
             self.footer.map_button.setChecked(offered)
 
     def _show_panels(self) -> None:
-        has_stacks, has_map = self.footer.stacks_button.isChecked(), self.footer.map_button.isChecked()
+        """Show the stacks, and beside a drawing its map; the legend takes the place of the stacks."""
+        has_stacks = self.footer.stacks_button.isChecked()
+        has_map = self.footer.map_button.isChecked() and self._pages.currentWidget() is self.view
         self.stacks.setVisible(has_stacks)
         self._legend.setVisible(not has_stacks)
         self.minimap.setVisible(has_map)

@@ -270,3 +270,12 @@ def test_many_small_parts_are_laid_out_by_a_method_that_takes_a_second_for_all_o
     assert methods.methods_for(parts(30), plainly=False) == ["dot"] * 30
     assert methods.methods_for(parts(80), plainly=False) == ["sugiyama"] * 80
     assert methods.methods_for(parts(400), plainly=False) == ["layered"] * 400
+
+
+def test_an_answer_says_that_the_chosen_method_was_not_used() -> None:
+    chain = request_of([(node, node + 1) for node in range(9)], count=10)
+    large = request_of([(node, node + 1) for node in range(methods.DOT_IF_ASKED)], count=methods.DOT_IF_ASKED + 1)
+    assert not lay_out(large).is_simpler  # nobody chose
+    assert not lay_out(replace(chain, method="dot")).is_simpler
+    assert lay_out(replace(large, method="dot")).is_simpler
+    assert lay_out(replace(chain, method="dot"), plainly=True).is_simpler

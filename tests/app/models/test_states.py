@@ -95,6 +95,20 @@ def test_titles_say_what_they_mean() -> None:
         assert model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
 
 
+def test_rules_have_titles_of_their_own_and_no_column_without_a_meaning() -> None:
+    model = model_of()
+    assert model.columns_in_use == {STATE, HERE, ACCEPTS, LEADS_TO, READS}
+    model.set_breakpoints({1: True})
+    assert MARKS in model.columns_in_use
+    names = ("root", "expr", "term")
+    calls = ByteDfa(0, tuple(DfaState(i, False) for i in range(3)), (DfaEdge(0, 1, ()), DfaEdge(0, 2, ())))
+    model.show_dfa(calls, lambda _edge: "", None, names.__getitem__, "rule")
+    assert model.columns_in_use == {STATE, HERE, LEADS_TO}
+    titles = [model.headerData(column, Qt.Orientation.Horizontal) for column in (STATE, LEADS_TO)]
+    assert titles == ["Rule", "Calls"]
+    assert model.index(0, LEADS_TO).data() == "expr ,  term"
+
+
 @pytest.mark.usefixtures("qapp")
 def test_the_model_keeps_qts_rules(qtmodeltester: ModelTester) -> None:
     qtmodeltester.check(StatesModel())

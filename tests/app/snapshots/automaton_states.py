@@ -43,14 +43,14 @@ def rules(text: str, output: bytes, *, live: bool = False, stacks: bool = False,
     places = RuleTracker(automata).places(output)
     made.set_live([0], places, output)
     open_, more = stack_report(grammar, output)
-    made.show_standing(StackAnswer(1, output, open_, more, places))
+    made.show_stacks(StackAnswer(1, output, open_, more, places))
     if live:
-        made.levels.live_button.click()
+        made.level_bar.live_button.click()
     if stacks:
         made.footer.stacks_button.click()
     if rule:
-        made.levels.rule_box.setCurrentText(rule)
-        made.levels.rule_wanted.emit(rule)
+        made.level_bar.rule_box.setCurrentText(rule)
+        made.level_bar.rule_wanted.emit(rule)
     QTest.qWait(POLL_MS)
     return made
 
@@ -91,7 +91,7 @@ def tokens(*, as_table: bool = False) -> QWidget:
         TokensTo(b"z", ("z",), 1, 0.125),
         TokensTo(b"x", ("x", "y", "bx"), 3, 0.5),
     )
-    made.levels.tokens_button.click()
+    made.level_bar.tokens_button.click()
     made.show_tokens(TokensAnswer(TokensRequest(4, None, grouped=True), total=12, groups=groups))
     if as_table:
         made.header.table_button.click()

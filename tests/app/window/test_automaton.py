@@ -7,6 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 
 from app.document import DocumentFile, GrammarPart, ModelPart
+from app.panes.automaton.view_state import ViewState
 from app.workers.decode_messages import Take
 
 COUNTER = r"[A-Z]+: [0-9]{0,200}\n"
@@ -131,3 +132,22 @@ def test_what_cannot_be_drawn_otherwise_is_not_offered_and_says_why(desk):
     desk.qtbot.mouseClick(desk.panes.automaton.level_bar.live_button, Qt.MouseButton.LeftButton)
     desk.wait(merge.isEnabled)
     assert merge.toolTip().startswith("Draw each forced run")
+
+
+def test_the_menu_marks_the_layout_in_use(desk):
+    desk.open(COUNTER)
+    commands = desk.window.commands
+
+    def checked():
+        layouts = ("layout", "layout_dot", "layout_sugiyama", "layout_layered", "turn")
+        return {name for name in layouts if commands[f"automaton.{name}"].isChecked()}
+
+    desk.wait(lambda: desk.panes.automaton.scene.diagram is not None)
+    assert checked() == {"layout"}
+    for _ in range(2):  # choosing the same one again changes nothing
+        commands["automaton.layout_layered"].trigger()
+        assert checked() == {"layout_layered"}
+    commands["automaton.turn"].trigger()
+    assert checked() == {"layout_layered", "turn"}
+    desk.panes.automaton.begin(ViewState())
+    assert checked() == {"layout"}

@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 from shown_rules import Shown
 
 from app.graph.layout.methods import lay_out
+from app.models.states import ACCEPTS, LEADS_TO, MARKS, READS
 from app.panes.automaton import AutomatonPane
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.compile import compile_grammar
@@ -109,6 +110,21 @@ def test_the_rules_read_as_a_table(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown.write("a=")
     pane.navigation.show_rule("term")
     assert pane.model.rowCount() == 4
+
+
+def test_a_table_of_rules_has_room_for_the_calls_and_no_map_of_the_drawing(pane: AutomatonPane, qtbot: QtBot) -> None:
+    Shown(pane, LARGE)
+    qtbot.mouseClick(pane.footer.map_button, Qt.MouseButton.LeftButton)
+    assert pane.minimap.isVisible()
+    qtbot.mouseClick(pane.header.table_button, Qt.MouseButton.LeftButton)
+    assert not pane.minimap.isVisible()
+    hidden = {column for column in range(pane.model.columnCount()) if pane.table.isColumnHidden(column)}
+    assert hidden == {ACCEPTS, READS, MARKS}
+    assert pane.table.columnWidth(LEADS_TO) > pane.table.width() / 2
+    qtbot.mouseClick(pane.header.graph_button, Qt.MouseButton.LeftButton)
+    assert pane.minimap.isVisible()
+    pane.navigation.show_rule("term")
+    assert not pane.table.isColumnHidden(ACCEPTS)
 
 
 def test_an_open_rule_stays_open_over_an_edit_while_it_is_there(pane: AutomatonPane) -> None:

@@ -17,6 +17,7 @@ from app.graph.layout.types import LayoutRequest
 from app.graph.match.folding import fold
 from app.panes.automaton import AutomatonPane
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
+from engine.compile import compile_grammar
 from engine.source import SourceText, Span
 
 SOURCE = SourceText("[A-Z]+: [a-z]+")
@@ -333,3 +334,16 @@ def test_clearing_takes_everything_back(pane: AutomatonPane, asked: list[LayoutR
     assert pane.model.rowCount() == 0
     pane.show_dfa(RECORD, 2)
     assert pane.view.isVisible()
+
+
+def test_a_layout_that_is_too_slow_for_the_drawing_is_replaced_with_a_word(pane: AutomatonPane) -> None:
+    pane.layout_wanted.connect(lambda request: pane.show_layout(lay_out(request)))
+    pane.show_dfa(compile_grammar("regex", "(a|b){3}c").materialise(), 1)
+    pane.navigation.choose_layout("dot")
+    assert pane.size_banner.isHidden()
+    pane.layout_wanted.disconnect()
+    pane.layout_wanted.connect(lambda request: pane.show_layout(lay_out(request, plainly=True)))
+    pane.navigation.choose_layout("sugiyama")
+    assert "simpler" in pane.size_banner.text()
+    pane.navigation.choose_layout("")
+    assert pane.size_banner.isHidden()
