@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Protocol
 from PySide6.QtCore import Qt
 
 from app.display_text import percent_column
+from app.models.rows import Index, RowsModel
 from app.theme.labels import plain_text
 
 LEADS_TO, TOKENS, MASS, EXAMPLES = range(4)

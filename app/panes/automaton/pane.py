@@ -305,10 +305,10 @@ class AutomatonPane(QWidget):
 
     def show_stacks(self, answer: StackAnswer) -> None:
         """Show the stacks of the match, and its rule positions, as far as they are known."""
-        self.stacks.show_standing(answer, self._source)
-        self.count_stacks()
-        if answer.rule_positions is not None and answer.output == self._output:
-            self.set_live(self._states, answer.rule_positions, self._output)
+        self.stacks.show_answer(answer, self._source)
+        self.footer.count_stacks(self.stacks.count)
+        if answer.rule_positions is not None and answer.output == self.navigation.output:
+            self.set_live(self.navigation.states, answer.rule_positions, answer.output)
 
     def show_tokens(self, answer: TokensAnswer) -> None:
         """Use the allowed tokens: as badges, or as the drawing of one state."""
