@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from engine.decoding.forced.compact_json import compactly_forced
 from engine.decoding.forced.encodings import MOST_CALLS, Ask, most_probable
-from engine.decoding.forced.forced import compactly_forced
 from engine.decoding.forced.lattice import Lattice
 from engine.decoding.forced.tokenizer_encoding import continued, settled, whole_characters
 from engine.decoding.forced.values import FastForwardRun, Path
@@ -51,7 +51,7 @@ def fast_forward_tokens(
         most_taken_back: how many of `taken` may be replaced.
         most_calls: the limit for model calls, for `PROBABLE`.
         json_read: what a JSON Schema has read of its text: its compact form is taken where only white space and escapes
-            are open; see `forced`. None for a text that is not JSON.
+            are open; see `compact_json`. None for a text that is not JSON.
 
     Raises:
         ValueError: `PROBABLE` without `ask`.

@@ -10,8 +10,8 @@ from random_model import RandomModel
 
 from engine.compile import CompileOptions, compile_grammar
 from engine.decoding import Finish, PipelineSettings, SamplerSettings, Strategy, ZoneSettings
+from engine.decoding.forced.compact_json import compactly_forced
 from engine.decoding.forced.fast_forward import FastForward
-from engine.decoding.forced.forced import compactly_forced
 from engine.decoding.generate import generate
 from engine.decoding.session import DecodeSession
 from engine.export import NumberSpelling, to_gbnf
