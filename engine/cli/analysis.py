@@ -14,6 +14,7 @@ from engine.automata.completion import Completion
 from engine.cli.output import CommandError, IllegalTextError, location_of
 from engine.compile import CompiledGrammar
 from engine.diagnosis import byte_prose, distance_prose, explain_stacks, location_text
+from engine.masking.bitmask import unpack_mask
 from engine.matching import Matcher
 from engine.matching.explanation import Explanation, StackVerdict
 from engine.source import CancelToken, SourceText, Span
@@ -119,8 +120,7 @@ class Analysis:
     def mask(self, *, as_json: bool) -> dict[str, object] | list[str]:
         """List the allowed tokens."""
         assert self._vocabulary is not None
-        words = self._matcher.bitmask().astype("<i4", copy=False).view(np.uint8)
-        ids = np.flatnonzero(np.unpackbits(words, bitorder="little", count=self._vocabulary.size)).tolist()
+        ids = np.flatnonzero(unpack_mask(self._matcher.bitmask(), self._vocabulary.size)).tolist()
         if as_json:
             return {"legal": True, "allowed": len(ids), "of": self._vocabulary.size, "ids": ids}
         lines = [f"{len(ids):,} of {self._vocabulary.size:,} allowed"]

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.grammar import TokenSet
+from engine.masking.bitmask import mask_of
 from engine.vocabulary import Vocabulary
 from engine.vocabulary.errors import VocabularyError
 
@@ -56,6 +57,4 @@ class TokenSets:
 
     def words(self, tokens: TokenSet) -> npt.NDArray[np.uint32]:
         """Return the mask of a set, uint32[words]."""
-        bits = np.zeros(-(-self._size // 32) * 32, np.bool_)
-        bits[list(self._ids[tokens])] = True
-        return np.packbits(bits, bitorder="little").view(np.uint32)
+        return mask_of(self._ids[tokens], self._size)

@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.automata.byte_automaton import DEAD, MISS, ByteAutomaton, Loop
+from engine.masking.bitmask import mask_of, pack_mask
 from engine.masking.jit import Kernels
 from engine.masking.kernels import GROUP_START, TRIE_NODES, TRIE_TOKENS, address_of
 from engine.vocabulary import Trie
@@ -130,15 +131,13 @@ class Lengths:
         """
         largest = int(self.of_token.max(initial=0)) if maximum is None else maximum
         kept = (self.of_exit >= minimum) & (self.of_exit <= largest)
-        return loop_slice.part(self._up_to(largest, len(loop_slice.mask)), kept)
+        return loop_slice.part(self._up_to(largest), kept)
 
-    def _up_to(self, largest: int, words: int) -> npt.NDArray[np.uint32]:
+    def _up_to(self, largest: int) -> npt.NDArray[np.uint32]:
         """Return the mask of tokens of at most `largest` characters; there are as many masks as lengths of tokens."""
         mask = self._masks.get(largest)
         if mask is None:
-            bits = np.zeros(32 * words, np.bool_)
-            bits[: len(self.of_token)] = (self.of_token > _OUTSIDE) & (self.of_token <= largest)
-            mask = self._masks[largest] = np.packbits(bits, bitorder="little").view(np.uint32)
+            mask = self._masks[largest] = pack_mask((self.of_token > _OUTSIDE) & (self.of_token <= largest))
         return mask
 
 
@@ -166,9 +165,7 @@ class LongTokens:
 def long_tokens(trie: Trie, length: int) -> LongTokens:
     """Return the tokens of a vocabulary with more than `length` bytes."""
     part = trie.below(np.flatnonzero(trie.depth == length + 1).astype(np.int32))
-    bits = np.zeros(32 * trie.words, np.bool_)
-    bits[part.token_ids] = True
-    return LongTokens(part, all_tokens(part), np.packbits(bits, bitorder="little").view(np.uint32))
+    return LongTokens(part, all_tokens(part), mask_of(part.token_ids, trie.size))
 
 
 def all_tokens(trie: Trie, first: tuple[int, ...] = tuple(range(256))) -> TokenSlice:
@@ -316,14 +313,14 @@ def token_slices_of(trie: Trie) -> TokenSlices:
 
 
 def _without_bytes(loop_slice: TokenSlice, odd: tuple[int, ...], trie: Trie) -> TokenSlice:
-    bits = np.zeros(32 * trie.words, np.bool_)
+    removed = np.zeros(trie.size, np.bool_)
     kept = np.ones(len(loop_slice.roots), np.bool_)
     for top in trie.top[list(odd)].tolist():
         if top >= 0:
             end = trie.skip[top]
-            bits[trie.token_ids[trie.token_start[top] : trie.token_start[end]]] = True
+            removed[trie.ids_below(top)] = True
             kept &= (loop_slice.roots < top) | (loop_slice.roots >= end)
-    return loop_slice.part(loop_slice.mask & ~np.packbits(bits, bitorder="little").view(np.uint32), kept)
+    return loop_slice.part(loop_slice.mask & ~pack_mask(removed), kept)
 
 
 def _loop_slice(kernels: Kernels, trie: Trie, loop: LoopTable, root: int) -> TokenSlice:

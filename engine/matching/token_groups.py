@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from engine.masking.bitmask import unpack_mask
 from engine.matching.matcher import Matcher
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary
@@ -63,7 +64,7 @@ def by_first_byte(matcher: Matcher, p: Probabilities = None) -> ByFirstByte:
         matcher: the matcher, at the current step.
         p: float[W], W >= V, the model's probabilities before masking.
     """
-    allowed = _allowed(matcher)
+    allowed = np.flatnonzero(unpack_mask(matcher.bitmask(), matcher.vocabulary.size))
     first = _first_bytes(matcher.vocabulary)[allowed]
     has_bytes = first >= 0
     counts = np.bincount(first[has_bytes], minlength=256)
@@ -132,15 +133,6 @@ def _group(matcher: Matcher, ids: npt.NDArray[np.integer], p: Probabilities) -> 
         return TokenGroup(len(ids), None, tuple(shown.tolist()))
     shown = ids[np.lexsort((ids, -p[ids]))][:EXAMPLES]
     return TokenGroup(len(ids), float(p[ids].sum()), tuple(shown.tolist()))
-
-
-def _allowed(matcher: Matcher) -> npt.NDArray[np.int64]:
-    bits = np.unpackbits(
-        matcher.bitmask().astype("<i4", copy=False).view(np.uint8),
-        bitorder="little",
-        count=matcher.vocabulary.size,
-    )
-    return np.flatnonzero(bits)
 
 
 def _first_bytes(vocabulary: Vocabulary) -> npt.NDArray[np.int64]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from engine.automata.byte_automaton import DEAD
 from engine.compile import CompiledGrammar
+from engine.masking.bitmask import unpack_mask
 from engine.matching import Matcher
 from engine.matching.explanation import Explanation, Reason
 from engine.matching.explanation_text import with_sentence
@@ -94,9 +95,7 @@ class GrammarConstraint:
         """Return the mask of allowed tokens, bool[V]."""
         if self._after_force.taken:
             return self._after_force.allowed()
-        words = self._matcher.bitmask().astype("<i4", copy=False)
-        bits = np.unpackbits(words.view(np.uint8), bitorder="little", count=self._vocabulary.size)
-        return bits.view(np.bool_)
+        return unpack_mask(self._matcher.bitmask(), self._vocabulary.size)
 
     def accept(self, token_id: int) -> bool:
         """Accept a token; return False and change nothing if it is not allowed."""

@@ -22,6 +22,7 @@ from engine.decoding.forced.lattice import Lattice
 from engine.decoding.forced.tokenizer_encoding import around, encode_with_tokenizer
 from engine.decoding.forced.values import Continuation, EncodingComparison, Encodings, Path, Probable
 from engine.decoding.processors.logits import Logits, log_sum_exp, sanitise
+from engine.masking.bitmask import unpack_mask
 from engine.matching import Matcher
 from engine.matching.token_groups import by_first_byte
 from engine.models import LogitSource
@@ -148,7 +149,7 @@ def _comparison(matcher: Matcher, path: Path, ask: Ask, *, is_own: bool) -> Enco
     p = np.exp(ask(path))
     seen = by_first_byte(ahead, p)
     ends = float(sum(p[token_id] for token_id in ahead.vocabulary.eos_ids)) if ahead.is_accepting else 0.0
-    z = float(p[_allowed(ahead)].sum())
+    z = float(p[np.flatnonzero(unpack_mask(ahead.bitmask(), ahead.vocabulary.size))].sum())
     found = [
         Continuation(_forced_from(ahead, byte), _share(seen.masses[byte], z), seen.masses[byte])
         for byte in range(256)
@@ -164,11 +165,6 @@ def _comparison(matcher: Matcher, path: Path, ask: Ask, *, is_own: bool) -> Enco
 
 def _share(mass: float, z: float) -> float:
     return mass / z if z > 0 else math.nan
-
-
-def _allowed(matcher: Matcher) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    words = matcher.bitmask().astype("<i4", copy=False).view(np.uint8)
-    return np.flatnonzero(np.unpackbits(words, bitorder="little", count=matcher.vocabulary.size))
 
 
 def _forced_from(matcher: Matcher, byte: int) -> bytes:

@@ -24,6 +24,7 @@ from engine.compile import CompiledGrammar
 from engine.decoding.processors.logits import Allowed
 from engine.decoding.processors.mask_processor import MaskProcessor
 from engine.decoding.values import BudgetState
+from engine.masking.bitmask import unpack_mask
 from engine.masking.token_automaton import TokenState, token_automaton
 from engine.source import InvariantError
 from engine.vocabulary import Vocabulary, visible
@@ -53,8 +54,7 @@ class GrammarMask(MaskProcessor[TokenState]):
 
     def allowed(self, state: TokenState) -> Allowed:
         """Return the grammar's mask."""
-        words = np.frombuffer(self._shared.mask(state), dtype="<i4")
-        return np.unpackbits(words.view(np.uint8), bitorder="little", count=self.vocabulary.size).view(np.bool_)
+        return unpack_mask(self._shared.mask(state), self.vocabulary.size)
 
     def is_accepting(self, state: TokenState) -> bool:
         """Return whether the grammar accepts."""
