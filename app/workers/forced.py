@@ -35,7 +35,7 @@ from app.workers.forced_messages import (
 )
 from app.workers.protocol import sentence
 from engine.compile import compile_grammar
-from engine.decoding.forced.encodings import asking, spellings
+from engine.decoding.forced.encodings import encodings_of, query_after
 from engine.decoding.forced.fast_forward import FastForward, forced_here, json_read
 from engine.decoding.forced.lattice import Lattice
 from engine.decoding.forced.merging import forced_runs, forced_tokens, merge_forced, token_runs
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from app.workers.loop import Emit
     from engine.automata.dfa.dfa import ByteDfa
     from engine.compile import CompiledGrammar
-    from engine.decoding.forced.encodings import Ask
+    from engine.decoding.forced.encodings import Query
     from engine.decoding.forced.values import Encodings, FastForwardGeneration, Path
     from engine.decoding.processors.logits import Logits
     from engine.decoding.session import DecodeSession
@@ -221,14 +221,14 @@ class ForcedHandler:
         found = self._run_start(session, request, cancel)
         if isinstance(found, str):
             return SpellingsAnswer(request, why_not=found)
-        matcher, run, ask = found
+        matcher, run, query = found
         part = request.part.encode()
         begin = run.find(part) if part else 0
         if begin < 0:
             return SpellingsAnswer(request, run, why_not=f"“{request.part}” is no part of what is forced here")
         end = begin + len(part) if part else len(run)
         try:
-            encodings = spellings(matcher, run, (begin, end), text_encoder_of(session.model), ask, request.most)
+            encodings = encodings_of(matcher, run, (begin, end), text_encoder_of(session.model), query, request.most)
         except ValueError:
             return SpellingsAnswer(request, run, (begin, end), why_not="the grammar does not allow all these spellings")
         if encodings is None:
@@ -237,7 +237,7 @@ class ForcedHandler:
 
     def _run_start(
         self, session: DecodeSession, request: CompareSpellings, cancel: CancelToken
-    ) -> tuple[Matcher, bytes, Ask] | str:
+    ) -> tuple[Matcher, bytes, Query] | str:
         """Return a matcher at the begin of a run, the run, and a logits function; or why there is none."""
         if request.before is None:
             here = session.matcher()
@@ -256,13 +256,13 @@ class ForcedHandler:
             taken = tuple(spelled)
         if here is None or not run:
             return "nothing is forced here"
-        logits_after = asking(session.model, [*session.prompt_ids, *taken])
+        logits_after = query_after(session.model, [*session.prompt_ids, *taken])
 
-        def ask(ids: Path) -> Logits:
+        def query(ids: Path) -> Logits:
             cancel.check()
             return logits_after(ids)
 
-        return here, run, ask
+        return here, run, query
 
 
 def _spellings_answer(session: DecodeSession, request: CompareSpellings, encodings: Encodings) -> SpellingsAnswer:

@@ -22,7 +22,7 @@ from engine.source.number_format import percent
 from engine.vocabulary import visible
 
 if TYPE_CHECKING:
-    from engine.decoding.forced.encodings import Ask
+    from engine.decoding.forced.encodings import Query
     from engine.decoding.forced.values import EncodingComparison, FastForwardGeneration
     from engine.matching import Matcher
     from engine.models import LogitSource
@@ -136,9 +136,9 @@ class Report:
         """
         document: dict[str, Any] = {}
         lines: list[str] = []
-        spellings = self._encodings_report(arguments.prompt, arguments.text, arguments.of)
+        encodings = self._encodings_report(arguments.prompt, arguments.text, arguments.of)
         strategies = self._strategies(arguments, cancel)  # before the encodings, since the model caches its answers
-        for part in (self._automaton(), spellings(arguments.paths), strategies):
+        for part in (self._automaton(), encodings(arguments.paths), strategies):
             document |= part.document
             lines += [*([""] if lines else []), *part.lines]
         return ForcedReport(document, lines)
@@ -200,7 +200,7 @@ class Report:
 
     def _encodings_report(self, prompt: str, text: str, part: str | None) -> Callable[[int], ForcedReport]:
         """Return a function that reports a number of encodings; errors in the arguments are raised at once."""
-        from engine.decoding.forced.encodings import asking
+        from engine.decoding.forced.encodings import query_after
         from engine.decoding.forced.lattice import Lattice
         from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
         from engine.matching import Matcher
@@ -229,13 +229,13 @@ class Report:
         )
         if taken is None:
             raise CommandError(f"no tokens of {self._model.name} spell `{visible(data)}`")
-        ask = asking(self._model, [*self._model.encode(prompt), *taken])
+        ask = query_after(self._model, [*self._model.encode(prompt), *taken])
         return lambda most: self._compared(matcher, run, (begin, end), ask, most)
 
-    def _compared(self, matcher: Matcher, run: bytes, part: tuple[int, int], ask: Ask, most: int) -> ForcedReport:
-        from engine.decoding.forced.encodings import spellings
+    def _compared(self, matcher: Matcher, run: bytes, part: tuple[int, int], ask: Query, most: int) -> ForcedReport:
+        from engine.decoding.forced.encodings import encodings_of
 
-        found = spellings(matcher, run, part, self._spell, ask, most)
+        found = encodings_of(matcher, run, part, self._spell, ask, most)
         if found is None:
             raise CommandError(f"no tokens of {self._model.name} spell `{visible(run)}`")
         sure = "the likeliest" if found.is_exact else "the likeliest that was found"

@@ -19,7 +19,7 @@ from itertools import islice
 import numpy as np
 
 from engine.decoding.forced.lattice import Lattice
-from engine.decoding.forced.tokenizer_encoding import around, encode_with_tokenizer
+from engine.decoding.forced.tokenizer_encoding import encode_around, encode_with_tokenizer
 from engine.decoding.forced.values import Continuation, EncodingComparison, Encodings, Path, Probable
 from engine.decoding.processors.logits import Logits, log_sum_exp, sanitise
 from engine.masking.bitmask import unpack_mask
@@ -28,55 +28,55 @@ from engine.matching.token_groups import by_first_byte
 from engine.models import LogitSource
 from engine.models.text_encoder import TextEncoder
 
-Ask = Callable[[Path], Logits]
+Query = Callable[[Path], Logits]
 """Return the model's log-probabilities after some ids, float64[W]."""
 
 MOST_CALLS = 64
 _MOST_CONTINUATIONS = 12
 
 
-def asking(model: LogitSource, history: Sequence[int]) -> Ask:
+def query_after(model: LogitSource, history: Sequence[int]) -> Query:
     """Return a function that queries the model after `history` plus some ids; each query is made once."""
     answers: dict[Path, Logits] = {}
 
-    def ask(ids: Path) -> Logits:
+    def query(ids: Path) -> Logits:
         if ids not in answers:
             logits = sanitise(model.logits([*history, *ids]), model.vocabulary.size)
             total = log_sum_exp(logits)
             answers[ids] = logits - total if total > -np.inf else logits
         return answers[ids]
 
-    return ask
+    return query
 
 
 def compare(
-    matcher: Matcher, paths: Iterable[Path], ask: Ask, own: Path | None = None
+    matcher: Matcher, paths: Iterable[Path], query: Query, own: Path | None = None
 ) -> tuple[EncodingComparison, ...]:
     """Compare encodings, in the given order.
 
     Args:
         matcher: a matcher in the state before the encodings; it is not changed.
         paths: encodings that the grammar allows there.
-        ask: queries the model after everything before the encodings.
+        query: queries the model after everything before the encodings.
         own: the tokenizer's own encoding.
 
     Raises:
         ValueError: the grammar does not allow one.
     """
-    return tuple(_comparison(matcher, path, ask, is_own=path == own) for path in paths)
+    return tuple(_comparison(matcher, path, query, is_own=path == own) for path in paths)
 
 
-def log_probability(path: Path, ask: Ask) -> float:
+def log_probability(path: Path, query: Query) -> float:
     """Return the sum of the log-probabilities of an encoding's tokens, in nats."""
-    return sum((float(ask(path[:i])[token_id]) for i, token_id in enumerate(path)), 0.0)
+    return sum((float(query(path[:i])[token_id]) for i, token_id in enumerate(path)), 0.0)
 
 
-def most_probable(lattice: Lattice, ask: Ask, most_calls: int = MOST_CALLS) -> Probable | None:
+def most_probable(lattice: Lattice, query: Query, most_calls: int = MOST_CALLS) -> Probable | None:
     """Return the encoding that the model finds most probable; None if no tokens encode the text.
 
     Args:
         lattice: the encodings.
-        ask: queries the model after everything before the text.
+        query: queries the model after everything before the text.
         most_calls: the limit for model calls. Beyond it, the best encoding so far is completed greedily, which takes
             one more call for each token.
     """
@@ -90,7 +90,7 @@ def most_probable(lattice: Lattice, ask: Ask, most_calls: int = MOST_CALLS) -> P
             return Probable(path, -cost, calls, is_exact=calls <= most_calls)
         if calls >= most_calls:
             heap = []  # drop all less probable prefixes
-        log_p, calls = ask(path), calls + 1
+        log_p, calls = query(path), calls + 1
         ahead = [
             (cost - float(log_p[token_id]), -edge_end, (*path, token_id))
             for edge_end, token_id in lattice.edges[-behind]
@@ -100,12 +100,12 @@ def most_probable(lattice: Lattice, ask: Ask, most_calls: int = MOST_CALLS) -> P
             heappush(heap, entry)
 
 
-def spellings(
+def encodings_of(
     matcher: Matcher,
     run: bytes,
     part: tuple[int, int],
     encode: TextEncoder | None,
-    ask: Ask,
+    query: Query,
     most: int,
     most_calls: int = MOST_CALLS,
 ) -> Encodings | None:
@@ -116,7 +116,7 @@ def spellings(
         run: the forced bytes.
         part: the start and end of the part, in bytes.
         encode: the tokenizer, whose own encoding is marked.
-        ask: queries the model after everything before the run.
+        query: queries the model after everything before the run.
         most: how many encodings are listed, fewest tokens first; the most probable and the tokenizer's own are added.
         most_calls: the limit for model calls in the search for the most probable one.
 
@@ -125,11 +125,11 @@ def spellings(
     """
     vocabulary, (begin, end) = matcher.vocabulary, part
     lattice = Lattice.of(run[begin:end], vocabulary)
-    outer = around(run, begin, end, vocabulary, encode)
+    outer = encode_around(run, begin, end, vocabulary, encode)
     if outer is None or not lattice.count:
         return None
     before, behind = outer
-    likeliest = most_probable(lattice, lambda ids: ask((*before, *ids)), most_calls)
+    likeliest = most_probable(lattice, lambda ids: query((*before, *ids)), most_calls)
     assert likeliest is not None
     best = (*before, *likeliest.ids, *behind)
     listed: dict[Path, None] = {(*before, *ids, *behind): None for ids in islice(lattice.paths(), most)}
@@ -137,16 +137,16 @@ def spellings(
     own = encode_with_tokenizer(run, vocabulary, encode)
     if own is not None and own[: len(before)] == before and own[len(own) - len(behind) :] == behind:
         listed[own] = None
-    outlooks = tuple(sorted(compare(matcher, listed, ask, own), key=lambda one: -one.log_p))
+    outlooks = tuple(sorted(compare(matcher, listed, query, own), key=lambda one: -one.log_p))
     return Encodings(run, begin, end, lattice.count, before, behind, outlooks, best, likeliest.is_exact)
 
 
-def _comparison(matcher: Matcher, path: Path, ask: Ask, *, is_own: bool) -> EncodingComparison:
+def _comparison(matcher: Matcher, path: Path, query: Query, *, is_own: bool) -> EncodingComparison:
     ahead = matcher.fork()
     if not all(ahead.accept(token_id) for token_id in path):
         raise ValueError("the grammar does not allow a spelling that is to be compared")
-    log_p = log_probability(path, ask)
-    p = np.exp(ask(path))
+    log_p = log_probability(path, query)
+    p = np.exp(query(path))
     seen = by_first_byte(ahead, p)
     ends = float(sum(p[token_id] for token_id in ahead.vocabulary.eos_ids)) if ahead.is_accepting else 0.0
     z = float(p[np.flatnonzero(unpack_mask(ahead.bitmask(), ahead.vocabulary.size))].sum())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from engine.decoding.forced.encodings import MOST_CALLS, asking
+from engine.decoding.forced.encodings import MOST_CALLS, query_after
 from engine.decoding.forced.strategies import MOST_TAKEN_BACK, fast_forward_tokens, forced_run
 from engine.decoding.pipeline_settings import Strategy
 from engine.decoding.session import DecodeSession
@@ -108,7 +108,7 @@ class FastForward:
             self.strategy,
             taken=taken,
             encode=self._encode,
-            ask=lambda: asking(self._model, [*session.prompt_ids, *taken]),
+            query=lambda: query_after(self._model, [*session.prompt_ids, *taken]),
             most_taken_back=min(MOST_TAKEN_BACK, _replaceable(session)),
             most_calls=self._most_calls,
             json_read=json_read(session),

@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from engine.decoding.forced.compact_json import compactly_forced
-from engine.decoding.forced.encodings import MOST_CALLS, Ask, most_probable
+from engine.decoding.forced.encodings import MOST_CALLS, Query, most_probable
 from engine.decoding.forced.lattice import Lattice
-from engine.decoding.forced.tokenizer_encoding import continued, settled, whole_characters
+from engine.decoding.forced.tokenizer_encoding import count_settled, encode_continuation, whole_characters
 from engine.decoding.forced.values import FastForwardRun, Path
 from engine.decoding.pipeline_settings import Strategy
 from engine.matching import Matcher
@@ -31,7 +31,7 @@ def fast_forward_tokens(
     *,
     taken: Sequence[int] = (),
     encode: TextEncoder | None = None,
-    ask: Callable[[], Ask] | None = None,
+    query: Callable[[], Query] | None = None,
     most_taken_back: int = MOST_TAKEN_BACK,
     most_calls: int = MOST_CALLS,
     json_read: bytes | None = None,
@@ -47,14 +47,14 @@ def fast_forward_tokens(
         strategy: which encoding.
         taken: the tokens of the output so far, which the matcher has accepted one by one; for `OWN`.
         encode: the model's tokenizer, for `OWN`; without one, the longest tokens count as its encoding.
-        ask: queries the model after everything that was taken, for `PROBABLE`.
+        query: queries the model after everything that was taken, for `PROBABLE`.
         most_taken_back: how many of `taken` may be replaced.
         most_calls: the limit for model calls, for `PROBABLE`.
         json_read: what a JSON Schema has read of its text: its compact form is taken where only white space and escapes
             are open; see `compact_json`. None for a text that is not JSON.
 
     Raises:
-        ValueError: `PROBABLE` without `ask`.
+        ValueError: `PROBABLE` without `query`.
     """
     chosen = Strategy(strategy)
     if chosen is Strategy.NONE:
@@ -70,9 +70,9 @@ def fast_forward_tokens(
         return FastForwardRun(run)
     if chosen is Strategy.LONGEST:
         return FastForwardRun(run, tokens=lattice.longest() or ())
-    if ask is None:
+    if query is None:
         raise ValueError("the most probable spelling needs a model to ask")
-    found = most_probable(lattice, ask(), most_calls)
+    found = most_probable(lattice, query(), most_calls)
     return FastForwardRun(run) if found is None else FastForwardRun(run, 0, found.ids, found.calls)
 
 
@@ -85,17 +85,17 @@ def _tokenizer_tokens(
     matcher: Matcher, run: bytes, taken: Sequence[int], encode: TextEncoder | None, most_taken_back: int
 ) -> FastForwardRun:
     vocabulary = matcher.vocabulary
-    found = continued(taken, run, vocabulary, encode, most_taken_back)
+    found = encode_continuation(taken, run, vocabulary, encode, most_taken_back)
     if found is None:
         # The text so far is not the tokenizer's own encoding, or differs from it too far back.
-        found = continued((), run, vocabulary, encode, 0)
+        found = encode_continuation((), run, vocabulary, encode, 0)
     if found is None:
         return FastForwardRun(run)
     back, ids = found
     begin = matcher.fork()
     begin.rollback(back)
     replaced = b"".join(vocabulary.tokens[token_id] or b"" for token_id in taken[len(taken) - back :])
-    kept = _without_dead_end(begin, ids[: settled(begin, ids, replaced + run)])
+    kept = _without_dead_end(begin, ids[: count_settled(begin, ids, replaced + run)])
     gained = sum(len(vocabulary.tokens[token_id] or b"") for token_id in kept)
     return FastForwardRun(run, back, kept) if gained > len(replaced) else FastForwardRun(run)
 

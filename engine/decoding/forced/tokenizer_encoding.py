@@ -38,7 +38,7 @@ def encode_with_tokenizer(data: bytes, vocabulary: Vocabulary, encode: TextEncod
     return Lattice.of(data, vocabulary).longest() if encode is None else encode_exactly(data, vocabulary, encode)
 
 
-def around(
+def encode_around(
     run: bytes, begin: int, end: int, vocabulary: Vocabulary, encode: TextEncoder | None
 ) -> tuple[Path, Path] | None:
     """Return the encoding of what is before and after a part of a run: the tokenizer's own, if it has boundaries there.
@@ -66,7 +66,7 @@ def around(
     return None if before is None or behind is None else (before, behind)
 
 
-def continued(
+def encode_continuation(
     taken: Sequence[int], run: bytes, vocabulary: Vocabulary, encode: TextEncoder | None, most_taken_back: int
 ) -> tuple[int, Path] | None:
     """Return the tokenizer's encoding of a run after some tokens.
@@ -99,7 +99,7 @@ def continued(
     return (back, ids[mine.index(common) :]) if back <= most_taken_back else None
 
 
-def settled(matcher: Matcher, ids: Path, run: bytes) -> int:
+def count_settled(matcher: Matcher, ids: Path, run: bytes) -> int:
     """Return how many tokens of a run's encoding cannot merge with what comes after the run.
 
     The model chooses from the first offset where an allowed token covers the rest of the run and more.

@@ -80,9 +80,9 @@ def test_the_twin_comes_in_parts_and_then_whole():
     for _ in range(3):
         worker(StepOnce())
     whole = worker(RunBaseline())
-    assert whole.twin.finish in (Finish.STOP, Finish.LENGTH)
-    assert len(whole.twin.written) == 3
-    assert [len(part.twin.free) for part in worker.told if hasattr(part, "twin")][:2] == [4, 8]
+    assert whole.run.finish in (Finish.STOP, Finish.LENGTH)
+    assert len(whole.run.written) == 3
+    assert [len(part.run.free) for part in worker.told if hasattr(part, "run")][:2] == [4, 8]
     assert worker(StepOnce()).position.index == 4
 
 

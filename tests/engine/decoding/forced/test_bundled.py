@@ -9,7 +9,7 @@ import torch
 
 from engine.compile import compile_grammar
 from engine.decoding import Finish, SamplerSettings
-from engine.decoding.forced.encodings import asking, compare
+from engine.decoding.forced.encodings import compare, query_after
 from engine.decoding.forced.lattice import Lattice
 from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
 from engine.decoding.generate import generate_fast_forward
@@ -48,7 +48,7 @@ def test_the_spelling_changes_what_comes_next(records):
     own = encode_with_tokenizer(run, vocabulary, text_encoder_of(records))
     paths = list(Lattice.of(run, vocabulary).paths())
     assert own in paths
-    outlooks = compare(Matcher(PEOPLE, vocabulary), paths, asking(records, records.encode(PROMPT)), own)
+    outlooks = compare(Matcher(PEOPLE, vocabulary), paths, query_after(records, records.encode(PROMPT)), own)
     assert sum(one.is_own for one in outlooks) == 1
     assert max(outlooks, key=lambda one: one.log_p).is_own  # the model was trained on it
     of_paul = [next(said.p for said in one.following if said.data.startswith(b"P")) for one in outlooks]

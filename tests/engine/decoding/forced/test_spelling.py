@@ -6,10 +6,10 @@ import pytest
 
 from engine.compile import compile_grammar
 from engine.decoding.forced.tokenizer_encoding import (
-    around,
-    continued,
+    count_settled,
+    encode_around,
+    encode_continuation,
     encode_with_tokenizer,
-    settled,
     whole_characters,
 )
 from engine.matching import Matcher
@@ -57,19 +57,19 @@ def test_what_cannot_be_spelled_has_no_spelling():
 
 
 def test_tokens_that_the_tokenizer_would_join_are_taken_back():
-    assert continued(ids("J"), b'ohn":', WORDS, spell, 8) == (1, ids("John", '":'))
-    assert continued(ids("J", "o"), b"hn", WORDS, spell, 8) == (2, ids("John"))
-    assert continued(ids("J", "o"), b"hn", WORDS, spell, 1) is None
-    assert continued(ids("2", "John"), b'":', WORDS, spell, 8) == (0, ids('":'))
+    assert encode_continuation(ids("J"), b'ohn":', WORDS, spell, 8) == (1, ids("John", '":'))
+    assert encode_continuation(ids("J", "o"), b"hn", WORDS, spell, 8) == (2, ids("John"))
+    assert encode_continuation(ids("J", "o"), b"hn", WORDS, spell, 1) is None
+    assert encode_continuation(ids("2", "John"), b'":', WORDS, spell, 8) == (0, ids('":'))
 
 
 def test_a_token_without_bytes_ends_the_text_before_it():
-    assert continued((*ids("J"), 0), b"ohn", WORDS, spell, 8) == (0, ids("ohn"))
+    assert encode_continuation((*ids("J"), 0), b"ohn", WORDS, spell, 8) == (0, ids("ohn"))
 
 
 def test_half_a_character_is_left_out():
-    assert continued((), b"2\xc3", WORDS, spell, 8) == (0, ids("2"))
-    assert continued((), b"\xc3", WORDS, spell, 8) is None
+    assert encode_continuation((), b"2\xc3", WORDS, spell, 8) == (0, ids("2"))
+    assert encode_continuation((), b"\xc3", WORDS, spell, 8) is None
     assert [whole_characters(data) for data in (b"ab", b"a\xc3", b"\xa9a\xc3", b"\xa9", b"")] == [2, 1, 2, 1, 0]
 
 
@@ -84,11 +84,11 @@ def test_half_a_character_is_left_out():
 )
 def test_what_may_be_joined_with_the_next_choice_is_left_to_the_model(grammar, run, own, kept):
     matcher = Matcher(compile_grammar("regex", grammar), WORDS)
-    assert settled(matcher, ids(*own), run.encode()) == len(kept)
+    assert count_settled(matcher, ids(*own), run.encode()) == len(kept)
     assert matcher.is_allowed(ids(*own)[0])  # it stands where it stood
 
 
 def test_around_a_part_of_a_run():
-    assert around(b'":John":', 2, 6, WORDS, spell) == (ids('":'), ids('":'))
-    assert around(b'John":', 1, 4, WORDS, spell) == (ids("J"), ids('":'))
-    assert around(b'xohn":', 1, 4, WORDS, spell) is None
+    assert encode_around(b'":John":', 2, 6, WORDS, spell) == (ids('":'), ids('":'))
+    assert encode_around(b'John":', 1, 4, WORDS, spell) == (ids("J"), ids('":'))
+    assert encode_around(b'xohn":', 1, 4, WORDS, spell) is None

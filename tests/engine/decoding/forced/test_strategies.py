@@ -11,7 +11,7 @@ from random_model import RandomModel
 from engine.compile import compile_grammar
 from engine.decoding import Finish, PipelineSettings, SamplerSettings
 from engine.decoding.errors import DeadEndError
-from engine.decoding.forced.encodings import asking
+from engine.decoding.forced.encodings import query_after
 from engine.decoding.forced.fast_forward import FastForward
 from engine.decoding.forced.strategies import fast_forward_tokens
 from engine.decoding.generate import CountedSource, generate, generate_fast_forward
@@ -76,7 +76,7 @@ def test_at_every_place_of_random_texts_the_tokens_spell_what_is_forced(pattern,
                 strategy,
                 taken=taken,
                 encode=model.encode,
-                ask=lambda: asking(model, [0, *taken]),  # noqa: B023
+                query=lambda: query_after(model, [0, *taken]),  # noqa: B023
             )
             assert text_of(taken) == before  # nothing was appended
             allowed = [token_id for token_id in range(TOKENS.size) if matcher.is_allowed(token_id)]
