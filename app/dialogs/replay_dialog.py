@@ -37,8 +37,13 @@ from app.widgets.accessibility import announce
 from app.widgets.banner import Banner, BannerSeverity
 from app.widgets.rich_text import prose, words
 from app.workers.decode_messages import ReplayAnswer, ReplayQuestion
-from engine.diagnosis.verdicts.token_ids_text import ids_of
-from engine.diagnosis.verdicts.verdict import ReplayedToken, ReplayedTokenState, Verdict, VerdictOutcome
+from engine.diagnosis.verdicts.verdict import (
+    ReplayedToken,
+    ReplayedTokenState,
+    Verdict,
+    VerdictOutcome,
+    parse_token_ids,
+)
 from engine.document.saved_traces import SavedTrace, read_saved_trace
 from engine.source import EngineError, Span
 
@@ -81,7 +86,7 @@ def span_of(found: Verdict) -> tuple[Span, ...]:
     """Return the source spans that a verdict is about."""
     if found.failure is not None:
         return found.failure.spans
-    at_end = next((circle for circle in found.circles if circle.at_end), None)
+    at_end = next((circle for circle in found.loops if circle.at_end), None)
     return at_end.spans if at_end is not None else ()
 
 
@@ -150,7 +155,7 @@ _FINISHES = (
 _SEVERITIES: dict[VerdictOutcome, BannerSeverity] = {
     VerdictOutcome.COMPLETE: "allowed",
     VerdictOutcome.CUT_OFF: "warning",
-    VerdictOutcome.CIRCLES: "warning",
+    VerdictOutcome.LOOPS: "warning",
 }
 
 
@@ -273,7 +278,7 @@ class ReplayDialog(QDialog):
         budget = self.budget.value() or None
         finish = str(self.finish.currentData())
         if self.as_ids.isChecked():
-            ids = ids_of(text)
+            ids = parse_token_ids(text)
             return ReplayQuestion("", ids, None, budget, finish) if ids else None
         if self._saved is not None:
             return ReplayQuestion(text, None, self._saved, budget, finish or self._saved.finish)

@@ -36,9 +36,9 @@ from engine.automata.labels import label
 from engine.automata.nfa.lazy_automaton import LazyAutomaton
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
-from engine.notations.json_schema.json_tree import read_json
-from engine.notations.json_schema.pointers import pointers
+from engine.notations.json_schema.json_tree import pointers, read_json
 from engine.source import CancelToken, Diagnostic, GrammarError, LimitExceededError, Severity, Span
+from engine.source.json_pointer import escape_step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -201,7 +201,7 @@ def _described(request: DescribeRequest, cancel: CancelToken) -> DescribeAnswer:
 
 def _formatted(request: FormatRequest, cancel: CancelToken) -> FormatAnswer:
     from engine.notations.editing import apply_edits
-    from engine.notations.editing.formatting.formatter import format_text
+    from engine.notations.editing.formatting import format_text
 
     with cancel.at_work():
         change = format_text(request.notation, request.text, request.dialect)
@@ -304,7 +304,7 @@ def _schemas(text: str) -> dict[str, Span]:
         if is_schema and value.members:
             found[pointer] = Span(value.span.start, value.span.start + 1)
         for name, member in value.members.items():
-            below = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
+            below = f"{pointer}/{escape_step(name)}"
             pending.append((member, below, not (is_schema and name in _HOLDERS)))
         pending += ((item, f"{pointer}/{index}", True) for index, item in enumerate(value.items))
     return found

@@ -247,19 +247,19 @@ class StringTestHandler:
 
         match request.kind:
             case SuggestionKind.SHORTEST:
-                return suggestions.shortest(grammar, cancel)
+                return suggestions.shortest_text(grammar, cancel)
             case SuggestionKind.RANDOM:
-                return suggestions.at_random(grammar, RANDOM_TEXTS, request.seed, cancel)
+                return suggestions.random_texts(grammar, RANDOM_TEXTS, request.seed, cancel)
             case SuggestionKind.NEAR_MISS:
                 texts = [text for text in request.known if grammar.fullmatch(text)]
-                texts += [one.text for one in suggestions.shortest(grammar, cancel)]
+                texts += [one.text for one in suggestions.shortest_text(grammar, cancel)]
                 return suggestions.near_misses(grammar, texts)
         automata = self._rule_automata(grammar, cancel)
         if automata is None:
             return ()
         counted = tuple(index for index, text in enumerate(request.known) if grammar.fullmatch(text))
         covered = self._coverage(grammar, JudgeRequest(request.compiled, request.known, counted), cancel)
-        return suggestions.by_rule(grammar, automata, covered.rules, covered.edges, cancel)
+        return suggestions.texts_of_rules(grammar, automata, covered.rules, covered.edges, cancel)
 
 
 def passed(dfa: ByteDfa, text: bytes) -> frozenset[tuple[int, int]]:

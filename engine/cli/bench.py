@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from engine.cli.grammar_source import compile_options, read_grammar
+from engine import models, peers
+from engine.cli.arguments import add_compile_options, as_count, as_text, number_between
+from engine.cli.inputs import as_utf8, compile_options, read_file, read_grammar
 from engine.cli.output import MisuseError, ProgressLine, print_json
-from engine.compile import CompiledGrammar, compile_grammar
+from engine.compile import NOTATIONS, CompiledGrammar, compile_grammar
+from engine.decoding.generate import sample_many
+from engine.models import LogitSource
+from engine.peers import (
+    BenchCase,
+    CasesError,
+    Comparison,
+    LabelledText,
+    UnknownPeerError,
+    compare,
+    find_peers,
+    read_cases,
+)
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from engine.models import LogitSource
-    from engine.peers import BenchCase, LabelledText
 
 WRITTEN_TEXTS = 3
 """The number of texts that a model generates for a grammar without texts."""
@@ -26,21 +36,42 @@ WRITTEN_TEXTS = 3
 _MAX_TOKENS = 128
 
 
-def bench(arguments: argparse.Namespace) -> int:
-    """Measure and print; the exit code does not depend on the results."""
-    from engine.cli.bench_table import table
-    from engine.peers import UnknownPeerError, compare, find_peers, run_bench
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.description = (
+        "Without a grammar, the examples that come with Turnstile are compared, on their test strings. Engines that "
+        "are not installed are left out and named."
+    )
+    parser.add_argument("--notation", choices=NOTATIONS, help="how the grammar is written")
+    grammar = parser.add_mutually_exclusive_group()
+    grammar.add_argument("--grammar", type=as_text, metavar="TEXT", help="the grammar itself")
+    grammar.add_argument("--grammar-file", metavar="FILE", help="a file with the grammar, - is stdin")
+    grammar.add_argument("--schemas", metavar="FILE", help="many grammars with texts: JSON lines of MaskBench's form")
+    parser.add_argument("--text", type=as_text, action="append", default=[], help="a text to follow; may come again")
+    parser.add_argument("--texts", metavar="FILE", help="texts to follow, a JSON string a line")
+    vocabulary = parser.add_mutually_exclusive_group()
+    vocabulary.add_argument("--model", help="whose tokens the masks are over, as for generate (smollm2 if it is here)")
+    vocabulary.add_argument("--tokenizer", metavar="PATH", help="a tokenizer's file or folder, instead of a model")
+    parser.add_argument("--engines", nargs="+", metavar="NAME", help="only these, and this one (all)")
+    parser.add_argument("--walks", type=as_count, default=1, metavar="N", help="follow each text N times (1)")
+    seconds = number_between(0, math.inf, open_below=True)
+    parser.add_argument("--time-limit", type=seconds, default=10.0, metavar="S", help="seconds for one grammar (10)")
+    add_compile_options(parser)
+    parser.add_argument("--json", action="store_true", help="print all measurements, as JSON")
 
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure and print; the exit code does not depend on the results."""
     _check(arguments)
     try:
-        peers = find_peers(arguments.engines or ())
+        found_peers = find_peers(arguments.engines or ())
     except UnknownPeerError as error:
         raise MisuseError(str(error)) from error
     with ProgressLine() as cancel:
         cases, where = _cases(arguments, cancel)
-        vocabulary, whose = _vocabulary(arguments, cancel)
-        measured = run_bench(
-            peers,
+        vocabulary, whose = _vocabulary_and_name(arguments, cancel)
+        measured = peers.run_bench(
+            found_peers,
             vocabulary,
             cases,
             walks=arguments.walks,
@@ -61,7 +92,7 @@ def bench(arguments: argparse.Namespace) -> int:
         return 0
     texts = sum(len(case.texts) for case in cases)
     print(f"{where}: {len(cases):,} grammars, {texts:,} texts; {whose}: {vocabulary.size:,} tokens\n")
-    print(table(found))
+    print(_table(found))
     return 0
 
 
@@ -76,11 +107,9 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _cases(arguments: argparse.Namespace, cancel: CancelToken) -> tuple[list[BenchCase], str]:
     """Return the cases to measure, and their display name."""
-    from engine.peers import BenchCase, CasesError, read_cases
-
     if arguments.schemas is not None:
         try:
-            found = read_cases(_read(arguments.schemas))
+            found = read_cases(as_utf8(read_file(arguments.schemas), arguments.schemas))
         except CasesError as error:
             raise MisuseError(f"{arguments.schemas}: {error}") from error
         return found, arguments.schemas
@@ -97,10 +126,8 @@ def _cases(arguments: argparse.Namespace, cancel: CancelToken) -> tuple[list[Ben
 
 
 def _given_texts(arguments: argparse.Namespace) -> tuple[LabelledText, ...]:
-    from engine.peers import LabelledText
-
     texts = [LabelledText(text) for text in arguments.text]
-    lines = _read(arguments.texts).split("\n") if arguments.texts is not None else []
+    lines = as_utf8(read_file(arguments.texts), arguments.texts).split("\n") if arguments.texts is not None else []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -116,8 +143,6 @@ def _given_texts(arguments: argparse.Namespace) -> tuple[LabelledText, ...]:
 
 def _examples() -> Iterator[BenchCase]:
     """Yield the bundled examples with their test strings."""
-    from engine.peers import BenchCase, LabelledText
-
     folder = files("resources") / "examples"
     for file in sorted((file for file in folder.iterdir() if file.name.endswith(".json")), key=lambda file: file.name):
         example = json.loads(file.read_text(encoding="utf-8"))
@@ -129,9 +154,6 @@ def _examples() -> Iterator[BenchCase]:
 
 def _generated(model: LogitSource, grammar: CompiledGrammar, cancel: CancelToken) -> tuple[LabelledText, ...]:
     """Generate texts under a grammar with a model; long ones are cut off."""
-    from engine.decoding.generate import sample_many
-    from engine.peers import LabelledText
-
     outcomes = sample_many(
         grammar,
         model,
@@ -144,30 +166,86 @@ def _generated(model: LogitSource, grammar: CompiledGrammar, cancel: CancelToken
 
 
 def _model(arguments: argparse.Namespace, cancel: CancelToken) -> LogitSource:
-    from engine.models import load_model
-
     spec = f"uniform:{arguments.tokenizer}" if arguments.tokenizer else arguments.model
-    return load_model(spec or "records", cancel=cancel)
+    return models.load_model(spec or "records", cancel=cancel)
 
 
-def _vocabulary(arguments: argparse.Namespace, cancel: CancelToken) -> tuple[Vocabulary, str]:
+def _vocabulary_and_name(arguments: argparse.Namespace, cancel: CancelToken) -> tuple[Vocabulary, str]:
     """Return the vocabulary of the masks and its name.
 
     It is the requested one, else SmolLM2's if available, else the bundled one.
     """
-    from engine.models import known_models, load_model
-
     if arguments.tokenizer:
         return Vocabulary.from_tokenizer(Path(arguments.tokenizer)), arguments.tokenizer
-    available = {model.spec for model in known_models() if model.available_offline}
+    available = {model.spec for model in models.known_models() if model.available_offline}
     spec = arguments.model or ("smollm2" if "smollm2" in available else "records")
-    return load_model(spec, cancel=cancel).vocabulary, spec
+    return models.load_model(spec, cancel=cancel).vocabulary, spec
 
 
-def _read(name: str) -> str:
-    try:
-        return Path(name).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise MisuseError(f"cannot read {name}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise MisuseError(f"cannot read {name}: it is not UTF-8 text ({error})") from error
+# ---------------------------------------------------------------------- the table
+
+
+_SHOWN = 5  # of the cases that an engine did not finish; --json has them all
+
+_HEAD = (
+    "engine",
+    "done",
+    "compile p50 ms",
+    "first mask p50 ms",
+    "p99 ms",
+    "token mean µs",
+    "p50 µs",
+    "p99 µs",
+    "agrees",
+    "FR+FA",
+)
+
+
+def _table(found: Sequence[Comparison]) -> str:
+    """Return one row per engine, below it the ratios to this engine, and notes on unfinished cases at the end."""
+    rows: list[tuple[str, ...]] = [_HEAD]
+    for comparison in found:
+        engine = comparison.engine
+        if engine.absent is None:
+            rows.append((f"{engine.name} {engine.version}", *_row(comparison)))
+            if comparison.ratios is not None:
+                ratios = (_number(value, "×") for value in _values(comparison.ratios))
+                rows.append((f"  to ours, on {comparison.common}", "", *ratios, "", ""))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
+    lines = [
+        "  ".join(cell.ljust(width) if column == 0 else cell.rjust(width) for column, (cell, width) in cells).rstrip()
+        for cells in (enumerate(zip(row, widths, strict=True)) for row in rows)
+    ]
+    notes = [note for comparison in found for note in _notes(comparison)]
+    return "\n".join([*lines, *([""] if notes else []), *notes])
+
+
+def _row(comparison: Comparison) -> tuple[str, ...]:
+    engine = comparison.engine
+    done = sum(case.ending == "done" for case in engine.cases)
+    labelled = f"{comparison.false_rejects}+{comparison.false_accepts}" if comparison.labelled else "-"
+    return (
+        f"{done}/{len(engine.cases)}",
+        *(_number(value) for value in _values(comparison.times)),
+        f"{comparison.agreed}/{comparison.judged}",
+        labelled,
+    )
+
+
+def _values(times: object) -> list[float | None]:
+    return [getattr(times, name) for name in times.__dataclass_fields__]  # type: ignore[attr-defined]
+
+
+def _number(value: float | None, unit: str = "") -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}{unit}" if value >= 100 else f"{value:.3g}{unit}"
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    engine = comparison.engine
+    if engine.absent is not None:
+        return [f"{engine.name}: {engine.absent}"]
+    undone = [case for case in engine.cases if case.ending != "done"]
+    notes = [f"{engine.name} {case.ending}: {case.name}: {case.reason}"[:200] for case in undone[:_SHOWN]]
+    return notes + ([f"{engine.name}: {len(undone) - _SHOWN} more; --json lists them"] if len(undone) > _SHOWN else [])

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from engine.cli.arguments import ArgumentParser
+
 SHELLS: Final = ("bash", "zsh", "fish")
 _FILES: Final = frozenset({"FILE", "PATH", "DOCUMENT"})
 _PROGRAM: Final = "turnstile"
@@ -44,7 +46,7 @@ class _Command:
     options: tuple[_Option, ...]
 
 
-def completion(parser: argparse.ArgumentParser, shell: str) -> str:
+def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
     """Return the script that completes a parser's commands in a shell."""
     own = tuple(_options(parser))
     commands = tuple(_commands(parser))
@@ -57,6 +59,8 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[_Command]:
             about = {choice.dest: choice.help or "" for choice in action._choices_actions}  # noqa: SLF001
             for name, inner in action.choices.items():
                 if name in about:  # else it is an alias
+                    if isinstance(inner, ArgumentParser):
+                        inner.declare_options()
                     yield _Command(name, about[name], tuple(_options(inner)))
 
 

@@ -1,15 +1,17 @@
-"""`export`: writing a target with its options, and the list of targets that fit a grammar."""
+"""`turnstile export`: a target with its options, and the list of targets that fit a grammar."""
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from engine.cli.grammar_source import STDIN
-from engine.cli.output import complain
+from engine.cli.arguments import add_grammar, as_count
+from engine.cli.inputs import STDIN, compile_argument, load_vocabulary
+from engine.cli.output import ProgressLine, complain, print_json
 from engine.compile import CompiledGrammar
 from engine.export import NumberSpelling
 from engine.export.target import Artifact, ExportJob, ExportOptions, Forecast, OptionName, Target
@@ -24,7 +26,64 @@ _NOTED = 1_000_000
 """Files with more bytes have their size printed before they are written."""
 
 
-def check_arguments(arguments: argparse.Namespace) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.description = (
+        "What is written is read back and held against the engine on random walks before the command says that it is "
+        "done: what was compared is told on stderr."
+    )
+    parser.add_argument("--list", action="store_true", help="list the targets; with a grammar, which of them fit it")
+    parser.add_argument("--to", choices=TARGETS, metavar="TARGET", help="one of those that --list lists")
+    add_grammar(parser, required=False)
+    parser.add_argument(
+        "--spelling",
+        choices=[way.value for way in NumberSpelling],
+        help="of strings and numbers, where a JSON Schema is written as rules or as a regex: the shortest way, or "
+        "every way that it is compiled with, see --escapes (plain)",
+    )
+    parser.add_argument(
+        "--depth", type=as_count, metavar="N", help="cut recursion at N levels, for a target without it"
+    )
+    parser.add_argument("--name", type=_name, help="what the grammar is called in packages and requests (grammar)")
+    vocabulary = parser.add_mutually_exclusive_group()
+    vocabulary.add_argument(
+        "--model", help="whose tokens the export is over, as for generate; for requests, the name that they ask for"
+    )
+    vocabulary.add_argument("--tokenizer", metavar="PATH", help="a tokenizer's file or folder, instead of a model")
+    parser.add_argument("--output", metavar="PATH", help="the file or folder to write; - is the terminal")
+    parser.add_argument(
+        "--yes", action="store_true", help="write large files without a question, which only a terminal is asked"
+    )
+    parser.add_argument("--json", action="store_true", help="print the list as JSON")
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch("[a-z][a-z0-9_-]{0,59}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no name: small letters, digits, - and _, the first a letter")
+    return text
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Export a grammar, or list the export targets."""
+    _check_arguments(arguments)
+    if arguments.list and arguments.notation is None:
+        entries = _listed(None)
+    else:
+        grammar = compile_argument(arguments)
+        with ProgressLine() as cancel:
+            job = _export_job(arguments, grammar, lambda: load_vocabulary(arguments, cancel), cancel)
+            if not arguments.list:
+                _write(arguments, job)
+                return 0
+            entries = _listed(job)
+    if arguments.json:
+        print_json(entries)
+    else:
+        print("\n".join(_listed_in_words(entries)))
+    return 0
+
+
+def _check_arguments(arguments: argparse.Namespace) -> None:
     """Exit with an error if options contradict each other; no option is silently ignored."""
     fail = arguments.parser.error
     has_grammar = arguments.grammar is not None or arguments.grammar_file is not None
@@ -51,7 +110,7 @@ def check_arguments(arguments: argparse.Namespace) -> None:
         fail(f"--to {arguments.to} writes a folder: give its path as --output")
 
 
-def export_job(
+def _export_job(
     arguments: argparse.Namespace,
     grammar: CompiledGrammar,
     vocabulary: Callable[[], Vocabulary],
@@ -114,11 +173,11 @@ def _warn_or_ask(arguments: argparse.Namespace, forecast: Forecast) -> None:
         raise CancelledError
 
 
-def write(arguments: argparse.Namespace, job: ExportJob) -> None:
+def _write(arguments: argparse.Namespace, job: ExportJob) -> None:
     """Write and check the export; report omissions and the comparison on stderr."""
     chosen = target(arguments.to)
     why_not = refusal(chosen, job)
-    if why_not and job.vocabulary is None and not refusal_with_any_vocabulary(chosen, job):
+    if why_not and job.vocabulary is None and not _refusal_with_any_vocabulary(chosen, job):
         arguments.parser.error(f"--to {arguments.to} needs --model or --tokenizer: whose tokens it is over")
     if why_not == ALREADY:
         arguments.parser.error(why_not)
@@ -134,7 +193,7 @@ def write(arguments: argparse.Namespace, job: ExportJob) -> None:
     complain(checked.sentence)
 
 
-def refusal_with_any_vocabulary(chosen: Target, job: ExportJob) -> str:
+def _refusal_with_any_vocabulary(chosen: Target, job: ExportJob) -> str:
     """Return why a target would not fit even with a vocabulary."""
     return chosen.refusal(job.compiled, Vocabulary([b"a"], ()), job.options)
 
@@ -152,7 +211,7 @@ def _print(artifact: Artifact) -> None:
     print(text, end=end, flush=True)  # flush, so that a closed pipe is detected before the comparison is reported
 
 
-def listed(job: ExportJob | None) -> list[dict[str, object]]:
+def _listed(job: ExportJob | None) -> list[dict[str, object]]:
     """Return all targets as data; with a job, also whether each fits."""
     found = []
     verdicts = {fit.target.name: fit.refusal for fit in fits(job)} if job is not None else {}
@@ -170,7 +229,7 @@ def listed(job: ExportJob | None) -> list[dict[str, object]]:
     return found
 
 
-def listed_in_words(entries: list[dict[str, object]]) -> Iterator[str]:
+def _listed_in_words(entries: list[dict[str, object]]) -> Iterator[str]:
     """Yield the same entries as lines, grouped under headings."""
     group = None
     width = max(len(str(entry["target"])) for entry in entries)

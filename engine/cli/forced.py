@@ -1,4 +1,4 @@
-"""`forced`: the text that a grammar forces, its encodings, and the model calls that fast-forward saves.
+"""`turnstile forced`: the text that a grammar forces, its encodings, and the model calls that fast-forward saves.
 
 A JSON Schema accepts every escape that JSON has (`n` is also `\\u006e`), so hardly any of its text is forced. A server
 that writes only one form forces the keys: this form, which `export` writes too, is analysed unless `--spelling any` is
@@ -8,58 +8,57 @@ given.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from engine import models
 from engine.automata.dfa.dfa import ByteDfa
-from engine.cli.forced_automata import as_dot, merged_as_data, print_index
-from engine.cli.grammar_source import compile_options, read_grammar
+from engine.automata.labels import label
+from engine.cli.arguments import add_grammar, as_count, as_natural, as_text
+from engine.cli.inputs import compile_options, read_grammar
 from engine.cli.output import CommandError, IllegalTextError, ProgressLine, complain, location_of, print_json
 from engine.compile import CompiledGrammar, compile_grammar
+from engine.decoding import SamplerSettings
+from engine.decoding.forced.encodings import Query, encodings_of, query_after
+from engine.decoding.forced.lattice import Lattice
+from engine.decoding.forced.merging import MergedAutomaton, forced_runs, forced_tokens, merge_forced, token_runs
+from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
+from engine.decoding.forced.values import EncodingComparison, FastForwardGeneration
+from engine.decoding.generate import generate_fast_forward
+from engine.decoding.pipeline_settings import Strategy
+from engine.export import CLOSE_OBJECTS, NumberSpelling, TokenIndex, build_token_index, needs_closing, to_gbnf
+from engine.matching import Matcher
+from engine.models import LogitSource
+from engine.models.text_encoder import text_encoder_of
 from engine.source import CancelToken, LimitExceededError
 from engine.source.number_format import percent
-from engine.vocabulary import visible
+from engine.vocabulary import Vocabulary, visible
 
-if TYPE_CHECKING:
-    from engine.decoding.forced.encodings import Query
-    from engine.decoding.forced.values import EncodingComparison, FastForwardGeneration
-    from engine.matching import Matcher
-    from engine.models import LogitSource
-
-MOST_STATES = 5_000
-MOST_LINES = 40
-MOST_SHOWN = 12
-
-Count = Callable[[str], int]
+_MOST_STATES = 5_000
+_MOST_LINES = 40
+_MOST_SHOWN = 12
 
 
-def add_forced(parser: argparse.ArgumentParser, text: Callable[[str], str], count: Count, natural: Count) -> None:
-    """Add the options of the command, except those of the grammar.
-
-    Args:
-        parser: the parser of `forced`.
-        text: parses any text.
-        count: parses a number from 1.
-        natural: parses a number from 0.
-    """
-    parser.set_defaults(run=forced, parser=parser)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    add_grammar(parser)
     parser.description = (
         "Shows the texts that a grammar forces, the automaton with them merged, the tokens that may spell them with "
         "what the model says of each, and how many calls of the model it saves not to ask for them."
     )
     parser.add_argument("--model", required=True, help="whose tokens, as for generate; uniform:PATH is a tokenizer")
-    parser.add_argument("--prompt", type=text, default="", help="what the model reads first")
-    parser.add_argument("--text", type=text, default="", help="what was written so far (nothing)")
-    parser.add_argument("--of", type=text, metavar="PART", help="list the spellings of a part of the forced text")
-    parser.add_argument("--paths", type=count, default=8, metavar="N", help="list N spellings at most (8)")
+    parser.add_argument("--prompt", type=as_text, default="", help="what the model reads first")
+    parser.add_argument("--text", type=as_text, default="", help="what was written so far (nothing)")
+    parser.add_argument("--of", type=as_text, metavar="PART", help="list the spellings of a part of the forced text")
+    parser.add_argument("--paths", type=as_count, default=8, metavar="N", help="list N spellings at most (8)")
     parser.add_argument(
         "--spelling",
         choices=["plain", "any"],
         help="of strings and numbers of a JSON Schema: the shortest, or any, with which little is forced (plain)",
     )
-    parser.add_argument("--max-tokens", type=count, default=256, metavar="N", help="of the generations (256)")
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the generations (0)")
+    parser.add_argument("--max-tokens", type=as_count, default=256, metavar="N", help="of the generations (256)")
+    parser.add_argument("--seed", type=as_natural, default=0, metavar="N", help="of the generations (0)")
     parser.add_argument("--greedy", action="store_true", help="generate the most probable text")
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--dot", choices=["before", "after"], help="print the automaton and nothing else, for Graphviz")
@@ -67,7 +66,7 @@ def add_forced(parser: argparse.ArgumentParser, text: Callable[[str], str], coun
     parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
-def forced(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """Print what is forced and what that saves."""
     _check(arguments)
     with ProgressLine() as cancel:
@@ -81,15 +80,13 @@ def forced(arguments: argparse.Namespace) -> int:
             raise CommandError(why_not)
         if arguments.dot:
             assert dfa is not None
-            print(as_dot(dfa, arguments.dot))
+            print(_as_dot(dfa, arguments.dot))
             return 0
-        from engine.models import load_model
-
-        model = load_model(arguments.model, cancel=cancel)
+        model = models.load_model(arguments.model, cancel=cancel)
         if arguments.index:
-            print_index(grammar, model.vocabulary, cancel, as_json=arguments.json)
+            _print_index(grammar, model.vocabulary, cancel, as_json=arguments.json)
             return 0
-        report = Report(grammar, model, dfa, why_not)
+        report = _Report(grammar, model, dfa, why_not)
         found = report.found(arguments, cancel)
     if arguments.json:
         print_json(found.document)
@@ -110,24 +107,22 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class ForcedReport:
+class _Part:
     """A part of the report, as data and as lines of text."""
 
     document: dict[str, Any]
     lines: list[str]
 
 
-class Report:
+class _Report:
     """The report on a grammar and a model."""
 
     def __init__(self, grammar: CompiledGrammar, model: LogitSource, dfa: ByteDfa | None, why_not: str) -> None:
-        from engine.models.text_encoder import text_encoder_of
-
         self._grammar, self._model = grammar, model
         self._vocabulary, self._spell = model.vocabulary, text_encoder_of(model)
         self._dfa, self._why_not = dfa, why_not
 
-    def found(self, arguments: argparse.Namespace, cancel: CancelToken) -> ForcedReport:
+    def found(self, arguments: argparse.Namespace, cancel: CancelToken) -> _Part:
         """Return the complete report.
 
         Raises:
@@ -141,22 +136,13 @@ class Report:
         for part in (self._automaton(), encodings(arguments.paths), strategies):
             document |= part.document
             lines += [*([""] if lines else []), *part.lines]
-        return ForcedReport(document, lines)
+        return _Part(document, lines)
 
     # ------------------------------------------------------------------ the automaton
 
-    def _automaton(self) -> ForcedReport:
-        from engine.decoding.forced.lattice import Lattice
-        from engine.decoding.forced.merging import (
-            forced_runs,
-            forced_tokens,
-            merge_forced,
-            token_runs,
-        )
-        from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
-
+    def _automaton(self) -> _Part:
         if self._dfa is None:
-            return ForcedReport({"automaton": None, "runs": None, "token_runs": None}, [f"not drawn: {self._why_not}"])
+            return _Part({"automaton": None, "runs": None, "token_runs": None}, [f"not drawn: {self._why_not}"])
         merged = merge_forced(self._dfa)
         before = f"{_many(merged.states_before, 'state')} and {_many(merged.edges_before, 'edge')}"
         lines = [
@@ -187,9 +173,9 @@ class Report:
         single = token_runs(forced_tokens(self._dfa, self._vocabulary), self._dfa.start)
         lines += ["", f"{_many(len(single), 'run')} of states with one token:"]
         lines += _shown([f"  {state}  {self._in_words(ids)}" for state, ids in single])
-        return ForcedReport(
+        return _Part(
             {
-                "automaton": merged_as_data(merged),
+                "automaton": _merged_as_data(merged),
                 "runs": listed,
                 "token_runs": [{"state": state, "ids": list(ids)} for state, ids in single],
             },
@@ -198,13 +184,8 @@ class Report:
 
     # ------------------------------------------------------------------ the encodings of one run
 
-    def _encodings_report(self, prompt: str, text: str, part: str | None) -> Callable[[int], ForcedReport]:
+    def _encodings_report(self, prompt: str, text: str, part: str | None) -> Callable[[int], _Part]:
         """Return a function that reports a number of encodings; errors in the arguments are raised at once."""
-        from engine.decoding.forced.encodings import query_after
-        from engine.decoding.forced.lattice import Lattice
-        from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
-        from engine.matching import Matcher
-
         matcher = Matcher(self._grammar, self._vocabulary)
         data = text.encode()
         if not matcher.accept_bytes(data):
@@ -217,7 +198,7 @@ class Report:
         if not run:
             if part is not None:
                 raise CommandError(f"nothing is forced {where}, so there is no part of it: see --text")
-            return lambda _: ForcedReport({"forced": "", "paths": []}, [f"nothing is forced {where}"])
+            return lambda _: _Part({"forced": "", "paths": []}, [f"nothing is forced {where}"])
         begin, end = 0, len(run)
         if part is not None:
             begin = run.find(part.encode()) if part else -1
@@ -232,9 +213,7 @@ class Report:
         ask = query_after(self._model, [*self._model.encode(prompt), *taken])
         return lambda most: self._compared(matcher, run, (begin, end), ask, most)
 
-    def _compared(self, matcher: Matcher, run: bytes, part: tuple[int, int], ask: Query, most: int) -> ForcedReport:
-        from engine.decoding.forced.encodings import encodings_of
-
+    def _compared(self, matcher: Matcher, run: bytes, part: tuple[int, int], ask: Query, most: int) -> _Part:
         found = encodings_of(matcher, run, part, self._spell, ask, most)
         if found is None:
             raise CommandError(f"no tokens of {self._model.name} spell `{visible(run)}`")
@@ -257,7 +236,7 @@ class Report:
             "likeliest_is_exact": found.is_exact,
             "paths": [self._path(one, is_likeliest=one.ids == found.likeliest) for one in found.outlooks],
         }
-        return ForcedReport(document, lines)
+        return _Part(document, lines)
 
     def _path(self, one: EncodingComparison, *, is_likeliest: bool) -> dict[str, Any]:
         return {
@@ -272,11 +251,7 @@ class Report:
 
     # ------------------------------------------------------------------ the strategies
 
-    def _strategies(self, arguments: argparse.Namespace, cancel: CancelToken) -> ForcedReport:
-        from engine.decoding import SamplerSettings
-        from engine.decoding.generate import generate_fast_forward
-        from engine.decoding.pipeline_settings import Strategy
-
+    def _strategies(self, arguments: argparse.Namespace, cancel: CancelToken) -> _Part:
         sampler = SamplerSettings(seed=arguments.seed, temperature=0.0 if arguments.greedy else 1.0)
         # A call before the measurement: the first call of a model is slower than the others.
         self._model.logits(self._model.encode(arguments.prompt))
@@ -301,7 +276,7 @@ class Report:
             f"{one.saved:>5} saved  {one.seconds:7.3f} s  {visible(one.generation.output)}"
             for one in generations
         ]
-        return ForcedReport({"strategies": [_strategy(one) for one in generations]}, lines)
+        return _Part({"strategies": [_strategy(one) for one in generations]}, lines)
 
     def _in_words(self, ids: Sequence[int]) -> str:
         return " ".join(visible(self._vocabulary.tokens[token_id] or b"") for token_id in ids)
@@ -314,23 +289,19 @@ def _grammar(
     grammar = compile_grammar(arguments.notation, read_grammar(arguments), compile_options(arguments), cancel=cancel)
     if arguments.notation != "json_schema" or arguments.spelling == "any" or grammar.is_empty:
         return grammar, grammar, ()
-    from engine.export import NumberSpelling, to_gbnf
-
     plain = to_gbnf(grammar, NumberSpelling.PLAIN, cancel=cancel)
     return compile_grammar("gbnf", plain.text, cancel=cancel), grammar, plain.notes
 
 
 def _byte_dfa(grammar: CompiledGrammar, compiled: CompiledGrammar, cancel: CancelToken) -> tuple[ByteDfa | None, str]:
     if not grammar.is_regular:
-        from engine.export import CLOSE_OBJECTS, needs_closing
-
         if needs_closing(compiled, cancel):
             return None, CLOSE_OBJECTS
         return None, "the grammar needs a stack, so it has no automaton of this kind"
     if grammar.automaton.token_elements:
         return None, "the grammar names tokens, which an automaton over bytes does not show"
     try:
-        return grammar.materialise(MOST_STATES, cancel=cancel), ""
+        return grammar.materialise(_MOST_STATES, cancel=cancel), ""
     except LimitExceededError as error:
         return None, str(error)
 
@@ -359,7 +330,7 @@ def _following(one: EncodingComparison) -> str:
 
 def _begins(data: bytes) -> str:
     shown = visible(data)
-    return shown if len(shown) <= MOST_SHOWN else f"{shown[: MOST_SHOWN - 1]}…"
+    return shown if len(shown) <= _MOST_SHOWN else f"{shown[: _MOST_SHOWN - 1]}…"
 
 
 def _finite(number: float) -> float | None:
@@ -367,8 +338,8 @@ def _finite(number: float) -> float | None:
 
 
 def _shown(lines: list[str]) -> list[str]:
-    more = len(lines) - MOST_LINES
-    return lines if more <= 0 else [*lines[:MOST_LINES], f"  and {more:,} more"]
+    more = len(lines) - _MOST_LINES
+    return lines if more <= 0 else [*lines[:_MOST_LINES], f"  and {more:,} more"]
 
 
 def _many(count: int, noun: str) -> str:
@@ -377,3 +348,81 @@ def _many(count: int, noun: str) -> str:
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "backslashreplace")
+
+
+# ---------------------------------------------------------------------- the automaton
+
+
+_MOST_INDEXED = 500
+
+
+def _print_index(grammar: CompiledGrammar, vocabulary: Vocabulary, cancel: CancelToken, *, as_json: bool) -> None:
+    """Print `{state: {token: next}}`, one state per line with its tokens as text; wide states as a token count.
+
+    Args:
+        grammar: the grammar.
+        vocabulary: the vocabulary of the tokens.
+        cancel: cancels the computation.
+        as_json: whether to print JSON instead.
+    """
+    index = build_token_index(grammar, vocabulary, cancel=cancel)
+    if as_json:
+        print_json({str(state): {str(i): t for i, t in row.items()} for state, row in _rows(index)})
+        return
+    tokens = vocabulary.tokens
+    for state, row in _rows(index):
+        if not row:
+            continue
+        if len(row) > _MOST_INDEXED:
+            print(f"{state}: {{… {len(row):,} tokens …}}")
+            continue
+        words = ", ".join(f"{visible(tokens[token_id] or b'')}" for token_id in row)
+        print(f"{state}: {{{', '.join(f'{token_id}: {after}' for token_id, after in row.items())}}}  {words}")
+
+
+def _rows(index: TokenIndex) -> Iterator[tuple[int, dict[int, int]]]:
+    for state, (ids, targets) in enumerate(zip(index.tokens, index.targets, strict=True)):
+        yield state, dict(zip(ids.tolist(), targets.tolist(), strict=True))
+
+
+def _as_dot(dfa: ByteDfa, which: str) -> str:
+    """Return the automaton `before` or `after` merging its forced runs, for Graphviz."""
+    merged = merge_forced(dfa)
+    if which == "after":
+        states, accepting = merged.states, merged.accepting
+        edges = [(edge.source, edge.target, edge.label) for edge in merged.edges]
+    else:
+        states = tuple(state.id for state in dfa.states)
+        accepting = frozenset(state.id for state in dfa.states if state.accepting)
+        edges = [(edge.source, edge.target, label(edge.ranges)) for edge in dfa.edges]
+    lines = ["digraph {", "  rankdir=LR;", "  start [shape=point];"]
+    lines += [f"  {state} [shape={'doublecircle' if state in accepting else 'circle'}];" for state in states]
+    lines += [f"  start -> {merged.start};"]
+    lines += [f'  {source} -> {target} [label="{_quoted(edge_label)}"];' for source, target, edge_label in edges]
+    return "\n".join([*lines, "}"])
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _merged_as_data(merged: MergedAutomaton) -> dict[str, Any]:
+    """Return the automaton with forced runs merged, as data."""
+    return {
+        "start": merged.start,
+        "states": list(merged.states),
+        "accepting": sorted(merged.accepting),
+        "states_before": merged.states_before,
+        "edges_before": merged.edges_before,
+        "edges": [
+            {
+                "source": edge.source,
+                "target": edge.target,
+                "bytes": [list(pair) for pair in edge.ranges],
+                "then": list(edge.rest),
+                "label": edge.label,
+                "through": list(edge.through),
+            }
+            for edge in merged.edges
+        ],
+    }

@@ -1,21 +1,44 @@
 """Runs a subcommand of `turnstile` and turns every failure into a message and an exit code.
 
-The exit codes are in `engine.cli.exit_codes`. A command imports what it needs when it runs: `turnstile check` loads
-neither torch nor numba.
+The exit codes are in `engine.cli.exit_codes`. The module of a command is imported when it runs, so `turnstile check`
+loads neither torch nor numba, and `turnstile --version` not even numpy.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from functools import partial
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final, NoReturn
 
-from engine.cli.exit_codes import ExitCode
+from engine.cli.arguments import ArgumentParser
+from engine.cli.completion import SHELLS, completion_script
+from engine.cli.exit_codes import ExitCode, help_text
 from engine.cli.output import IllegalTextError, MisuseError, complain, have_streams, print_json, use_utf8
 from engine.source import CancelledError, EngineError, GrammarError, LimitExceededError
 from engine.source.processes import protect_imports
+
+_DESCRIPTION: Final = (
+    "A debugger for grammar-constrained decoding. Without a command, or with a .turnstile file, it opens a window."
+)
+_COMMANDS: Final = {
+    "generate": "write a text that matches a grammar",
+    "check": "say what is wrong with a grammar",
+    "step": "say where a match stands after a text",
+    "explain": "say why something may not come next",
+    "replay": "say what is wrong with an output",
+    "mask": "list the tokens that may come next",
+    "export": "write what a grammar compiles to",
+    "share": "write a trace as a web page that replays it",
+    "forced": "show the text that is forced, and the calls of the model that this saves",
+    "bench": "compare speed and verdicts with other engines",
+}
+"""The commands, each in the module of its name, and what they do."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,8 +71,6 @@ def _terminate(_number: int, _frame: object) -> NoReturn:
 
 
 def _run(given: Sequence[str]) -> int:
-    from engine.cli.parser import build_parser
-
     as_json = False
     try:
         arguments = build_parser().parse_args(given)
@@ -71,3 +92,38 @@ def _run(given: Sequence[str]) -> int:
         complain(f"{error}{remedy and f'; {remedy}'}")
         return ExitCode.MISUSE if isinstance(error, MisuseError) else ExitCode.NEGATIVE
     return code
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser of the complete command line; a command declares its options when they are needed."""
+    parser = ArgumentParser(prog="turnstile", description=_DESCRIPTION, epilog=help_text())
+    parser.add_argument("-V", "--version", action="version", version=f"turnstile {_version()}")
+    parser.add_argument("--print-completion", action=_PrintCompletion, choices=SHELLS, help="print a completion script")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, about in _COMMANDS.items():
+        aliases = ["coalesce"] if name == "forced" else []
+        commands.add_parser(name, aliases=aliases, help=about, epilog=help_text(name), declare=partial(_declare, name))
+    return parser
+
+
+def _declare(command: str, parser: argparse.ArgumentParser) -> None:
+    module = import_module(f"engine.cli.{command}")
+    parser.set_defaults(run=module.run, parser=parser)
+    module.add_options(parser)
+
+
+class _PrintCompletion(argparse.Action):
+    """An action that prints the script and exits, as `--version` does: no command is needed."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, _namespace: object, values: object, _option: object = None
+    ) -> None:
+        print(completion_script(parser, str(values)), end="")
+        parser.exit()
+
+
+def _version() -> str:
+    try:
+        return version("token-turnstile")
+    except PackageNotFoundError:
+        return "(not installed)"

@@ -87,6 +87,14 @@ def print_json(document: object) -> None:
     print(json.dumps(document, ensure_ascii=False, allow_nan=False))
 
 
+def show(found: dict[str, object] | list[str]) -> None:
+    """Print a document as JSON, or lines of text."""
+    if isinstance(found, list):
+        print("\n".join(found))
+    else:
+        print_json(found)
+
+
 def location_of(span: Span, source: SourceText) -> dict[str, object]:
     """Return a source position in the form of documents."""
     line, column = source.line_column(span.start)

@@ -1,25 +1,59 @@
-"""The verdict on an output: `turnstile replay`."""
+"""`turnstile replay`: the verdict on an output."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from engine.cli.grammar_source import STDIN
-from engine.cli.output import MisuseError, location_of
+from engine import models
+from engine.cli.arguments import add_grammar, add_vocabulary, as_count, as_text
+from engine.cli.inputs import compile_argument, read_file
+from engine.cli.output import ProgressLine, location_of, show
 from engine.compile import CompiledGrammar
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_saved, replay_text
-from engine.diagnosis.verdicts.verdict import CompletionBudget, Failure, Verdict, VerdictOutcome
+from engine.diagnosis.verdicts.verdict import CompletionBudget, Failure, Verdict, VerdictOutcome, parse_token_ids
 from engine.document.saved_traces import read_saved_trace
+from engine.models.text_encoder import read_text_encoder, text_encoder_of
 from engine.source import CancelToken, SourceText
 from engine.vocabulary import Vocabulary
 
 _LINE_ENDS = (b"\n", b"\r\n")
 
 
-def check_replay(arguments: argparse.Namespace) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.description = "Checks an output against a grammar, without a model, and says what went wrong first."
+    add_grammar(parser)
+    output = parser.add_mutually_exclusive_group(required=True)
+    output.add_argument("--text", type=as_text, help="the output itself")
+    output.add_argument("--text-file", metavar="FILE", help="a file with the output, - is stdin")
+    output.add_argument("--ids", type=_ids, metavar="IDS", help="the output as token ids, such as '[12, 7, 9]'")
+    output.add_argument("--trace", metavar="FILE", help="a .turnstile document, or what generate --json printed")
+    add_vocabulary(parser, required=False)
+    parser.add_argument("--budget", type=as_count, metavar="N", help="how many tokens there were (max_tokens)")
+    parser.add_argument("--finish", choices=["stop", "length", "context"], help="why it ended, as the server said")
+    parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
+
+
+def _ids(text: str) -> tuple[int, ...]:
+    try:
+        return parse_token_ids(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the verdict on an output; return 1 if it is not complete."""
+    _check(arguments)
+    grammar = compile_argument(arguments)
+    with ProgressLine() as cancel:
+        found = _replayed(arguments, grammar, _token_source(arguments, cancel), cancel)
+    show(_as_data(found, grammar.source) if arguments.json else _in_words(found))
+    return 0 if found.is_complete else 1
+
+
+def _check(arguments: argparse.Namespace) -> None:
     """Check what argparse cannot: ids and budgets need a vocabulary."""
     if arguments.model or arguments.tokenizer:
         return
@@ -29,23 +63,18 @@ def check_replay(arguments: argparse.Namespace) -> None:
         arguments.parser.error("--budget counts tokens: say whose with --model or --tokenizer")
 
 
-def token_source(arguments: argparse.Namespace, cancel: CancelToken) -> TokenSource | None:
+def _token_source(arguments: argparse.Namespace, cancel: CancelToken) -> TokenSource | None:
     """Return the requested vocabulary and its tokenizer."""
     if arguments.tokenizer:
-        from engine.models.text_encoder import read_text_encoder
-
         path = Path(arguments.tokenizer)
         return TokenSource(Vocabulary.from_tokenizer(path), read_text_encoder(path))
     if arguments.model:
-        from engine.models import load_model
-        from engine.models.text_encoder import text_encoder_of
-
-        model = load_model(arguments.model, cancel=cancel)
+        model = models.load_model(arguments.model, cancel=cancel)
         return TokenSource(model.vocabulary, text_encoder_of(model))
     return None
 
 
-def replayed(
+def _replayed(
     arguments: argparse.Namespace, grammar: CompiledGrammar, whose: TokenSource | None, cancel: CancelToken
 ) -> Verdict:
     """Return the verdict on the output of the command line.
@@ -65,10 +94,10 @@ def replayed(
         assert whose is not None
         return replay_ids(grammar, arguments.ids, whose, budget=budget, finish=finish, cancel=cancel)
     if arguments.trace is not None:
-        saved = read_saved_trace(_read(arguments.trace), arguments.trace)
+        saved = read_saved_trace(read_file(arguments.trace, stdin=True), arguments.trace)
         finish = finish or saved.finish
         return replay_saved(grammar, saved, whose, budget=budget, finish=finish, cancel=cancel)
-    data = arguments.text.encode() if arguments.text is not None else _read(arguments.text_file)
+    data = arguments.text.encode() if arguments.text is not None else read_file(arguments.text_file, stdin=True)
     found = replay_text(grammar, data, whose, budget=budget, finish=finish, cancel=cancel)
     if (
         arguments.text_file is not None
@@ -80,12 +109,12 @@ def replayed(
     return found
 
 
-def in_words(found: Verdict) -> list[str]:
+def _in_words(found: Verdict) -> list[str]:
     """Return the sentence, and a line for each note."""
     return [found.sentence, *(f"- {note}" for note in found.notes)]
 
 
-def as_data(found: Verdict, source: SourceText) -> dict[str, object]:
+def _as_data(found: Verdict, source: SourceText) -> dict[str, object]:
     """Return the verdict as a document."""
     return {
         "outcome": found.outcome,
@@ -118,9 +147,9 @@ def as_data(found: Verdict, source: SourceText) -> dict[str, object]:
             "own": _text(found.divergence.own),
         },
         "forced": [list(pair) for pair in found.forced],
-        "circles": [
+        "loops": [
             {"range": list(one.range), "period": one.period, "blank": one.blank, "at_end": one.at_end}
-            for one in found.circles
+            for one in found.loops
         ],
         "judged": None if found.skipped is None else list(found.skipped),
         "cut_character": found.cut_character,
@@ -155,13 +184,6 @@ def _ending(ending: CompletionBudget) -> dict[str, object]:
         "late_at": ending.late_at,
         "late_needs": ending.late_needs,
     }
-
-
-def _read(name: str) -> bytes:
-    try:
-        return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
-    except OSError as error:
-        raise MisuseError(f"cannot read {name}: {error.strerror or error}") from error
 
 
 def _text(data: bytes) -> str:

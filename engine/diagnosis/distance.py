@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from engine.analysis.token_completion import TokenCompletion
 from engine.automata.completion import Completion
 from engine.vocabulary.visible import visible
-
-if TYPE_CHECKING:
-    from engine.analysis.token_completion import TokenCompletion
 
 LONGEST_ENDING = 80
 

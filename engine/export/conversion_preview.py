@@ -22,7 +22,7 @@ from engine.export.text.print_regex import Dialect
 from engine.export.text.string_schema import pattern_of, to_schema
 from engine.notations.editing.gbnf_names import GbnfPart, pieces
 from engine.notations.json_schema.json_tree import Json, read_json
-from engine.notations.regex import parse_written
+from engine.notations.regex import parse_with_details
 from engine.source import CancelToken
 
 Notation = Literal["regex", "gbnf", "json_schema"]
@@ -119,7 +119,7 @@ def _words_lost(compiled: CompiledGrammar, notation: Notation) -> Iterator[str]:
             if notation != "gbnf" and sum(piece.defines for piece in found) > 1:
                 yield "the names of its rules go"
         case _:
-            _, written = parse_written(compiled.source, compiled.options.dialect, compiled.options.limits)
+            _, written = parse_with_details(compiled.source, compiled.options.dialect, compiled.options.limits)
             spans = (group.opening.span for group in written.groups if not group.opening.atomic)
             if any(text[: span.end].endswith(">") for span in spans):
                 yield "the names of its groups go"

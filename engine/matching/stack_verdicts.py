@@ -12,7 +12,7 @@ from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.automata.nfa.stack_listing import ONLY_RULE
 from engine.compile import CompiledGrammar
 from engine.matching.explanation import StackVerdict
-from engine.notations.json_schema.pointers import pointers
+from engine.notations.json_schema.json_tree import pointers
 from engine.source import Span
 
 MOST_STACKS = 20

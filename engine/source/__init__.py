@@ -1,17 +1,10 @@
 """The base package of the engine: source texts, spans, diagnostics, limits and cancellation."""
 
 from engine.source.cancel import CancelToken, check_cancelled, checkpoint, is_work_limited, limited_work, work_turns
-from engine.source.diagnostic import Diagnostic, Severity
-from engine.source.errors import (
-    CancelledError,
-    EngineError,
-    GrammarError,
-    InvariantError,
-    LimitExceededError,
-)
-from engine.source.limits import Limits
+from engine.source.errors import CancelledError, EngineError, InvariantError
+from engine.source.limits import LimitExceededError, Limits
 from engine.source.similar import similar_words
-from engine.source.text import SourceText, Span
+from engine.source.text import Diagnostic, GrammarError, Severity, SourceText, Span
 
 __all__ = [
     "CancelToken",

@@ -21,7 +21,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from typing import Final
 
-from engine.source.errors import CancelledError, LimitExceededError
+from engine.source.errors import CancelledError
+from engine.source.limits import LimitExceededError
 
 Progress = Callable[[str, int, int | None], None]
 

@@ -1,11 +1,54 @@
-"""The limits of a compile and of the steps after it."""
+"""The limits of a compile and of the steps after it, and the error of a limit that is exceeded."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
 from engine.source.arguments import require_count
-from engine.source.errors import LimitExceededError
+from engine.source.errors import EngineError
+from engine.source.text import Span
+
+
+class LimitExceededError(EngineError):
+    """A compile or a step exceeded a configured limit.
+
+    Attributes:
+        what: the limited quantity.
+        given: its value, or the count at which the work stopped.
+        limit: the largest allowed value.
+        name: the field of `Limits` that sets the limit; empty if none does.
+        span: the part of the source that is concerned; None if it is not known.
+        where: the same as text, such as a JSON Pointer; may be empty.
+    """
+
+    def __init__(self, what: str, *, given: int, limit: int, name: str = "") -> None:
+        super().__init__(f"{what}: {given:,} exceeds the limit of {limit:,}")
+        self.what, self.given, self.limit, self.name = what, given, limit, name
+        self.span: Span | None = None
+        self.where = ""
+
+    def locate(self, span: Span, where: str = "") -> None:
+        """Set the part of the source that is concerned; only the first call, from the innermost part, has an effect."""
+        if self.span is None:
+            self.span, self.where = span, where
+
+    @property
+    def remedy(self) -> str:
+        """Return how to raise the limit on the command line; empty if it cannot be raised."""
+        return f"raise it with --limit {self.name}={max(self.given, 2 * self.limit)}" if self.name else ""
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"{message}, at {self.where}" if self.where else message
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _limit_exceeded, (self.what, self.given, self.limit, self.name, self.span, self.where)
+
+
+def _limit_exceeded(what: str, given: int, limit: int, name: str, span: Span | None, where: str) -> LimitExceededError:
+    error = LimitExceededError(what, given=given, limit=limit, name=name)
+    error.span, error.where = span, where
+    return error
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The text of a grammar, and spans in it.
+"""The text of a grammar, spans in it, and diagnostics about it.
 
 Offsets count code points, like indices of a `str`. A text widget that counts
 UTF-16 units converts them itself.
@@ -7,11 +7,17 @@ UTF-16 units converts them itself.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
+from typing import Final
 
 from engine.source.arguments import require
-from engine.source.errors import InvariantError
+from engine.source.errors import EngineError, InvariantError
+
+_MAX_RENDERED: Final = 20
+"""The number of diagnostics in the message of a `GrammarError`; all of them are in its `diagnostics`."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -68,3 +74,56 @@ def _line_starts(text: str) -> list[int]:
         starts.append(at + 1)
         at = text.find("\n", at + 1)
     return starts
+
+
+class Severity(StrEnum):
+    """The severity of a diagnostic. Only errors stop a compile."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    HINT = "hint"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A diagnostic: what is wrong, where, and what to do.
+
+    Attributes:
+        code: a stable, kebab-case name, such as `regex-unclosed-group`.
+        severity: only `Severity.ERROR` stops a compile.
+        span: the position in the source.
+        message: what is wrong, one sentence without a full stop.
+        hint: what to do about it, one sentence; may be empty.
+    """
+
+    code: str
+    severity: Severity
+    span: Span
+    message: str
+    hint: str = ""
+
+    def render(self, source: SourceText) -> str:
+        """Format the diagnostic on one line, as compilers do: `name:line:column: severity: message`."""
+        line, column = source.line_column(self.span.start)
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{source.name}:{line}:{column}: {self.severity}: {self.message}{hint} [{self.code}]"
+
+
+class GrammarError(EngineError):
+    """A grammar does not compile.
+
+    Attributes:
+        diagnostics: every finding, at least one of them an error, in source order.
+        source: the text that they are about.
+    """
+
+    def __init__(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
+        lines = [d.render(source) for d in diagnostics[:_MAX_RENDERED]]
+        if len(diagnostics) > _MAX_RENDERED:
+            lines.append(f"and {len(diagnostics) - _MAX_RENDERED:,} more findings")
+        super().__init__("\n".join(lines))
+        self.diagnostics = tuple(diagnostics)
+        self.source = source
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return GrammarError, (self.diagnostics, self.source)

@@ -26,7 +26,7 @@ from engine.grammar import (
 from engine.grammar import Sequence as Items
 from engine.grammar.charset import EVERY_SCALAR
 from engine.notations.regex import parse
-from engine.notations.regex.case import CaseFold, close
+from engine.notations.regex.unicode_sets import CaseFold, close_under_case
 from engine.source import Limits, SourceText
 
 _QUOTED = r"(?:`[^`]*`|``+ .*? ``+)"
@@ -134,7 +134,7 @@ def _leaf(words: str) -> Node:
     if text:
         fold = {None: None, ", in any letter case": CaseFold.PYTHON, ", in any case of A to Z": CaseFold.ASCII}[text[2]]
         chars = [CharSet.chars(char) for char in _text(text[1])]
-        nodes = tuple(Chars(close(one, fold) if fold else one) for one in chars)
+        nodes = tuple(Chars(close_under_case(one, fold) if fold else one) for one in chars)
         return nodes[0] if len(nodes) == 1 else Items(nodes)
     reference = re.fullmatch(rf"the rule ({_QUOTED})", words)
     if reference:

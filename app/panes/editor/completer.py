@@ -75,7 +75,7 @@ class Completer(QObject):
         if not is_open and not (typed.isalnum() or typed in {'"', "\\", "$", "#", "_", "-"}):
             return
         found = self._find()
-        if found.proposals and found.is_apt:
+        if found.proposals and found.opens_unasked:
             self._show(found)
         elif is_open:
             self.close()

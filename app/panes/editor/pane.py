@@ -27,8 +27,8 @@ from app.widgets.keyboard import CloseOnEscape, delegate_focus
 from app.widgets.lazy import Lazy
 from app.workers.compile_messages import FormatAnswer
 from engine.diagnosis.fixes import Fix, fixes
-from engine.notations.editing import Edit, moved, toggle_comment
-from engine.notations.editing.formatting import place_after
+from engine.notations.editing import Edit, offset_after_edits, toggle_comment
+from engine.notations.editing.edits import offset_after_formatting
 from engine.source import Diagnostic, Span
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class EditorPane(QWidget):
         elif answer.change.refusal:
             self.edit.say(unmarked(answer.change.refusal))
         else:
-            self.edit.apply(answer.change.edits, place_after(text, answer.after, self.edit.caret))
+            self.edit.apply(answer.change.edits, offset_after_formatting(text, answer.after, self.edit.caret))
 
     def insert(self, text: str, caret: int) -> None:
         """Insert a text at the cursor and put the cursor at an offset in it; the selection moves there, too."""
@@ -172,7 +172,7 @@ class EditorPane(QWidget):
         if changed.refusal:
             self.edit.say(unmarked(changed.refusal))
         else:
-            self.edit.apply(changed.edits, moved(self.edit.caret, changed.edits))
+            self.edit.apply(changed.edits, offset_after_edits(self.edit.caret, changed.edits))
 
     def go_to_bracket(self) -> None:
         """Go to the partner of the bracket at the cursor."""

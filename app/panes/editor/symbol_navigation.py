@@ -13,7 +13,7 @@ from app.actions import keys_of
 from app.display_text import unmarked
 from app.panes.editor.code_edit import READ_AT_MOST, CodeEdit
 from app.theme.labels import Label
-from engine.notations.editing import Change, Name, moved, name_at, rename
+from engine.notations.editing import Change, Name, name_at, offset_after_edits, rename
 from engine.source import SourceText, Span
 
 _MOST_LISTED = 30
@@ -99,7 +99,7 @@ class SymbolNavigation(QObject):
         if name is None or not new:
             return
         changed = rename(self._edit.notation, self._edit.text(), name, new)
-        self._edit.apply(changed.edits, moved(self._edit.caret, changed.edits))
+        self._edit.apply(changed.edits, offset_after_edits(self._edit.caret, changed.edits))
 
     def _name_at(self, offset: int) -> Name | None:
         text, notation = self._edit.text(), self._edit.notation

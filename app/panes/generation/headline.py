@@ -120,7 +120,7 @@ def assessment_of(position: Position, verdict: Verdict) -> tuple[str, bool]:
     if ending is not None and not position.accepting and position.budget is None:
         how_far, is_warning = _how_far(ending)
         facts.append(how_far)
-    circle = next((one for one in verdict.circles if one.at_end), None)
+    circle = next((one for one in verdict.loops if one.at_end), None)
     if circle is not None:
         first, last = circle.range
         what = "white space" if circle.blank else "itself"

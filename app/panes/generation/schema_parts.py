@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from engine.source.json_pointer import escape_step
+
 LONGEST = 30_000
 """The longest schema in code points; a longer one would block the window, and its parts can be typed."""
 MOST_PARTS = 200
@@ -38,13 +40,9 @@ def _subschemas(pointer: str, schema: Any) -> list[tuple[str, Any]]:
     parts: list[tuple[str, Any]] = []
     for key, value in schema.items() if isinstance(schema, dict) else ():
         if key in _NAMED and isinstance(value, dict):
-            parts += ((f"{pointer}/{key}/{_escaped(name)}", part) for name, part in value.items())
+            parts += ((f"{pointer}/{key}/{escape_step(name)}", part) for name, part in value.items())
         elif isinstance(value, list) and (key in _LISTED or key == "items"):
             parts += ((f"{pointer}/{key}/{index}", part) for index, part in enumerate(value))
         elif key in _SINGLE and isinstance(value, dict):
             parts.append((f"{pointer}/{key}", value))
     return parts
-
-
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")

@@ -29,7 +29,7 @@ from app.widgets.accessibility import announce
 from app.widgets.rich_text import code, prose, words
 from app.workers.decode_messages import WhyAnswer
 from engine.decoding.values import Candidate
-from engine.diagnosis import byte_prose
+from engine.matching.byte_descriptions import byte_prose
 from engine.matching.explanation import Explanation, Reason, StackVerdict
 from engine.source import Span
 

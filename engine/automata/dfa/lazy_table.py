@@ -91,7 +91,13 @@ class LazyTable(ABC, Generic[Key]):
         return frozenset()
 
     def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
-        """Return the configuration after a token's bytes; `DEAD` if it has none."""
+        """Return the configuration after a token's bytes; `DEAD` if it has none.
+
+        Args:
+            configuration: the configuration.
+            data: the token's bytes.
+            takes: whether the token belongs to a set.
+        """
         return self.run(configuration, data) if data else DEAD
 
     def min_remaining(self, configuration: int, alphabet: Alphabet = None) -> LengthBound:
@@ -103,7 +109,14 @@ class LazyTable(ABC, Generic[Key]):
     def shortest_completion(
         self, configuration: int, effort: int, cancel: CancelToken | None = None, alphabet: Alphabet = None
     ) -> Completion:
-        """Return the shortest text that completes a match, as far as a search of `effort` steps finds it."""
+        """Return the shortest text that completes a match, as far as a search of `effort` steps finds it.
+
+        Args:
+            configuration: the configuration.
+            effort: the largest number of steps.
+            cancel: cancels the search.
+            alphabet: the bytes to use; None for all.
+        """
         return search_completion(self, configuration, effort, cancel, alphabet)
 
     def split_stacks(self, configuration: int, most: int) -> tuple[int, ...]:

@@ -69,7 +69,7 @@ class EpsilonTarget(NamedTuple):
     looks: frozenset[int]
 
 
-class Entered(NamedTuple):
+class LeftCorner(NamedTuple):
     """A corner that a closure enters.
 
     Attributes:
@@ -96,7 +96,7 @@ class Closure:
     """
 
     reached: tuple[EpsilonTarget, ...]
-    entered: tuple[Entered, ...]
+    entered: tuple[LeftCorner, ...]
     returns: bool
 
     @property
@@ -171,7 +171,7 @@ class _ClosureBuilder:
     def _from(self, todo: list[_EpsilonState]) -> Closure:
         seen = set(todo)
         reached: dict[EpsilonTarget, None] = {}
-        entered: dict[Entered, None] = {}
+        entered: dict[LeftCorner, None] = {}
         returns = False
         while todo:
             state = todo.pop()
@@ -188,7 +188,7 @@ class _ClosureBuilder:
         return Closure(tuple(reached), tuple(entered), returns)
 
     def _following(
-        self, state: _EpsilonState, instruction: object, entered: dict[Entered, None]
+        self, state: _EpsilonState, instruction: object, entered: dict[LeftCorner, None]
     ) -> list[_EpsilonState]:
         match instruction:
             case Call():
@@ -198,7 +198,7 @@ class _ClosureBuilder:
             case _:
                 return _plain_successors(state, instruction)
 
-    def _call(self, state: _EpsilonState, call: Call, entered: dict[Entered, None]) -> list[_EpsilonState]:
+    def _call(self, state: _EpsilonState, call: Call, entered: dict[LeftCorner, None]) -> list[_EpsilonState]:
         rule = self._rules[call.rule]
         found = [state._replace(pc=call.to)] if rule.nullable else []
         corner = self._corners.corner(call.rule)
@@ -207,7 +207,7 @@ class _ClosureBuilder:
         pushed = state.pushed if call.last else (*state.pushed, CallFrame(call.to, state.counters))
         if not corner:
             return [*found, _EpsilonState(rule.start, (), 0, pushed, state.looks)]
-        entered[Entered(min(corner), call.rule, pushed, state.looks)] = None
+        entered[LeftCorner(min(corner), call.rule, pushed, state.looks)] = None
         return found
 
 
@@ -310,7 +310,7 @@ def passes(loop: CountPass, counters: Counters, fresh: int) -> list[tuple[Pc, Co
     *outer, count = counters
     around, depth = tuple(outer), len(outer)
     if fresh <= depth:
-        if not loop.hollow or count & MET:
+        if not loop.nullable or count & MET:
             return []
         count |= MET
     elif loop.maximum is None:

@@ -16,10 +16,9 @@ from engine.automata.byte_automaton import DEAD, MISS
 from engine.automata.byte_classes import ByteClasses
 from engine.automata.completion import Alphabet, Completion, LengthBound
 from engine.automata.dfa.searched_table import SearchedTable
-from engine.automata.length_bounds import ByteCosts, ProgramLengths
+from engine.automata.nfa.length_bounds import ByteCosts, ProgramLengths
 from engine.automata.nfa.program import CharClass, Program, TokenAtom
-from engine.automata.nfa.stack_listing import MOST_STACKS, StackListing, list_stacks
-from engine.automata.nfa.stack_split import StackSplit
+from engine.automata.nfa.stack_listing import MOST_STACKS, StackListing, StackSplit, list_stacks
 from engine.automata.nfa.thread_values import NOTHING, Past, Threads
 from engine.automata.nfa.threads import ThreadMachine
 from engine.grammar import TokenSet
@@ -86,6 +85,12 @@ class LazyAutomaton(SearchedTable[_Key]):
 
         A search interns the configurations it visits. In a large automaton it would meet a limit that matching needs,
         and its answer would depend on earlier searches; so it uses a scratch automaton then.
+
+        Args:
+            configuration: the configuration.
+            effort: the largest number of steps.
+            cancel: cancels the search.
+            alphabet: the bytes to use; None for all.
         """
         if self.size <= _MOST_SEARCHED:
             return super().shortest_completion(configuration, effort, cancel, alphabet)
@@ -107,7 +112,13 @@ class LazyAutomaton(SearchedTable[_Key]):
         return frozenset(found)
 
     def take_token(self, configuration: int, data: bytes, takes: Callable[[TokenSet], bool]) -> int:
-        """Return the configuration after a token: as its bytes, and as a unit where `takes` accepts a token set."""
+        """Return the configuration after a token: as its bytes, and as a unit where `takes` accepts a token set.
+
+        Args:
+            configuration: the configuration.
+            data: the token's bytes.
+            takes: whether the token belongs to a set.
+        """
         unit = self._machine.step_token(self._keys[configuration][0], takes)
         by_bytes = self.run(configuration, data) if data else DEAD
         if by_bytes == DEAD or not unit:
@@ -280,10 +291,10 @@ class LazyAutomaton(SearchedTable[_Key]):
         if self.accepting[configuration]:
             return True
         threads = self._keys[configuration][0]
-        certain = self._program.certain
+        unconditional = self._program.unconditional
         for number in threads:
             thread = self._machine[number]
-            if not thread.obligations and certain[thread.pc]:
+            if not thread.obligations and unconditional[thread.pc]:
                 return True
         return None if threads else False
 

@@ -78,14 +78,14 @@ class CountPass:
     """The end of a pass: repeats at `body`, or stops counting and continues at `to`.
 
     Attributes:
-        hollow: whether a pass may be empty if a condition holds; an empty pass then counts as all that are missing.
+        nullable: whether a pass may be empty if a condition holds; an empty pass then counts as all that are missing.
     """
 
     minimum: int
     maximum: int | None
     body: Pc
     to: Pc
-    hollow: bool
+    nullable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class Program:
         looks: the lookarounds, inner ones first.
         automata: the UTF-8 automata of all character instructions, each once.
         token_sets: the token sets whose tokens are taken as units.
-        certain: for each instruction, whether no condition can follow it.
+        unconditional: for each instruction, whether no condition can follow it.
         minima: for each instruction, the minimum counts of the counting loops around it, outermost first.
         distances: for each instruction, the fewest characters and calls before the end of its rule or look.
     """
@@ -174,7 +174,7 @@ class Program:
     looks: tuple[LookaroundProgram, ...]
     automata: tuple[Utf8Automaton, ...]
     token_sets: frozenset[TokenSet]
-    certain: tuple[bool, ...]
+    unconditional: tuple[bool, ...]
     minima: tuple[tuple[int, ...], ...]
     distances: tuple[int, ...]
 
@@ -212,7 +212,7 @@ def assemble(
         looks,
         tuple(assembler.automata.values()),
         frozenset(assembler.token_sets),
-        _certain(code) if looks else (True,) * len(code),
+        _unconditional(code) if looks else (True,) * len(code),
         tuple(assembler.minima),
         _distances(code) if looks else (0,) * len(code),  # without conditions there is no search
     )
@@ -308,7 +308,7 @@ class _Assembler:
                 loop = body
             else:
                 around, self._around = self._around, (*self._around, max(minimum, 1))
-                count = self.emit(CountPass(max(minimum, 1), node.maximum, body, to, hollow=empty is None))
+                count = self.emit(CountPass(max(minimum, 1), node.maximum, body, to, nullable=empty is None))
                 self._patch(body, self.node(node.node, count))
                 self._around = around
                 loop = self.emit(CountStart(body))
@@ -369,17 +369,17 @@ def successors(instruction: Instruction) -> tuple[Pc, ...]:
             return (instruction.body, instruction.to)
 
 
-def _certain(code: tuple[Instruction, ...]) -> tuple[bool, ...]:
+def _unconditional(code: tuple[Instruction, ...]) -> tuple[bool, ...]:
     sources = _sources(code)
     conditional = [pc for pc, instruction in enumerate(code) if isinstance(instruction, Condition)]
-    certain = [True] * len(code)
+    unconditional = [True] * len(code)
     while conditional:
         checkpoint()
         pc = conditional.pop()
-        if certain[pc]:
-            certain[pc] = False
+        if unconditional[pc]:
+            unconditional[pc] = False
             conditional += sources[pc]
-    return tuple(certain)
+    return tuple(unconditional)
 
 
 def _distances(code: tuple[Instruction, ...]) -> tuple[int, ...]:

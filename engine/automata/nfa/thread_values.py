@@ -79,17 +79,17 @@ NOWHERE = StepResult(NOTHING)
 FREE: Obligations = frozenset()
 
 
-def simplify(negated: bool, threads: Threads, is_certain: Callable[[Threads], bool]) -> Obligation | bool:
+def simplify(negated: bool, threads: Threads, is_unconditional: Callable[[Threads], bool]) -> Obligation | bool:
     """Return an obligation, or whether it is already met (True) or broken (False).
 
     Args:
         negated: whether it is negated.
         threads: its configuration.
-        is_certain: whether a configuration accepts any continuation.
+        is_unconditional: whether a configuration accepts any continuation.
     """
     if not threads:
         return negated
-    if is_certain(threads):
+    if is_unconditional(threads):
         return not negated
     return Obligation(negated, threads)
 

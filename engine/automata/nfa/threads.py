@@ -115,7 +115,7 @@ class ThreadMachine:
         at_end = bool(thread.obligations) and isinstance(self._code[thread.pc], Accept)
         return not at_end or self._thread_accepts(number)
 
-    def is_certain(self, threads: Threads) -> bool:
+    def is_unconditional(self, threads: Threads) -> bool:
         """Return whether every continuation is accepted, as far as it is obvious."""
         for number in threads:
             thread = self._threads[number]
@@ -368,7 +368,7 @@ class ThreadMachine:
         """Return the obligations after a byte; None if one of them is broken."""
         after = set()
         for negated, threads in obligations:
-            simplified = simplify(negated, self.step(threads, byte_class, past), self.is_certain)
+            simplified = simplify(negated, self.step(threads, byte_class, past), self.is_unconditional)
             if simplified is False:
                 return None
             if simplified is not True:
@@ -505,7 +505,7 @@ class ThreadMachine:
         for look in looks:
             program = self.program.looks[look]
             threads = self.place(program.start, past[:look]) if program.ahead else past[look]
-            simplified = simplify(program.negated, threads, self.is_certain)
+            simplified = simplify(program.negated, threads, self.is_unconditional)
             if simplified is False:
                 return None
             if simplified is not True:

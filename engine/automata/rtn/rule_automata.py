@@ -21,7 +21,7 @@ from engine.automata.byte_classes import ByteClasses, join_ranges
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.automata.dfa.materialise import merge_equivalent
 from engine.automata.nfa.program import Call, CharClass, Pc, Program, TokenAtom
-from engine.automata.rtn.rule_network import RuleNetwork, RuleState, body_of, span_of
+from engine.automata.nfa.rule_network import RuleNetwork, RuleState, body_of, span_of
 from engine.automata.utf8 import FINAL
 from engine.grammar import TokenSet
 from engine.source import CancelToken, InvariantError, LimitExceededError, Span, checkpoint

@@ -13,6 +13,7 @@ from engine.grammar import Chars, Grammar, RuleReference, TokenSet
 from engine.grammar.nodes import parts
 from engine.notations.json_schema.json_tree import Json, read_json
 from engine.source import SourceText, Span
+from engine.source.json_pointer import escape_step
 
 _LONGEST_LABEL = 24
 _BY_NAME = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
@@ -83,7 +84,7 @@ def _in_schema(source: SourceText, offset: int) -> Breakpoint | None:
         if _is_subschema(path):
             best = value, "".join(f"/{part}" for part in path)
         for name, member in value.members.items():
-            below = [*path, name.replace("~", "~0").replace("/", "~1")]
+            below = [*path, escape_step(name)]
             if _holds(value.key_spans[name], offset) and _is_subschema(below):
                 return _on_pointer("".join(f"/{part}" for part in below), member)
             todo.append((member, below))

@@ -34,6 +34,7 @@ from engine.compile import CompiledGrammar
 from engine.decoding.debugging.breakpoints import RuleEvents
 from engine.schema_automaton.pushdown.automaton import JsonAutomaton
 from engine.source import LimitExceededError, Span
+from engine.source.json_pointer import escape_step, unescape_step
 from engine.source.json_scanner import JsonPath, JsonScanner
 
 MOST_STATES = 4_000
@@ -282,11 +283,11 @@ class SchemaLocations:
         declared = False
         if isinstance(properties := schema.get("properties"), dict) and step in properties:
             declared = True
-            yield f"{pointer}/properties/{_escaped(step)}"
+            yield f"{pointer}/properties/{escape_step(step)}"
         for pattern in schema.get("patternProperties") or ():
             if _matches(pattern, step):
                 declared = True
-                yield f"{pointer}/patternProperties/{_escaped(pattern)}"
+                yield f"{pointer}/patternProperties/{escape_step(pattern)}"
         for key in ("additionalProperties", "unevaluatedProperties"):
             if not declared and isinstance(schema.get(key), dict):
                 yield f"{pointer}/{key}"
@@ -303,7 +304,7 @@ class SchemaLocations:
     def _at(self, pointer: str) -> Any:
         value = self._root
         for part in pointer.split("/")[1:]:
-            name = part.replace("~1", "/").replace("~0", "~")
+            name = unescape_step(part)
             if isinstance(value, dict):
                 value = value.get(name)
             elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
@@ -334,14 +335,10 @@ def _anchored(value: Any, anchor: str) -> str | None:
         if isinstance(part, dict):
             if anchor in (part.get("$anchor"), part.get("$dynamicAnchor")):
                 return pointer
-            todo += [(member, f"{pointer}/{_escaped(name)}") for name, member in part.items()]
+            todo += [(member, f"{pointer}/{escape_step(name)}") for name, member in part.items()]
         elif isinstance(part, list):
             todo += [(item, f"{pointer}/{i}") for i, item in enumerate(part)]
     return None
-
-
-def _escaped(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _matches(pattern: object, name: str) -> bool:

@@ -1,14 +1,21 @@
-"""The explanation of a text in any notation."""
+"""The explanation of a text in any notation; that of GBNF, rule by rule, is here."""
 
 from __future__ import annotations
 
-from engine.diagnosis.explanation_tree.gbnf import gbnf_entries
-from engine.diagnosis.explanation_tree.phrases import Description, unfold
+from collections.abc import Iterator
+from functools import partial
+
+from engine.diagnosis.explanation_tree.nodes import ExplanationWriter
+from engine.diagnosis.explanation_tree.phrases import Description, ExplanationEntry, unfold
 from engine.diagnosis.explanation_tree.regex import regex_entries
 from engine.diagnosis.explanation_tree.schema import schema_entries
+from engine.grammar import Chars, Grammar, Node, Rule
+from engine.grammar.charset import ANY
 from engine.grammar.options import CompileOptions
+from engine.matching.explanation_text import quoted
+from engine.notations.gbnf import parse as parse_gbnf
 from engine.notations.regex import Dialect
-from engine.source import SourceText
+from engine.source import Limits, SourceText, Span
 
 
 def describe_grammar(notation: str, source: SourceText | str, options: CompileOptions | None = None) -> Description:
@@ -26,7 +33,37 @@ def describe_grammar(notation: str, source: SourceText | str, options: CompileOp
     options = options or CompileOptions()
     text = source if isinstance(source, SourceText) else SourceText(source)
     if notation == "gbnf":
-        return unfold(gbnf_entries(text, options.limits))
+        return unfold(_gbnf_entries(text, options.limits))
     if notation == "json_schema":
         return unfold(schema_entries(text, options))
     return unfold(regex_entries(text, Dialect(options.dialect), options.limits))
+
+
+def _gbnf_entries(source: SourceText, limits: Limits) -> Iterator[ExplanationEntry]:
+    """Explain each rule, in source order.
+
+    Raises:
+        GrammarError: the text is malformed, or a rule is missing.
+        LimitExceededError: it is too long.
+    """
+    grammar, _ = parse_gbnf(source, limits)
+    targets = {rule.name: rule.span for rule in grammar.rules}
+    writer = ExplanationWriter(source.text, targets=targets, place=partial(_with_quotes, source.text))
+    return (_rule(rule, grammar, writer) for rule in sorted(grammar.rules, key=lambda rule: rule.span))
+
+
+def _rule(rule: Rule, grammar: Grammar, writer: ExplanationWriter) -> ExplanationEntry:
+    body = writer.entry(rule.node)
+    begins = ", with which every match begins" if rule.name == grammar.start else ""
+    span = Span(rule.span.start, max(body.span.end, rule.span.end))
+    return ExplanationEntry(f"rule {quoted(rule.name)}{begins}: {body.text}", span, body.inner, body.target)
+
+
+def _with_quotes(text: str, node: Node) -> Span:
+    """Return the span of a node; for the first and last character of a literal it includes the quote."""
+    span = node.span
+    excerpt = text[span.start : span.end]
+    if not isinstance(node, Chars) or (excerpt[:1] == "[" and len(excerpt) > 1) or node.set == ANY:
+        return span
+    before = text[span.start - 1 : span.start] == '"' and text[span.start - 2 : span.start - 1] != "\\"
+    return Span(span.start - before, span.end + (text[span.end : span.end + 1] == '"'))

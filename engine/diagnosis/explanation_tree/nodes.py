@@ -1,7 +1,10 @@
-"""Explanations of grammar nodes, for the two notations that consist of them.
+"""Explanations of character sets and of grammar nodes, for the two notations that consist of them.
 
 A node determines what matches; its form (a group's name, a lazy quantifier) is added where the notation knows it. What
 fits into one phrase becomes one: "once or more: one of `a` to `z`" instead of two lines.
+
+The description of a set of characters is derived from the set itself, not from its source, so it cannot differ from
+what matches. Only if a set has too many ranges to list, the source is quoted instead.
 """
 
 from __future__ import annotations
@@ -11,7 +14,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from engine.diagnosis.explanation_tree.characters import characters, text_words
 from engine.diagnosis.explanation_tree.phrases import ExplanationEntry, nothing
 from engine.grammar import (
     Chars,
@@ -25,9 +27,63 @@ from engine.grammar import (
     Sequence,
     TokenSet,
 )
+from engine.grammar.charset import EVERY_SCALAR, LAST_CODE_POINT
 from engine.matching.explanation_text import LONGEST_EXCERPT, quoted
-from engine.notations.regex.case import CaseFold, close
+from engine.notations.regex.unicode_sets import CaseFold, close_under_case
 from engine.source import Span
+from engine.vocabulary.visible import visible
+
+_MOST_RANGES: Final = 12
+_LONGEST_TEXT: Final = 120
+_NAMES: Final = {0x09: "a tab", 0x0A: "a line feed", 0x0D: "a carriage return", 0x20: "a space"}
+_SHORTEST_RANGE: Final = 3
+
+
+def character_name(code: int) -> str:
+    """Return the name of a white-space character, the character itself if visible, else its code point."""
+    if code in _NAMES:
+        return _NAMES[code]
+    char = chr(code)
+    return quoted(visible(char.encode())) if char.isprintable() else f"U+{code:04X}"
+
+
+def characters(chosen: CharSet) -> str | None:
+    """Describe a set: "one of `A` to `Z` or `_`"; None if it has too many ranges."""
+    if not chosen & EVERY_SCALAR:
+        return "half of a surrogate pair, which no text holds" if chosen else "no character"
+    rest = EVERY_SCALAR - chosen
+    if not rest:
+        return "any character"
+    if len(rest.ranges) <= _MOST_RANGES and chosen.ranges[-1][1] == LAST_CODE_POINT:
+        return f"any character but {_listed(rest, 'and')}"
+    if len(chosen.ranges) > _MOST_RANGES:
+        return None
+    return character_name(chosen.ranges[0][0]) if len(chosen) == 1 else f"one of {_listed(chosen, 'or')}"
+
+
+def text_words(text: str) -> str:
+    """Describe a literal text: "the text `abc`"; a very long one by its beginning and its length."""
+    shown = visible(text[:_LONGEST_TEXT].encode("utf-8", "surrogatepass"))
+    if len(text) <= _LONGEST_TEXT:
+        return f"the text {quoted(shown)}"
+    return f"a text of {len(text):,} characters that begins with {quoted(shown)}"
+
+
+def joined(items: Iterable[str], conjunction: str) -> str:
+    """Join a list in words: "a, b and c"."""
+    parts = list(items)
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {conjunction} {parts[-1]}"
+
+
+def _listed(chosen: CharSet, conjunction: str) -> str:
+    items: list[str] = []
+    for first, last in chosen.ranges:
+        if last - first + 1 < _SHORTEST_RANGE:
+            items += (character_name(code) for code in range(first, last + 1))
+        else:
+            items.append(f"{character_name(first)} to {character_name(last)}")
+    return joined(items, conjunction)
+
 
 _MOST_IN_A_LINE: Final = 4  # the largest number of nodes in one phrase
 _LARGEST_CASE: Final = 4  # the largest number of characters that differ only in case
@@ -65,7 +121,7 @@ class ExplanationWriter:
         groups: what encloses a node, the inner one first, by the node's `id`.
         targets: the definition of each rule.
         folds: the case foldings that may have widened letters.
-        knows_lazy: whether a `?` after a quantifier makes it lazy.
+        has_lazy_quantifiers: whether a `?` after a quantifier makes it lazy.
         named: returns the name of a node by its form; empty if it has none.
         place: returns the span of a node, if it is more than `node.span`.
     """
@@ -74,7 +130,7 @@ class ExplanationWriter:
     groups: Mapping[int, list[Precedence]] = field(default_factory=dict)
     targets: Mapping[str, Span] = field(default_factory=dict)
     folds: tuple[CaseFold, ...] = ()
-    knows_lazy: bool = False
+    has_lazy_quantifiers: bool = False
     named: Callable[[Node], str] = _no_words
     place: Callable[[Node], Span] = lambda node: node.span
 
@@ -197,7 +253,7 @@ class ExplanationWriter:
         if fold is None:
             return self._begins(chosen) == (True, None)
         first = CharSet(((chosen.ranges[0][0],) * 2,))
-        return len(chosen) <= _LARGEST_CASE and close(first, fold) == chosen
+        return len(chosen) <= _LARGEST_CASE and close_under_case(first, fold) == chosen
 
     # --- leaves and counts -------------------------------------------------------------------------------------------
 
@@ -217,7 +273,7 @@ class ExplanationWriter:
         around = self.groups.get(id(node.node), ())
         begin = around[-1].span.end if around else node.node.span.end
         quantifier = self.text[begin : node.span.end].strip()
-        is_lazy = self.knows_lazy and len(quantifier) > 1 and quantifier.endswith("?")
+        is_lazy = self.has_lazy_quantifiers and len(quantifier) > 1 and quantifier.endswith("?")
         return times(node.minimum, node.maximum) + (", lazily" if is_lazy else "")
 
 

@@ -16,11 +16,9 @@ from engine.diagnosis.explanation_tree.nodes import ExplanationWriter, Precedenc
 from engine.diagnosis.explanation_tree.phrases import ExplanationEntry
 from engine.grammar import Chars, CharSet, Node
 from engine.matching.explanation_text import quoted
-from engine.notations.regex import Dialect, SourceDetails, parse_written
-from engine.notations.regex.anchors import Anchor, anchor_node
-from engine.notations.regex.case import CaseFold
-from engine.notations.regex.dialect import Flags, shorthand
-from engine.notations.regex.properties import loose_property, strict_property
+from engine.notations.regex import Dialect, SourceDetails, parse_with_details
+from engine.notations.regex.dialect import Anchor, Flags, anchor_node, shorthand
+from engine.notations.regex.unicode_sets import CaseFold, loose_property, strict_property
 from engine.source import Limits, SourceText, Span
 
 _PROPERTY: Final = re.compile(r"\\([pP])(?:\{(.*)\}|(\w))", re.DOTALL)
@@ -76,13 +74,13 @@ def regex_entries(source: SourceText, dialect: Dialect, limits: Limits) -> Itera
         GrammarError: it is malformed.
         LimitExceededError: it is too long.
     """
-    node, written = parse_written(source, dialect, limits)
+    node, written = parse_with_details(source, dialect, limits)
     names = _Names(source.text, dialect)
     writer = ExplanationWriter(
         source.text,
         groups=names.groups(written),
         folds=_folds(source, written, dialect),
-        knows_lazy=True,
+        has_lazy_quantifiers=True,
         named=names.named,
     )
     for span in written.flags:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Final
 
-from engine.diagnosis.explanation_tree.characters import joined
+from engine.diagnosis.explanation_tree.nodes import joined
 from engine.diagnosis.explanation_tree.phrases import ExplanationEntry, nothing
 from engine.diagnosis.explanation_tree.regex import regex_entries
 from engine.diagnosis.explanation_tree.schema_words import (
@@ -21,9 +21,9 @@ from engine.diagnosis.explanation_tree.schema_words import (
     TYPES,
     WORDS,
     Detail,
-    Here,
-    Idle,
+    NoEffect,
     Note,
+    SchemaContext,
     type_words,
 )
 from engine.grammar.options import CompileOptions
@@ -61,11 +61,11 @@ def schema_entries(source: SourceText, options: CompileOptions) -> Iterator[Expl
     )  # parsed for its errors: every keyword below has a valid value
     root = read_json(source.text, limits.nesting)
     resources = Resources(root, SchemaDraft(options.draft), SchemaFindings(lenient=True))
-    writer = SchemaExplanationWriter(source, resources, limits, closed=options.additional == "closed")
+    writer = _Writer(source, resources, limits, closed=options.additional == "closed")
     return iter((writer.schema(root, "the whole text"),))
 
 
-class SchemaExplanationWriter:
+class _Writer:
     """Explains the schemas of one text."""
 
     def __init__(self, source: SourceText, resources: Resources, limits: Limits, *, closed: bool) -> None:
@@ -90,9 +90,9 @@ class SchemaExplanationWriter:
         target = None if reference is None else self._target(node, reference)
         return ExplanationEntry(f"{name}: {self.summary(node)}", span, inner, target)
 
-    def here(self, node: Json) -> Here:
+    def here(self, node: Json) -> SchemaContext:
         """Return a schema with the context of its keywords."""
-        return Here(node, self._source, self._resources.home(node).draft)
+        return SchemaContext(node, self._source, self._resources.home(node).draft)
 
     def summary(self, node: Json, room: int = 2) -> str:
         """Summarise a schema in one line."""
@@ -115,12 +115,12 @@ class SchemaExplanationWriter:
             parts.append(f"each item {self.summary(items, room - 1)}")
         return "; ".join([", ".join(parts) or self._any(here), *typed])
 
-    def _any(self, here: Here) -> str:
+    def _any(self, here: SchemaContext) -> str:
         """Return the start of a line without a type: "any value" only if nothing below it restricts the value."""
         says_more = "required" in here.node.members or here.node.members.keys() & _STRUCTURES.keys() - _KEPT
         return "a value as follows" if says_more else "any value"
 
-    def _type(self, here: Here) -> str:
+    def _type(self, here: SchemaContext) -> str:
         words = type_words(here, here.node.members["type"])
         if not here.is_only("object"):
             return words
@@ -136,7 +136,7 @@ class SchemaExplanationWriter:
         is_closed = additional.value is False if additional is not None else self._closed and count > 0
         return f"{words}, no others" if is_closed and count and here.other("patternProperties") is None else words
 
-    def _facts(self, here: Here) -> Iterator[tuple[str, str]]:
+    def _facts(self, here: SchemaContext) -> Iterator[tuple[str, str]]:
         """Yield the keywords that fit into a schema's line; lower and upper bounds are combined."""
         combined: set[str] = set()
         for keyword in FACTS:
@@ -152,7 +152,7 @@ class SchemaExplanationWriter:
                 yield keyword, same.format(quoted(low)) if is_same else both.format(quoted(low), quoted(high))
                 continue
             words = WORDS[keyword](here, part)
-            if not isinstance(words, Idle | Note | Detail):
+            if not isinstance(words, NoEffect | Note | Detail):
                 yield keyword, words
 
     def _target(self, node: Json, reference: Json) -> Span | None:
@@ -170,7 +170,7 @@ class SchemaExplanationWriter:
         is_reference = "$ref" in node.members and here.draft <= SchemaDraft.DRAFT_7
         keys = node.key_spans
         entries: list[ExplanationEntry] = [
-            ExplanationEntry("does not count: the key comes again", span) for span in node.doubled
+            ExplanationEntry("does not count: the key comes again", span) for span in node.duplicate_keys
         ]
         for keyword, part in node.members.items():
             begin = keys[keyword].start
@@ -181,7 +181,7 @@ class SchemaExplanationWriter:
                 entries += self._keyword(here, keyword, part, begin)
         return iter(sorted(entries, key=lambda entry: entry.span))
 
-    def _keyword(self, here: Here, keyword: str, part: Json, begin: int) -> Iterable[ExplanationEntry]:
+    def _keyword(self, here: SchemaContext, keyword: str, part: Json, begin: int) -> Iterable[ExplanationEntry]:
         span = Span(begin, part.span.end)
         since = SINCE.get(keyword)
         if since is not None and here.draft < since:
@@ -193,23 +193,23 @@ class SchemaExplanationWriter:
         if words is None:
             return (ExplanationEntry(f"{quoted(keyword)} is a note: nothing is enforced by it", span),)
         words_or_note = words(here, part)
-        if isinstance(words_or_note, Idle):
+        if isinstance(words_or_note, NoEffect):
             return (_idle(keyword, words_or_note, span),)
         if isinstance(words_or_note, Note):
             return (ExplanationEntry(f"{quoted(keyword)} is a note: {words_or_note}", span),)
         target = self._target(here.node, part) if keyword in _REFERENCES else None
         return (
-            ExplanationEntry(if_it_is(here, keyword) + words_or_note, span, self._inner(here, keyword, part), target),
+            ExplanationEntry(_if_it_is(here, keyword) + words_or_note, span, self._inner(here, keyword, part), target),
         )
 
-    def _inner(self, here: Here, keyword: str, part: Json) -> Callable[[], Iterable[ExplanationEntry]]:
+    def _inner(self, here: SchemaContext, keyword: str, part: Json) -> Callable[[], Iterable[ExplanationEntry]]:
         """Return the entries below a keyword."""
         if keyword in {"allOf", "anyOf", "oneOf"}:
             return partial(self._numbered, part.items, "schema")
         if keyword == "not":
             return lambda: (self.schema(part, "not allowed"),)
         if keyword == "enum" and len(part.items) > 1:
-            return lambda: (ExplanationEntry(f"the value {here.cited(item)}", item.span) for item in part.items)
+            return lambda: (ExplanationEntry(f"the value {here.quote(item)}", item.span) for item in part.items)
         if keyword == "pattern" and isinstance(part.value, str):
             return partial(self._pattern, part)
         return nothing
@@ -228,18 +228,18 @@ class SchemaExplanationWriter:
 
     # --- keywords with schemas ---------------------------------------------------------------------------------------
 
-    def properties(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def properties(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain each property."""
         required = here.other("required")
         needed = {item.value for item in required.items} if required is not None else set()
-        before = if_it_is(here, "properties")
+        before = _if_it_is(here, "properties")
         for name, node in part.members.items():
             must = ", required" if name in needed else ""
             yield self.schema(node, f"{before}property {quoted(name)}{must}", part.key_spans[name].start)
         if not part.members:
             yield ExplanationEntry("no property is described", span)
 
-    def definitions(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def definitions(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain each definition."""
         count = len(part.members)
         words = f"{count:,} {'definition' if count == 1 else 'definitions'} to refer to"
@@ -249,16 +249,16 @@ class SchemaExplanationWriter:
         for name, node in part.members.items():
             yield self.schema(node, f"{noun} {quoted(name)}", part.key_spans[name].start)
 
-    def pattern_properties(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def pattern_properties(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain the properties that a pattern selects."""
-        before = if_it_is(here, "patternProperties")
+        before = _if_it_is(here, "patternProperties")
         for text, node in part.members.items():
             name = f"{before}every property whose key holds a match of {quoted(text)}"
             yield self.schema(node, name, part.key_spans[text].start)
 
-    def additional_properties(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def additional_properties(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain all other properties."""
-        before = if_it_is(here, "additionalProperties")
+        before = _if_it_is(here, "additionalProperties")
         others = any(here.other(name) is not None for name in ("properties", "patternProperties"))
         if isinstance(part.value, bool):
             many = "other properties" if others else "properties"
@@ -266,9 +266,9 @@ class SchemaExplanationWriter:
         else:
             yield self.schema(part, f"{before}every {'other ' if others else ''}property", span.start)
 
-    def dependencies(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def dependencies(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain what a property requires."""
-        before = if_it_is(here, "dependencies")
+        before = _if_it_is(here, "dependencies")
         for name, node in part.members.items():
             begin = part.key_spans[name].start
             where = f"{before}where {quoted(name)} is there"
@@ -279,9 +279,9 @@ class SchemaExplanationWriter:
             else:
                 yield self.schema(node, f"{where}, the object is also", begin)
 
-    def items(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def items(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain the items of an array."""
-        before = if_it_is(here, "items")
+        before = _if_it_is(here, "items")
         if isinstance(part.value, list):
             yield from self._numbered(part.items, f"{before}item")
             return
@@ -294,19 +294,19 @@ class SchemaExplanationWriter:
             return ExplanationEntry(f"{before}{'any' if part.value else 'no'} {further}items", span)
         return self.schema(part, f"{before}every {further}item", span.start)
 
-    def additional_items(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def additional_items(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain the items after a list of schemas."""
         items = here.other("items")
         if items is None or not isinstance(items.value, list):
             yield _idle("additionalItems", "`items` is no list", span)
         else:
-            yield self._rest(part, if_it_is(here, "items"), "further ", span)
+            yield self._rest(part, _if_it_is(here, "items"), "further ", span)
 
-    def prefix_items(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def prefix_items(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain the first items, each separately."""
-        return self._numbered(part.items, f"{if_it_is(here, 'items')}item")
+        return self._numbered(part.items, f"{_if_it_is(here, 'items')}item")
 
-    def contains(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def contains(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain the items that must occur."""
         counted = here.draft >= SchemaDraft.DRAFT_2019
         least = here.other("minContains") if counted else None
@@ -315,13 +315,15 @@ class SchemaExplanationWriter:
         bounds = [f"at least {fewest}"] if fewest else []
         bounds += [f"at most {self._source.excerpt(most.span)}"] if most is not None else []
         count = joined(bounds, "and") if bounds else "any number"
-        yield self.schema(part, f"{if_it_is(here, 'contains')}{count} of the items", span.start)
+        yield self.schema(part, f"{_if_it_is(here, 'contains')}{count} of the items", span.start)
 
-    def condition(self, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def condition(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain the condition of `then` and `else`."""
         yield self.schema(part, "if it is", span.start)
 
-    def branch(self, keyword: str, name: str, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def branch(
+        self, keyword: str, name: str, here: SchemaContext, part: Json, span: Span
+    ) -> Iterator[ExplanationEntry]:
         """Explain what holds if the condition does, or does not."""
         if here.draft < SchemaDraft.DRAFT_7 or here.other("if") is None:
             why = "it begins with draft 7" if here.draft < SchemaDraft.DRAFT_7 else "there is no `if` beside it"
@@ -329,16 +331,18 @@ class SchemaExplanationWriter:
         else:
             yield self.schema(part, name, span.start)
 
-    def single(self, keyword: str, name: str, here: Here, part: Json, span: Span) -> Iterator[ExplanationEntry]:
+    def single(
+        self, keyword: str, name: str, here: SchemaContext, part: Json, span: Span
+    ) -> Iterator[ExplanationEntry]:
         """Explain a keyword with one schema for many values."""
-        yield self.schema(part, if_it_is(here, keyword) + name, span.start)
+        yield self.schema(part, _if_it_is(here, keyword) + name, span.start)
 
 
 def _idle(keyword: str, why: str, span: Span) -> ExplanationEntry:
     return ExplanationEntry(f"{quoted(keyword)} does not count: {why}", span)
 
 
-def if_it_is(here: Here, keyword: str) -> str:
+def _if_it_is(here: SchemaContext, keyword: str) -> str:
     """Return the prefix of a keyword for one type, if other types are permitted."""
     kind = KIND_OF.get(keyword)
     return "" if kind is None or here.is_only(kind) else f"if it is {TYPES[kind]}, "
@@ -358,25 +362,25 @@ def _moved(entry: ExplanationEntry, offsets: list[int]) -> ExplanationEntry:
 
 
 _UNTOLD: Final = "that nothing else here describes"
-_STRUCTURES: Final[dict[str, Callable[[SchemaExplanationWriter, Here, Json, Span], Iterator[ExplanationEntry]]]] = {
-    "properties": SchemaExplanationWriter.properties,
-    "$defs": SchemaExplanationWriter.definitions,
-    "definitions": SchemaExplanationWriter.definitions,
-    "patternProperties": SchemaExplanationWriter.pattern_properties,
-    "additionalProperties": SchemaExplanationWriter.additional_properties,
-    "dependencies": SchemaExplanationWriter.dependencies,
-    "dependentRequired": SchemaExplanationWriter.dependencies,
-    "dependentSchemas": SchemaExplanationWriter.dependencies,
-    "items": SchemaExplanationWriter.items,
-    "additionalItems": SchemaExplanationWriter.additional_items,
-    "prefixItems": SchemaExplanationWriter.prefix_items,
-    "contains": SchemaExplanationWriter.contains,
-    "if": SchemaExplanationWriter.condition,
-    "then": lambda telling, *given: telling.branch("then", "then it is also", *given),
-    "else": lambda telling, *given: telling.branch("else", "otherwise it is also", *given),
-    "propertyNames": lambda telling, *given: telling.single("propertyNames", "every key", *given),
-    "unevaluatedProperties": lambda telling, *given: telling.single(
+_STRUCTURES: Final[dict[str, Callable[[_Writer, SchemaContext, Json, Span], Iterator[ExplanationEntry]]]] = {
+    "properties": _Writer.properties,
+    "$defs": _Writer.definitions,
+    "definitions": _Writer.definitions,
+    "patternProperties": _Writer.pattern_properties,
+    "additionalProperties": _Writer.additional_properties,
+    "dependencies": _Writer.dependencies,
+    "dependentRequired": _Writer.dependencies,
+    "dependentSchemas": _Writer.dependencies,
+    "items": _Writer.items,
+    "additionalItems": _Writer.additional_items,
+    "prefixItems": _Writer.prefix_items,
+    "contains": _Writer.contains,
+    "if": _Writer.condition,
+    "then": lambda writer, *given: writer.branch("then", "then it is also", *given),
+    "else": lambda writer, *given: writer.branch("else", "otherwise it is also", *given),
+    "propertyNames": lambda writer, *given: writer.single("propertyNames", "every key", *given),
+    "unevaluatedProperties": lambda writer, *given: writer.single(
         "unevaluatedProperties", f"every property {_UNTOLD}", *given
     ),
-    "unevaluatedItems": lambda telling, *given: telling.single("unevaluatedItems", f"every item {_UNTOLD}", *given),
+    "unevaluatedItems": lambda writer, *given: writer.single("unevaluatedItems", f"every item {_UNTOLD}", *given),
 }

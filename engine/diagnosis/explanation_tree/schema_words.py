@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeAlias
 
-from engine.diagnosis.explanation_tree.characters import joined
+from engine.diagnosis.explanation_tree.nodes import joined
 from engine.matching.explanation_text import LONGEST_EXCERPT, quoted
 from engine.notations.json_schema.dialects import SchemaDraft, draft_name, draft_of
 from engine.notations.json_schema.formats import NAMES
@@ -47,7 +47,7 @@ FACTS: Final = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
+class SchemaContext:
     """The schema of a keyword, with its context."""
 
     node: Json
@@ -58,7 +58,7 @@ class Here:
         """Return another keyword of the same schema."""
         return self.node.members.get(keyword)
 
-    def cited(self, part: Json) -> str:
+    def quote(self, part: Json) -> str:
         """Return a value as written, in one line."""
         text = " ".join(self.source.excerpt(part.span).split())
         return quoted(text if len(text) <= LONGEST_EXCERPT else text[: LONGEST_EXCERPT - 1] + "…")
@@ -75,7 +75,7 @@ class Here:
         return self.kinds == {kind}
 
 
-class Idle(str):
+class NoEffect(str):
     """The reason why a keyword has no effect, instead of its description."""
 
     __slots__ = ()
@@ -93,115 +93,115 @@ class Detail(str):
     __slots__ = ()
 
 
-Words: TypeAlias = Callable[[Here, Json], str]
+Words: TypeAlias = Callable[[SchemaContext, Json], str]
 
 
-def type_words(_here: Here, part: Json) -> str:
+def type_words(_here: SchemaContext, part: Json) -> str:
     """Describe the types."""
     names = [str(name.value) for name in part.items or (part,)]
     return joined([TYPES.get(name, quoted(name)) for name in names], "or") if names else "no type at all"
 
 
-def _ref(_here: Here, part: Json) -> str:
+def _ref(_here: SchemaContext, part: Json) -> str:
     return f"whatever {quoted(str(part.value))} allows"
 
 
-def _dynamic(_here: Here, part: Json) -> str:
+def _dynamic(_here: SchemaContext, part: Json) -> str:
     return f"whatever {quoted(str(part.value))} allows, as the outermost schema with this dynamic anchor says it"
 
 
-def _recursive(here: Here, _part: Json) -> str:
+def _recursive(here: SchemaContext, _part: Json) -> str:
     if here.draft > SchemaDraft.DRAFT_2019:
-        return Idle("only draft 2019-09 has it")
+        return NoEffect("only draft 2019-09 has it")
     return "whatever this whole schema allows, or the outermost one that is `$recursiveAnchor`"
 
 
-def _enum(here: Here, part: Json) -> str:
-    values = [here.cited(value) for value in part.items]
+def _enum(here: SchemaContext, part: Json) -> str:
+    values = [here.quote(value) for value in part.items]
     if len(values) > MOST_LISTED:
         values = [*values[: MOST_LISTED - 1], f"{len(values) - MOST_LISTED + 1:,} other values"]
     return f"{'one of ' if len(values) > 1 else ''}{joined(values, 'or')}" if values else "no value at all"
 
 
-def _const(here: Here, part: Json) -> str:
-    return f"exactly {here.cited(part)}"
+def _const(here: SchemaContext, part: Json) -> str:
+    return f"exactly {here.quote(part)}"
 
 
 def _bound(word: str, strict_word: str, strict: str) -> Words:
-    def words(here: Here, part: Json) -> str:
+    def words(here: SchemaContext, part: Json) -> str:
         beside = here.other(strict)
         is_strict = beside is not None and beside.value is True
-        return f"{strict_word if is_strict else word} {here.cited(part)}"
+        return f"{strict_word if is_strict else word} {here.quote(part)}"
 
     return words
 
 
 def _strict(word: str, plain: str) -> Words:
-    def words(here: Here, part: Json) -> str:
+    def words(here: SchemaContext, part: Json) -> str:
         if not isinstance(part.value, bool):
-            return f"{word} {here.cited(part)}"
+            return f"{word} {here.quote(part)}"
         if here.other(plain) is None:
-            return Idle(f"there is no {quoted(plain)} beside it")
+            return NoEffect(f"there is no {quoted(plain)} beside it")
         return Detail(f"the {quoted(plain)} itself {'is left out' if part.value else 'counts'}")
 
     return words
 
 
 def _count(word: str, noun: str) -> Words:
-    def words(here: Here, part: Json) -> str:
+    def words(here: SchemaContext, part: Json) -> str:
         is_one = isinstance(part.value, Fraction) and part.value == 1
         plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-        return f"{word} {here.cited(part)} {noun if is_one else plural}"
+        return f"{word} {here.quote(part)} {noun if is_one else plural}"
 
     return words
 
 
-def _format(_here: Here, part: Json) -> str:
+def _format(_here: SchemaContext, part: Json) -> str:
     name = quoted(str(part.value))
     return f"in the format {name}" if part.value in NAMES else Note(f"the format {name} is not known")
 
 
-def _unique(_here: Here, part: Json) -> str:
+def _unique(_here: SchemaContext, part: Json) -> str:
     return "no two items are equal" if part.value is True else Detail("items may be equal")
 
 
 def _such(word: str) -> Words:
-    def words(here: Here, part: Json) -> str:
+    def words(here: SchemaContext, part: Json) -> str:
         if here.other("contains") is None:
-            return Idle("there is no `contains` beside it")
-        return f"{word} {here.cited(part)} such items"
+            return NoEffect("there is no `contains` beside it")
+        return f"{word} {here.quote(part)} such items"
 
     return words
 
 
-def _required(_here: Here, part: Json) -> str:
+def _required(_here: SchemaContext, part: Json) -> str:
     if not isinstance(part.value, list):
-        return Idle("a boolean here is draft 3")
+        return NoEffect("a boolean here is draft 3")
     names = [quoted(str(name.value)) for name in part.items]
     return f"must be there: {joined(names, 'and')}" if names else "no property must be there"
 
 
-def _all(_here: Here, part: Json) -> str:
+def _all(_here: SchemaContext, part: Json) -> str:
     return f"all of these {len(part.items):,} hold" if len(part.items) > 1 else "this holds, too"
 
 
-def _any(_here: Here, part: Json) -> str:
+def _any(_here: SchemaContext, part: Json) -> str:
     return f"at least one of these {len(part.items):,} holds"
 
 
-def _one(_here: Here, part: Json) -> str:
+def _one(_here: SchemaContext, part: Json) -> str:
     return f"exactly one of these {len(part.items):,} holds"
 
 
-def _not(_here: Here, _part: Json) -> str:
+def _not(_here: SchemaContext, _part: Json) -> str:
     return "anything but what follows"
 
 
-def _note(here: Here, part: Json) -> str:
-    return Note(here.cited(part))
+def _note(here: SchemaContext, part: Json) -> str:
+    return Note(here.quote(part))
 
 
-def _dialect(here: Here, part: Json) -> str:
+def _dialect(here: SchemaContext, part: Json) -> str:
     draft = draft_of(str(part.value))
     if draft is None:
         return f"a draft that is not known, so it is read as {draft_name(here.draft)}"
@@ -209,15 +209,15 @@ def _dialect(here: Here, part: Json) -> str:
 
 
 def _address(name: str) -> Words:
-    def words(here: Here, part: Json) -> str:
+    def words(here: SchemaContext, part: Json) -> str:
         if (here.draft is SchemaDraft.DRAFT_4) == (name == "id"):
-            return f"its address is {here.cited(part)}"
-        return Idle(f"in {draft_name(here.draft)} it is {quoted('$id' if name == 'id' else 'id')}")
+            return f"its address is {here.quote(part)}"
+        return NoEffect(f"in {draft_name(here.draft)} it is {quoted('$id' if name == 'id' else 'id')}")
 
     return words
 
 
-def _anchor(_here: Here, part: Json) -> str:
+def _anchor(_here: SchemaContext, part: Json) -> str:
     return f"references may call it {quoted(f'#{part.value}')}"
 
 
@@ -232,7 +232,7 @@ WORDS: Final[dict[str, Words]] = {
     "maximum": _bound("at most", "less than", "exclusiveMaximum"),
     "exclusiveMinimum": _strict("more than", "minimum"),
     "exclusiveMaximum": _strict("less than", "maximum"),
-    "multipleOf": lambda here, part: f"a multiple of {here.cited(part)}",
+    "multipleOf": lambda here, part: f"a multiple of {here.quote(part)}",
     "minLength": _count("at least", "character"),
     "maxLength": _count("at most", "character"),
     "pattern": lambda _here, part: f"somewhere in it, a match of {quoted(str(part.value))}",
@@ -252,7 +252,7 @@ WORDS: Final[dict[str, Words]] = {
     "title": _note,
     "description": _note,
     "$comment": _note,
-    "default": lambda here, part: Note(f"{here.cited(part)} is meant where nothing is said"),
+    "default": lambda here, part: Note(f"{here.quote(part)} is meant where nothing is said"),
     "examples": lambda _here, _part: Note("examples"),
     "example": lambda _here, _part: Note("an example"),
     "deprecated": _note,

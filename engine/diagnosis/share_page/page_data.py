@@ -11,19 +11,22 @@ EOS, so texts are explained, and nothing is claimed about the rest.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 from engine.automata.byte_automaton import DEAD
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.constraint import Constraint, GrammarConstraint
-from engine.decoding.values import ArchivedBranch, Step, StepOrigin, Trace
-from engine.diagnosis.share_page.labels import facts, generator, prompt_parts, rounded, short, shown
+from engine.decoding.pipeline_settings import DEFAULT_ORDER, PipelineSettings, Strategy
+from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Step, StepOrigin, Trace
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_text
 from engine.document.content import DocumentFile
 from engine.matching.explanation import Reason
 from engine.source import CancelToken, LimitExceededError
 from engine.vocabulary import Vocabulary
+from engine.vocabulary.visible import visible
 
 FORMAT: Final = "turnstile-shared-trace"
 VERSION: Final = 1
@@ -67,12 +70,12 @@ def build_page_data(
         return {
             "format": FORMAT,
             "version": VERSION,
-            "generator": f"Written by {generator()}",
+            "generator": f"Written by {_generator()}",
             "title": work.title or "A generation, step by step",
             "notation": work.grammar.notation,
             "grammar": work.grammar.text,
-            "facts": list(facts(work)),
-            "prompt": [list(pair) for pair in prompt_parts(work.prompt)],
+            "facts": list(_facts(work)),
+            "prompt": [list(pair) for pair in _prompt_parts(work.prompt)],
             "vocabulary": vocabulary.size if vocabulary is not None else None,
             "reasons": list(builder.reasons),
             "steps": builder.steps,
@@ -147,18 +150,20 @@ class _PageBuilder:
         is_illegal = is_illegal or step.origin == StepOrigin.FORCED_BY_USER
         wanted = next((one for one in step.top if one.token_id == step.wanted_id), None)
         return {
-            "token": shown(step.token, step.name, step.token_id),
-            "p": rounded(step.p) if asked else None,
-            "masked": rounded(step.p_masked) if asked else None,
-            "z": rounded(step.z) if asked else None,
-            "entropy": rounded(step.entropy) if asked and step.entropy is not None else None,
-            "mask": rounded(step.mask_us) if step.mask_us is not None else None,
-            "model": rounded(step.logits_ms or 0.0),
+            "token": _shown(step.token, step.name, step.token_id),
+            "p": _rounded(step.p) if asked else None,
+            "masked": _rounded(step.p_masked) if asked else None,
+            "z": _rounded(step.z) if asked else None,
+            "entropy": _rounded(step.entropy) if asked and step.entropy is not None else None,
+            "mask": _rounded(step.mask_us) if step.mask_us is not None else None,
+            "model": _rounded(step.logits_ms or 0.0),
             "allowed": step.allowed,
             "forced": step.forced and not is_illegal,
             "illegal": is_illegal,
             "by": _CHOSEN[step.origin],
-            "wanted": [shown(wanted.token, wanted.name, wanted.token_id), wanted.allowed] if wanted and asked else None,
+            "wanted": (
+                [_shown(wanted.token, wanted.name, wanted.token_id), wanted.allowed] if wanted and asked else None
+            ),
             "why": self._why(step.token_id, step.token, here) if is_illegal else None,
             "candidates": list(self._candidates(step, here)) if asked else [],
         }
@@ -170,9 +175,9 @@ class _PageBuilder:
             masked = step.p_masked if is_taken else min(1.0, one.p / step.z) if one.allowed and step.z > 0 else 0.0
             yield {
                 "rank": rank,
-                "token": shown(one.token, one.name, one.token_id),
-                "p": rounded(one.p),
-                "masked": rounded(masked),
+                "token": _shown(one.token, one.name, one.token_id),
+                "p": _rounded(one.p),
+                "masked": _rounded(masked),
                 "allowed": one.allowed,
                 "taken": is_taken,
                 "why": None if one.allowed or is_taken else self._why(one.token_id, one.token, here),
@@ -180,9 +185,9 @@ class _PageBuilder:
         if all(one.token_id != step.token_id for one in step.top):
             yield {
                 "rank": None,
-                "token": shown(step.token, step.name, step.token_id),
-                "p": rounded(step.p),
-                "masked": rounded(step.p_masked),
+                "token": _shown(step.token, step.name, step.token_id),
+                "p": _rounded(step.p),
+                "masked": _rounded(step.p_masked),
                 "allowed": step.origin != StepOrigin.FORCED_BY_USER,
                 "taken": True,
                 "why": None,
@@ -197,7 +202,7 @@ class _PageBuilder:
             return None
         found = here.explain(token_id if is_known or not token else token)
         is_removed = found.reason is Reason.ALLOWED
-        sentence = _REMOVED.format(shown(token, "", token_id)) if is_removed else found.sentence
+        sentence = _REMOVED.format(_shown(token, "", token_id)) if is_removed else found.sentence
         return self.reasons.setdefault(sentence, len(self.reasons))
 
     def _is_known_end(self, token_id: int) -> bool:
@@ -223,7 +228,7 @@ class _PageBuilder:
             path.reverse()
             shared = next((n for n, (one, other) in enumerate(zip(path, trace.path, strict=False)) if one != other), 0)
             own = self._text([self._step(one) for one in path[shared:]])
-            name = f"After step {shared:,}: {short(own)}" if shared else f"From the start: {short(own)}"
+            name = f"After step {shared:,}: {_short(own)}" if shared else f"From the start: {_short(own)}"
             found.append(self._branch(name, tuple(path), len(path), is_judged=number < _MOST_JUDGED))
         return [*found, *map(self._archived_branch, self._work.archived)]
 
@@ -242,9 +247,9 @@ class _PageBuilder:
     def _archived_branch(self, archived: ArchivedBranch) -> dict[str, Any]:
         first = len(self.steps)
         self.steps += [self._step_data(step, None, is_illegal=False) for step in archived.steps]
-        prompt = " ".join(text for _, text in prompt_parts(archived.prompt))
+        prompt = " ".join(text for _, text in _prompt_parts(archived.prompt))
         return {
-            "name": f"{archived.model}, " + (f"prompt “{short(prompt)}”" if prompt else "no prompt"),
+            "name": f"{archived.model}, " + (f"prompt “{_short(prompt)}”" if prompt else "no prompt"),
             "steps": list(range(first, len(self.steps))),
             "at": len(archived.steps),
             "verdict": "",
@@ -312,3 +317,87 @@ def _vocabulary_of(trace: Trace) -> Vocabulary | None:
     if not 0 < size <= _MOST_IDS:
         return None
     return Vocabulary([tokens.get(token_id) for token_id in range(size)], sorted(ends), names)
+
+
+_NOTATIONS: Final = {"regex": "regular expression", "gbnf": "GBNF", "json_schema": "JSON Schema"}
+_NAME_LENGTH: Final = 40
+_DIGITS: Final = 9
+
+
+def _shown(token: bytes | None, name: str, token_id: int) -> str:
+    """Return a token for display: its name, its bytes made visible, or its id."""
+    return name or (visible(token) if token else f"#{token_id}")
+
+
+def _facts(work: DocumentFile) -> Iterator[str]:
+    """Yield the grammar's options, the model, the sampler and the processors, a few words each."""
+    grammar = work.grammar
+    if grammar.notation == "regex" and grammar.dialect != "python":
+        yield f"{_NOTATIONS[grammar.notation]} ({grammar.dialect})"
+    elif grammar.notation == "json_schema":
+        escapes = ", escapes: any" if grammar.escapes == "any" else ""
+        closed = ", additional properties: closed" if grammar.additional == "closed" else ""
+        yield f"{_NOTATIONS[grammar.notation]} (white space: {grammar.whitespace}{escapes}{closed})"
+    else:
+        yield _NOTATIONS[grammar.notation]
+    if work.model.name or work.model.spec:
+        yield f"model {work.model.name or work.model.spec}"
+    yield _sampler(work.sampler)
+    yield f"at most {work.max_tokens:,} token{'s' if work.max_tokens != 1 else ''}"
+    if stages := _stages(work.pipeline):
+        yield f"processors: {', '.join(stages)}"
+
+
+def _stages(pipeline: PipelineSettings) -> list[str]:
+    """Return the enabled stages other than the grammar and the sampler."""
+    is_on = {
+        "zones": pipeline.zones is not None,
+        "budget": pipeline.budget,
+        "a set for each position": bool(pipeline.static),
+        "a pattern": bool(pipeline.pattern),
+        "a table": pipeline.table is not None,
+        "suppressed tokens": bool(pipeline.suppress or pipeline.suppress_ids),
+        "bias": bool(pipeline.bias),
+        "another order": pipeline.stages != DEFAULT_ORDER,
+        f"forced runs decoded by {pipeline.forced}": pipeline.forced is not Strategy.NONE,
+    }
+    return [name for name, on in is_on.items() if on]
+
+
+def _sampler(sampler: SamplerSettings) -> str:
+    """Return the settings that differ from the defaults, and the seed."""
+    if sampler.temperature == 0:
+        return "greedy"
+    settings = [f"temperature {sampler.temperature:g}"]
+    settings += [f"top-k {sampler.top_k}"] if sampler.top_k else []
+    settings += [f"top-p {sampler.top_p:g}"] if sampler.top_p < 1 else []
+    settings += [f"min-p {sampler.min_p:g}"] if sampler.min_p else []
+    settings += [f"repetition penalty {sampler.repetition_penalty:g}"] if sampler.repetition_penalty != 1 else []
+    return ", ".join([*settings, f"seed {sampler.seed}"])
+
+
+def _prompt_parts(prompt: str | Chat) -> list[tuple[str, str]]:
+    """Return pairs of a role and its text; the role of a text prompt is empty."""
+    if isinstance(prompt, str):
+        return [("", prompt)] if prompt else []
+    parts = list(prompt.messages)
+    return [*parts, ("assistant begins with", prompt.assistant_prefix)] if prompt.assistant_prefix else parts
+
+
+def _short(text: str) -> str:
+    """Return the beginning of a text in one line."""
+    line = visible(text.encode("utf-8", "replace")).replace("␣", " ")
+    return line if len(line) <= _NAME_LENGTH else f"{line[: _NAME_LENGTH - 1]}…"
+
+
+def _rounded(number: float) -> float:
+    """Round a number to the displayed digits; infinities and NaN become 0."""
+    return float(f"{number:.{_DIGITS}g}") if math.isfinite(number) else 0.0
+
+
+def _generator() -> str:
+    """Return this program's name and version."""
+    try:
+        return f"Turnstile {version('token-turnstile')}"
+    except PackageNotFoundError:
+        return "Turnstile (unreleased)"

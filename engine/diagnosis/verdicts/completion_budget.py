@@ -9,7 +9,7 @@ from __future__ import annotations
 from engine.analysis.token_completion import search_token_completion
 from engine.compile import CompiledGrammar
 from engine.diagnosis.verdicts.replay_walk import ReplayWalk
-from engine.diagnosis.verdicts.tokenisation import Tokens
+from engine.diagnosis.verdicts.tokenisation import OutputTokens
 from engine.diagnosis.verdicts.verdict import CompletionBudget
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary
@@ -21,10 +21,10 @@ NODES_OF_ALL_LOOKS = 2_000_000
 """The same limit for all searches that locate where the end became unreachable."""
 
 
-def ending_of(
+def measure_completion(
     grammar: CompiledGrammar,
     walked: ReplayWalk,
-    tokens: Tokens | None,
+    tokens: OutputTokens | None,
     vocabulary: Vocabulary | None,
     budget: int | None,
     cancel: CancelToken | None = None,
@@ -64,7 +64,7 @@ def ending_of(
     )
 
 
-def _tokens_within(tokens: Tokens, legal: int) -> int:
+def _tokens_within(tokens: OutputTokens, legal: int) -> int:
     """Return how many tokens are within the first `legal` bytes."""
     starts = tokens.starts
     return sum(1 for index in range(tokens.text_count) if starts[index + 1] <= legal)
@@ -93,7 +93,7 @@ class _Needs:
 def _late(
     grammar: CompiledGrammar,
     walked: ReplayWalk,
-    tokens: Tokens,
+    tokens: OutputTokens,
     vocabulary: Vocabulary,
     budget: int,
     used: int,

@@ -21,7 +21,7 @@ _LONGEST_PLAIN: Final = 40
 _BLANKS = "white space is free (option `any`)"
 
 
-def what_would_help(
+def option_suggestions(
     grammar: CompiledGrammar, output: bytes, legal: int, cancel: CancelToken | None = None
 ) -> tuple[str, ...]:
     """Return a sentence for each option of a JSON Schema under which more than `legal` bytes of an output are legal.
@@ -44,7 +44,7 @@ def what_would_help(
     return tuple(notes)
 
 
-def relaxed_for_verdict(
+def relaxed_grammar(
     grammar: CompiledGrammar, output: bytes, cancel: CancelToken | None = None, *, numbers: bool = True
 ) -> CompiledGrammar | None:
     """Compile a grammar so that it accepts other valid forms of the texts that it describes.
@@ -69,7 +69,7 @@ def relaxed_for_verdict(
 
 
 @dataclass(frozen=True, slots=True)
-class UnusualSpelling:
+class UnusualForm:
     """A part of an output in a form that JSON permits and Turnstile never writes.
 
     Attributes:
@@ -84,9 +84,9 @@ class UnusualSpelling:
     plain: str = ""
 
 
-def unusual_encodings(
+def unusual_forms(
     grammar: CompiledGrammar, output: bytes, front: int, cancel: CancelToken | None = None
-) -> tuple[UnusualSpelling, ...]:
+) -> tuple[UnusualForm, ...]:
     """Find the first escape and the first number whose form makes an output illegal.
 
     Args:
@@ -95,7 +95,7 @@ def unusual_encodings(
         front: the number of bytes to skip at its start.
         cancel: cancels the compilations.
     """
-    found: list[UnusualSpelling] = []
+    found: list[UnusualForm] = []
     strict: CompiledGrammar | None = grammar
     while strict is not None and len(found) < 2:
         at = front + reach(strict.automaton, output[front:])
@@ -111,14 +111,14 @@ def unusual_encodings(
     return tuple(found)
 
 
-def _unusual_at(output: bytes, front: int, at: int) -> UnusualSpelling | None:
+def _unusual_at(output: bytes, front: int, at: int) -> UnusualForm | None:
     if is_in_string(output[front:at]):
         escape = output.rfind(b"\\", front, at + 1)
         size = 6 if output[escape + 1 : escape + 2] == b"u" else 2
-        return UnusualSpelling(escape, escape + size, is_number=False) if escape >= 0 else None
+        return UnusualForm(escape, escape + size, is_number=False) if escape >= 0 else None
     for match in _NUMBER.finditer(output, front):
         if match.start() <= at <= match.end():
-            return UnusualSpelling(match.start(), match.end(), is_number=True, plain=_plain(match[0].decode("ascii")))
+            return UnusualForm(match.start(), match.end(), is_number=True, plain=_plain(match[0].decode("ascii")))
     return None
 
 

@@ -14,16 +14,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from engine.compile import CompiledGrammar
-from engine.diagnosis.verdicts.completion_budget import ending_of
-from engine.diagnosis.verdicts.relaxed_options import relaxed_for_verdict, unusual_encodings, what_would_help
+from engine.diagnosis.verdicts.completion_budget import measure_completion
+from engine.diagnosis.verdicts.relaxed_options import option_suggestions, relaxed_grammar, unusual_forms
 from engine.diagnosis.verdicts.replay_walk import ReplayWalk, output_loops, walk
-from engine.diagnosis.verdicts.sentences import notes_on, on_unusual_spelling, sentence_on
+from engine.diagnosis.verdicts.sentences import unusual_form_note, verdict_notes, verdict_sentence
 from engine.diagnosis.verdicts.tokenisation import (
-    Tokens,
+    OutputTokens,
     divergence,
     given_ids,
     given_pieces,
-    spelled_text,
+    tokenise,
     tokenizer_ids,
 )
 from engine.diagnosis.verdicts.verdict import (
@@ -34,13 +34,14 @@ from engine.diagnosis.verdicts.verdict import (
     VerdictOutcome,
     position_of_byte,
 )
-from engine.diagnosis.verdicts.wrappers import beginning
+from engine.diagnosis.verdicts.wrappers import output_start
 from engine.document.saved_traces import STOP, SavedTrace
 from engine.matching import Matcher
 from engine.matching.stack_verdicts import elements, stack_verdicts_of
 from engine.models.text_encoder import TextEncoder
-from engine.notations.json_schema.pointers import pointers
+from engine.notations.json_schema.json_tree import pointers
 from engine.source import CancelToken, EngineError, GrammarError, Severity, Span
+from engine.source.json_pointer import escape_step
 from engine.source.json_scanner import added_properties, is_in_character, is_in_escape, is_in_string, open_path
 from engine.vocabulary import Vocabulary
 
@@ -182,7 +183,7 @@ class _Replay:
         self,
         grammar: CompiledGrammar,
         data: bytes,
-        tokens: Tokens | None,
+        tokens: OutputTokens | None,
         whose: TokenSource | None,
         budget: int | None,
         finish: str,
@@ -203,43 +204,43 @@ class _Replay:
         if not self._advises or found.is_prefix or self._automaton.token_elements:
             return found
         for numbers in (True, False):
-            relaxed = relaxed_for_verdict(self._grammar, self._data, self._cancel, numbers=numbers)
+            relaxed = relaxed_grammar(self._grammar, self._data, self._cancel, numbers=numbers)
             if relaxed is None:
                 continue
             other = _Replay(relaxed, *given).verdict()
             if not other.is_prefix and other.legal <= found.legal:
                 continue
             front = other.skipped[0] if other.skipped else 0
-            unusual = unusual_encodings(self._grammar, self._data, front, self._cancel)
+            unusual = unusual_forms(self._grammar, self._data, front, self._cancel)
             unusual = tuple(each for each in unusual if numbers or not each.is_number)
             # If a number is refused in every form, Turnstile's own form explains it better.
             if not other.is_prefix and any(each.is_number and each.end >= other.legal for each in unusual):
                 continue
-            notes = tuple(on_unusual_spelling(self._data, each) for each in unusual)
+            notes = tuple(unusual_form_note(self._data, each) for each in unusual)
             return replace(other, notes=(*notes, *other.notes))
         return found
 
     def _judge(self) -> Verdict:
         blank = Verdict(VerdictOutcome.EMPTY_LANGUAGE, "", data=self._data, diagnostics=self._grammar.diagnostics)
         if self._grammar.is_empty:
-            return replace(blank, sentence=sentence_on(blank, self._grammar.source), notes=self._notes(blank))
+            return replace(blank, sentence=verdict_sentence(blank, self._grammar.source), notes=self._notes(blank))
         if self._tokens is None and self._whose is not None:
-            self._tokens = spelled_text(self._data, self._whose.vocabulary, self._automaton, self._whose.encode)
+            self._tokens = tokenise(self._data, self._whose.vocabulary, self._automaton, self._whose.encode)
             # the output is from another vocabulary, so its ending in tokens of this one is meaningless
             if self._tokens is None:
                 self._whose = None
         found = self._by_tokens(blank) if self._automaton.token_elements else self._by_bytes(blank)
         found = self._with_spelling(found)
-        sentence = sentence_on(found, self._grammar.source, self._finish)
+        sentence = verdict_sentence(found, self._grammar.source, self._finish)
         return replace(found, sentence=sentence, notes=self._notes(found))
 
     def _notes(self, found: Verdict) -> tuple[str, ...]:
-        notes = notes_on(found, self._grammar.source, self._finish, is_schema=self._is_json)
+        notes = verdict_notes(found, self._grammar.source, self._finish, is_schema=self._is_json)
         is_about = found.failure is not None and found.outcome in (VerdictOutcome.ILLEGAL, VerdictOutcome.TEXT_BEFORE)
         if not (self._advises and is_about):
             return notes
         front = found.skipped[0] if found.skipped else 0
-        return (*notes, *what_would_help(self._grammar, self._data[front:], found.legal - front, self._cancel))
+        return (*notes, *option_suggestions(self._grammar, self._data[front:], found.legal - front, self._cancel))
 
     # ------------------------------------------------------------------ by bytes
 
@@ -250,7 +251,7 @@ class _Replay:
         walked = walk(automaton, judged, self._cancel)
         front = 0
         if walked.legal < len(judged):
-            front = beginning(automaton, judged, walked.legal)
+            front = output_start(automaton, judged, walked.legal)
             if front:
                 walked = _shifted(walk(automaton, judged[front:], self._cancel), front)
         is_prefix = walked.legal == len(judged) and foreign is None
@@ -264,7 +265,7 @@ class _Replay:
             is_complete=is_prefix and accepting and not front,
             failure=failure,
             forced=walked.forced_ranges(),
-            circles=output_loops(automaton, data, walked),
+            loops=output_loops(automaton, data, walked),
             skipped=(front, walked.legal if failure is not None and accepting else len(data)) if front else None,
             cut_character=is_in_character(data),
             cut_escape=is_prefix and not accepting and self._is_json and is_in_escape(data[front:]),
@@ -273,10 +274,10 @@ class _Replay:
         if accepting and (is_prefix or found.outcome in (VerdictOutcome.TEXT_AFTER, VerdictOutcome.TEXT_BEFORE)):
             return found
         vocabulary = None if self._whose is None else self._whose.vocabulary
-        ending = ending_of(self._grammar, walked, tokens, vocabulary, self._budget, self._cancel)
+        ending = measure_completion(self._grammar, walked, tokens, vocabulary, self._budget, self._cancel)
         found = replace(found, ending=ending)
-        if found.outcome is VerdictOutcome.CUT_OFF and any(c.blank and c.at_end for c in found.circles):
-            found = replace(found, outcome=VerdictOutcome.CIRCLES)
+        if found.outcome is VerdictOutcome.CUT_OFF and any(c.blank and c.at_end for c in found.loops):
+            found = replace(found, outcome=VerdictOutcome.LOOPS)
         return found
 
     @property
@@ -298,7 +299,7 @@ class _Replay:
         automaton, grammar, at = self._automaton, self._grammar, walked.last
         token = foreign
         if token is None and self._tokens is not None:
-            token = self._tokens.holding(walked.legal)
+            token = self._tokens.token_at(walked.legal)
         return Failure(
             position_of_byte(self._data, walked.legal, token),
             expected=tuple(automaton.expected(at)),
@@ -316,7 +317,7 @@ class _Replay:
         keys = [part for part in open_path(self._data[front : walked.legal]) if isinstance(part, str)]
         if not keys:
             return spans
-        wanted = keys[-1].replace("~", "~0").replace("/", "~1")
+        wanted = escape_step(keys[-1])
 
         def is_other(span: Span) -> bool:
             found = pointers(self._grammar.source, (span,))
@@ -404,7 +405,7 @@ class _Replay:
         if accepting:
             return found
         walked = ReplayWalk((matcher.configuration,), legal, ())
-        ending = ending_of(self._grammar, walked, None, whose.vocabulary, None, self._cancel)
+        ending = measure_completion(self._grammar, walked, None, whose.vocabulary, None, self._cancel)
         used = sum(token.state is ReplayedTokenState.LEGAL for token in made)
         return replace(found, ending=replace(ending, used=used, budget=self._budget))
 
@@ -414,8 +415,8 @@ class _Replay:
         tokens, whose = self._tokens, self._whose
         if tokens is None:
             return found
-        found = replace(found, spelled=tokens.spelled)
-        if whose is None or tokens.spelled is not tokens.spelled.GIVEN:
+        found = replace(found, spelled=tokens.origin)
+        if whose is None or tokens.origin is not tokens.origin.GIVEN:
             return found
         own = tokenizer_ids(self._data, whose.vocabulary, whose.encode)
         if own is None or tokens.foreign is not None:

@@ -55,6 +55,11 @@ class ReplayWalk:
 def walk(automaton: ByteAutomaton, data: bytes, cancel: CancelToken | None = None) -> ReplayWalk:
     """Run bytes through an automaton until one is illegal.
 
+    Args:
+        automaton: the automaton.
+        data: the bytes.
+        cancel: cancels the walk.
+
     Raises:
         LimitExceededError: a step exceeded a limit.
         CancelledError: `cancel` was used.
@@ -88,7 +93,13 @@ def reach(automaton: ByteAutomaton, data: bytes) -> int:
 
 
 def output_loops(automaton: ByteAutomaton, data: bytes, walked: ReplayWalk) -> tuple[OutputLoop, ...]:
-    """Return the loops of the legal part: white space anywhere, other text at the end."""
+    """Return the loops of the legal part: white space anywhere, other text at the end.
+
+    Args:
+        automaton: the automaton.
+        data: the output.
+        walked: the walk over it.
+    """
     found = [
         OutputLoop(
             (start, end), period, blank=True, at_end=end == walked.legal, spans=_spans(automaton, data, walked, end)

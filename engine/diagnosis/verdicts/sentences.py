@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from engine.diagnosis.verdicts.relaxed_options import UnusualSpelling
+from engine.diagnosis.verdicts.relaxed_options import UnusualForm
 from engine.diagnosis.verdicts.verdict import (
     CompletionBudget,
     Failure,
     OutputLoop,
     ReplayedTokenState,
-    SpellingOrigin,
+    TokenOrigin,
     Verdict,
     VerdictOutcome,
     position_of_byte,
 )
-from engine.diagnosis.verdicts.wrappers import front_kind, tail_kind
+from engine.diagnosis.verdicts.wrappers import prefix_kind, suffix_kind
 from engine.document.saved_traces import CONTEXT, LENGTH, STOP
 from engine.matching.explanation_text import MOST_PROPERTIES, culprit, listed, location_text, quoted
 from engine.source import Severity, SourceText
@@ -23,15 +23,21 @@ LONGEST_EXCERPT = 40
 _PLACE = ", by the grammar's"
 
 
-def sentence_on(found: Verdict, source: SourceText, finish: str = "") -> str:
-    """Describe a verdict in one sentence."""
+def verdict_sentence(found: Verdict, source: SourceText, finish: str = "") -> str:
+    """Describe a verdict in one sentence.
+
+    Args:
+        found: the verdict.
+        source: the grammar's source.
+        finish: why the generation ended.
+    """
     match found.outcome:
         case VerdictOutcome.COMPLETE:
             return _complete(found)
         case VerdictOutcome.CUT_OFF:
             return _cut_off(found, finish)
-        case VerdictOutcome.CIRCLES:
-            return _circling(found, source)
+        case VerdictOutcome.LOOPS:
+            return _loops(found, source)
         case VerdictOutcome.ILLEGAL:
             return _illegal(found, source)
         case VerdictOutcome.TEXT_AFTER:
@@ -46,7 +52,7 @@ def sentence_on(found: Verdict, source: SourceText, finish: str = "") -> str:
             return found.sentence
 
 
-def notes_on(found: Verdict, source: SourceText, finish: str = "", *, is_schema: bool = False) -> tuple[str, ...]:
+def verdict_notes(found: Verdict, source: SourceText, finish: str = "", *, is_schema: bool = False) -> tuple[str, ...]:
     """Return further notes on a verdict, most useful first.
 
     Args:
@@ -60,14 +66,14 @@ def notes_on(found: Verdict, source: SourceText, finish: str = "", *, is_schema:
         *_on_failure(found, source),
         *_on_around(found),
         *_on_cut(found),
-        *_on_circles(found, source, is_schema=is_schema),
+        *_on_loops(found, source, is_schema=is_schema),
         *_on_spelling(found),
         *_on_grammar(found, source),
     ]
     return tuple(note for note in notes if note)
 
 
-def on_unusual_spelling(data: bytes, found: UnusualSpelling) -> str:
+def unusual_form_note(data: bytes, found: UnusualForm) -> str:
     """Describe a form of a string or number that is accepted only in outputs from elsewhere."""
     place = position_of_byte(data, found.start)
     written = data[found.start : found.end].decode("utf-8", "replace")
@@ -131,8 +137,8 @@ def _needs(ending: CompletionBudget) -> str:
     return f"; the shortest legal ending needs {needed} more byte{'' if needed == '1' else 's'}{shown}{unspelled}"
 
 
-def _circling(found: Verdict, source: SourceText) -> str:
-    circle = next(one for one in reversed(found.circles) if one.at_end)
+def _loops(found: Verdict, source: SourceText) -> str:
+    circle = next(one for one in reversed(found.loops) if one.at_end)
     first, last = circle.range
     place = location_text(circle.spans, source)
     where = f" at {place}" if place else ""
@@ -157,7 +163,7 @@ def _text_after(found: Verdict) -> str:
     failure = found.failure
     assert failure is not None
     rest = found.data[found.legal :]
-    kind = tail_kind(rest)
+    kind = suffix_kind(rest)
     follows = kind if kind == "white space" else f"{kind}, {quoted(_short(rest))},"
     return f"Complete up to {_end_of(found)}, but {follows} follows, which the grammar does not allow."
 
@@ -165,11 +171,11 @@ def _text_after(found: Verdict) -> str:
 def _text_before(found: Verdict) -> str:
     assert found.skipped is not None
     front, end = found.skipped
-    kind = front_kind(found.data[:front])
+    kind = prefix_kind(found.data[:front])
     what = kind if kind in ("white space", "a byte order mark") else f"{kind}, {quoted(_short(found.data[:front]))},"
     begins = f"It begins with {what} that the grammar does not allow; from byte {front:,} on it is "
     if end < len(found.data):
-        return f"{begins}complete up to byte {end:,}, where {tail_kind(found.data[end:])} follows."
+        return f"{begins}complete up to byte {end:,}, where {suffix_kind(found.data[end:])} follows."
     if found.failure is not None:
         wanted = _expected(found.failure)
         return f"{begins}legal up to byte {found.legal:,}, then {_what_failed(found)} cannot stand; expected {wanted}."
@@ -197,7 +203,7 @@ def _on_ending(found: Verdict, finish: str) -> list[str]:
         return ["The model's context was full, though the output was complete: it could have gone on."]
     if ending is None or found.outcome not in (
         VerdictOutcome.CUT_OFF,
-        VerdictOutcome.CIRCLES,
+        VerdictOutcome.LOOPS,
         VerdictOutcome.TEXT_BEFORE,
     ):
         return []
@@ -216,7 +222,7 @@ def _on_ending(found: Verdict, finish: str) -> list[str]:
         )
     if ending.budget is not None and (ending.used or 0) > ending.budget:
         notes.append(f"The output has more tokens than the {limit}: they were cut otherwise, or another limit applied.")
-    if ending.is_dead_end and found.outcome is VerdictOutcome.CIRCLES:  # otherwise the sentence says so
+    if ending.is_dead_end and found.outcome is VerdictOutcome.LOOPS:  # otherwise the sentence says so
         notes.append("No tokens of this vocabulary complete it: this is a dead end.")
     if ending.budget is not None and ending.in_bytes.text:
         notes.append(f"The shortest legal ending is {quoted(_short(ending.in_bytes.text))}.")
@@ -267,9 +273,9 @@ def _on_cut(found: Verdict) -> list[str]:
     return notes
 
 
-def _on_circles(found: Verdict, source: SourceText, *, is_schema: bool) -> list[str]:
-    told = found.circles
-    if found.outcome is VerdictOutcome.CIRCLES:
+def _on_loops(found: Verdict, source: SourceText, *, is_schema: bool) -> list[str]:
+    told = found.loops
+    if found.outcome is VerdictOutcome.LOOPS:
         told = tuple(one for one in told if not (one.blank and one.at_end))
         if is_schema:
             notes = ["White space `flexible`, `one-space` or `compact` has no such circles."]
@@ -277,10 +283,10 @@ def _on_circles(found: Verdict, source: SourceText, *, is_schema: bool) -> list[
             notes = ["Bound the white space in the grammar (such as `[ \\n]{0,8}`), or take it out."]
     else:
         notes = []
-    return [*notes, *(_on_circle(found, one, source) for one in told)]
+    return [*notes, *(_on_loop(found, one, source) for one in told)]
 
 
-def _on_circle(found: Verdict, circle: OutputLoop, source: SourceText) -> str:
+def _on_loop(found: Verdict, circle: OutputLoop, source: SourceText) -> str:
     first, last = circle.range
     place = location_text(circle.spans, source)
     where = f", at {place}" if place else ""
@@ -300,7 +306,7 @@ def _on_spelling(found: Verdict) -> list[str]:
         return [f"The tokenizer would have spelled it otherwise: {at} it writes {own}, not {given}."]
     if found.is_canonical:
         return ["Its tokens are those that the tokenizer itself would have written."]
-    if found.spelled is SpellingOrigin.FEWEST:
+    if found.spelled is TokenOrigin.FEWEST:
         return ["The tokens are as few as spell the text: how the model cut it is not known."]
     return []
 

@@ -8,21 +8,21 @@ from itertools import accumulate
 
 from engine.analysis.token_successors import TokenSuccessors
 from engine.automata.byte_automaton import ByteAutomaton
-from engine.diagnosis.verdicts.verdict import Divergence, SpellingOrigin
+from engine.diagnosis.verdicts.verdict import Divergence, TokenOrigin
 from engine.models.text_encoder import TextEncoder, encode_exactly
 from engine.source import EngineError
 from engine.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class OutputTokens:
     """The tokens of an output.
 
     Attributes:
         ids: the id of each token; None if only its bytes are known.
         pieces: their bytes; empty for a token without text.
         names: the names of special tokens, else empty.
-        spelled: where they come from.
+        origin: where they come from.
         ends: whether the last one ends the output.
         foreign: the index of the first token without text that is not an end, or None.
     """
@@ -30,7 +30,7 @@ class Tokens:
     ids: tuple[int | None, ...]
     pieces: tuple[bytes, ...]
     names: tuple[str, ...]
-    spelled: SpellingOrigin
+    origin: TokenOrigin
     ends: bool = False
     foreign: int | None = None
 
@@ -49,13 +49,13 @@ class Tokens:
         """The number of tokens without the final EOS."""
         return len(self.ids) - self.ends
 
-    def holding(self, byte: int) -> int | None:
+    def token_at(self, byte: int) -> int | None:
         """Return the index of the token that contains a byte; None after the last one."""
         starts = self.starts
         return next((i for i in range(len(self.pieces)) if starts[i] <= byte < starts[i + 1]), None)
 
 
-def given_ids(ids: Sequence[int], vocabulary: Vocabulary) -> Tokens:
+def given_ids(ids: Sequence[int], vocabulary: Vocabulary) -> OutputTokens:
     """Build the tokens of some ids.
 
     Raises:
@@ -69,18 +69,18 @@ def given_ids(ids: Sequence[int], vocabulary: Vocabulary) -> Tokens:
     pieces = tuple(vocabulary.token_bytes(token_id) or b"" for token_id in ids)
     foreign = next((i for i, piece in enumerate(pieces[: len(ids) - ends]) if not piece), None)
     names = tuple(vocabulary.special.get(token_id, "") for token_id in ids)
-    return Tokens(tuple(ids), pieces, names, SpellingOrigin.GIVEN, ends, foreign)
+    return OutputTokens(tuple(ids), pieces, names, TokenOrigin.GIVEN, ends, foreign)
 
 
-def given_pieces(pieces: Sequence[bytes]) -> Tokens:
+def given_pieces(pieces: Sequence[bytes]) -> OutputTokens:
     """Build tokens of which only the bytes are known, as in a saved trace."""
     count = len(pieces)
-    return Tokens((None,) * count, tuple(pieces), ("",) * count, SpellingOrigin.GIVEN)
+    return OutputTokens((None,) * count, tuple(pieces), ("",) * count, TokenOrigin.GIVEN)
 
 
-def spelled_text(
+def tokenise(
     data: bytes, vocabulary: Vocabulary, automaton: ByteAutomaton, encode: TextEncoder | None = None
-) -> Tokens | None:
+) -> OutputTokens | None:
     """Encode a text; return None if the vocabulary cannot.
 
     Args:
@@ -94,16 +94,22 @@ def spelled_text(
     if ids is None:
         return None
     pieces = tuple(vocabulary.token_bytes(token_id) or b"" for token_id in ids)
-    spelled = SpellingOrigin.FEWEST if own is None else SpellingOrigin.TOKENIZER
-    return Tokens(tuple(ids), pieces, ("",) * len(ids), spelled)
+    origin = TokenOrigin.FEWEST if own is None else TokenOrigin.TOKENIZER
+    return OutputTokens(tuple(ids), pieces, ("",) * len(ids), origin)
 
 
 def tokenizer_ids(data: bytes, vocabulary: Vocabulary, encode: TextEncoder | None) -> tuple[int, ...] | None:
-    """Return the tokenizer's encoding of some bytes; None if it is unknown or encodes something else."""
+    """Return the tokenizer's encoding of some bytes; None if it is unknown or encodes something else.
+
+    Args:
+        data: the bytes.
+        vocabulary: the vocabulary.
+        encode: the tokenizer; None if it is unknown.
+    """
     return None if encode is None else encode_exactly(data, vocabulary, encode)
 
 
-def divergence(tokens: Tokens, own: Sequence[int], vocabulary: Vocabulary) -> Divergence | None:
+def divergence(tokens: OutputTokens, own: Sequence[int], vocabulary: Vocabulary) -> Divergence | None:
     """Return the first token that the tokenizer would not have written; None if all are its own.
 
     Args:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -21,7 +22,7 @@ class VerdictOutcome(StrEnum):
 
     COMPLETE = "complete"  # the output is a complete match
     CUT_OFF = "cut off"  # a legal prefix that is not complete
-    CIRCLES = "circles"  # the same, and its end is a loop without effect: it could have continued forever
+    LOOPS = "loops"  # the same, and its end is a loop without effect: it could have continued forever
     ILLEGAL = "illegal"  # a byte is illegal
     TEXT_BEFORE = "text before"  # the matching part begins later
     TEXT_AFTER = "text after"  # a complete match followed by more text
@@ -30,7 +31,7 @@ class VerdictOutcome(StrEnum):
     GRAMMAR_ERROR = "grammar error"  # the grammar does not compile
 
 
-class SpellingOrigin(StrEnum):
+class TokenOrigin(StrEnum):
     """The origin of an output's tokens."""
 
     GIVEN = "given"  # the output came as tokens
@@ -192,7 +193,7 @@ class Verdict:
         tokens: the output token by token; empty if there are none.
         spelled: the origin of the tokens.
         forced: the ranges of bytes for which the grammar left no choice.
-        circles: loops without effect.
+        loops: loops without effect.
         skipped: the text around the judged part: bytes 0 to `skipped[0]`, and those from `skipped[1]` on.
         divergence: the first token that is not the tokenizer's own; None if there is none, or it is unknown.
         is_canonical: whether the tokens are the tokenizer's own; None if unknown.
@@ -210,9 +211,9 @@ class Verdict:
     failure: Failure | None = None
     ending: CompletionBudget | None = None
     tokens: tuple[ReplayedToken, ...] = ()
-    spelled: SpellingOrigin | None = None
+    spelled: TokenOrigin | None = None
     forced: tuple[ByteRange, ...] = ()
-    circles: tuple[OutputLoop, ...] = ()
+    loops: tuple[OutputLoop, ...] = ()
     skipped: ByteRange | None = None
     divergence: Divergence | None = None
     is_canonical: bool | None = None
@@ -222,7 +223,13 @@ class Verdict:
 
 
 def position_of_byte(data: bytes, byte: int, token: int | None = None) -> OutputPosition:
-    """Return the position of a byte; a column counts characters, and invalid bytes as one each."""
+    """Return the position of a byte; a column counts characters, and invalid bytes as one each.
+
+    Args:
+        data: the output.
+        byte: the offset of the byte.
+        token: the index of its token, if known.
+    """
     before = data[:byte].decode("utf-8", "replace")
     start = before.rfind("\n") + 1
     # A byte inside a character has the character's column.
@@ -230,3 +237,14 @@ def position_of_byte(data: bytes, byte: int, token: int | None = None) -> Output
     if byte < len(data) and 0x80 <= data[byte] < 0xC0 and before.endswith("\ufffd"):
         column -= 1
     return OutputPosition(byte, before.count("\n") + 1, max(1, column), token)
+
+
+def parse_token_ids(text: str) -> tuple[int, ...]:
+    """Parse token ids: numbers separated by commas, white space or brackets, such as a JSON array.
+
+    Raises:
+        ValueError: the text contains something else.
+    """
+    if not re.fullmatch(r"[\s\[\](),;]*(?:\d+[\s\[\](),;]*)*", text):
+        raise ValueError("ids are whole numbers with commas or blanks between them")
+    return tuple(int(number) for number in re.findall(r"\d+", text))

@@ -23,7 +23,7 @@ NEARLY_ALL = 0.8  # the same share for words among words
 MOST_FAILED_AT = 2  # an output that fails later began as intended
 
 
-def beginning(automaton: ByteAutomaton, data: bytes, legal: int) -> int:
+def output_start(automaton: ByteAutomaton, data: bytes, legal: int) -> int:
     """Return the byte at which the intended output begins: 0 without evidence for another.
 
     Args:
@@ -44,7 +44,7 @@ def beginning(automaton: ByteAutomaton, data: bytes, legal: int) -> int:
     return 0
 
 
-def tail_kind(rest: bytes) -> str:
+def suffix_kind(rest: bytes) -> str:
     """Name what follows a complete output."""
     if not rest.strip():
         return "white space"
@@ -55,7 +55,7 @@ def tail_kind(rest: bytes) -> str:
     return "more text"
 
 
-def front_kind(front: bytes) -> str:
+def prefix_kind(front: bytes) -> str:
     """Name what precedes the intended output."""
     if front.startswith(b"\xef\xbb\xbf") and not front[3:].strip():
         return "a byte order mark"
@@ -78,5 +78,5 @@ def _is_intended(automaton: ByteAutomaton, data: bytes, start: int, *, whole: bo
     behind = rest[legal:]
     if legal and automaton.accepts(automaton.run(automaton.start, rest[:legal])):
         # A word that matches among other words was probably not intended; an object was.
-        return not whole or tail_kind(behind) != "more text" or rest[:1] in b"{[" or legal >= NEARLY_ALL * len(rest)
+        return not whole or suffix_kind(behind) != "more text" or rest[:1] in b"{[" or legal >= NEARLY_ALL * len(rest)
     return (not whole or rest[:1] in b"{[") and legal >= LEAST_SHARE * len(rest)

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from engine.grammar import Node
-from engine.notations.json_schema.formats.hosts import LABEL
+from engine.notations.json_schema.formats.addresses import LABEL
 from engine.notations.json_schema.formats.pattern_nodes import matching
 from engine.notations.json_schema.formats.times import DATE
 

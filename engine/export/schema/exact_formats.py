@@ -17,8 +17,18 @@ from typing import Final
 from engine.export.rules.expressions import choice, literal, optional, repeat, sequence
 from engine.export.rules.rule_builder import RuleBuilder
 from engine.grammar import EMPTY, Node
-from engine.notations.json_schema.formats.hosts import ANY, EDGE, MOST_CHARACTERS, MOST_IN_LABEL
-from engine.notations.json_schema.formats.mail import ATOM, ESCAPED, LITERAL, MOST_IN_ADDRESS, MOST_LOCAL, QUOTED
+from engine.notations.json_schema.formats.addresses import (
+    ANY,
+    ATOM,
+    EDGE,
+    ESCAPED,
+    LITERAL,
+    MOST_CHARACTERS,
+    MOST_IN_ADDRESS,
+    MOST_IN_LABEL,
+    MOST_LOCAL,
+    QUOTED,
+)
 from engine.notations.json_schema.formats.pattern_nodes import matching
 from engine.notations.json_schema.formats.times import DATE, FRACTION, ORDINARY_TIME, YEAR
 from engine.source import Span

@@ -7,6 +7,7 @@ from engine.notations.json_schema.json_tree import Json, read_json
 from engine.schema_automaton.formula.arena import Arena
 from engine.schema_automaton.formula.nodes import And, ExactlyOne, Formula, Or, Ref, span_at, span_of
 from engine.source import SourceText, Span
+from engine.source.json_pointer import unescape_step
 
 _DEFINITIONS = ("$defs", "definitions")
 
@@ -42,7 +43,7 @@ class SchemaNames:
         node = self._node(formula)
         steps = node.pointer.split("/") if node is not None else []
         if len(steps) > 2 and steps[-2] in _DEFINITIONS:
-            return kebab(steps[-1].replace("~1", "/").replace("~0", "~")) or context
+            return kebab(unescape_step(steps[-1])) or context
         return context
 
     def title(self, formula: Formula) -> str:

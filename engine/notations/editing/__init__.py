@@ -4,9 +4,8 @@ A parser gives up on a half-typed text, which is when an editor needs help most.
 parsers, accept any input and never fail; on well-formed texts, tests compare them with the parsers.
 """
 
-from engine.notations.editing.comments import toggle_comment
 from engine.notations.editing.completion import Proposal, Proposals, propose
-from engine.notations.editing.edits import Change, Edit, apply_edits, moved
+from engine.notations.editing.edits import Change, Edit, apply_edits, offset_after_edits, toggle_comment
 from engine.notations.editing.names import Name, name_at, names_of, rename
 
 __all__ = [
@@ -16,9 +15,9 @@ __all__ = [
     "Proposal",
     "Proposals",
     "apply_edits",
-    "moved",
     "name_at",
     "names_of",
+    "offset_after_edits",
     "propose",
     "rename",
     "toggle_comment",

@@ -15,7 +15,7 @@ from typing import Final
 
 from engine.notations.editing import words
 from engine.notations.editing.gbnf_names import GbnfPart, Piece, pieces
-from engine.notations.editing.outline import CursorContext, Meaning, Outline, OutlinePosition
+from engine.notations.editing.outline import CursorContext, Outline, OutlinePosition, OutlineRole
 from engine.notations.editing.schema_names import REFERENCES, Schemas, quoted
 from engine.source import Span
 
@@ -52,13 +52,13 @@ class Proposals:
         span: the text that a proposal replaces.
         typed: the part of it before the cursor, which selected the proposals.
         proposals: best first; empty if none are known.
-        is_apt: whether they may be shown without a request.
+        opens_unasked: whether they may be shown without a request.
     """
 
     span: Span
     typed: str = ""
     proposals: tuple[Proposal, ...] = ()
-    is_apt: bool = False
+    opens_unasked: bool = False
 
 
 def propose(notation: str, text: str, offset: int) -> Proposals:
@@ -78,7 +78,7 @@ def propose(notation: str, text: str, offset: int) -> Proposals:
     return Proposals(Span(offset, offset))
 
 
-def _matching(span: Span, typed: str, proposals: Iterable[Proposal], *, is_apt: bool) -> Proposals:
+def _matching(span: Span, typed: str, proposals: Iterable[Proposal], *, opens_unasked: bool) -> Proposals:
     """Return the proposals that match the typed text; not shown by themselves if the text is complete."""
     wanted = typed.casefold()
     found = list(proposals)
@@ -86,7 +86,7 @@ def _matching(span: Span, typed: str, proposals: Iterable[Proposal], *, is_apt: 
     hold = [p for p in found if wanted in p.label.casefold() and not p.label.casefold().startswith(wanted)]
     fitting = tuple((*begin, *hold)[:_MOST])
     is_done = len(fitting) == 1 and fitting[0].label == typed
-    return Proposals(span, typed, fitting, is_apt=is_apt and not is_done)
+    return Proposals(span, typed, fitting, opens_unasked=opens_unasked and not is_done)
 
 
 # --- GBNF ------------------------------------------------------------------------------------------------------------
@@ -116,8 +116,8 @@ def _gbnf(text: str, offset: int) -> Proposals:
     else:
         proposals = [Proposal(name, name, _body_excerpt(text, known, name)) for name in defined]
         proposals += [Proposal(name, name, "not defined yet") for name in missing]
-    is_apt = bool(typed) and own == typed
-    return _matching(span, typed, proposals, is_apt=is_apt)
+    opens_unasked = bool(typed) and own == typed
+    return _matching(span, typed, proposals, opens_unasked=opens_unasked)
 
 
 def _is_inside(text: str, piece: Piece, offset: int) -> bool:
@@ -155,7 +155,7 @@ def _escapes(text: str, offset: int, known: Mapping[str, str]) -> Proposals:
     before = _ESCAPE_BEFORE.search(text, 0, offset)
     typed = before.group(1) if before else ""
     proposals = [Proposal(escape, escape, detail) for escape, detail in known.items()]
-    return _matching(Span(offset - len(typed), offset), typed, proposals, is_apt=bool(typed))
+    return _matching(Span(offset - len(typed), offset), typed, proposals, opens_unasked=bool(typed))
 
 
 # --- regular expressions ---------------------------------------------------------------------------------------------
@@ -170,7 +170,9 @@ def _regex(text: str, offset: int) -> Proposals:
     found = escapes if in_class else {**words.REGEX_FORMS, **escapes}
     if not in_class and offset > 0 and text[offset - 1] not in "(|^":
         found = {**words.REGEX_QUANTIFIERS, **found}
-    return _matching(Span(offset, offset), "", (_form(form, detail) for form, detail in found.items()), is_apt=False)
+    return _matching(
+        Span(offset, offset), "", (_form(form, detail) for form, detail in found.items()), opens_unasked=False
+    )
 
 
 def _form(form: str, detail: str) -> Proposal:
@@ -206,14 +208,14 @@ def _schema(text: str, offset: int) -> Proposals:
     typed = text[standing.typed.start : offset]
     is_string = typed.startswith('"')
     if standing.place is OutlinePosition.KEY:
-        if standing.holder.meaning is not Meaning.SCHEMA:
+        if standing.holder.role is not OutlineRole.SCHEMA:
             return Proposals(standing.typed)
         proposals = list(_keywords(text, standing))
     else:
         proposals = list(_values(outline, standing))
         if is_string:
             proposals = [p for p in proposals if p.text.startswith('"')]
-    return _matching(standing.typed, typed.removeprefix('"'), proposals, is_apt=bool(typed))
+    return _matching(standing.typed, typed.removeprefix('"'), proposals, opens_unasked=bool(typed))
 
 
 def _keywords(text: str, standing: CursorContext) -> Iterator[Proposal]:
@@ -247,7 +249,7 @@ def _values(outline: Outline, standing: CursorContext) -> Iterator[Proposal]:
         if holder.holder is None:
             return
         schema = holder.holder
-    if schema.meaning is not Meaning.SCHEMA and not (keyword in REFERENCES and schema.meaning is Meaning.VALUE):
+    if schema.role is not OutlineRole.SCHEMA and not (keyword in REFERENCES and schema.role is OutlineRole.VALUE):
         return
     if keyword == "type":
         yield from _quoted(words.TYPES)

@@ -26,7 +26,7 @@ NAMED: Final = frozenset("$defs definitions dependencies dependentSchemas patter
 _DATA: Final = frozenset("enum const default examples example".split())
 
 
-class Meaning(StrEnum):
+class OutlineRole(StrEnum):
     """The role of a part of a schema."""
 
     SCHEMA = "schema"
@@ -58,7 +58,7 @@ class OutlinePart:
     """
 
     span: Span
-    meaning: Meaning
+    role: OutlineRole
     holder: OutlinePart | None = None
     name: str | int = ""
     text: str | None = None
@@ -165,7 +165,7 @@ class Outline:
     def _add(self, span: Span) -> OutlinePart:
         frame = self._frames[-1] if self._frames else None
         if frame is None:
-            part = OutlinePart(span, Meaning.SCHEMA)
+            part = OutlinePart(span, OutlineRole.SCHEMA)
             if self.root is None:
                 self.root = part
             return part
@@ -211,22 +211,22 @@ class Outline:
         return CursorContext(place, frame.part, frame.key, typed)
 
 
-def _below(holder: OutlinePart, key: str | int) -> Meaning:
+def _below(holder: OutlinePart, key: str | int) -> OutlineRole:
     """Return the role of a member or an item."""
-    if holder.meaning is Meaning.DATA:
-        return Meaning.DATA
+    if holder.role is OutlineRole.DATA:
+        return OutlineRole.DATA
     if holder.is_array:
-        is_list = holder.name in LIST and holder.holder is not None and holder.holder.meaning is Meaning.SCHEMA
-        return Meaning.SCHEMA if is_list else Meaning.VALUE
-    if holder.meaning is Meaning.SCHEMAS:
-        return Meaning.SCHEMA
-    if holder.meaning is Meaning.SCHEMA:
+        is_list = holder.name in LIST and holder.holder is not None and holder.holder.role is OutlineRole.SCHEMA
+        return OutlineRole.SCHEMA if is_list else OutlineRole.VALUE
+    if holder.role is OutlineRole.SCHEMAS:
+        return OutlineRole.SCHEMA
+    if holder.role is OutlineRole.SCHEMA:
         if key in NAMED:
-            return Meaning.SCHEMAS
+            return OutlineRole.SCHEMAS
         if key in _DATA:
-            return Meaning.DATA
-        return Meaning.SCHEMA if key in ONE else Meaning.VALUE
-    return Meaning.VALUE
+            return OutlineRole.DATA
+        return OutlineRole.SCHEMA if key in ONE else OutlineRole.VALUE
+    return OutlineRole.VALUE
 
 
 def is_closed(string: str) -> bool:

@@ -14,8 +14,9 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from engine.notations import links
-from engine.notations.editing.outline import Meaning, Outline, OutlinePart
+from engine.notations.editing.outline import Outline, OutlinePart, OutlineRole
 from engine.source import Span
+from engine.source.json_pointer import escape_step, unescape_step
 
 REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 DEFINITIONS: Final = ("$defs", "definitions")
@@ -84,7 +85,7 @@ class Schemas:
         """Yield the schemas under `$defs` and `definitions`: their names and parts."""
         for part in self.root.walk() if self.root else ():
             is_kept = part.holder is not None and part.holder.name in DEFINITIONS
-            if is_kept and part.holder is not None and part.holder.meaning is Meaning.SCHEMAS:
+            if is_kept and part.holder is not None and part.holder.role is OutlineRole.SCHEMAS:
                 yield str(part.name), part
 
     def anchors(self) -> Iterator[tuple[str, OutlinePart, OutlinePart]]:
@@ -117,7 +118,7 @@ class Schemas:
         for _, schema in self.definitions():
             assert schema.holder is not None
             if self._resources[id(schema.holder)][0] is resource:
-                found.append("#" + "".join(f"/{encoded(step)}" for step in steps_to(schema, resource)))
+                found.append("#" + "".join(f"/{encoded_step(step)}" for step in steps_to(schema, resource)))
         found += [f"#{name}" for name, _, schema in self.anchors() if self._resources[id(schema)][0] is resource]
         found += [address.removeprefix(_BASE) for address, root in self._by_address.items() if root is not resource]
         return found
@@ -127,7 +128,7 @@ class Schemas:
         todo = [(root, root, _BASE)]
         while todo:
             part, resource, base = todo.pop()
-            if part.meaning is Meaning.SCHEMA and part.is_object:
+            if part.role is OutlineRole.SCHEMA and part.is_object:
                 resource, base = self._enter(part, resource, base)
             self._resources[id(part)] = resource, base
             todo += [(inner, resource, base) for inner in (*part.members.values(), *part.items)]
@@ -158,14 +159,14 @@ def steps_to(part: OutlinePart, home: OutlinePart) -> list[str]:
     return steps[::-1]
 
 
-def encoded(step: str) -> str:
+def encoded_step(step: str) -> str:
     """Encode a key as a step of a JSON Pointer in a fragment."""
-    return quote(step.replace("~", "~0").replace("/", "~1"), safe=_PLAIN)
+    return quote(escape_step(step), safe=_PLAIN)
 
 
 def decoded_step(step: str) -> str:
     """Decode a step of a JSON Pointer in a fragment."""
-    return unquote(step).replace("~1", "/").replace("~0", "~")
+    return unescape_step(unquote(step))
 
 
 def quoted(text: str) -> str:
@@ -183,7 +184,7 @@ def with_step(reference: SchemaReference, place: int, name: str) -> str:
     """
     assert reference.part.text is not None
     address, _ = links.split(reference.part.text)
-    steps = [*reference.steps[:place], encoded(name), *reference.steps[place + 1 :]]
+    steps = [*reference.steps[:place], encoded_step(name), *reference.steps[place + 1 :]]
     return f"{address}#/{'/'.join(steps)}"
 
 
@@ -211,7 +212,7 @@ def _path(start: OutlinePart, steps: Sequence[str]) -> Iterator[OutlinePart]:
 
 def _may_refer(part: OutlinePart) -> bool:
     """Return whether a member `$ref` is a reference: not a property of that name, and not data."""
-    return part.holder is not None and part.holder.meaning not in {Meaning.SCHEMAS, Meaning.DATA}
+    return part.holder is not None and part.holder.role not in {OutlineRole.SCHEMAS, OutlineRole.DATA}
 
 
 def _joined(base: str, address: str) -> str:

@@ -88,7 +88,7 @@ def _unproductive(rules: Mapping[str, Rule], blocked: Mapping[str, Node]) -> Ite
     for name, blocker in blocked.items():
         message = f"the rule `{name}` matches nothing"
         if name in cycles:
-            message += f": it never ends, by {arrows(cycles[name])}"
+            message += f": it never ends, by {_arrows(cycles[name])}"
             hint = "Give it an alternative that does not lead back to it"
         elif isinstance(blocker, RuleReference):
             message += f", because `{blocker.name}` matches nothing"
@@ -128,7 +128,7 @@ def _left_recursive(grammar: Grammar) -> Iterator[Diagnostic]:
     for cycle in left_recursion(grammar):
         name = cycle.names[0]
         behind = ", behind what may be empty" if cycle.hidden else ""
-        message = f"llama.cpp refuses left recursion: {arrows(cycle.names)}{behind}"
+        message = f"llama.cpp refuses left recursion: {_arrows(cycle.names)}{behind}"
         hint = f"It works here; for llama.cpp, write `{name}` with `*` instead"
         yield _finding("compat-left-recursion", Severity.HINT, spans[name], message, hint)
 
@@ -158,9 +158,9 @@ def _has_empty_alternative(node: Node) -> bool:
     return isinstance(node, Choice) and any(isinstance(part, Empty) for part in node.alternatives)
 
 
-def arrows(names: Sequence[str]) -> str:
+def _arrows(names: Sequence[str]) -> str:
     """Return a path of rules, shortened in the middle if it is long."""
     half = _LONGEST_CYCLE // 2
     if len(names) > _LONGEST_CYCLE + 1:
-        return f"{arrows(names[:half])} → … → {arrows(names[-half:])}"
+        return f"{_arrows(names[:half])} → … → {_arrows(names[-half:])}"
     return " → ".join(f"`{name}`" for name in names)

@@ -13,15 +13,27 @@ refuses it.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
-from engine.grammar import NEVER, Chars, Empty, Grammar, Node, Repeat, Rule, RuleReference
+from engine.grammar import (
+    NEVER,
+    Chars,
+    CharSet,
+    Choice,
+    Empty,
+    Grammar,
+    Never,
+    Node,
+    Repeat,
+    Rule,
+    RuleReference,
+    Sequence,
+    TokenSet,
+)
 from engine.grammar.charset import ANY
 from engine.notations.gbnf.checks import check
-from engine.notations.gbnf.elements import read_class, read_literal, read_token
-from engine.notations.gbnf.frame import GbnfFrame, Item
 from engine.notations.gbnf.reader import GbnfReader, RuleError, error
-from engine.notations.gbnf.repetition import LlamaSymbols, read_bounds
 from engine.source import Diagnostic, GrammarError, Limits, Severity, SourceText, Span, checkpoint
 
 MOST_FINDINGS: Final = 100
@@ -60,8 +72,8 @@ class _Parser:
         self.reader = GbnfReader(source.text)
         self._source = source
         self._limits = limits
-        self._symbols = LlamaSymbols()
-        self._frames: list[GbnfFrame] = []
+        self._symbols = _LlamaSymbols()
+        self._frames: list[_Frame] = []
         self._underscored: list[Span] = []
 
     def run(self) -> None:
@@ -144,7 +156,7 @@ class _Parser:
 
     def _body(self, rule: Span) -> Node:
         reader = self.reader
-        frames = self._frames = [GbnfFrame(reader.at, self._symbols.count)]
+        frames = self._frames = [_Frame(reader.at, self._symbols.count)]
         while True:
             checkpoint()
             frame, nested = frames[-1], len(frames) > 1
@@ -196,7 +208,7 @@ class _Parser:
         before = self._symbols.count
         self._symbols.generate(1)
         reader.skip_blanks(lines=True)
-        self._frames.append(GbnfFrame(reader.at, before, start))
+        self._frames.append(_Frame(reader.at, before, start))
 
     def _check_depth(self, depth: int, span: Span) -> None:
         if depth > self._limits.nesting:
@@ -211,23 +223,23 @@ class _Parser:
         span = reader.since(frame.start)
         node = frame.finish(span)
         symbols = max(1, self._symbols.count - frame.symbols_before)
-        self._frames[-1].add(Item(node, span, frame.depth + 1, frame.weight, symbols))
+        self._frames[-1].add(_Item(node, span, frame.depth + 1, frame.weight, symbols))
         reader.skip_blanks(lines=len(self._frames) > 1)
 
-    def _element(self, frame: GbnfFrame, rule: Span) -> bool:
+    def _element(self, frame: _Frame, rule: Span) -> bool:
         """Read a literal, class, name, dot or token; return False if there is none."""
         reader = self.reader
         start, following = reader.at, reader.peek()
         node: Node
         if following == '"':
-            node = read_literal(reader)
+            node = _read_literal(reader)
         elif following == "[":
-            node = read_class(reader)
+            node = _read_class(reader)
         elif following == ".":
             reader.at += 1
             node = Chars(ANY, reader.since(start))
         elif following and following in "<!":
-            node = read_token(reader)
+            node = _read_token(reader)
         elif name := reader.name():
             if _DEFINES.match(reader.text, reader.at):
                 raise self._definition_inside(name, start, rule)
@@ -235,7 +247,7 @@ class _Parser:
             node = RuleReference(name, reader.since(start))
         else:
             return False
-        frame.add(Item(node, reader.since(start), vanished=isinstance(node, Empty)))
+        frame.add(_Item(node, reader.since(start), vanished=isinstance(node, Empty)))
         return True
 
     def _definition_inside(self, name: str, start: int, rule: Span) -> RuleError:
@@ -252,10 +264,10 @@ class _Parser:
 
     # Repetition
 
-    def _repeat(self, frame: GbnfFrame) -> None:
+    def _repeat(self, frame: _Frame) -> None:
         reader = self.reader
         start, nested = reader.at, len(self._frames) > 1
-        minimum, maximum = read_bounds(reader, lines=nested)
+        minimum, maximum = _read_bounds(reader, lines=nested)
         span = reader.since(start)
         quantifier = reader.text[start : reader.at]
         item = frame.take_last()
@@ -275,5 +287,302 @@ class _Parser:
             reader.note("compat-repetition", Severity.HINT, span, *problem)
         repeated_span = reader.since(item.span.start)
         node = Repeat(item.node, minimum, maximum, repeated_span)
-        frame.add(Item(node, repeated_span, depth, weight, item.symbols, repeated=True, vanished=maximum == 0))
+        frame.add(_Item(node, repeated_span, depth, weight, item.symbols, repeated=True, vanished=maximum == 0))
         reader.skip_blanks(lines=nested)
+
+
+# An escape includes the next character, valid or not.
+# ---------------------------------------------------------------------- literals, classes and token elements
+
+_LITERAL: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_CLASS: Final = re.compile(r"\[(?:[^\]\\]++|\\.)*+\]", re.DOTALL)
+_LINE_END: Final = re.compile(r"[\r\n]")
+_SURROGATES: Final = CharSet(((0xD800, 0xDFFF),))
+_LAST_TOKEN_ID: Final = 2**31 - 1
+
+
+_ASCII: Final = tuple(CharSet(((code, code),)) for code in range(0x80))
+
+
+def _read_literal(reader: GbnfReader) -> Node:
+    """Read a literal: a character, a sequence of them, or nothing."""
+    start = reader.at
+    end = _closing(reader, _LITERAL)
+    if end is None:
+        raise _unclosed(reader, "literal", "the text is never closed", 'Add a `"`')
+    reader.at += 1
+    characters: list[Node] = []
+    while reader.at < end:
+        at = reader.at
+        code = reader.character()
+        node = Chars(_ASCII[code], Span(at, reader.at)) if code < 0x80 else _chars(reader, CharSet(((code, code),)), at)
+        characters.append(node)
+    reader.at = end + 1
+    if not characters:
+        return Empty(reader.since(start))
+    return characters[0] if len(characters) == 1 else Sequence(tuple(characters), reader.since(start))
+
+
+def _read_class(reader: GbnfReader) -> Node:
+    """Read a class. Without members it matches the empty text, negated or not, as in llama.cpp."""
+    start = reader.at
+    end = _closing(reader, _CLASS)
+    if end is None:
+        raise _unclosed(reader, "class", "the class `[` is never closed", "Add a `]`")
+    reader.at += 1
+    negated = reader.accept("^")
+    if reader.at == end:
+        reader.at += 1
+        text = "[^]" if negated else "[]"
+        message = f"`{text}` has no members and matches the empty text, as in llama.cpp"
+        hint = 'Write `.` for any character, or `""` for the empty text'
+        reader.note("empty-class", Severity.WARNING, reader.since(start), message, hint)
+        return Empty(reader.since(start))
+    ranges: list[tuple[int, int]] = []
+    while reader.at < end:
+        at = reader.at
+        first = last = reader.character()
+        if reader.peek() == "-" and reader.at + 1 < end:
+            reader.at += 1
+            last = reader.character()
+        if first <= last:
+            ranges.append((first, last))
+        else:
+            message = f"the range `{reader.text[at : reader.at]}` runs backwards, so it holds no character"
+            reader.note("bad-range", Severity.WARNING, reader.since(at), message, "Swap its ends")
+    reader.at = end + 1
+    members = CharSet.of(ranges)
+    return _chars(reader, ~members if negated else members, start)
+
+
+def _closing(reader: GbnfReader, pattern: re.Pattern[str]) -> int | None:
+    """Return the offset of the closing quote or bracket, or None."""
+    found = pattern.match(reader.text, reader.at)
+    if found is None:
+        return None
+    if reader.crossing is None and _LINE_END.search(reader.text, found.start(), found.end()):
+        reader.crossing = Span(*found.span())
+    return found.end() - 1
+
+
+def _unclosed(reader: GbnfReader, kind: str, message: str, hint: str) -> RuleError:
+    return error(f"unclosed-{kind}", Span(reader.at, reader.at + 1), message, hint)
+
+
+def _chars(reader: GbnfReader, characters: CharSet, start: int) -> Node:
+    span = Span(start, reader.at)
+    if characters.ranges and characters.ranges[0][0] < 0xD800:
+        return Chars(characters, span)
+    if characters - _SURROGATES:
+        return Chars(characters, span)
+    if characters:
+        message = f"`{reader.text[start : reader.at]}` is half of a surrogate pair, which is no character"
+        hint = "Write the whole character, such as `\\U0001F600`"
+        reader.note("lone-surrogate", Severity.WARNING, span, message, hint)
+    return Never(span)
+
+
+def _read_token(reader: GbnfReader) -> Node:
+    """Read `<name>` or `<[id]>`, or `!` before one of them."""
+    start = reader.at
+    negated = reader.accept("!")
+    opened = reader.at
+    if not reader.accept("<"):
+        hint = "Write `!<token>` or `!<[123]>`"
+        raise error("bad-token", reader.since(start), "`!` negates a token element only", hint)
+    if reader.accept("["):
+        number = reader.number()
+        if number is None or not reader.accept("]>"):
+            raise error("bad-token", reader.since(start), "a token id is written `<[123]>`", "Write digits only")
+        if number > _LAST_TOKEN_ID:
+            hint = f"The last possible one is {_LAST_TOKEN_ID:,}"
+            raise error("bad-token", reader.since(start), "no vocabulary has a token of that id", hint)
+        return TokenSet((), (number,), negated, reader.since(start))
+    end = reader.text.find(">", reader.at)
+    line = _LINE_END.search(reader.text, reader.at, end if end >= 0 else len(reader.text))
+    if end < 0 or line:
+        raise error("bad-token", Span(start, reader.at), "the token `<` is never closed", "Add a `>`")
+    reader.at = end + 1
+    return TokenSet((reader.text[opened : reader.at],), (), negated, reader.since(start))
+
+
+# ---------------------------------------------------------------------- open groups
+
+
+@dataclass(slots=True)
+class _Item:
+    """The operand of a quantifier.
+
+    Attributes:
+        span: its span, parentheses included.
+        depth: the nesting depth of groups and stacked repetitions inside.
+        weight: the largest product of nested repetition counts.
+        symbols: its size in llama.cpp's symbols, which llama.cpp limits.
+        repeated: whether it is a repetition already.
+        vanished: whether it is empty in llama.cpp, which then refuses to repeat it.
+    """
+
+    node: Node
+    span: Span
+    depth: int = 0
+    weight: int = 1
+    symbols: int = 1
+    repeated: bool = False
+    vanished: bool = False
+
+
+class _Frame:
+    """One open group, or a rule's complete body.
+
+    Attributes:
+        start: the offset of its parenthesis, or the start of the body.
+        symbols_before: the number of llama.cpp's symbols before the group.
+        depth: the largest of its items.
+        weight: the largest of its items.
+    """
+
+    __slots__ = ("_alternatives", "_begin", "_items", "_last", "_spans", "depth", "start", "symbols_before", "weight")
+
+    def __init__(self, begin: int, symbols_before: int, start: int | None = None) -> None:
+        self.start = begin if start is None else start
+        self.symbols_before = symbols_before
+        self.depth = 0
+        self.weight = 1
+        self._alternatives: list[Node] = []
+        self._items: list[Node] = []
+        self._spans: list[Span] = []
+        self._last: _Item | None = None
+        self._begin = begin
+
+    def add(self, item: _Item) -> None:
+        """Append an item."""
+        self._items.append(item.node)
+        self._spans.append(item.span)
+        self._last = item
+        self.depth = max(self.depth, item.depth)
+        self.weight = max(self.weight, item.weight)
+
+    def take_last(self) -> _Item | None:
+        """Remove and return the last item of this alternative, or None; it will be repeated."""
+        item = self._last
+        if item is not None:
+            self._items.pop()
+            self._spans.pop()
+            self._last = None
+        return item
+
+    def end_alternative(self, begin: int) -> None:
+        """Begin a new alternative at `begin`."""
+        self._alternatives.append(self._sequence(None))
+        self._items, self._spans, self._last, self._begin = [], [], None, begin
+
+    def finish(self, span: Span | None) -> Node:
+        """Return the node of everything read.
+
+        Args:
+            span: the group's span with its parentheses; None for a rule's body.
+        """
+        if not self._alternatives:
+            return self._sequence(span)
+        self._alternatives.append(self._sequence(None))
+        alternatives = tuple(self._alternatives)
+        return Choice(alternatives, span or Span(alternatives[0].span.start, self._end()))
+
+    def _end(self) -> int:
+        return self._spans[-1].end if self._spans else self._begin
+
+    def _sequence(self, span: Span | None) -> Node:
+        if len(self._items) == 1:
+            return self._items[0]
+        if not self._items:
+            return Empty(span or Span(self._begin, self._begin))
+        return Sequence(tuple(self._items), span or Span(self._spans[0].start, self._end()))
+
+
+# ---------------------------------------------------------------------- quantifiers
+
+_SIGNS: Final[dict[str, tuple[int, int | None]]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+
+
+def _read_bounds(reader: GbnfReader, *, lines: bool) -> tuple[int, int | None]:
+    """Read one of `* + ? {n} {n,} {n,m} {,n}`."""
+    start = reader.at
+    sign = reader.peek()
+    reader.at += 1
+    if sign in _SIGNS:
+        return _SIGNS[sign]
+    reader.skip_blanks(lines=lines)
+    minimum = maximum = reader.number()
+    reader.skip_blanks(lines=lines)
+    if reader.accept(","):
+        reader.skip_blanks(lines=lines)
+        maximum = reader.number()
+        reader.skip_blanks(lines=lines)
+    if not reader.accept("}") or (minimum is None and maximum is None):
+        hint = "Write `{2}`, `{2,}` or `{2,5}`"
+        raise error("bad-repetition", reader.since(start), "`{` begins a count that is malformed", hint)
+    if minimum is None:
+        message = "llama.cpp wants a number before the comma"
+        hint = "Write `{0,…}` for llama.cpp"
+        reader.note("compat-repetition", Severity.HINT, reader.since(start), message, hint)
+        return 0, maximum
+    if maximum is not None and maximum < minimum:
+        message = f"at least {minimum:,} and at most {maximum:,} is impossible"
+        raise error("bad-repetition", reader.since(start), message, "Swap the numbers")
+    return minimum, maximum
+
+
+_LLAMA_REPETITIONS: Final = 2000  # its MAX_REPETITION_THRESHOLD
+
+
+class _LlamaSymbols:
+    """The number of symbols in llama.cpp's table, which it limits.
+
+    llama.cpp expands repetitions to rules and refuses a size beyond a threshold (`handle_repetitions` in
+    `src/llama-grammar.cpp`). It counts symbols: every name that it has seen, one for a group, and one for each optional
+    repetition. The count is tracked here only to report what llama.cpp refuses.
+    """
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._generated = 0
+
+    @property
+    def count(self) -> int:
+        """The number of symbols."""
+        return len(self._names) + self._generated
+
+    def name(self, name: str) -> None:
+        """Count the name of a rule that is defined or used."""
+        self._names.add(name)
+
+    def generate(self, number: int) -> None:
+        """Count generated rules."""
+        self._generated += number
+
+    def repeat(self, item: _Item, minimum: int, maximum: int | None) -> tuple[str, str] | None:
+        """Count a repetition and update its item; return a message and a hint if llama.cpp behaves differently.
+
+        Args:
+            item: the operand.
+            minimum: the smallest count.
+            maximum: the largest count; None for any number.
+        """
+        problem = None
+        shorter = "Use `*` or `+`, or smaller counts, for llama.cpp"
+        if item.vanished:
+            problem = "llama.cpp refuses to repeat what is empty", "Remove it for llama.cpp"
+        if minimum > _LLAMA_REPETITIONS:
+            problem = f"llama.cpp refuses more than {_LLAMA_REPETITIONS:,} repetitions", shorter
+        elif maximum is not None and maximum > _LLAMA_REPETITIONS:
+            problem = f"llama.cpp knows no bound beyond {_LLAMA_REPETITIONS:,}: it refuses this, or drops it", shorter
+            maximum = None
+        total = max(minimum if maximum is None else maximum, 1)
+        item.symbols *= total
+        if problem is None and item.symbols >= _LLAMA_REPETITIONS:
+            problem = (
+                f"llama.cpp refuses this: it makes {item.symbols:,} rules of it, and stops at {_LLAMA_REPETITIONS:,}",
+                shorter,
+            )
+        self.generate(1 if maximum is None else maximum - minimum)
+        return problem

@@ -67,3 +67,11 @@ ONE: Final = frozenset(
 LIST: Final = frozenset("allOf anyOf items oneOf prefixItems".split())
 NAMED: Final = frozenset("$defs definitions dependencies dependentSchemas patternProperties properties".split())
 BELOW: Final = ONE | LIST | NAMED
+
+ENFORCED: Final = frozenset(
+    """$dynamicRef $recursiveRef $ref additionalItems additionalProperties allOf anyOf const contains dependencies
+    dependentRequired dependentSchemas enum exclusiveMaximum exclusiveMinimum format if items maxItems maxLength
+    maxProperties maximum minItems minLength minProperties minimum multipleOf not oneOf pattern patternProperties
+    prefixItems properties propertyNames required type unevaluatedItems unevaluatedProperties uniqueItems""".split()
+)
+"""The keywords that are enforced (see `keywords`, which has a function for each)."""

@@ -13,16 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 from engine.notations.json_schema.dialects import SchemaDraft
 from engine.notations.json_schema.json_tree import Json
+from engine.notations.json_schema.lowering import Schema
 from engine.schema_automaton.formula.nodes import And, EnumValues, Formula, Not, Or
 from engine.schema_automaton.formula.values import JsonType
 from engine.schema_automaton.solver.key_classes import elsewhere, names_in
-
-if TYPE_CHECKING:
-    from engine.notations.json_schema.lowering import Schema
 
 _MOST_PATTERNS = 6
 _MOST_CONTAINS = 5
@@ -41,8 +38,6 @@ class _Evaluated:
 
 def _collect(here: Schema, keyword: str | None, seen: tuple[Json, ...] = ()) -> Iterator[_Evaluated]:
     """Yield what a schema evaluates; `keyword` is the unevaluated keyword itself, which does not count."""
-    from engine.notations.json_schema.lowering import Schema
-
     if not isinstance(here.node.value, dict) or here.node in seen:
         return
     yield from _own(here, keyword)
@@ -90,20 +85,17 @@ def _target(here: Schema, name: str, part: Json) -> Json | None:
 
 
 def _own(here: Schema, keyword: str | None) -> Iterator[_Evaluated]:
-    from engine.notations.json_schema.keywords_arrays import prefix_length
-    from engine.notations.json_schema.keywords_objects import additional_keys, pattern_keys
-
     arena = here.arena
     properties = here.other("properties")
     if properties is not None and properties.members:
         yield _Evaluated(arena.true, arena.among(list(properties.members), properties))
-    for keys, _, _ in pattern_keys(here):
+    for keys, _, _ in here.pattern_keys():
         yield _Evaluated(arena.true, keys)
     if here.other("additionalProperties") is not None:
-        yield _Evaluated(arena.true, additional_keys(here))
+        yield _Evaluated(arena.true, here.additional_keys())
     if here.other("unevaluatedProperties") is not None and keyword != "unevaluatedProperties":
         yield _Evaluated(arena.true, arena.true)
-    prefix = prefix_length(here)
+    prefix = here.prefix_length()
     if prefix:
         yield _Evaluated(arena.true, None, 0, prefix)
     items = here.other("items")

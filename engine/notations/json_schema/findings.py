@@ -10,9 +10,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
+from engine.notations.json_schema.advice import advice_for, similar_word
 from engine.notations.json_schema.json_tree import Json, Key
-from engine.notations.json_schema.keyword_suggestions import similar_word
-from engine.notations.json_schema.shapes import advice_for
 from engine.source import Diagnostic, Severity, Span
 
 _E, _W, _H = Severity.ERROR, Severity.WARNING, Severity.HINT

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, Final, TypeAlias
 
@@ -29,7 +30,8 @@ from engine.schema_automaton.formula.values import (
     Value,
     number,
 )
-from engine.source import Span, checkpoint
+from engine.source import SourceText, Span, checkpoint
+from engine.source.json_pointer import escape_step
 from engine.source.json_scanner import JSON_NUMBER
 
 _BLANKS: Final = re.compile(r"[ \t\n\r]*")
@@ -81,12 +83,12 @@ class Json:
         return self._text.places[self.number][1]
 
     @property
-    def doubled(self) -> Sequence[Span]:
+    def duplicate_keys(self) -> Sequence[Span]:
         """The spans of an object's duplicate keys."""
         return self._text.doubled.get(self.number, ())
 
     @property
-    def way_up(self) -> Iterator[int]:
+    def ancestors(self) -> Iterator[int]:
         """The number of this part, then those of its ancestors up to the root."""
         here, above = self.number, self._text.above
         while here >= 0:
@@ -96,8 +98,8 @@ class Json:
     @property
     def pointer(self) -> str:
         """The JSON Pointer (RFC 6901); empty for the root."""
-        steps = [str(self._text.steps[number]) for number in self.way_up if number]
-        return "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in reversed(steps))
+        steps = [str(self._text.steps[number]) for number in self.ancestors if number]
+        return "".join("/" + escape_step(step) for step in reversed(steps))
 
     @property
     def members(self) -> dict[str, Json]:
@@ -151,9 +153,9 @@ class Key:
         return self._holder.key_spans[self._name]
 
     @property
-    def way_up(self) -> Iterator[int]:
+    def ancestors(self) -> Iterator[int]:
         """The numbers of its object and the object's ancestors, up to the root."""
-        return self._holder.way_up
+        return self._holder.ancestors
 
     @property
     def pointer(self) -> str:
@@ -442,3 +444,25 @@ class _Reader:
             raise self._error("this escape is none of JSON's")
         self._at += 6
         return chr(int(match[0], 16))
+
+
+def pointers(source: SourceText, spans: Iterable[Span]) -> tuple[str, ...]:
+    """Return the pointers of spans without repetition: a span is that of a value, or of a value's key."""
+    known = _pointers(source)
+    return tuple(dict.fromkeys(known[span] for span in spans if span in known))
+
+
+@lru_cache(maxsize=8)
+def _pointers(source: SourceText) -> dict[Span, str]:
+    """Return the pointers of all values and keys by span."""
+    found: dict[Span, str] = {}
+    todo: list[tuple[Json, str]] = [(read_json(source.text), "")]
+    while todo:
+        value, pointer = todo.pop()
+        found[value.span] = pointer
+        for name, member in value.members.items():
+            below = f"{pointer}/{escape_step(name)}"
+            found[value.key_spans[name]] = below
+            todo.append((member, below))
+        todo += ((item, f"{pointer}/{index}") for index, item in enumerate(value.items))
+    return found

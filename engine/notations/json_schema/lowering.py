@@ -8,22 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import cache
 from typing import Final, TypeAlias
 
+from engine.notations.json_schema.advice import embedded_schema, is_annotation, likely_keyword
 from engine.notations.json_schema.dialects import SINCE, SchemaDraft, draft_name
 from engine.notations.json_schema.findings import SchemaFindings
 from engine.notations.json_schema.json_tree import Json, Key
-from engine.notations.json_schema.keyword_suggestions import is_annotation, likely_keyword
 from engine.notations.json_schema.resources import Resources, Scope
-from engine.notations.json_schema.shapes import embedded_schema
-from engine.notations.json_schema.string_languages import Texts
+from engine.notations.json_schema.string_languages import StringLanguages
 from engine.schema_automaton.formula.arena import Arena
 from engine.schema_automaton.formula.nodes import Formula, Place
-from engine.schema_automaton.formula.values import EVERY_KIND, LARGEST, HugeNumber, JsonType
+from engine.schema_automaton.formula.values import LARGEST, HugeNumber, JsonType
 from engine.source import Limits, checkpoint
 
-_TYPES: Final = {
+TYPES: Final = {
     "null": frozenset({JsonType.NULL}),
     "boolean": frozenset({JsonType.FALSE, JsonType.TRUE}),
     "number": frozenset({JsonType.NUMBER}),
@@ -32,7 +30,7 @@ _TYPES: Final = {
     "array": frozenset({JsonType.ARRAY}),
     "object": frozenset({JsonType.OBJECT}),
 }
-_SCALARS: Final = frozenset(_TYPES) - {"array", "object"}
+_SCALARS: Final = frozenset(TYPES) - {"array", "object"}
 _OPENING: Final = frozenset({"additionalProperties", "unevaluatedProperties", "patternProperties"})
 
 
@@ -42,22 +40,41 @@ class Lowering:
     Attributes:
         closed: whether objects are closed where `additionalProperties` is absent.
         refers: whether there are references; without them no schema is recursive.
-        places: the schema of each definition.
+        nodes: the schema of each definition.
     """
 
     def __init__(
-        self, arena: Arena, resources: Resources, findings: SchemaFindings, limits: Limits, *, closed: bool = False
+        self,
+        keywords: Mapping[str, Keyword],
+        arena: Arena,
+        resources: Resources,
+        findings: SchemaFindings,
+        limits: Limits,
+        *,
+        closed: bool = False,
     ) -> None:
+        """Begin a lowering.
+
+        Args:
+            keywords: the function of each keyword.
+            arena: receives the definitions.
+            resources: the resources of the text.
+            findings: receives the findings.
+            limits: the limits of patterns.
+            closed: whether objects are closed where `additionalProperties` is absent.
+        """
+        self._keywords = keywords
+        self._keywords_of: dict[SchemaDraft, dict[str, Keyword]] = {}
         self.arena = arena
         self.resources = resources
         self.findings = findings
         self.closed = closed
         self.refers = False
-        self.texts = Texts(arena, findings, limits)
+        self.texts = StringLanguages(arena, findings, limits)
         self._subs: dict[tuple[int, Scope], Formula] = {}
         self._plain: dict[int, Formula] = {}
         self._todo: list[tuple[Json, Scope, int]] = []
-        self.places: list[Json] = []
+        self.nodes: list[Json] = []
 
     # ------------------------------------------------------------------ definitions
 
@@ -85,7 +102,7 @@ class Lowering:
         if known is None:
             number = len(arena.definitions)
             known = self._subs[key] = arena.define(node)
-            self.places.append(node)
+            self.nodes.append(node)
             self._todo.append((node, scope, number))
         return known
 
@@ -103,20 +120,28 @@ class Lowering:
 
     def _write(self, node: Json, scope: Scope) -> Formula:
         here, members = Schema(self, node, scope), node.members
-        for span in node.doubled:
+        table = self._table(here.draft)
+        for span in node.duplicate_keys:
             self.findings.add("schema-doubled-key", span, where=node.pointer or "of the schema")
         if "$ref" in members and here.draft <= SchemaDraft.DRAFT_7:
             for name, part in members.items():
-                if name != "$ref" and name in _table(here.draft):
+                if name != "$ref" and name in table:
                     self.findings.add("schema-beside-reference", part)
-            return _reference(here, members["$ref"])
-        table = _table(here.draft)
+            return table["$ref"](here, members["$ref"])
         parts = [table[name](here, part) for name, part in members.items() if name in table]
         if len(parts) < len(members):
             self._report_annotations(node, here.draft, table)
         if self.closed and "properties" in members and not _OPENING & members.keys():
             parts.append(self._close(here, members["properties"]))
         return self.arena.all_of(parts)
+
+    def _table(self, draft: SchemaDraft) -> dict[str, Keyword]:
+        """Return the keywords that a draft enforces."""
+        known = self._keywords_of.get(draft)
+        if known is None:
+            known = {name: keyword for name, keyword in self._keywords.items() if draft >= SINCE.get(name, draft)}
+            self._keywords_of[draft] = known
+        return known
 
     def _is_only_type(self, node: Json, members: dict[str, Json]) -> bool:
         """Return whether a schema names a scalar type, and has nothing else that is enforced or worth a finding."""
@@ -126,7 +151,7 @@ class Lowering:
         for name in members:
             if name != "type" and not is_annotation(name):
                 return False
-        return not node.doubled
+        return not node.duplicate_keys
 
     def _of_type(self, node: Json, part: Json) -> Formula:
         """Return the values of one type, with its own source location.
@@ -135,7 +160,7 @@ class Lowering:
         """
         known = self._plain.get(node.number)
         if known is None:
-            known = self.arena.kinds_at(_TYPES[str(part.value)], part)
+            known = self.arena.kinds_at(TYPES[str(part.value)], part)
             if part.value == "integer":
                 known = self.arena.all_of((known, self.arena.written_whole(part)))
             self._plain[node.number] = known
@@ -169,25 +194,6 @@ class Lowering:
     def _close(self, here: Schema, properties: Json) -> Formula:
         names = self.arena.among(list(properties.members), properties)
         return self.arena.members(self.arena.negate(names), self.arena.false, properties)
-
-
-@cache
-def _all_keywords() -> dict[str, Keyword]:
-    from engine.notations.json_schema.keywords_arrays import ARRAYS
-    from engine.notations.json_schema.keywords_objects import OBJECTS
-
-    return {**_KEYWORDS, **ARRAYS, **OBJECTS}
-
-
-@cache
-def _table(draft: SchemaDraft) -> dict[str, Keyword]:
-    """Return the keywords that a draft enforces."""
-    return {name: keyword for name, keyword in _all_keywords().items() if draft >= SINCE.get(name, draft)}
-
-
-def keywords() -> frozenset[str]:
-    """Return the keywords that are enforced."""
-    return frozenset(_all_keywords())
 
 
 class Schema:
@@ -288,179 +294,32 @@ class Schema:
         """Require that an object has no member with a name."""
         return self.arena.members(self.key(name, place), self.arena.false, place)
 
+    def prefix_length(self) -> int:
+        """Return how many items have their own schema."""
+        for name in ("prefixItems", "items"):
+            part = self.other(name)
+            if part is not None and isinstance(part.value, list):
+                return len(part.value)
+        return 0
+
+    def pattern_keys(self) -> list[tuple[Formula, Json, Key]]:
+        """Return the sets of keys of `patternProperties`, with their schemas."""
+        part = self.other("patternProperties")
+        if part is None:
+            return []
+        return [
+            (self.lowering.texts.pattern(text, inner, key), inner, key)
+            for text, inner in part.members.items()
+            for key in (Key(part, text),)
+        ]
+
+    def additional_keys(self) -> Formula:
+        """Return the set of keys that `additionalProperties` applies to."""
+        arena = self.arena
+        properties = self.other("properties")
+        named = [arena.among(list(properties.members), properties)] if properties and properties.members else []
+        return arena.all_of(arena.negate(keys) for keys in (*named, *(keys for keys, _, _ in self.pattern_keys())))
+
 
 Keyword: TypeAlias = Callable[[Schema, Json], Formula]
-
-
-# ---------------------------------------------------------------------- references and combinations
-
-
-def _reference(here: Schema, part: Json) -> Formula:
-    here.lowering.refers = True
-    if not isinstance(part.value, str):
-        return here.invalid(part, "a reference, as text")
-    return here.referred(here.lowering.resources.resolve(here.node, part))
-
-
-def _dynamic_reference(here: Schema, part: Json) -> Formula:
-    here.lowering.refers = True
-    if not isinstance(part.value, str):
-        return here.invalid(part, "a reference, as text")
-    return here.referred(here.lowering.resources.resolve_dynamic(here.node, part, here.scope))
-
-
-def _recursive_reference(here: Schema, part: Json) -> Formula:
-    here.lowering.refers = True
-    if here.draft > SchemaDraft.DRAFT_2019:
-        here.lowering.findings.add("schema-former-keyword", part, draft=draft_name(here.draft))
-        return here.arena.true
-    if part.value != "#":
-        return here.invalid(part, '"#"')
-    return here.referred(here.lowering.resources.resolve_recursive(here.node, part, here.scope))
-
-
-def _all_of(here: Schema, part: Json) -> Formula:
-    return here.arena.all_of(here.schemas(part))
-
-
-def _any_of(here: Schema, part: Json) -> Formula:
-    schemas = here.schemas(part)
-    return here.arena.any_of(schemas) if schemas else here.arena.true
-
-
-def _one_of(here: Schema, part: Json) -> Formula:
-    schemas = here.schemas(part)
-    return here.arena.exactly_one(schemas) if schemas else here.arena.true
-
-
-def _not(here: Schema, part: Json) -> Formula:
-    return here.arena.all_of((_declared(here, part), here.arena.negate(here.sub(part))))
-
-
-def _declared(here: Schema, part: Json) -> Formula:
-    """Return the order of the properties that a schema declares, without its conditions.
-
-    The negation of a schema has no declarations. With these beside it, objects that do not satisfy `if` or the schema
-    of `not` have the same property order as those that do.
-    """
-    properties = part.members.get("properties") if isinstance(part.value, dict) else None
-    if properties is None or not isinstance(properties.value, dict):
-        return here.arena.true
-    return here.arena.all_of(
-        here.arena.members(here.key(name, key), here.arena.true, key, declares=True)
-        for name in properties.value
-        for key in (Key(properties, name),)
-    )
-
-
-def _if(here: Schema, part: Json) -> Formula:
-    arena, condition = here.arena, here.sub(part)
-    then, otherwise = here.other("then"), here.other("else")
-    yes = arena.true if then is None else here.sub(then)
-    no = arena.true if otherwise is None else here.sub(otherwise)
-    if yes is arena.true and no is arena.true:
-        return arena.true
-    return arena.any_of(
-        (arena.all_of((condition, yes)), arena.all_of((_declared(here, part), arena.negate(condition), no)))
-    )
-
-
-# ---------------------------------------------------------------------- any value, numbers, strings
-
-
-def _type(here: Schema, part: Json) -> Formula:
-    names = [item.value for item in part.items] if isinstance(part.value, list) else [part.value]
-    kinds: set[JsonType] = set()
-    for name in names:
-        if not isinstance(name, str):
-            return here.invalid(part, "the name of a type, or a list of such names")
-        if name not in _TYPES:
-            here.lowering.findings.add("schema-unknown-type", part, what=name, types=", ".join(_TYPES))
-            return here.arena.true
-        kinds |= _TYPES[name]
-    arena = here.arena
-    parts = [arena.kinds(kinds, part)] if kinds != EVERY_KIND else []
-    if "integer" in names and "number" not in names:
-        parts.append(arena.written_whole(part))
-    return arena.all_of(parts)
-
-
-def _enum(here: Schema, part: Json) -> Formula:
-    if not isinstance(part.value, list):
-        return here.invalid(part, "a list of values")
-    return _among(here, part.value, part)
-
-
-def _const(here: Schema, part: Json) -> Formula:
-    return _among(here, [part], part)
-
-
-def _among(here: Schema, listed: list[Json], part: Json) -> Formula:
-    if any(map(_has_huge_number, listed)):
-        return here.huge_number(part)
-    return here.arena.among([item.to_value() for item in listed], part)
-
-
-def _has_huge_number(part: Json) -> bool:
-    if isinstance(part.value, str):  # first, since most values are strings
-        return False
-    return isinstance(part.value, HugeNumber) or any(map(_has_huge_number, (*part.items, *part.members.values())))
-
-
-def _bound(here: Schema, part: Json, *, least: bool) -> Formula:
-    make = here.arena.least if least else here.arena.most
-    strict = here.other("exclusiveMinimum" if least else "exclusiveMaximum")
-    value = here.number(part)
-    # Draft 4: a boolean in the exclusive keyword excludes the bound.
-    return here.arena.true if value is None else make(value, strict is not None and strict.value is True, part)
-
-
-def _strict_bound(here: Schema, part: Json, *, least: bool) -> Formula:
-    if isinstance(part.value, bool):
-        return here.arena.true
-    value = here.number(part)
-    return here.arena.true if value is None else (here.arena.least if least else here.arena.most)(value, True, part)
-
-
-def _multiple_of(here: Schema, part: Json) -> Formula:
-    if isinstance(part.value, HugeNumber):
-        return here.huge_number(part)
-    if not isinstance(part.value, Fraction) or part.value <= 0:
-        return here.invalid(part, "a number above zero")
-    return here.arena.multiple_of(part.value, part)
-
-
-def _pattern(here: Schema, part: Json) -> Formula:
-    if not isinstance(part.value, str):
-        return here.invalid(part, "a regular expression, as text")
-    return here.lowering.texts.pattern(part.value, part)
-
-
-def _format(here: Schema, part: Json) -> Formula:
-    if not isinstance(part.value, str):
-        return here.invalid(part, "the name of a format")
-    return here.lowering.texts.format(part.value, part)
-
-
-_KEYWORDS: Final[dict[str, Keyword]] = {
-    "$ref": _reference,
-    "$dynamicRef": _dynamic_reference,
-    "$recursiveRef": _recursive_reference,
-    "allOf": _all_of,
-    "anyOf": _any_of,
-    "oneOf": _one_of,
-    "not": _not,
-    "if": _if,
-    "type": _type,
-    "enum": _enum,
-    "const": _const,
-    "minimum": lambda here, part: _bound(here, part, least=True),
-    "maximum": lambda here, part: _bound(here, part, least=False),
-    "exclusiveMinimum": lambda here, part: _strict_bound(here, part, least=True),
-    "exclusiveMaximum": lambda here, part: _strict_bound(here, part, least=False),
-    "multipleOf": _multiple_of,
-    "minLength": lambda here, part: here.bound(part, here.arena.length, least=True),
-    "maxLength": lambda here, part: here.bound(part, here.arena.length, least=False),
-    "pattern": _pattern,
-    "format": _format,
-}
+"""The function of a keyword: the formula of its value in a schema."""

@@ -8,6 +8,7 @@ from typing import Literal
 from engine.notations.json_schema.dialects import SchemaDraft
 from engine.notations.json_schema.findings import SchemaFindings
 from engine.notations.json_schema.json_tree import JsonTextError, TooDeepError, read_json
+from engine.notations.json_schema.keywords import FUNCTIONS
 from engine.notations.json_schema.lowering import Lowering
 from engine.notations.json_schema.resources import Resources
 from engine.schema_automaton.formula.arena import Arena
@@ -61,7 +62,7 @@ def parse(
         raise GrammarError(findings.in_source_order(), source) from None
     arena = Arena(any_numbers=any_numbers)
     resources = Resources(root, SchemaDraft(draft), findings)
-    lowering = Lowering(arena, resources, findings, limits, closed=additional == "closed")
+    lowering = Lowering(FUNCTIONS, arena, resources, findings, limits, closed=additional == "closed")
     goal = lowering.run(root)
     if lowering.refers:
         _find_endless(lowering, findings)
@@ -105,5 +106,5 @@ def _find_endless(lowering: Lowering, findings: SchemaFindings) -> None:
                 done.append(user)
     for number, count in enumerate(waiting):
         if count > 0:
-            findings.add("schema-endless-reference", lowering.places[number])
+            findings.add("schema-endless-reference", lowering.nodes[number])
             return

@@ -17,6 +17,7 @@ from engine.notations.json_schema.dialects import BELOW, LIST, NAMED, ONE, SINCE
 from engine.notations.json_schema.findings import SchemaFindings
 from engine.notations.json_schema.json_tree import Json
 from engine.source import checkpoint
+from engine.source.json_pointer import unescape_step
 
 _ROOT = "schema:/"
 _INDEX = re.compile("0|[1-9][0-9]{0,8}")  # RFC 6901: ASCII digits, no leading zeros
@@ -146,7 +147,7 @@ class Resources:
         """Return the resource that a part of the text belongs to."""
         known = self._home.get(node.number)
         if known is None:
-            known = next((self._home[number] for number in node.way_up if number in self._home), self.main)
+            known = next((self._home[number] for number in node.ancestors if number in self._home), self.main)
         return known
 
     # ------------------------------------------------------------------ resolution
@@ -221,7 +222,7 @@ class Resources:
             return resource.anchors.get(fragment)
         here = resource.root
         for step in fragment[1:].split("/"):
-            name = step.replace("~1", "/").replace("~0", "~")
+            name = unescape_step(step)
             index = int(name) if isinstance(here.value, list) and _INDEX.fullmatch(name) else -1
             if isinstance(here.value, list) and 0 <= index < len(here.value):
                 here = here.value[index]

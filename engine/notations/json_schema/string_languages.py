@@ -20,7 +20,7 @@ from engine.source import GrammarError, Limits, Severity, SourceText
 _ANYTHING: Final = Repeat(Chars(ANY), 0, None)
 
 
-class Texts:
+class StringLanguages:
     """Builds string languages, each one once."""
 
     def __init__(self, arena: Arena, findings: SchemaFindings, limits: Limits) -> None:

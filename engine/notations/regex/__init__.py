@@ -10,6 +10,6 @@ conditionals are refused.
 """
 
 from engine.notations.regex.dialect import Dialect
-from engine.notations.regex.parser import RegexGroup, SourceDetails, parse, parse_written
+from engine.notations.regex.parser import RegexGroup, SourceDetails, parse, parse_with_details
 
-__all__ = ["Dialect", "RegexGroup", "SourceDetails", "parse", "parse_written"]
+__all__ = ["Dialect", "RegexGroup", "SourceDetails", "parse", "parse_with_details"]

@@ -21,7 +21,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.automata.byte_automaton import DEAD
+from engine.automata.nfa.lazy_automaton import LazyAutomaton
+from engine.automata.nfa.program import assemble
 from engine.grammar import EMPTY, Chars, Choice, Empty, Lookaround, Never, Node, Repeat, Sequence
+from engine.grammar.simplify import matches_empty, simplify
 from engine.source import LimitExceededError, Limits, Span
 
 _DEEPEST: Final = 100
@@ -133,11 +137,6 @@ class Atomics:
 
 def _is_prefix_free(node: Node) -> bool:
     """Return whether no string of a node is a proper prefix of another, with all conditions ignored."""
-    from engine.automata.byte_automaton import DEAD
-    from engine.automata.nfa.lazy_automaton import LazyAutomaton
-    from engine.automata.nfa.program import assemble
-    from engine.grammar.simplify import simplify
-
     stripped = _without_conditions(node, 0)
     if stripped is None:
         return False
@@ -156,8 +155,6 @@ def _is_prefix_free(node: Node) -> bool:
 
 def _may_be_empty(node: Node) -> bool:
     """Return whether a node may match nothing if its conditions hold."""
-    from engine.grammar.simplify import matches_empty
-
     stripped = _without_conditions(node, 0)
     return stripped is None or bool(matches_empty(stripped, True, None))
 

@@ -1,4 +1,4 @@
-"""The two dialects, the flags at a position of a pattern, and the meaning of the shorthands.
+"""The two dialects, the flags at a position of a pattern, and the meaning of shorthands and anchors.
 
 `python` is the syntax of CPython's `re` plus Unicode properties; `ecma` is ECMAScript with the u flag, which JSON
 Schema's `pattern` uses.
@@ -9,6 +9,10 @@ under `(?a)`. The sets are computed with the running interpreter's `re`, so they
 Properties `\\p{…}`, which `re` lacks, have the version of the `regex` package.
 
 In `ecma`, they are defined by ECMA-262: `\\d \\w \\b` are ASCII, `\\s` is a separate list.
+
+An anchor is a `Lookaround` over one or two characters, negated so that the edge of the text satisfies it: "the start"
+is "no character precedes", and "the start of a line" is "what precedes, if anything, is a line end". So the automata
+need only lookaround, and no special case for anchors.
 """
 
 from __future__ import annotations
@@ -19,10 +23,10 @@ from enum import StrEnum
 from functools import cache
 from typing import Final
 
-from engine.grammar import CharSet
+from engine.grammar import Chars, CharSet, Choice, Lookaround, Node, Sequence
 from engine.grammar.charset import ANY
-from engine.notations.regex.case import CaseFold, close
-from engine.notations.regex.codepoints import matched_by
+from engine.notations.regex.unicode_sets import CaseFold, close_under_case, matched_by
+from engine.source import Span
 
 
 class Dialect(StrEnum):
@@ -109,7 +113,7 @@ def _shorthand(letter: str, repertoire: _Repertoire) -> CharSet:
         case _Repertoire.UNICODE:
             return matched_by(re.compile(rf"\{letter}+"))
         case _Repertoire.ECMA_ANY_CASE if letter == "w":
-            return close(_ASCII_WORD, CaseFold.SIMPLE)
+            return close_under_case(_ASCII_WORD, CaseFold.SIMPLE)
         case _:
             space = _ASCII_SPACE if repertoire is _Repertoire.ASCII else _ECMA_SPACE
             return {"d": _ASCII_DIGIT, "w": _ASCII_WORD, "s": space}[letter]
@@ -133,3 +137,69 @@ def fold_of(dialect: Dialect, flags: Flags) -> CaseFold | None:
     if dialect is Dialect.ECMA:
         return CaseFold.SIMPLE
     return CaseFold.ASCII if flags.ascii else CaseFold.PYTHON
+
+
+class Anchor(StrEnum):
+    """A condition on a position in the text."""
+
+    CARET = "^"
+    DOLLAR = "$"
+    TEXT_START = r"\A"
+    TEXT_END = r"\Z"
+    WORD_BOUNDARY = r"\b"
+    NOT_WORD_BOUNDARY = r"\B"
+
+
+def anchor_node(anchor: Anchor, dialect: Dialect, flags: Flags, span: Span) -> Node:
+    """Return the condition of an anchor.
+
+    Args:
+        anchor: the anchor.
+        dialect: the dialect of the pattern.
+        flags: the active flags.
+        span: the span of the anchor.
+    """
+    match anchor:
+        case Anchor.CARET if flags.multiline:
+            return _not_behind(~line_ends(dialect), span)
+        case Anchor.CARET | Anchor.TEXT_START:
+            return _not_behind(ANY, span)
+        case Anchor.DOLLAR if flags.multiline:
+            return _not_ahead(~line_ends(dialect), span)
+        case Anchor.DOLLAR if dialect is Dialect.PYTHON:
+            return _end_or_last_newline(span)
+        case Anchor.DOLLAR | Anchor.TEXT_END:
+            return _not_ahead(ANY, span)
+        case Anchor.WORD_BOUNDARY | Anchor.NOT_WORD_BOUNDARY:
+            word = shorthand("w", dialect, flags)
+            return _word_boundary(word, span, negated=anchor is Anchor.NOT_WORD_BOUNDARY)
+
+
+def _not_behind(characters: CharSet, span: Span) -> Lookaround:
+    return Lookaround(Chars(characters, span), ahead=False, negated=True, span=span)
+
+
+def _not_ahead(characters: CharSet, span: Span) -> Lookaround:
+    return Lookaround(Chars(characters, span), ahead=True, negated=True, span=span)
+
+
+def _end_or_last_newline(span: Span) -> Lookaround:
+    # Python's `$`: neither something other than a newline, nor a newline and something, follows.
+    more = Choice((Chars(~NEWLINE, span), Sequence((Chars(NEWLINE, span), Chars(ANY, span)), span)), span)
+    return Lookaround(more, ahead=True, negated=True, span=span)
+
+
+def _word_boundary(word: CharSet, span: Span, *, negated: bool) -> Choice:
+    # A boundary is where exactly one side is a word character; its negation, where both or neither is.
+    inside = Chars(word, span)
+
+    def sides(*, behind: bool, ahead: bool) -> Sequence:
+        return Sequence(
+            (
+                Lookaround(inside, ahead=False, negated=not behind, span=span),
+                Lookaround(inside, ahead=True, negated=not ahead, span=span),
+            ),
+            span,
+        )
+
+    return Choice((sides(behind=True, ahead=negated), sides(behind=False, ahead=not negated)), span)

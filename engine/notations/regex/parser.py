@@ -13,22 +13,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final, Literal
 
-from engine.grammar import Chars, CharSet, Empty, Lookaround, Never, Node, Repeat
-from engine.notations.regex.anchors import Anchor, anchor_node
+from engine.grammar import Chars, CharSet, Choice, Empty, Lookaround, Never, Node, Repeat, Sequence
 from engine.notations.regex.atomic import Atomics
-from engine.notations.regex.case import close
-from engine.notations.regex.classes import Member, read_class
-from engine.notations.regex.codepoints import SURROGATES, literal
-from engine.notations.regex.dialect import Dialect, Flags, dot, fold_of
-from engine.notations.regex.ecma_escapes import read_ecma_escape
-from engine.notations.regex.escapes import Escape
-from engine.notations.regex.frame import LastItem, RegexFrame
+from engine.notations.regex.characters import Escape, read_class, read_escape
+from engine.notations.regex.dialect import Anchor, Dialect, Flags, anchor_node, dot, fold_of
 from engine.notations.regex.groups import Comment, GlobalFlags, Opening, Refused, read_opening
-from engine.notations.regex.python_escapes import read_python_escape
-from engine.notations.regex.quantifiers import Quantifier, read_quantifier
 from engine.notations.regex.reader import RegexReader
+from engine.notations.regex.unicode_sets import SURROGATES, close_under_case, literal
 from engine.source import Diagnostic, GrammarError, Limits, SourceText, Span, checkpoint
 
 _SPECIAL: Final = frozenset("\\[](){}|*+?.^$")
@@ -89,7 +83,7 @@ class SourceDetails:
     flags: tuple[Span, ...]
 
 
-def parse_written(
+def parse_with_details(
     source: SourceText, dialect: Dialect | Literal["python", "ecma"], limits: Limits
 ) -> tuple[Node, SourceDetails]:
     """Parse a pattern and keep its source details; arguments and errors are those of `parse`.
@@ -122,10 +116,10 @@ class _Parser:
         self._atomics = Atomics()
         self._dialect = reader.dialect
         self._limits = limits
-        self._frames = [RegexFrame(Opening(Span(0, 0), flags))]
+        self._frames = [_Frame(Opening(Span(0, 0), flags))]
 
     @property
-    def _frame(self) -> RegexFrame:
+    def _frame(self) -> _Frame:
         return self._frames[-1]
 
     def run(self) -> Node:
@@ -162,9 +156,9 @@ class _Parser:
         start = reader.position
         match character:
             case "\\":
-                self._add_escape(self._read_escape(in_class=False), start)
+                self._add_escape(read_escape(reader, self._frame.flags, in_class=False), start)
             case "[":
-                characters = read_class(reader, self._frame.flags, self._read_member)
+                characters = read_class(reader, self._frame.flags)
                 if characters is not None:
                     self._add_set(characters, start)
             case "(":
@@ -206,7 +200,7 @@ class _Parser:
     def _add_code(self, code: int, start: int) -> None:
         fold = fold_of(self._dialect, self._frame.flags)
         characters = literal(code)
-        self._add_set(close(characters, fold) if fold else characters, start)
+        self._add_set(close_under_case(characters, fold) if fold else characters, start)
 
     def _add_set(self, characters: CharSet, start: int) -> None:
         span = self.reader.since(start)
@@ -229,15 +223,7 @@ class _Parser:
 
     def _add_anchor(self, anchor: Anchor, start: int) -> None:
         node = anchor_node(anchor, self._dialect, self._frame.flags, self.reader.since(start))
-        self._frame.add(node, LastItem.CONDITION)
-
-    def _read_escape(self, *, in_class: bool) -> Escape:
-        read = read_python_escape if self._dialect is Dialect.PYTHON else read_ecma_escape
-        return read(self.reader, self._frame.flags, in_class=in_class)
-
-    def _read_member(self) -> Member:
-        escape = self._read_escape(in_class=True)
-        return None if isinstance(escape, Anchor) else escape
+        self._frame.add(node, _LastItem.CONDITION)
 
     def _add_escape(self, escape: Escape, start: int) -> None:
         match escape:
@@ -264,7 +250,7 @@ class _Parser:
                 self._frame.flags = flags
                 self.flags.append(self.reader.since(start))
             case Opening() as opening:
-                self._frames.append(RegexFrame(opening))
+                self._frames.append(_Frame(opening))
                 if len(self._frames) - 1 > self._limits.nesting:
                     self.reader.findings.add("regex-nesting-limit", opening.span, limit=f"{self._limits.nesting:,}")
                     self.reader.abandon()
@@ -287,18 +273,18 @@ class _Parser:
                     reader.findings.add("regex-atomic", frame.opening.span)
                 node = first or node
             self.groups.append(RegexGroup(frame.opening, span, node))
-            self._frame.add(node, LastItem.ATOM, frame.weight, start=span.start)
+            self._frame.add(node, _LastItem.ATOM, frame.weight, start=span.start)
             return
         body = frame.finish(Span(frame.opening.span.end, end), end)
         condition = Lookaround(body, ahead=look.ahead, negated=look.negated, span=span)
         # `re` accepts a repeated lookaround, without effect; ECMAScript refuses it like anchors.
-        last = LastItem.CONDITION if self._dialect is Dialect.ECMA else LastItem.ATOM
+        last = _LastItem.CONDITION if self._dialect is Dialect.ECMA else _LastItem.ATOM
         self._frame.add(condition, last, frame.weight)
 
     # Repetition
 
     def _repeat(self) -> None:
-        quantifier = read_quantifier(self.reader)
+        quantifier = _read_quantifier(self.reader)
         if quantifier is None:
             self._add_literal("{")
             return
@@ -308,7 +294,7 @@ class _Parser:
         else:
             self._apply(quantifier)
 
-    def _apply(self, quantifier: Quantifier) -> None:
+    def _apply(self, quantifier: _Quantifier) -> None:
         node, weight, start = self._frame.take_last()
         count = max(quantifier.minimum if quantifier.maximum is None else quantifier.maximum, 1)
         if count * weight > self._limits.repetition:
@@ -322,11 +308,11 @@ class _Parser:
             count = 1
         span = Span(start, quantifier.span.end)
         if quantifier.maximum == 0:
-            self._frame.add(Empty(span), LastItem.REPETITION)
+            self._frame.add(Empty(span), _LastItem.REPETITION)
         else:
-            self._frame.add(self._repeated(node, quantifier, span), LastItem.REPETITION, count * weight)
+            self._frame.add(self._repeated(node, quantifier, span), _LastItem.REPETITION, count * weight)
 
-    def _repeated(self, node: Node, quantifier: Quantifier, span: Span) -> Node:
+    def _repeated(self, node: Node, quantifier: _Quantifier, span: Span) -> Node:
         repeated: Node = Repeat(node, quantifier.minimum, quantifier.maximum, span)
         if quantifier.lazy:
             self._atomics.note_lazy(repeated)
@@ -338,3 +324,184 @@ class _Parser:
                 )
             repeated = most or repeated
         return repeated
+
+
+# ---------------------------------------------------------------------- open groups
+
+
+class _LastItem(StrEnum):
+    """The kind of the last item; the value is the finding for a quantifier after it, if any."""
+
+    NOTHING = "regex-nothing-to-repeat"
+    CONDITION = "regex-anchor-repeated"
+    REPETITION = "regex-multiple-repeat"
+    ATOM = ""
+
+
+class _Frame:
+    """One open group, or the complete pattern.
+
+    Attributes:
+        opening: what opened it.
+        flags: the active flags.
+        last: the operand of a following quantifier.
+        weight: the largest product of nested repetition counts inside.
+    """
+
+    __slots__ = (
+        "_alternative_start",
+        "_alternatives",
+        "_items",
+        "_last_start",
+        "_last_weight",
+        "flags",
+        "last",
+        "opening",
+        "weight",
+    )
+
+    def __init__(self, opening: Opening) -> None:
+        self.opening = opening
+        self.flags = opening.flags
+        self.last = _LastItem.NOTHING
+        self.weight = 1
+        self._last_weight = 1
+        self._last_start = opening.span.end
+        self._items: list[Node] = []
+        self._alternatives: list[Node] = []
+        self._alternative_start = opening.span.end
+
+    @property
+    def is_untouched(self) -> bool:
+        """True if nothing that matches was read yet."""
+        return not self._items and not self._alternatives
+
+    def add(self, node: Node, last: _LastItem = _LastItem.ATOM, weight: int = 1, *, start: int | None = None) -> None:
+        """Append an item.
+
+        Args:
+            node: the item's node.
+            last: its kind.
+            weight: its largest product of nested repetition counts.
+            start: where it begins in the text, if before its node (at a parenthesis).
+        """
+        self._items.append(node)
+        self.last = last
+        self._last_weight = weight
+        self._last_start = node.span.start if start is None else start
+        self.weight = max(self.weight, weight)
+
+    def take_last(self) -> tuple[Node, int, int]:
+        """Remove and return the last item, to be repeated: its node, its weight and its start."""
+        return self._items.pop(), self._last_weight, self._last_start
+
+    def end_alternative(self, end: int) -> None:
+        """Begin a new alternative after a `|` at `end`."""
+        self._alternatives.append(_sequence(self._items, Span(self._alternative_start, end)))
+        self._alternative_start = end + 1
+        self._items = []
+        self.last = _LastItem.NOTHING
+
+    def finish(self, span: Span, end: int) -> Node:
+        """Return the node of everything read; the body ends at `end`, the group with its parentheses covers `span`."""
+        if not self._alternatives:
+            return _sequence(self._items, span)
+        self.end_alternative(end)
+        return Choice(tuple(self._alternatives), span)
+
+
+def _sequence(items: list[Node], span: Span) -> Node:
+    match items:
+        case []:
+            return Empty(span)
+        case [single]:
+            return single
+        case _:
+            return Sequence(tuple(items), span)
+
+
+# ---------------------------------------------------------------------- quantifiers
+
+_COUNTS: Final = re.compile(r"\{([0-9]*)(,?)([0-9]*)\}")
+_SIMPLE: Final[dict[str, tuple[int, int | None]]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+# More digits than any limit has; `int` itself refuses thousands of them.
+_MOST_DIGITS: Final = 18
+
+
+@dataclass(frozen=True, slots=True)
+class _Quantifier:
+    """A quantifier.
+
+    Attributes:
+        minimum, maximum: the counts; None for any number.
+        text: its source text.
+        span: its span.
+        lazy: whether the fewest are tried first.
+        plain: for a possessive one, its text without the `+`; otherwise empty.
+    """
+
+    minimum: int
+    maximum: int | None
+    text: str
+    span: Span
+    lazy: bool = False
+    plain: str = ""
+
+
+def _read_quantifier(reader: RegexReader) -> _Quantifier | None:
+    """Read a quantifier where one of `* + ? {` comes next.
+
+    Returns:
+        `None`, with nothing read, if a `{` opens no quantifier and is a character (reported as a warning in
+        ECMAScript).
+    """
+    start = reader.position
+    if reader.peek() == "{":
+        counts = _read_counts(reader)
+        if counts is None:
+            return None
+        minimum, maximum = counts
+    else:
+        minimum, maximum = _SIMPLE[reader.take()]
+    if maximum is not None and maximum < minimum:
+        reader.report(
+            "regex-repeat-reversed",
+            start,
+            quantifier=reader.text_since(start),
+            minimum=f"{minimum:,}",
+            maximum=f"{maximum:,}",
+        )
+        maximum = minimum
+    plain, lazy = "", reader.accept("?")
+    if not lazy and reader.dialect is Dialect.PYTHON and reader.peek() == "+":
+        plain = reader.text_since(start)
+        reader.take()
+    return _Quantifier(minimum, maximum, reader.text_since(start), reader.since(start), lazy, plain)
+
+
+def _read_counts(reader: RegexReader) -> tuple[int, int | None] | None:
+    match = _COUNTS.match(reader.text, reader.position)
+    is_ecma = reader.dialect is Dialect.ECMA
+    if match is None or match[0] == "{}" or (is_ecma and not match[1]):
+        if is_ecma:
+            _warn_of_literal(reader, match)
+        return None
+    low, comma, high = match.groups()
+    reader.position = match.end()
+    minimum = _count(low) if low else 0
+    if not comma:
+        return minimum, minimum
+    return minimum, _count(high) if high else None
+
+
+def _warn_of_literal(reader: RegexReader, match: re.Match[str] | None) -> None:
+    if match and match[2]:
+        reader.findings.add("regex-repeat-literal", Span(*match.span()), quantifier=match[0], maximum=match[3])
+    else:
+        brace = Span(reader.position, reader.position + 1)
+        reader.findings.add("regex-lone-bracket", brace, character="{")
+
+
+def _count(digits: str) -> int:
+    significant = digits.lstrip("0") or "0"
+    return int(significant) if len(significant) <= _MOST_DIGITS else 10**_MOST_DIGITS

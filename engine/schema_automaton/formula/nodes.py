@@ -35,7 +35,7 @@ class Located(Protocol):
         """Return the location in the source."""
 
     @property
-    def way_up(self) -> Iterator[int]:
+    def ancestors(self) -> Iterator[int]:
         """Iterate over the numbers of the enclosing parts in the source, from the innermost up to the root.
 
         The first number is that of the part itself, or of the part that contains it.

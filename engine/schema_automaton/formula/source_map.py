@@ -41,7 +41,9 @@ class SourceMap:
 
     def __init__(self, arena: Arena) -> None:
         self._definitions = arena.definitions
-        self._of_definition = [-1 if isinstance(location, Span) else next(location.way_up) for location in arena.places]
+        self._of_definition = [
+            -1 if isinstance(location, Span) else next(location.ancestors) for location in arena.places
+        ]
         self._numbers = frozenset(self._of_definition)
         self._duplicates: dict[Span, list[Located]] = {}
         for first, locations in arena.duplicate_locations():
@@ -64,7 +66,7 @@ class SourceMap:
                 schemas = self._schemas_of(goals)
             here = [location for location in candidates if self._is_in(location, schemas)]
             if not here:  # made by the schema as a whole
-                here = [location for location in candidates if next(location.way_up) in schemas]
+                here = [location for location in candidates if next(location.ancestors) in schemas]
             yield from (location.span for location in here) if here else (span,)
 
     def _schemas_of(self, goals: Iterable[Formula]) -> frozenset[int]:
@@ -88,7 +90,7 @@ class SourceMap:
 
     def _is_in(self, location: Located, schemas: frozenset[int]) -> bool:
         """Return whether a location is directly in one of these schemas, not in a schema nested in one."""
-        _, *above = location.way_up
+        _, *above = location.ancestors
         return next((each for each in above if each in self._numbers), -1) in schemas
 
 

@@ -18,8 +18,8 @@ from engine.automata.byte_automaton import DEAD
 from engine.automata.byte_classes import ByteClasses, join_ranges
 from engine.automata.completion import Alphabet, LengthBound
 from engine.automata.dfa.lazy_table import LazyTable
-from engine.automata.length_bounds import ByteCosts, ProgramLengths
 from engine.automata.nfa.lazy_automaton import LazyAutomaton
+from engine.automata.nfa.length_bounds import ByteCosts, ProgramLengths
 from engine.automata.nfa.program import Accept, CharClass, Pc, Program, Split, assemble
 from engine.automata.nfa.thread_values import NOTHING, Past, Threads
 from engine.automata.utf8 import Utf8Automaton

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from engine.source.json_pointer import escape_step
 from engine.vocabulary.errors import VocabularyError
 
 HIGHEST_ID: Final = 1 << 21
@@ -99,7 +100,7 @@ class Part:
         return index
 
     def _part(self, value: Any, step: str) -> Part:
-        return Part(value, self._file, f"{self._pointer}/{step.replace('~', '~0').replace('/', '~1')}")
+        return Part(value, self._file, f"{self._pointer}/{escape_step(step)}")
 
 
 def read_bytes(file: Path) -> bytes:

@@ -12,7 +12,6 @@ import pytest
 from command_line import run
 from random_model import RandomModel
 
-import engine.cli.parser
 import engine.models
 from engine.cli.exit_codes import COMMANDS, ExitCode, help_text, markdown
 from engine.source import CancelledError
@@ -83,9 +82,7 @@ def test_an_interrupt_ends_each_command_with_130(command, files, monkeypatch, ca
     def interrupt(_arguments: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(engine.cli.parser, command, interrupt, raising=False)
-    if command == "forced":
-        monkeypatch.setattr("engine.cli.forced.forced", interrupt)
+    monkeypatch.setattr(f"engine.cli.{command}.run", interrupt)
     assert run(command, *filled(SUCCESS[command], files)) == ExitCode.CANCELLED
     assert capsys.readouterr() == ("", "turnstile: cancelled\n")
 
@@ -94,7 +91,7 @@ def test_work_that_is_cancelled_ends_with_130(monkeypatch, capsys):
     def cancel(_arguments: object) -> int:
         raise CancelledError
 
-    monkeypatch.setattr(engine.cli.parser, "check", cancel)
+    monkeypatch.setattr("engine.cli.check.run", cancel)
     assert run("check", *REGEX, "a") == ExitCode.CANCELLED
     assert capsys.readouterr() == ("", "turnstile: cancelled\n")
 
@@ -142,7 +139,7 @@ def test_a_signal_ends_the_process_with_its_code(sent, code, told):
 
 BUSY = """
 import signal, sys
-import engine.cli.parser
+import engine.cli.check
 from engine.cli.main import main
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is started without it
@@ -152,7 +149,7 @@ def work(arguments):
     while True:
         pass
 
-engine.cli.parser.check = work
+engine.cli.check.run = work
 sys.exit(main())
 """
 

@@ -6,7 +6,7 @@ import pytest
 
 from engine.analysis.token_completion import TokenCompletion
 from engine.automata.completion import Completion
-from engine.diagnosis import distance_prose
+from engine.diagnosis.distance import distance_prose
 
 
 @pytest.mark.parametrize(

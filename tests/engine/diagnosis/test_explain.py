@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.compile import compile_grammar
-from engine.diagnosis import explain
 from engine.matching import Matcher
+from engine.matching.explanation_text import explain
 from engine.source import SourceText, Span
 from engine.vocabulary import Vocabulary
 
@@ -97,7 +97,7 @@ def test_bytes_that_are_no_character_are_told_as_bytes():
 
 
 def test_places_are_in_lines_and_long_ones_are_cut():
-    from engine.diagnosis import location_text
+    from engine.matching.explanation_text import location_text
 
     source = SourceText("one\n" + "x" * 100 + "\n`y")
     assert location_text((), source) == ""

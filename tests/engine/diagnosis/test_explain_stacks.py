@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engine.compile import compile_grammar
-from engine.diagnosis import explain, explain_stacks
 from engine.matching import Matcher
+from engine.matching.explanation_text import explain, explain_stacks
 from engine.vocabulary import Vocabulary
 
 BYTES = Vocabulary([*(bytes((byte,)) for byte in range(256)), None, None], [], {256: "<t>", 257: "<u>"})

@@ -8,8 +8,8 @@ import pytest
 from engine.analysis.token_completion import search_token_completion
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_pieces, replay_text, verdict_on_error
-from engine.diagnosis.verdicts.sentences import sentence_on
-from engine.diagnosis.verdicts.verdict import ReplayedTokenState, SpellingOrigin, VerdictOutcome
+from engine.diagnosis.verdicts.sentences import verdict_sentence
+from engine.diagnosis.verdicts.verdict import ReplayedTokenState, TokenOrigin, VerdictOutcome
 from engine.source import EngineError, GrammarError
 from engine.vocabulary import Vocabulary
 
@@ -62,7 +62,7 @@ def test_one_more_token_is_one(person):
 def test_where_no_tokens_were_found_the_ending_is_told_in_bytes(person):
     found = judge(person, WHOLE[:-1], whose=TokenSource(WORDS))
     searched = replace(found, ending=replace(found.ending, least_tokens=156, most_tokens=None, token_ids=None))
-    assert sentence_on(searched, person.source).endswith(
+    assert verdict_sentence(searched, person.source).endswith(
         "the shortest legal ending needs 1 more byte (`}`), and no 156 tokens of this vocabulary spell one."
     )
 
@@ -70,7 +70,7 @@ def test_where_no_tokens_were_found_the_ending_is_told_in_bytes(person):
 def test_the_sentence_of_the_budget(person):
     found = judge(person, '{"name": "Ada Lovelace', whose=TokenSource(WORDS), budget=20)
     used, left = found.ending.used, found.ending.left
-    assert found.spelled is SpellingOrigin.FEWEST
+    assert found.spelled is TokenOrigin.FEWEST
     assert (used, left) == (16, 4)
     needed = found.ending.least_tokens
     assert found.sentence == f"Cut off at token 16: the shortest legal ending needed {needed} more, the budget had 4."
@@ -242,14 +242,14 @@ def test_a_broken_letter_at_the_start_is_no_text_before():
 def test_circles_on_white_space():
     grammar = compile_grammar("json_schema", PERSON, CompileOptions(whitespace="any"))
     found = judge(grammar, '{"name": "Ada",' + "\n" * 60)
-    assert found.outcome is VerdictOutcome.CIRCLES
+    assert found.outcome is VerdictOutcome.LOOPS
     assert found.sentence.startswith("It goes in circles on white space: the last 60 bytes")
     assert found.notes[0].startswith("White space `flexible`")
 
 
 def test_circles_of_a_rule():
     found = judge(compile_grammar("gbnf", 'root ::= "a" " "* "b"'), "a" + " " * 60)
-    assert found.outcome is VerdictOutcome.CIRCLES
+    assert found.outcome is VerdictOutcome.LOOPS
     assert found.notes[0].startswith("Bound the white space in the grammar")
 
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from engine.compile import compile_grammar
-from engine.diagnosis.test_strings.suggestions import at_random
+from engine.diagnosis.test_strings.suggestions import random_texts
 from engine.diagnosis.verdicts.replay import TokenSource, replay_text
 from engine.diagnosis.verdicts.verdict import ReplayedTokenState, VerdictOutcome
 from engine.matching import Matcher
@@ -42,7 +42,7 @@ def broken(text, draw):
 def test_verdicts_say_what_the_matcher_says(notation, source):
     grammar = compile_grammar(notation, source)
     draw = random.Random(source)
-    seeds = [one.text for seed in range(4) for one in at_random(grammar, 5, seed)]
+    seeds = [one.text for seed in range(4) for one in random_texts(grammar, 5, seed)]
     for _ in range(60):
         text = broken(draw.choice(seeds), draw)
         whose = TokenSource(VOCABULARY) if draw.random() < 0.5 else None

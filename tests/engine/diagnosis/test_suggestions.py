@@ -4,9 +4,14 @@ import pytest
 
 from engine.compile import compile_grammar
 from engine.diagnosis.test_strings.coverage import coverage, uses_of
-from engine.diagnosis.test_strings.suggestions import at_random, by_rule, near_misses, shortest
+from engine.diagnosis.test_strings.suggestions import (
+    ShortestWitnesses,
+    near_misses,
+    random_texts,
+    shortest_text,
+    texts_of_rules,
+)
 from engine.diagnosis.test_strings.values import SuggestionKind
-from engine.diagnosis.test_strings.witnesses import ShortestWitnesses
 
 GRAMMAR = 'root ::= a | "(" root ")"\na ::= b "x"? | c c\nb ::= [xy]\nc ::= "z" b\n'
 SCHEMA = """{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"enum": ["x", "y"]}},
@@ -52,7 +57,7 @@ def test_the_shortest_text_through_each_rule(grammar, automata):
 
 def test_one_for_each_rule_and_edge_covers_all(grammar, automata):
     nothing = coverage(automata, [])
-    made = by_rule(grammar, automata, nothing.rules, nothing.edges)
+    made = texts_of_rules(grammar, automata, nothing.rules, nothing.edges)
     covered = coverage(automata, [uses_of(automata, one.text.encode()) for one in made])
     assert covered.covered_edges == len(covered.edges)
     assert covered.covered_rules == len(covered.rules)
@@ -64,8 +69,8 @@ def test_one_for_each_rule_and_edge_covers_all(grammar, automata):
 )
 def test_suggestions_do_what_they_say(notation, source):
     grammar = compile_grammar(notation, source)
-    best = shortest(grammar)
-    drawn = at_random(grammar, 5, seed=3)
+    best = shortest_text(grammar)
+    drawn = random_texts(grammar, 5, seed=3)
     assert len(best) == 1
     assert len({one.text for one in drawn}) == len(drawn) > 1
     for one in (*best, *drawn, *near_misses(grammar, [one.text for one in drawn])):
@@ -74,7 +79,7 @@ def test_suggestions_do_what_they_say(notation, source):
 
 
 def test_the_same_seed_draws_the_same(grammar):
-    assert at_random(grammar, 3, seed=1) == at_random(grammar, 3, seed=1)
+    assert random_texts(grammar, 3, seed=1) == random_texts(grammar, 3, seed=1)
 
 
 def test_near_misses_of_json_are_what_models_get_wrong():
@@ -87,4 +92,4 @@ def test_near_misses_of_json_are_what_models_get_wrong():
 
 def test_an_empty_language_has_none():
     grammar = compile_grammar("regex", "a$b")
-    assert (shortest(grammar), at_random(grammar, 3, 0), near_misses(grammar, [])) == ((), (), ())
+    assert (shortest_text(grammar), random_texts(grammar, 3, 0), near_misses(grammar, [])) == ((), (), ())

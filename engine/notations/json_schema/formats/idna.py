@@ -14,7 +14,7 @@ that the standard refuses. It is narrower than the standard, which is not regula
   bound on it holds for every label in `_TIERS`, and longer ones are refused;
 - a zero width non-joiner directly follows a virama or a joining letter, without a transparent character in between;
 - characters beyond the basic plane are refused, and names of more than three labels unless all are ASCII;
-- A-labels (`xn--…`) are excluded, see `hosts`.
+- A-labels (`xn--…`) are excluded, see `addresses`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import pytest
 
 from engine.automata.byte_automaton import DEAD
 from engine.compile import compile_grammar
-from engine.notations.json_schema.pointers import pointers
+from engine.notations.json_schema.json_tree import pointers
 
 SAID = [
     ({"type": "integer", "minimum": 3}, "4", {"type", "minimum"}),

@@ -10,10 +10,10 @@ from engine.decoding import SamplerSettings
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import ArchivedBranch, Chat, Step, StepOrigin, TopToken, Trace, TraceNode
-from engine.diagnosis import explain
 from engine.diagnosis.share_page.page_data import build_page_data
 from engine.document.content import DocumentFile, GrammarPart, ModelPart
 from engine.matching import Matcher
+from engine.matching.explanation_text import explain
 from engine.source import CancelledError, CancelToken, SourceText
 from engine.vocabulary import Vocabulary
 

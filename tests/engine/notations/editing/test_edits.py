@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.notations.editing import Edit, apply_edits, moved
+from engine.notations.editing import Edit, apply_edits, offset_after_edits
 from engine.source import InvariantError, Span
 
 
@@ -32,6 +32,6 @@ def test_what_cannot_be_done_raises(edits: tuple[Edit, ...]) -> None:
 )
 def test_where_a_place_goes(before: str, edits: list[Edit], after: str) -> None:
     text = before.replace("¦", "")
-    place = moved(before.index("¦"), edits)
+    place = offset_after_edits(before.index("¦"), edits)
     changed = apply_edits(text, edits)
     assert f"{changed[:place]}¦{changed[place:]}" == after

@@ -8,8 +8,9 @@ import tracemalloc
 import pytest
 
 from engine import Severity, compile_grammar
-from engine.notations.json_schema.keyword_suggestions import likely_keyword
-from engine.notations.json_schema.lowering import keywords
+from engine.notations.json_schema.advice import likely_keyword
+from engine.notations.json_schema.dialects import ENFORCED
+from engine.notations.json_schema.keywords import FUNCTIONS
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,7 @@ def test_one_letter_makes_the_difference(written: str, meant: str | None) -> Non
 
 
 def test_no_keyword_is_taken_for_another() -> None:
-    assert [word for word in keywords() if likely_keyword(word) not in {word, None}] == []
+    assert [word for word in ENFORCED if likely_keyword(word) not in {word, None}] == []
 
 
 def test_a_hint_stands_at_the_key() -> None:
@@ -128,3 +129,7 @@ def test_the_search_for_a_similar_keyword_takes_memory_in_proportion_to_the_text
     assert len(found) == 2
     assert max(len(one.message) for one in found) < 1_000
     assert peak < 50 * len(text)
+
+
+def test_each_enforced_keyword_has_a_function() -> None:
+    assert frozenset(FUNCTIONS) == ENFORCED

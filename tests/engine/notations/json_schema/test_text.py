@@ -20,7 +20,7 @@ def places(part: Json):
     """Every part with its place, its keys' places and its pointer."""
     yield part.pointer, part.value if not part.members and not part.items else None, part.span, part.key_spans
     for inner in (*part.members.values(), *part.items):
-        assert list(inner.way_up)[1] == part.number
+        assert list(inner.ancestors)[1] == part.number
         yield from places(inner)
 
 
@@ -55,8 +55,8 @@ def test_what_is_wrong_is_told_with_its_place(text, message, start):
 def test_keys_that_stand_twice_are_told():
     text = '{"a": 1, "b": {"\\u0061": 2, "a": 3}, "a": 4}'
     whole = read_json(text)
-    assert [span.start for span in whole.doubled] == [text.rindex('"a"')]
-    assert [span.start for span in whole.members["b"].doubled] == [text.index('"a": 3')]
+    assert [span.start for span in whole.duplicate_keys] == [text.rindex('"a"')]
+    assert [span.start for span in whole.members["b"].duplicate_keys] == [text.index('"a": 3')]
     assert whole.members["a"].span.start == text.index("4")
 
 

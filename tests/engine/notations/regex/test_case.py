@@ -8,8 +8,7 @@ import pytest
 
 from engine.grammar import Chars, CharSet
 from engine.notations.regex import parse
-from engine.notations.regex.case import CaseFold, close
-from engine.notations.regex.codepoints import literal
+from engine.notations.regex.unicode_sets import CaseFold, close_under_case, literal
 from engine.source import Limits, SourceText
 
 EVERY = "".join(map(chr, range(0x20000)))
@@ -31,7 +30,7 @@ def as_in_re(pattern: str) -> CharSet:
 @pytest.mark.parametrize("character", TRICKY)
 def test_python_folds_a_character_as_re_does(character: str) -> None:
     expected = CharSet.chars("".join(re.findall(character, EVERY, re.IGNORECASE)))
-    assert close(literal(ord(character)), CaseFold.PYTHON) == expected
+    assert close_under_case(literal(ord(character)), CaseFold.PYTHON) == expected
 
 
 @pytest.mark.parametrize("pattern", ["[a-z]", "[^a-z]", "[à-ÿ]", "[^sK]", "[Ͱ-Ͽ]", r"[k\d]"])
@@ -67,4 +66,4 @@ def test_a_class_with_shorthands_is_the_set_of_re_over_all_code_points(pattern: 
     [("k", "kK\u212a"), ("s", "sSſ"), ("ß", "ßẞ"), ("ﬅ", "ﬅﬆ"), ("ᾳ", "ᾳᾼ"), ("İ", "İ"), ("ı", "ı")],
 )
 def test_ecma_folds_simply(character: str, group: str) -> None:
-    assert close(literal(ord(character)), CaseFold.SIMPLE) == CharSet.chars(group)
+    assert close_under_case(literal(ord(character)), CaseFold.SIMPLE) == CharSet.chars(group)

@@ -10,7 +10,7 @@ import regex
 
 from engine.grammar import Chars, CharSet
 from engine.notations.regex import parse
-from engine.notations.regex.properties import _BINARY_PROPERTIES, _GENERAL_CATEGORIES, strict_property
+from engine.notations.regex.unicode_sets import _BINARY_PROPERTIES, _GENERAL_CATEGORIES, strict_property
 from engine.source import GrammarError, Limits, SourceText
 
 EVERY = "".join(map(chr, range(0x110000)))

@@ -1,14 +1,17 @@
-"""`share`: a document's trace as one HTML file that replays it in a browser, offline."""
+"""`turnstile share`: a document's trace as one HTML file that replays it in a browser, offline."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 
-from engine.cli.grammar_source import limits_of
-from engine.cli.output import CommandError, MisuseError, ProgressLine, complain
+import msgspec
+
+from engine.cli.arguments import add_limits, add_vocabulary
+from engine.cli.inputs import limits_of, load_vocabulary, read_file
+from engine.cli.output import CommandError, ProgressLine, complain
 from engine.compile import CompiledGrammar, compile_grammar
+from engine.decoding.constraints.staged import StagePlan
 from engine.diagnosis.share_page.page import page, write_page
 from engine.diagnosis.share_page.page_data import build_page_data
 from engine.document.codec import decode
@@ -19,22 +22,24 @@ from engine.vocabulary import Vocabulary
 _STDOUT = "-"
 
 
-def share(arguments: argparse.Namespace, vocabulary_of: Callable[[argparse.Namespace, CancelToken], Vocabulary]) -> int:
-    """Write the page of a document.
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.description = (
+        "Writes one HTML file that needs nothing and loads nothing: it replays the trace of a document step by step, "
+        "with its branches, what the model wanted, and why the grammar refused it. No model is asked."
+    )
+    parser.add_argument("document", metavar="DOCUMENT", help="a .turnstile file")
+    add_limits(parser)
+    parser.add_argument("--output", required=True, metavar="PATH", help="the HTML file to write; - is the terminal")
+    add_vocabulary(parser, required=False)
 
-    Args:
-        arguments: the parsed command line.
-        vocabulary_of: loads the requested vocabulary.
-    """
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write a document's trace as one HTML file that replays it."""
     path = Path(arguments.document)
-    try:
-        data = path.read_bytes()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise MisuseError(f"cannot read {path}: {reason or error}") from error
-    work = decode(data, path.name)
+    work = decode(read_file(arguments.document), path.name)
     with ProgressLine() as cancel:
-        vocabulary = vocabulary_of(arguments, cancel) if arguments.model or arguments.tokenizer else None
+        vocabulary = load_vocabulary(arguments, cancel) if arguments.model or arguments.tokenizer else None
         if vocabulary is not None:
             _check_vocabulary(work, vocabulary)
         document = build_page_data(
@@ -51,8 +56,6 @@ def share(arguments: argparse.Namespace, vocabulary_of: Callable[[argparse.Names
 
 
 def _titled(work: DocumentFile, path: Path) -> DocumentFile:
-    import msgspec
-
     return work if work.title else msgspec.structs.replace(work, title=path.stem)
 
 
@@ -84,6 +87,4 @@ def _language(
     if vocabulary is None:
         complain("note: the grammar rules zones of the output, so nothing is explained without --model or --tokenizer")
         return None
-    from engine.decoding.constraints.staged import StagePlan
-
     return StagePlan(work.pipeline, vocabulary).constraint(compiled, work.max_tokens).grammar

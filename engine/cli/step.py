@@ -1,17 +1,41 @@
-"""The state of a match after a text, what may come next, and the stacks of rules: `turnstile step`."""
+"""`turnstile step`: the state of a match after a text, what may come next, and the stacks of rules."""
 
 from __future__ import annotations
+
+import argparse
 
 from engine.automata.byte_automaton import DEAD
 from engine.automata.nfa.lazy_automaton import LazyAutomaton
 from engine.automata.nfa.stack_listing import ParseStack, StackFrame, StackListing
-from engine.cli.output import CommandError, IllegalTextError, location_of
+from engine.cli.arguments import add_grammar, as_count, as_text
+from engine.cli.inputs import compile_argument
+from engine.cli.output import CommandError, IllegalTextError, location_of, print_json
 from engine.compile import CompiledGrammar
-from engine.diagnosis import byte_prose
+from engine.matching.byte_descriptions import byte_prose
 from engine.source import SourceText
 
 
-def stacks_data(grammar: CompiledGrammar, text: str, most_stacks: int) -> dict[str, object]:
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    add_grammar(parser)
+    parser.add_argument("--text", type=as_text, default="", help="what was written so far (nothing)")
+    parser.add_argument("--stacks", action="store_true", help="list the stacks of rules that the match stands on")
+    parser.add_argument("--most-stacks", type=as_count, default=20, metavar="N", help="list N of them at most (20)")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the state of a match after a text, and what may come next."""
+    grammar = compile_argument(arguments)
+    most_stacks = arguments.most_stacks if arguments.stacks else 0
+    if arguments.json:
+        print_json(_as_data(grammar, arguments.text, most_stacks))
+    else:
+        print("\n".join(_as_lines(grammar, arguments.text, most_stacks)))
+    return 0
+
+
+def _as_data(grammar: CompiledGrammar, text: str, most_stacks: int) -> dict[str, object]:
     """Describe the state of a match after a text, as a document; `most_stacks` of 0 omits the stacks.
 
     Args:
@@ -41,7 +65,7 @@ def stacks_data(grammar: CompiledGrammar, text: str, most_stacks: int) -> dict[s
     return document
 
 
-def stacks_lines(grammar: CompiledGrammar, text: str, most_stacks: int) -> list[str]:
+def _as_lines(grammar: CompiledGrammar, text: str, most_stacks: int) -> list[str]:
     """Describe the same as lines of text; each rule of a stack is followed by what may come next in it.
 
     Args:
@@ -50,7 +74,7 @@ def stacks_lines(grammar: CompiledGrammar, text: str, most_stacks: int) -> list[
         most_stacks: the largest number of listed stacks.
 
     Raises:
-        CommandError: as `stacks_data`.
+        CommandError: as `_as_data`.
     """
     configuration = _after(grammar, text.encode())
     expected = grammar.automaton.expected(configuration)

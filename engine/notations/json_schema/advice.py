@@ -1,10 +1,13 @@
-"""Suggestions for unknown keywords.
+"""Advice on unknown keywords, and on texts that are no schema.
 
 JSON Schema permits any word as an annotation, so an unknown one is never an error; but `propertes` is probably a typo.
 Two words are one typo apart if removing one character from each, or from one of them, makes them equal: one character
 too many, missing, wrong or swapped with its neighbour. Words with one character removed are looked up in a table, and a
 word longer than every keyword is not looked up, so the cost does not depend on the length of the input. Words that are
 further apart (`propertys`) are compared only for the message.
+
+A request to a server, a tool definition or a plain value is legal as a schema: all its members are annotations, and it
+allows every value. This is never intended, so the advice names the embedded schema, if there is one.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Final
 
+from engine.notations.json_schema.dialects import ENFORCED
+from engine.notations.json_schema.json_tree import Json
 from engine.source import similar_words
 
 # Annotations of the standard and of OpenAPI: known, and not enforced by design.
@@ -26,6 +31,11 @@ _EXTENSIONS: Final = ("x-", "X-", "_", "//", "#", "@")
 _SHORTEST: Final = 4
 _LONGEST: Final = 32  # no keyword has more than 21 characters
 _SIMILAR: Final = 0.8
+_MOST_LOOKED_AT: Final = 1_000
+_TYPES: Final = frozenset(("null", "boolean", "number", "integer", "string", "array", "object"))
+_OF_OBJECTS: Final = ("properties", "$defs", "definitions", "patternProperties")
+_OF_LISTS: Final = ("anyOf", "oneOf", "allOf", "enum", "required")
+_OF_TEXTS: Final = ("$ref", "pattern")
 
 
 def is_annotation(name: str) -> bool:
@@ -57,18 +67,14 @@ def _one_typo_away(name: str) -> str | None:
 
 @cache
 def _words() -> tuple[str, ...]:
-    from engine.notations.json_schema.lowering import keywords
-
-    return tuple(sorted(keywords() | _ANNOTATIONS))
+    return tuple(sorted(ENFORCED | _ANNOTATIONS))
 
 
 @cache
 def _shortened() -> dict[str, str]:
-    from engine.notations.json_schema.lowering import keywords
-
     forms: dict[str, str] = {}
     # Correct words come last, so that no variant of another word hides them.
-    words = [*sorted(keywords()), "$defs", "definitions"]
+    words = [*sorted(ENFORCED), "$defs", "definitions"]
     for word in words:
         if len(word) >= _SHORTEST:
             forms.update(dict.fromkeys((word.lower(), *_deletions(word)), word))
@@ -87,3 +93,47 @@ def _deletions(word: str) -> Iterator[str]:
 def _swapped(word: str) -> Iterator[str]:
     for index in range(len(word) - 1):
         yield word[:index] + word[index + 1] + word[index] + word[index + 2 :]
+
+
+def embedded_schema(node: Json) -> Json | None:
+    """Return the schema nearest to the top of a value, the value itself excluded; None if there is none."""
+    todo, looked_at = [node], 0
+    while todo and looked_at < _MOST_LOOKED_AT:
+        below: list[Json] = []
+        for part in todo:
+            for inner in part.members.values() or part.items:
+                looked_at += 1
+                if looked_at > _MOST_LOOKED_AT:
+                    break
+                if _is_schema(inner):
+                    return inner
+                below.append(inner)
+        todo = below
+    return None
+
+
+def advice_for(node: Json) -> str:
+    """Return advice for a schema without any keyword."""
+    for name in node.members:
+        meant = None if is_annotation(name) else similar_word(name)
+        if meant is not None:
+            return f"Did you mean {meant} where it says {name}?"
+    inner = embedded_schema(node)
+    if inner is None:
+        return "A schema has keywords such as type, properties or enum; write true to allow any value"
+    if inner.pointer.count("/") == node.pointer.count("/") + 1 and all(map(_is_schema, node.members.values())):
+        return 'It looks like the value of properties; put it under {"type": "object", "properties": …}'
+    return f"It looks like a request or a document with a schema inside; use the part at {inner.pointer} alone"
+
+
+def _is_schema(node: Json) -> bool:
+    """Return whether an object has a keyword with a suitable value."""
+    members = node.members
+    named = members.get("type")
+    if named is not None and isinstance(named.value, str) and named.value in _TYPES:
+        return True
+    return (
+        any(name in members and isinstance(members[name].value, dict) for name in _OF_OBJECTS)
+        or any(name in members and isinstance(members[name].value, list) for name in _OF_LISTS)
+        or any(name in members and isinstance(members[name].value, str) for name in _OF_TEXTS)
+    )

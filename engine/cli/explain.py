@@ -1,4 +1,4 @@
-"""Analysis of a grammar after a text: `turnstile explain` and `turnstile mask`."""
+"""`turnstile explain` and `turnstile mask`: a grammar after a text, and the meaning of its parts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ import numpy as np
 from engine.analysis.dead_end_search import DeadEnd, dead_ends
 from engine.analysis.token_completion import TokenCompletion
 from engine.automata.completion import Completion
-from engine.cli.output import CommandError, IllegalTextError, location_of
+from engine.cli.arguments import add_grammar, add_vocabulary, as_natural, as_text
+from engine.cli.inputs import compile_argument, load_vocabulary
+from engine.cli.output import CommandError, IllegalTextError, ProgressLine, location_of, show
 from engine.compile import CompiledGrammar
-from engine.diagnosis import byte_prose, distance_prose, explain_stacks, location_text
+from engine.diagnosis.distance import distance_prose
+from engine.diagnosis.explanation_tree import Description, Phrase
+from engine.diagnosis.explanation_tree.describe import describe_grammar
 from engine.masking.bitmask import unpack_mask
 from engine.matching import Matcher
+from engine.matching.byte_descriptions import byte_prose
 from engine.matching.explanation import Explanation, StackVerdict
+from engine.matching.explanation_text import explain_stacks, location_text
 from engine.source import CancelToken, SourceText, Span
 from engine.vocabulary import Vocabulary, visible
 
@@ -24,7 +30,52 @@ MOST_SHOWN = 40
 MOST_DEAD_ENDS = 20
 
 
-def every_byte() -> Vocabulary:
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    add_grammar(parser)
+    parser.add_argument("--text", type=as_text, default="", help="what was written so far (nothing)")
+    about = parser.add_mutually_exclusive_group()
+    about.add_argument("--next", type=as_text, metavar="TEXT", help="the text that is asked about")
+    about.add_argument("--token", type=as_natural, metavar="ID", help="the token that is asked about")
+    about.add_argument("--dead-ends", action="store_true", help="list the places that no tokens complete")
+    about.add_argument("--tree", action="store_true", help="say what each part of the grammar means")
+    add_vocabulary(parser, required=False)
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print why a token or a text may not come next, or what may, and the distance to the end."""
+    if arguments.tree:
+        return _tree(arguments)
+    query = _query(arguments)
+    has_vocabulary = bool(arguments.model or arguments.tokenizer)
+    if not has_vocabulary and (arguments.token is not None or arguments.dead_ends):
+        arguments.parser.error("--token and --dead-ends need --model or --tokenizer: whose tokens they are about")
+    grammar = compile_argument(arguments)
+    with ProgressLine() as cancel:
+        analysis = Analysis(grammar, load_vocabulary(arguments, cancel) if has_vocabulary else None, arguments.text)
+        if arguments.dead_ends:
+            found = analysis.dead_ends(cancel, as_json=arguments.json)
+        elif query is not None:
+            found = analysis.verdict(query, as_json=arguments.json)
+        else:
+            found = analysis.position(cancel, as_json=arguments.json)
+    show(found)
+    return 0
+
+
+def _tree(arguments: argparse.Namespace) -> int:
+    """Print the meaning of each part of a grammar."""
+    if arguments.text or arguments.model or arguments.tokenizer:
+        arguments.parser.error("--tree is about the grammar alone: leave --text, --model and --tokenizer out")
+    grammar = compile_argument(arguments)
+    with ProgressLine() as cancel:
+        found = _described(grammar, cancel, as_json=arguments.json)
+    show(found)
+    return 0
+
+
+def _every_byte() -> Vocabulary:
     """Return a vocabulary of the 256 bytes, for commands without another one."""
     return Vocabulary([bytes((byte,)) for byte in range(256)], [])
 
@@ -43,7 +94,7 @@ class Analysis:
         self._vocabulary = vocabulary
         if vocabulary is None and grammar.automaton.token_elements:
             raise CommandError("this grammar names tokens: say whose with --model or --tokenizer")
-        self._matcher = Matcher(grammar, vocabulary or every_byte())
+        self._matcher = Matcher(grammar, vocabulary or _every_byte())
         data = text.encode()
         if grammar.is_empty:
             raise IllegalTextError("no match begins with this text. No text matches this grammar.", 0, ())
@@ -133,7 +184,7 @@ class Analysis:
         return visible(data) if data else self._vocabulary.special.get(token_id, f"#{token_id}")
 
 
-def chosen(arguments: argparse.Namespace) -> int | bytes | None:
+def _query(arguments: argparse.Namespace) -> int | bytes | None:
     """Return the token or text that the command line asks about, if any."""
     if arguments.token is not None:
         return int(arguments.token)
@@ -184,3 +235,19 @@ def _tokens(found: TokenCompletion) -> dict[str, Any]:
 def _text(data: bytes) -> str:
     """Decode bytes; escape invalid UTF-8, so that distinct byte strings stay distinct."""
     return data.decode("utf-8", "backslashreplace")
+
+
+def _described(grammar: CompiledGrammar, cancel: CancelToken, *, as_json: bool) -> dict[str, object] | list[str]:
+    """Explain each part of a grammar's text."""
+    with cancel.at_work():
+        found = describe_grammar(grammar.notation, grammar.source, grammar.options)
+    return _as_data(found, grammar.source) if as_json else list(found.lines())
+
+
+def _as_data(found: Description, source: SourceText) -> dict[str, object]:
+    return {"phrases": [_phrase(phrase, source) for phrase in found.phrases], "complete": found.is_whole}
+
+
+def _phrase(phrase: Phrase, source: SourceText) -> dict[str, object]:
+    target = None if phrase.target is None else location_of(phrase.target, source)
+    return {"words": phrase.text, "depth": phrase.depth, **location_of(phrase.span, source), "refers_to": target}

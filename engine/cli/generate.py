@@ -1,0 +1,322 @@
+"""`turnstile generate`: a text that matches a grammar or a pattern, or the steps to it."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Iterator
+
+from engine import models
+from engine.cli.arguments import add_grammar, as_count, as_natural, as_text, number_between
+from engine.cli.exit_codes import ExitCode
+from engine.cli.inputs import compile_argument, read_json_file
+from engine.cli.output import CommandError, MisuseError, ProgressLine, complain, print_json
+from engine.compile import NOTATIONS
+from engine.decoding import Finish, Generation, SamplerSettings, Step, StopRule
+from engine.decoding.generate import generate
+from engine.decoding.pipeline_settings import (
+    DEFAULT_ORDER,
+    Afterwards,
+    OtherZone,
+    PipelineSettings,
+    Strategy,
+    TableSettings,
+    ZoneSettings,
+)
+from engine.decoding.processors import parse_pattern
+from engine.source import InvariantError
+from engine.vocabulary import visible
+
+_DEFAULTS = SamplerSettings()
+_TOKEN_MACHINES = ("static", "pattern", "table")
+_ZONE_KEYS = ("notation", "grammar", "after", "after_token", "until")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    add_grammar(parser, required=False)
+    parser.add_argument(
+        "--model",
+        required=True,
+        help="shakespeare, records, smollm2, a Hub id, or the path of a model folder or GGUF file",
+    )
+    parser.add_argument(
+        "--prompt", type=as_text, default="", help="what the model reads first; the grammar starts after it"
+    )
+    parser.add_argument("--max-tokens", type=as_count, default=256, metavar="N", help="stop after N tokens (256)")
+    parser.add_argument(
+        "--stop",
+        choices=[rule.value for rule in StopRule],
+        default=StopRule.MAXIMAL.value,
+        help="where a model without an end token stops: where nothing may follow, or at the first match (maximal)",
+    )
+    parser.add_argument(
+        "--require-complete",
+        action="store_true",
+        help="print nothing if the text stopped before completion; the exit code is 3 then with or without this option",
+    )
+    parser.add_argument("--json", action="store_true", help="print the steps too, as JSON")
+    sampler = parser.add_argument_group("sampler")
+    sampler.add_argument(
+        "--seed", type=as_natural, default=_DEFAULTS.seed, metavar="N", help="the same gives the same (0)"
+    )
+    heat = sampler.add_mutually_exclusive_group()
+    heat.add_argument("--temperature", type=number_between(0, math.inf), default=_DEFAULTS.temperature, metavar="T")
+    heat.add_argument("--greedy", action="store_const", dest="temperature", const=0.0, help="take the most probable")
+    sampler.add_argument("--top-k", type=as_natural, default=_DEFAULTS.top_k, metavar="K", help="0 is off")
+    sampler.add_argument("--top-p", type=number_between(0, 1, open_below=True), default=_DEFAULTS.top_p, metavar="P")
+    sampler.add_argument("--min-p", type=number_between(0, 1), default=_DEFAULTS.min_p, metavar="P")
+    sampler.add_argument(
+        "--repetition-penalty",
+        type=number_between(0, math.inf, open_below=True),
+        default=_DEFAULTS.repetition_penalty,
+        metavar="R",
+    )
+    _add_stages(parser)
+
+
+def _add_stages(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `generate` that define a pipeline."""
+    stages = parser.add_argument_group("stages beside the grammar")
+    stages.add_argument(
+        "--within-budget",
+        action="store_true",
+        help="take only tokens after which the grammar can still end within --max-tokens: the output is complete",
+    )
+    stages.add_argument(
+        "--static",
+        type=as_text,
+        default="",
+        metavar="PATTERN",
+        help="a set for each position, as 'LOWER{5} NEWLINE'",
+    )
+    stages.add_argument(
+        "--pattern",
+        type=as_text,
+        default="",
+        help='classes of tokens and texts, as \'UPPER+ ":" " " LOWER+ NEWLINE\'; classes are UPPER, LOWER, LETTER, '
+        "DIGIT, SPACE, NEWLINE, PUNCT and ANY",
+    )
+    stages.add_argument(
+        "--table", metavar="FILE", help='JSON: {"initial": 1, "transitions": [[state, token id, next state], …]}'
+    )
+    stages.add_argument(
+        "--suppress",
+        type=as_text,
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="never write it; may come again",
+    )
+    stages.add_argument(
+        "--suppress-token",
+        type=as_natural,
+        action="append",
+        default=[],
+        metavar="ID",
+        help="never take it; may come again",
+    )
+    stages.add_argument(
+        "--bias",
+        type=as_text,
+        action="append",
+        default=[],
+        metavar="TEXT=N",
+        help="add N to the logits of the tokens that hold a text, or of '#ID'; may come again",
+    )
+    stages.add_argument(
+        "--order", metavar="NAMES", help=f"the stages from first to last, with commas ({','.join(DEFAULT_ORDER)})"
+    )
+    stages.add_argument(
+        "--forced",
+        "--coalesce",
+        choices=[one.value for one in Strategy],
+        default=Strategy.NONE.value,
+        help="take what the grammar forces without asking the model, in the longest tokens, as its tokenizer writes "
+        "it, or as the model finds it likeliest; see also the command forced (none)",
+    )
+    zones = parser.add_argument_group("a part of the output that the grammar rules")
+    zones.add_argument("--after", type=as_text, default="", metavar="TEXT", help="the grammar begins behind this text")
+    zones.add_argument("--after-token", type=as_text, default="", metavar="NAME", help="or behind this special token")
+    zones.add_argument(
+        "--until", type=as_text, default="", metavar="TEXT", help="a text that must follow the grammar's"
+    )
+    zones.add_argument(
+        "--then",
+        choices=[one.value for one in Afterwards],
+        help="what follows: nothing, any text, or any text and the trigger again (stop)",
+    )
+    zones.add_argument(
+        "--zones",
+        metavar="FILE",
+        help='further parts with grammars of their own, as JSON: [{"after": TEXT, "until": TEXT, "notation": NOTATION, '
+        '"grammar": TEXT}, …]; "after_token" is a special token, and without a notation the part is free text',
+    )
+    zones.add_argument("--optional", action="store_true", help="the output may end without the grammar's part")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print a text that matches a grammar or a pattern, or the steps to it."""
+    pipeline = _pipeline_of(arguments)
+    by_tokens = any(getattr(arguments, name) for name in _TOKEN_MACHINES)
+    has_grammar = arguments.grammar is not None or arguments.grammar_file is not None
+    if has_grammar != (arguments.notation is not None):
+        arguments.parser.error("a grammar is --notation with --grammar or --grammar-file")
+    needs_grammar = pipeline.budget or pipeline.zones is not None or pipeline.forced is not Strategy.NONE
+    if not has_grammar and (not by_tokens or needs_grammar):
+        arguments.parser.error(
+            "--notation is required; --static, --pattern and --table go without, but for zones and --forced"
+        )
+    grammar = compile_argument(arguments) if has_grammar else None
+    if grammar is not None and grammar.is_empty:
+        raise CommandError("no text matches this grammar, so there is nothing to write")
+    sampler = SamplerSettings(
+        repetition_penalty=arguments.repetition_penalty,
+        temperature=arguments.temperature,
+        top_k=arguments.top_k,
+        top_p=arguments.top_p,
+        min_p=arguments.min_p,
+        seed=arguments.seed,
+    )
+    with ProgressLine() as cancel:
+        model = models.load_model(arguments.model, cancel=cancel)
+        generation = generate(
+            grammar,
+            model,
+            prompt=arguments.prompt,
+            sampler=sampler,
+            max_tokens=arguments.max_tokens,
+            stop_at=arguments.stop,
+            pipeline=pipeline,
+            cancel=cancel,
+        )
+    if generation.finish is Finish.DEAD_END:
+        written = f" after `{visible(generation.output)}`" if generation.output else ""
+        if pipeline != PipelineSettings():
+            raise CommandError(f"nothing can follow{written} with {arguments.model}: {generation.problem}")
+        raise CommandError(f"the grammar wants more{written}, but no token of {arguments.model} can follow")
+    why_not = _why_incomplete(generation, model.context_length)
+    if not why_not or not arguments.require_complete:
+        if arguments.json:
+            document = {"text": generation.text, "finish": generation.finish, "complete": generation.matches}
+            print_json(document | {"steps": [_step(step) for step in generation.steps]})
+        else:
+            _print_text(generation)
+    if not why_not:
+        return ExitCode.SUCCESS
+    if arguments.require_complete or not arguments.json:
+        complain(why_not)
+    return ExitCode.INCOMPLETE
+
+
+def _step(step: Step) -> dict[str, object]:
+    # A token may be part of a character: invalid UTF-8 is escaped, so that distinct tokens stay distinct.
+    token = step.name if step.token is None else step.token.decode("utf-8", "backslashreplace")
+    return {
+        "id": step.token_id,
+        "token": token,
+        "p": step.p if step.was_queried else None,
+        "p_masked": step.p_masked if step.was_queried else None,
+        "z": step.z if step.was_queried else None,
+        "allowed": step.allowed,
+        "forced": step.forced,
+        "origin": step.origin,
+    }
+
+
+def _print_text(generation: Generation) -> None:
+    """Print only the text, with a line end if a terminal would put its prompt after it."""
+    ended = generation.text.endswith("\n") or not sys.stdout.isatty()
+    print(generation.text, end="" if ended else "\n", flush=True)
+
+
+def _why_incomplete(generation: Generation, context: int | None) -> str:
+    """Return why a generation ended before its text was complete; empty if it is."""
+    if generation.matches:
+        return ""
+    stopped = f"stopped after {len(generation.steps)} tokens"
+    if generation.finish is Finish.CONTEXT:
+        return f"{stopped}: the model's context of {context:,} tokens is full"
+    return f"{stopped}, before the end of the grammar; see --max-tokens"
+
+
+# ---------------------------------------------------------------------- the pipeline of the options
+
+
+def _pipeline_of(arguments: argparse.Namespace) -> PipelineSettings:
+    """Return the pipeline settings of the options.
+
+    Raises:
+        MisuseError: they contradict each other or cannot be read; the message says which and why.
+    """
+    try:
+        for pattern in (arguments.static, arguments.pattern):
+            parse_pattern(pattern)
+        return PipelineSettings(
+            order=DEFAULT_ORDER
+            if arguments.order is None
+            else tuple(name.strip() for name in arguments.order.split(",")),
+            zones=_zones(arguments),
+            budget=arguments.within_budget,
+            static=arguments.static,
+            pattern=arguments.pattern,
+            table=None if arguments.table is None else _table(arguments.table),
+            suppress=tuple(arguments.suppress),
+            suppress_ids=tuple(arguments.suppress_token),
+            bias=tuple(_bias(given) for given in arguments.bias),
+            forced=Strategy(arguments.forced),
+        )
+    except InvariantError as error:
+        raise MisuseError(str(error)) from error
+
+
+def _zones(arguments: argparse.Namespace) -> ZoneSettings | None:
+    trigger = arguments.after or arguments.after_token
+    if not (trigger or arguments.until or arguments.then or arguments.zones):
+        if arguments.optional:
+            raise MisuseError("--optional needs --after or --after-token: without them the grammar rules all")
+        return None
+    return ZoneSettings(
+        after=arguments.after,
+        after_token=arguments.after_token,
+        until=arguments.until,
+        then=Afterwards(arguments.then or Afterwards.STOP),
+        required=not arguments.optional,
+        others=() if arguments.zones is None else tuple(_other_zones(arguments.zones)),
+    )
+
+
+def _other_zones(name: str) -> Iterator[OtherZone]:
+    document = read_json_file(name)
+    if not isinstance(document, list):
+        raise MisuseError(f"cannot read {name}: it is not a list of zones")
+    for number, zone in enumerate(document, 2):
+        if not isinstance(zone, dict) or not all(isinstance(value, str) for value in zone.values()):
+            raise MisuseError(f"zone {number} of {name} is not an object of texts")
+        if unknown := zone.keys() - _ZONE_KEYS:
+            raise MisuseError(f"zone {number} of {name} has {min(unknown)!r}; known are {', '.join(_ZONE_KEYS)}")
+        notation = zone.get("notation", "")
+        if notation not in ("", *NOTATIONS):
+            raise MisuseError(f"zone {number} of {name} is in {notation!r}; there are {', '.join(NOTATIONS)}")
+        texts = {key: zone.get(key, "") for key in ("after", "after_token", "until")}
+        yield OtherZone(notation=notation, text=zone.get("grammar", ""), **texts)
+
+
+def _bias(given: str) -> tuple[str, float]:
+    text, equals, value = given.rpartition("=")
+    try:
+        return text, float(value)
+    except ValueError as error:
+        problem = f"{value!r} is no number" if equals else "the '=' is missing"
+        raise MisuseError(f"--bias {given!r} is not TEXT=N: {problem}") from error
+
+
+def _table(name: str) -> TableSettings:
+    document = read_json_file(name)
+    try:
+        transitions = tuple((int(state), int(token), int(after)) for state, token, after in document["transitions"])
+        return TableSettings(transitions, int(document["initial"]))
+    except (ValueError, TypeError, KeyError, OverflowError) as error:
+        form = '{"initial": 1, "transitions": [[state, token id, next state], …]}'
+        raise MisuseError(f"cannot read {name}: it is not JSON of the form {form}") from error

@@ -1,0 +1,105 @@
+"""The inputs that the command line names: the grammar, its compile options, the vocabulary, files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from engine import models
+from engine.cli.output import MisuseError
+from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
+from engine.source import CancelToken, Limits, SourceText
+from engine.vocabulary import Vocabulary
+
+STDIN = "-"
+
+
+def read_grammar(arguments: argparse.Namespace) -> SourceText:
+    """Read the grammar's text, with the name that messages use.
+
+    Raises:
+        MisuseError: the file cannot be read, or is not UTF-8.
+    """
+    if arguments.grammar is not None:
+        return SourceText(arguments.grammar)
+    name = arguments.grammar_file
+    return SourceText(
+        _without_last_line_end(as_utf8(read_file(name, stdin=True), name)), "<stdin>" if name == STDIN else name
+    )
+
+
+def read_file(name: str, *, stdin: bool = False) -> bytes:
+    """Read a file; with `stdin`, the name `-` is the standard input.
+
+    Raises:
+        MisuseError: it cannot be read.
+    """
+    try:
+        return sys.stdin.buffer.read() if stdin and name == STDIN else Path(name).read_bytes()
+    except (OSError, ValueError) as error:  # a name with a zero byte is a ValueError
+        raise MisuseError(f"cannot read {name}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def as_utf8(data: bytes, name: str) -> str:
+    """Decode a UTF-8 text without its byte order mark.
+
+    Raises:
+        MisuseError: it is not UTF-8; the message has the name of the file.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeError as error:
+        raise MisuseError(f"cannot read {name}: it is not UTF-8 text ({error})") from error
+
+
+def read_json_file(name: str) -> Any:
+    """Read a file with a JSON text.
+
+    Raises:
+        MisuseError: it cannot be read, or is not JSON.
+    """
+    try:
+        return json.loads(as_utf8(read_file(name), name))
+    except (ValueError, RecursionError) as error:
+        raise MisuseError(f"cannot read {name}: it is not JSON ({error})") from error
+
+
+def limits_of(arguments: argparse.Namespace) -> Limits:
+    """Return the limits of the command line, with defaults for the others."""
+    return Limits(**dict(arguments.limit))
+
+
+def compile_options(arguments: argparse.Namespace) -> CompileOptions:
+    """Return the compile options of the command line."""
+    return CompileOptions(
+        dialect=arguments.dialect,
+        whitespace=arguments.whitespace,
+        escapes=arguments.escapes,
+        additional=arguments.additional,
+        limits=limits_of(arguments),
+    )
+
+
+def compile_argument(arguments: argparse.Namespace) -> CompiledGrammar:
+    """Compile the grammar of the command line."""
+    return compile_source(arguments, read_grammar(arguments))
+
+
+def compile_source(arguments: argparse.Namespace, source: SourceText) -> CompiledGrammar:
+    """Compile a text with the options of the command line."""
+    return compile_grammar(arguments.notation, source, compile_options(arguments))
+
+
+def load_vocabulary(arguments: argparse.Namespace, cancel: CancelToken) -> Vocabulary:
+    """Load the vocabulary of `--tokenizer` or `--model`."""
+    if arguments.tokenizer:
+        return Vocabulary.from_tokenizer(Path(arguments.tokenizer))
+    return models.load_model(arguments.model, cancel=cancel).vocabulary
+
+
+def _without_last_line_end(text: str) -> str:
+    """Remove the line end that editors and `echo` append; it is not part of the grammar."""
+    return text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
