@@ -75,14 +75,14 @@ def _token_source(arguments: argparse.Namespace, cancel: CancelToken) -> TokenSo
 
 
 def _replayed(
-    arguments: argparse.Namespace, grammar: CompiledGrammar, whose: TokenSource | None, cancel: CancelToken
+    arguments: argparse.Namespace, grammar: CompiledGrammar, token_source: TokenSource | None, cancel: CancelToken
 ) -> Verdict:
     """Return the verdict on the output of the command line.
 
     Args:
         arguments: the parsed command line.
         grammar: the compiled grammar.
-        whose: the vocabulary, if requested.
+        token_source: the vocabulary, if requested.
         cancel: cancels the replay.
 
     Raises:
@@ -91,21 +91,21 @@ def _replayed(
     """
     budget, finish = arguments.budget, arguments.finish or ""
     if arguments.ids is not None:
-        assert whose is not None
-        return replay_ids(grammar, arguments.ids, whose, budget=budget, finish=finish, cancel=cancel)
+        assert token_source is not None
+        return replay_ids(grammar, arguments.ids, token_source, budget=budget, finish=finish, cancel=cancel)
     if arguments.trace is not None:
         saved = read_saved_trace(read_file(arguments.trace, stdin=True), arguments.trace)
         finish = finish or saved.finish
-        return replay_saved(grammar, saved, whose, budget=budget, finish=finish, cancel=cancel)
+        return replay_saved(grammar, saved, token_source, budget=budget, finish=finish, cancel=cancel)
     data = arguments.text.encode() if arguments.text is not None else read_file(arguments.text_file, stdin=True)
-    found = replay_text(grammar, data, whose, budget=budget, finish=finish, cancel=cancel)
+    found = replay_text(grammar, data, token_source, budget=budget, finish=finish, cancel=cancel)
     if (
         arguments.text_file is not None
         and found.outcome is VerdictOutcome.TEXT_AFTER
         and data[found.legal :] in _LINE_ENDS
     ):
         # The editor appended a line end that was not generated.
-        return replay_text(grammar, data[: found.legal], whose, budget=budget, finish=finish, cancel=cancel)
+        return replay_text(grammar, data[: found.legal], token_source, budget=budget, finish=finish, cancel=cancel)
     return found
 
 

@@ -141,16 +141,16 @@ class ExplanationWriter:
         else:
             yield self.entry(node)
 
-    def entry(self, node: Node, room: int = _MOST_IN_A_LINE) -> ExplanationEntry:
+    def entry(self, node: Node, limit: int = _MOST_IN_A_LINE) -> ExplanationEntry:
         """Explain a node with what encloses it."""
-        words, inner, target = self._core(node, room)
+        words, inner, target = self._core(node, limit)
         around = self.groups.get(id(node), ())
         names = [group.words for group in around if group.words]
         text = ": ".join([*reversed(names), words])
         span = around[-1].span if around else self.place(node)
         return ExplanationEntry(text, span, inner, target)
 
-    def _core(self, node: Node, room: int) -> tuple[str, Callable[[], Iterable[ExplanationEntry]], Span | None]:
+    def _core(self, node: Node, limit: int) -> tuple[str, Callable[[], Iterable[ExplanationEntry]], Span | None]:
         """Return a node's description, its inner entries, and the target of its reference."""
         name = self.named(node)
         if name:
@@ -161,21 +161,21 @@ class ExplanationWriter:
             case Choice():
                 return f"one of these {len(node.alternatives):,}", partial(self._each, node.alternatives), None
             case Repeat():
-                return self._with(node.node, self._times(node), room)
+                return self._with(node.node, self._times(node), limit)
             case Lookaround():
-                return self._with(node.node, _LOOKS[node.ahead, node.negated], room)
+                return self._with(node.node, _LOOKS[node.ahead, node.negated], limit)
             case RuleReference():
                 return f"the rule {quoted(node.name)}", nothing, self.targets.get(node.name)
             case _:
                 return self._leaf(node), nothing, None
 
     def _with(
-        self, node: Node, before: str, room: int
+        self, node: Node, before: str, limit: int
     ) -> tuple[str, Callable[[], Iterable[ExplanationEntry]], Span | None]:
-        """Combine a prefix with a node's description, on the same line if `room` permits."""
-        if room <= 1:
+        """Combine a prefix with a node's description, on the same line if `limit` permits."""
+        if limit <= 1:
             return before, partial(self._each, (node,)), None
-        entry = self.entry(node, room - 1)
+        entry = self.entry(node, limit - 1)
         return f"{before}: {entry.text}", entry.inner, entry.target
 
     def _each(self, nodes: Iterable[Node]) -> Iterator[ExplanationEntry]:

@@ -146,15 +146,15 @@ class _PageBuilder:
         return (vocabulary.token_bytes(token_id) or b"") == (token or b"")
 
     def _step_data(self, step: Step, here: Constraint | None, *, is_illegal: bool) -> dict[str, Any]:
-        asked = step.was_queried
+        queried = step.was_queried
         is_illegal = is_illegal or step.origin == StepOrigin.FORCED_BY_USER
         wanted = next((one for one in step.top if one.token_id == step.wanted_id), None)
         return {
             "token": _shown(step.token, step.name, step.token_id),
-            "p": _rounded(step.p) if asked else None,
-            "masked": _rounded(step.p_masked) if asked else None,
-            "z": _rounded(step.z) if asked else None,
-            "entropy": _rounded(step.entropy) if asked and step.entropy is not None else None,
+            "p": _rounded(step.p) if queried else None,
+            "masked": _rounded(step.p_masked) if queried else None,
+            "z": _rounded(step.z) if queried else None,
+            "entropy": _rounded(step.entropy) if queried and step.entropy is not None else None,
             "mask": _rounded(step.mask_us) if step.mask_us is not None else None,
             "model": _rounded(step.logits_ms or 0.0),
             "allowed": step.allowed,
@@ -162,10 +162,10 @@ class _PageBuilder:
             "illegal": is_illegal,
             "by": _CHOSEN[step.origin],
             "wanted": (
-                [_shown(wanted.token, wanted.name, wanted.token_id), wanted.allowed] if wanted and asked else None
+                [_shown(wanted.token, wanted.name, wanted.token_id), wanted.allowed] if wanted and queried else None
             ),
             "why": self._why(step.token_id, step.token, here) if is_illegal else None,
-            "candidates": list(self._candidates(step, here)) if asked else [],
+            "candidates": list(self._candidates(step, here)) if queried else [],
         }
 
     def _candidates(self, step: Step, here: Constraint | None) -> Iterator[dict[str, Any]]:
@@ -295,7 +295,7 @@ def _vocabulary_of(trace: Trace) -> Vocabulary | None:
     ends: set[int] = set()
     for node in trace.nodes:
         step = node.step
-        asked = step.top if step.was_queried else ()
+        queried = step.top if step.was_queried else ()
         named = [
             (
                 step.token_id,
@@ -304,7 +304,7 @@ def _vocabulary_of(trace: Trace) -> Vocabulary | None:
                 step.origin != StepOrigin.FORCED_BY_USER and node.id not in trace.illegal,
             )
         ]
-        named += [(one.token_id, one.token, one.name, one.allowed) for one in asked]
+        named += [(one.token_id, one.token, one.name, one.allowed) for one in queried]
         for token_id, token, name, is_allowed in named:
             if token_id < 0:
                 continue

@@ -62,7 +62,7 @@ class TokenSource:
 def replay_text(
     grammar: CompiledGrammar,
     text: bytes,
-    whose: TokenSource | None = None,
+    token_source: TokenSource | None = None,
     *,
     budget: int | None = None,
     finish: str = "",
@@ -74,7 +74,7 @@ def replay_text(
     Args:
         grammar: the grammar that it should match.
         text: its bytes.
-        whose: the vocabulary for reports in tokens; None for bytes only.
+        token_source: the vocabulary for reports in tokens; None for bytes only.
         budget: the token budget.
         finish: why the generation ended, as the server reported: one of `FINISHES`; empty if unknown.
         advise: whether the output is from elsewhere: it is then judged with any escapes and any number forms, whatever
@@ -88,13 +88,13 @@ def replay_text(
     """
     if grammar.automaton.token_elements:
         raise EngineError("this grammar names tokens: give the output as token ids, and say whose they are")
-    return _Replay(grammar, text, None, whose, budget, finish, cancel, advise=advise).verdict()
+    return _Replay(grammar, text, None, token_source, budget, finish, cancel, advise=advise).verdict()
 
 
 def replay_ids(
     grammar: CompiledGrammar,
     ids: Sequence[int],
-    whose: TokenSource,
+    token_source: TokenSource,
     *,
     budget: int | None = None,
     finish: str = "",
@@ -106,7 +106,7 @@ def replay_ids(
     Args:
         grammar: as in `replay_text`; so are the other arguments.
         ids: the token ids.
-        whose: the vocabulary of the ids.
+        token_source: the vocabulary of the ids.
         budget: the token budget.
         finish: why the generation ended.
         advise: whether the output is from elsewhere.
@@ -115,8 +115,8 @@ def replay_ids(
     Raises:
         EngineError: an id is not in the vocabulary.
     """
-    tokens = given_ids(ids, whose.vocabulary)
-    return _Replay(grammar, tokens.data, tokens, whose, budget, finish, cancel, advise=advise).verdict()
+    tokens = given_ids(ids, token_source.vocabulary)
+    return _Replay(grammar, tokens.data, tokens, token_source, budget, finish, cancel, advise=advise).verdict()
 
 
 def replay_pieces(
@@ -145,24 +145,24 @@ def replay_pieces(
 def replay_saved(
     grammar: CompiledGrammar,
     saved: SavedTrace,
-    whose: TokenSource | None = None,
+    token_source: TokenSource | None = None,
     *,
     budget: int | None = None,
     finish: str = "",
     cancel: CancelToken | None = None,
 ) -> Verdict:
-    """Judge an output that was saved with its tokens; report in tokens of `whose` if they are its own.
+    """Judge an output that was saved with its tokens; report in tokens of `token_source` if they are its own.
 
     Args:
         grammar: as in `replay_text`; so are the other arguments.
         saved: the saved trace.
-        whose: the vocabulary.
+        token_source: the vocabulary.
         budget: the token budget.
         finish: why the generation ended.
         cancel: cancels the replay.
     """
-    if whose is not None and saved.is_of(whose.vocabulary):
-        return replay_ids(grammar, saved.ids, whose, budget=budget, finish=finish, cancel=cancel)
+    if token_source is not None and saved.is_of(token_source.vocabulary):
+        return replay_ids(grammar, saved.ids, token_source, budget=budget, finish=finish, cancel=cancel)
     pieces = [piece for piece in saved.pieces if piece]
     return replay_pieces(grammar, pieces, budget=budget, finish=finish, cancel=cancel)
 
@@ -184,7 +184,7 @@ class _Replay:
         grammar: CompiledGrammar,
         data: bytes,
         tokens: OutputTokens | None,
-        whose: TokenSource | None,
+        token_source: TokenSource | None,
         budget: int | None,
         finish: str,
         cancel: CancelToken | None,
@@ -193,13 +193,13 @@ class _Replay:
     ) -> None:
         self._advises = advise
         self._grammar, self._automaton = grammar, grammar.automaton
-        self._data, self._tokens, self._whose = data, tokens, whose
+        self._data, self._tokens, self._token_source = data, tokens, token_source
         self._budget, self._cancel = budget, cancel
         self._finish = STOP if tokens is not None and tokens.ends else finish
 
     def verdict(self) -> Verdict:
         """Return the complete verdict."""
-        given = (self._data, self._tokens, self._whose, self._budget, self._finish, self._cancel)
+        given = (self._data, self._tokens, self._token_source, self._budget, self._finish, self._cancel)
         found = self._judge()
         if not self._advises or found.is_prefix or self._automaton.token_elements:
             return found
@@ -224,11 +224,13 @@ class _Replay:
         blank = Verdict(VerdictOutcome.EMPTY_LANGUAGE, "", data=self._data, diagnostics=self._grammar.diagnostics)
         if self._grammar.is_empty:
             return replace(blank, sentence=verdict_sentence(blank, self._grammar.source), notes=self._notes(blank))
-        if self._tokens is None and self._whose is not None:
-            self._tokens = tokenise(self._data, self._whose.vocabulary, self._automaton, self._whose.encode)
+        if self._tokens is None and self._token_source is not None:
+            self._tokens = tokenise(
+                self._data, self._token_source.vocabulary, self._automaton, self._token_source.encode
+            )
             # the output is from another vocabulary, so its ending in tokens of this one is meaningless
             if self._tokens is None:
-                self._whose = None
+                self._token_source = None
         found = self._by_tokens(blank) if self._automaton.token_elements else self._by_bytes(blank)
         found = self._with_spelling(found)
         sentence = verdict_sentence(found, self._grammar.source, self._finish)
@@ -273,7 +275,7 @@ class _Replay:
         )
         if accepting and (is_prefix or found.outcome in (VerdictOutcome.TEXT_AFTER, VerdictOutcome.TEXT_BEFORE)):
             return found
-        vocabulary = None if self._whose is None else self._whose.vocabulary
+        vocabulary = None if self._token_source is None else self._token_source.vocabulary
         ending = measure_completion(self._grammar, walked, tokens, vocabulary, self._budget, self._cancel)
         found = replace(found, ending=ending)
         if found.outcome is VerdictOutcome.CUT_OFF and any(c.blank and c.at_end for c in found.loops):
@@ -363,9 +365,9 @@ class _Replay:
 
     def _by_tokens(self, blank: Verdict) -> Verdict:
         """Judge by a grammar that names tokens; forced bytes and loops are not reported."""
-        tokens, whose = self._tokens, self._whose
-        assert tokens is not None and whose is not None  # noqa: PT018 - the callers refuse everything else
-        matcher = Matcher(self._grammar, whose.vocabulary)
+        tokens, token_source = self._tokens, self._token_source
+        assert tokens is not None and token_source is not None  # noqa: PT018 - the callers refuse everything else
+        matcher = Matcher(self._grammar, token_source.vocabulary)
         made: list[ReplayedToken] = []
         failure = None
         legal = 0
@@ -405,23 +407,23 @@ class _Replay:
         if accepting:
             return found
         walked = ReplayWalk((matcher.configuration,), legal, ())
-        ending = measure_completion(self._grammar, walked, None, whose.vocabulary, None, self._cancel)
+        ending = measure_completion(self._grammar, walked, None, token_source.vocabulary, None, self._cancel)
         used = sum(token.state is ReplayedTokenState.LEGAL for token in made)
         return replace(found, ending=replace(ending, used=used, budget=self._budget))
 
     # ------------------------------------------------------------------ tokenisation
 
     def _with_spelling(self, found: Verdict) -> Verdict:
-        tokens, whose = self._tokens, self._whose
+        tokens, token_source = self._tokens, self._token_source
         if tokens is None:
             return found
         found = replace(found, spelled=tokens.origin)
-        if whose is None or tokens.origin is not tokens.origin.GIVEN:
+        if token_source is None or tokens.origin is not tokens.origin.GIVEN:
             return found
-        own = tokenizer_ids(self._data, whose.vocabulary, whose.encode)
+        own = tokenizer_ids(self._data, token_source.vocabulary, token_source.encode)
         if own is None or tokens.foreign is not None:
             return found
-        differs = divergence(tokens, own, whose.vocabulary)
+        differs = divergence(tokens, own, token_source.vocabulary)
         return replace(found, divergence=differs, is_canonical=differs is None)
 
 

@@ -202,27 +202,27 @@ def _in_class(text: str, offset: int) -> bool:
 
 def _schema(text: str, offset: int) -> Proposals:
     outline = Outline(text, offset)
-    standing = outline.standing
-    if standing is None or standing.holder is None or standing.place is OutlinePosition.NONE:
+    context = outline.context
+    if context is None or context.holder is None or context.place is OutlinePosition.NONE:
         return Proposals(Span(offset, offset))
-    typed = text[standing.typed.start : offset]
+    typed = text[context.typed.start : offset]
     is_string = typed.startswith('"')
-    if standing.place is OutlinePosition.KEY:
-        if standing.holder.role is not OutlineRole.SCHEMA:
-            return Proposals(standing.typed)
-        proposals = list(_keywords(text, standing))
+    if context.place is OutlinePosition.KEY:
+        if context.holder.role is not OutlineRole.SCHEMA:
+            return Proposals(context.typed)
+        proposals = list(_keywords(text, context))
     else:
-        proposals = list(_values(outline, standing))
+        proposals = list(_values(outline, context))
         if is_string:
             proposals = [p for p in proposals if p.text.startswith('"')]
-    return _matching(standing.typed, typed.removeprefix('"'), proposals, opens_unasked=bool(typed))
+    return _matching(context.typed, typed.removeprefix('"'), proposals, opens_unasked=bool(typed))
 
 
-def _keywords(text: str, standing: CursorContext) -> Iterator[Proposal]:
-    holder = standing.holder
+def _keywords(text: str, context: CursorContext) -> Iterator[Proposal]:
+    holder = context.holder
     assert holder is not None
-    own = text[standing.typed.start : standing.typed.end].strip('"')
-    others = {key for key, span in holder.keys.items() if not (key == own and span.start == standing.typed.start)}
+    own = text[context.typed.start : context.typed.end].strip('"')
+    others = {key for key, span in holder.keys.items() if not (key == own and span.start == context.typed.start)}
     kind = holder.members["type"].text if "type" in holder.members else None
     group = "number" if kind == "integer" else kind
     first = sorted(words.KEYWORDS.items(), key=lambda entry: entry[0] != group)
@@ -231,7 +231,7 @@ def _keywords(text: str, standing: CursorContext) -> Iterator[Proposal]:
             if name in others:
                 continue
             note = detail if about == "any" else f"{detail} ({about})"
-            if standing.has_colon or _COLON.match(text, standing.typed.end):
+            if context.has_colon or _COLON.match(text, context.typed.end):
                 yield Proposal(name, quoted(name), note)
             else:
                 inserted = f"{quoted(name)}: {value}"
@@ -239,10 +239,10 @@ def _keywords(text: str, standing: CursorContext) -> Iterator[Proposal]:
                 yield Proposal(name, inserted.replace(_CURSOR, "") if _CURSOR in value else inserted, note, caret)
 
 
-def _values(outline: Outline, standing: CursorContext) -> Iterator[Proposal]:
-    holder = standing.holder
+def _values(outline: Outline, context: CursorContext) -> Iterator[Proposal]:
+    holder = context.holder
     assert holder is not None
-    keyword = standing.key
+    keyword = context.key
     schema = holder
     if holder.is_array:
         keyword = str(holder.name)
@@ -261,7 +261,7 @@ def _values(outline: Outline, standing: CursorContext) -> Iterator[Proposal]:
         yield from _quoted(dict.fromkeys(Schemas(outline).targets(schema), ""))
     elif keyword == "required" and holder.is_array:
         properties = schema.members.get("properties")
-        present = {item.text for item in holder.items if not item.span.start <= standing.typed.start < item.span.end}
+        present = {item.text for item in holder.items if not item.span.start <= context.typed.start < item.span.end}
         names = properties.members if properties is not None else {}
         yield from _quoted({name: "" for name in names if name not in present})
     elif keyword in {"additionalProperties", "unevaluatedProperties", "unevaluatedItems", "additionalItems"}:

@@ -190,13 +190,13 @@ class _JsonTokens:
                 self._ends[start] = number
                 self._is_in_line[start] = plain.pop() or number == start + 1 or (was_laid_out and not has_break)
 
-    def in_line(self, start: int, room: int) -> tuple[str, int]:
+    def in_line(self, start: int, width: int) -> tuple[str, int]:
         """Return a bracketed value on one line and the index of its end; an empty text if it must break."""
         end = self._ends[start]
-        if not self._is_in_line[start] or end - start > room:
+        if not self._is_in_line[start] or end - start > width:
             return "", start
         line = "".join(self._gapped(start, end))
-        return (line, end) if len(line) <= room else ("", start)
+        return (line, end) if len(line) <= width else ("", start)
 
     def _gapped(self, start: int, end: int) -> Iterator[str]:
         """Yield the tokens with spaces after commas and colons, and inside non-empty braces."""

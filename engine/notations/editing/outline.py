@@ -112,17 +112,17 @@ class Outline:
     """
 
     def __init__(self, text: str, offset: int | None = None) -> None:
-        """Read a text; `standing` describes the context of the offset."""
+        """Read a text; `context` describes the context of the offset."""
         self.root: OutlinePart | None = None
-        self.standing: CursorContext | None = None
+        self.context: CursorContext | None = None
         self._text = text
         self._frames: list[_Frame] = []
         for found in _TOKEN.finditer(text):
-            if offset is not None and self.standing is None:
+            if offset is not None and self.context is None:
                 self._look(found, offset)
             getattr(self, f"_{found.lastgroup}")(found)
-        if offset is not None and self.standing is None:
-            self.standing = self._stand(Span(offset, offset), is_string=False)
+        if offset is not None and self.context is None:
+            self.context = self._context_at(Span(offset, offset), is_string=False)
         for frame in self._frames:
             frame.part.span = Span(frame.part.span.start, len(text))
 
@@ -184,20 +184,20 @@ class Outline:
     def _look(self, found: re.Match[str], offset: int) -> None:
         start, end = found.span()
         if offset <= start and not (offset == start and found.lastgroup == "word"):
-            self.standing = self._stand(Span(offset, offset), is_string=False)
+            self.context = self._context_at(Span(offset, offset), is_string=False)
         elif found.lastgroup == "word" and offset <= end:
-            self.standing = self._stand(Span(start, end), is_string=False)
+            self.context = self._context_at(Span(start, end), is_string=False)
         elif found.lastgroup == "string" and (offset < end or (offset == end and not is_closed(found.group()))):
             # An unclosed string may include what follows the cursor on its line, and a closed one may end at the quote
             # of the next string.
             behind = self._text[offset:end].removesuffix('"')
             is_own = is_closed(found.group()) and not re.search(r"[\s,:{}\[\]]", behind)
             following = re.compile(r"\s*:").match(self._text, end) is not None
-            self.standing = self._stand(
+            self.context = self._context_at(
                 Span(start, end if is_own else offset), is_string=True, has_colon=is_own and following
             )
 
-    def _stand(self, typed: Span, *, is_string: bool, has_colon: bool = False) -> CursorContext:
+    def _context_at(self, typed: Span, *, is_string: bool, has_colon: bool = False) -> CursorContext:
         if not self._frames:
             place = OutlinePosition.VALUE if self.root is None else OutlinePosition.NONE
             return CursorContext(place, None, None, typed)

@@ -55,12 +55,12 @@ def test_a_cut_off_output_is_told_with_its_shortest_ending(person):
 
 
 def test_one_more_token_is_one(person):
-    found = judge(person, WHOLE[:-1], whose=TokenSource(WORDS))
+    found = judge(person, WHOLE[:-1], token_source=TokenSource(WORDS))
     assert "needs 1 more token (`}`)" in found.sentence
 
 
 def test_where_no_tokens_were_found_the_ending_is_told_in_bytes(person):
-    found = judge(person, WHOLE[:-1], whose=TokenSource(WORDS))
+    found = judge(person, WHOLE[:-1], token_source=TokenSource(WORDS))
     searched = replace(found, ending=replace(found.ending, least_tokens=156, most_tokens=None, token_ids=None))
     assert verdict_sentence(searched, person.source).endswith(
         "the shortest legal ending needs 1 more byte (`}`), and no 156 tokens of this vocabulary spell one."
@@ -68,7 +68,7 @@ def test_where_no_tokens_were_found_the_ending_is_told_in_bytes(person):
 
 
 def test_the_sentence_of_the_budget(person):
-    found = judge(person, '{"name": "Ada Lovelace', whose=TokenSource(WORDS), budget=20)
+    found = judge(person, '{"name": "Ada Lovelace', token_source=TokenSource(WORDS), budget=20)
     used, left = found.ending.used, found.ending.left
     assert found.spelled is TokenOrigin.FEWEST
     assert (used, left) == (16, 4)
@@ -80,7 +80,7 @@ def test_the_sentence_of_the_budget(person):
 def test_from_where_on_the_end_was_out_of_reach(person):
     """Halving, against looking at every token."""
     for budget in range(1, 30):
-        found = judge(person, '{"name": "Ada Lovelace", ', whose=TokenSource(WORDS), budget=budget)
+        found = judge(person, '{"name": "Ada Lovelace", ', token_source=TokenSource(WORDS), budget=budget)
         data = found.data
         needs = []
         for token in (*found.tokens, None):
@@ -91,7 +91,7 @@ def test_from_where_on_the_end_was_out_of_reach(person):
 
 
 def test_an_output_that_stops_early_is_not_called_cut_off(person):
-    found = judge(person, '{"name": "Ada"', whose=TokenSource(WORDS), budget=100)
+    found = judge(person, '{"name": "Ada"', token_source=TokenSource(WORDS), budget=100)
     assert found.sentence.startswith("Stopped early at token ")
     assert found.ending.late_at is None
 
@@ -109,14 +109,14 @@ def test_what_the_server_said_is_taken_into_account(person, finish, begins):
 
 
 def test_a_full_context_is_no_matter_of_the_budget(person):
-    found = judge(person, '{"name": "Ada", ', whose=TokenSource(WORDS), budget=7, finish="context")
+    found = judge(person, '{"name": "Ada", ', token_source=TokenSource(WORDS), budget=7, finish="context")
     assert found.sentence.startswith("Cut off at token ")
     assert "the model's context is full, the shortest legal ending needed" in found.sentence
     assert not any("budget" in said for said in (found.sentence, *found.notes))
 
 
 def test_an_illegal_byte(person):
-    found = judge(person, '{"name": "Ada",\n "age": "36"}', whose=TokenSource(WORDS))
+    found = judge(person, '{"name": "Ada",\n "age": "36"}', token_source=TokenSource(WORDS))
     assert found.outcome is VerdictOutcome.ILLEGAL
     place = found.failure.place
     assert (place.byte, place.line, place.column) == (24, 2, 9)
@@ -332,7 +332,7 @@ def test_a_saved_trace_needs_no_vocabulary(person):
 
 
 def test_every_byte_of_a_forced_token_is_forced(person):
-    found = judge(person, '{"name": "', whose=TokenSource(WORDS))
+    found = judge(person, '{"name": "', token_source=TokenSource(WORDS))
     assert [(token.data, token.forced) for token in found.tokens][:2] == [(b'{"', False), (b"name", True)]
     digits = replay_pieces(compile_grammar("regex", "abc[0-9]def"), [b"ab", b"c1", b"def"])
     assert [token.forced for token in digits.tokens] == [True, False, True]
