@@ -313,10 +313,10 @@ def _bias(given: str) -> tuple[str, float]:
 
 
 def _table(name: str) -> TableSettings:
-    document = read_json_file(name)
+    form = '{"initial": 1, "transitions": [[state, token id, next state], …]}'
+    document = read_json_file(name, form)
     try:
         transitions = tuple((int(state), int(token), int(after)) for state, token, after in document["transitions"])
         return TableSettings(transitions, int(document["initial"]))
     except (ValueError, TypeError, KeyError, OverflowError) as error:
-        form = '{"initial": 1, "transitions": [[state, token id, next state], …]}'
         raise MisuseError(f"cannot read {name}: it is not JSON of the form {form}") from error

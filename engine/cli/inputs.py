@@ -55,8 +55,8 @@ def as_utf8(data: bytes, name: str) -> str:
         raise MisuseError(f"cannot read {name}: it is not UTF-8 text ({error})") from error
 
 
-def read_json_file(name: str) -> Any:
-    """Read a file with a JSON text.
+def read_json_file(name: str, form: str = "") -> Any:
+    """Read a file with a JSON text; messages may state its form.
 
     Raises:
         MisuseError: it cannot be read, or is not JSON.
@@ -64,7 +64,8 @@ def read_json_file(name: str) -> Any:
     try:
         return json.loads(as_utf8(read_file(name), name))
     except (ValueError, RecursionError) as error:
-        raise MisuseError(f"cannot read {name}: it is not JSON ({error})") from error
+        of_form = f" of the form {form}" if form else ""
+        raise MisuseError(f"cannot read {name}: it is not JSON{of_form} ({error})") from error
 
 
 def limits_of(arguments: argparse.Namespace) -> Limits:
