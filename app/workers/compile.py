@@ -30,7 +30,6 @@ from app.workers.compile_messages import (
     StackRequest,
 )
 from app.workers.export_messages import ExportRequest, ListExports
-from app.workers.exporting import export, list_exports
 from engine.automata.byte_automaton import DEAD
 from engine.automata.labels import label
 from engine.automata.nfa.lazy_automaton import LazyAutomaton
@@ -43,6 +42,7 @@ from engine.source.json_pointer import escape_step
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from app.workers.export_messages import ExportAnswer, ExportList
     from app.workers.loop import Emit
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.nfa.stack_listing import StackFrame
@@ -87,10 +87,8 @@ class CompileHandler:
                 return self._compile(request, cancel, emit)
             case NeighbourhoodRequest():
                 return self._neighbourhood(request, cancel)
-            case ExportRequest():
-                return export(request, self._grammar_of(request.compiled, cancel), None, cancel)
-            case ListExports():
-                return list_exports(request, self._grammar_of(request.compiled, cancel), cancel)
+            case ExportRequest() | ListExports():
+                return _exported(request, self._grammar_of(request.compiled, cancel), cancel)
             case StackRequest():
                 return self._stack_answer(request, cancel)
             case DescribeRequest():
@@ -188,6 +186,16 @@ class CompileHandler:
         stacks, more = stack_report(grammar, request.output)
         rule_positions = self._places(request.output, cancel, by_rules=request.by_rules)
         return StackAnswer(request.compiled.revision, request.output, stacks, more, rule_positions)
+
+
+def _exported(
+    request: ExportRequest | ListExports, grammar: CompiledGrammar, cancel: CancelToken
+) -> ExportAnswer | ExportList:
+    from app.workers.exporting import export, list_exports
+
+    if isinstance(request, ListExports):
+        return list_exports(request, grammar, cancel)
+    return export(request, grammar, None, cancel)
 
 
 def _described(request: DescribeRequest, cancel: CancelToken) -> DescribeAnswer:

@@ -59,7 +59,6 @@ from app.workers.decode_messages import (
     WhyAnswer,
 )
 from app.workers.export_messages import ExportAnswer, ExportRequest
-from app.workers.exporting import export
 from app.workers.forced import ForcedHandler
 from app.workers.forced_messages import ForcedRequest
 from app.workers.protocol import sentence
@@ -410,6 +409,8 @@ class DecodeHandler:
     def _export(self, session: DecodeSession, request: ExportRequest, cancel: CancelToken) -> ExportAnswer:
         if session.grammar is None:
             return ExportAnswer(request.target, request.path, request.number, error="No grammar has compiled yet")
+        from app.workers.exporting import export  # start-up time
+
         return export(request, session.grammar, session.model.vocabulary, cancel)
 
     def _view(

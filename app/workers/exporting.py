@@ -3,7 +3,8 @@
 A file is made, checked and written here: it can take megabytes, of which the window shows the beginning. A picture is
 previewed at a bounded size, independent of the pixel size of the file.
 
-The exports are imported with the first request: importing them takes a tenth of the time in which the processes start.
+The groups import this module with the first request: importing all targets takes a tenth of the time in which they
+start.
 """
 
 from __future__ import annotations
@@ -22,12 +23,17 @@ from app.workers.export_messages import (
     PreviewFile,
 )
 from app.workers.protocol import sentence
+from engine.export import CLOSE_OBJECTS, OPEN_OBJECTS
+from engine.export.schema.settings import NumberSpelling
+from engine.export.target import ExportJob, ExportOptions, MismatchError, TargetGroup
+from engine.export.writing import export as write
+from engine.export.writing import fits, make, preview_picture
 from engine.source import CancelledError, CancelToken, EngineError, GrammarError
 from engine.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from engine.compile import CompiledGrammar
-    from engine.export.target import Artifact, ExportJob, Forecast
+    from engine.export.target import Artifact, Forecast
 
 PREVIEW_LENGTH = 12_000  # characters of a file
 _PICTURES = ("svg", "png")
@@ -44,9 +50,6 @@ def export(
         vocabulary: the vocabulary of the loaded model; None without one.
         cancel: checked regularly.
     """
-    from engine.export.target import MismatchError
-    from engine.export.writing import export as write
-
     job = _job(compiled, vocabulary, request.options, cancel)
     answer = ExportAnswer(request.target, request.path, request.number)
     try:
@@ -76,10 +79,6 @@ def list_exports(request: ListExports, compiled: CompiledGrammar, cancel: Cancel
         compiled: the grammar.
         cancel: checked regularly.
     """
-    from engine.export import CLOSE_OBJECTS, OPEN_OBJECTS
-    from engine.export.target import TargetGroup
-    from engine.export.writing import fits
-
     any_vocabulary = Vocabulary([b"a", b"</s>"], [1]) if request.has_model else None
     found = fits(_job(compiled, any_vocabulary, request.options, cancel))
     return ExportList(
@@ -104,8 +103,6 @@ def list_exports(request: ListExports, compiled: CompiledGrammar, cancel: Cancel
 def _job(
     compiled: CompiledGrammar, vocabulary: Vocabulary | None, message: ExportOptionsMessage, cancel: CancelToken
 ) -> ExportJob:
-    from engine.export.schema.settings import NumberSpelling
-    from engine.export.target import ExportJob, ExportOptions
 
     options = ExportOptions(NumberSpelling(message.spelling), message.depth, message.name, message.model)
     return ExportJob(compiled, vocabulary, options, cancel)
@@ -116,7 +113,6 @@ class _TooLargeToPreviewError(Exception):
 
 
 def _previewed(request: ExportRequest, job: ExportJob) -> ExportAnswer:
-    from engine.export.writing import make, preview_picture
 
     def stop_if_large(forecast: Forecast) -> None:
         if forecast.is_large or forecast.count > forecast.limit:
