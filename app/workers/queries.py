@@ -55,7 +55,7 @@ PROMPT_TOKENS = 512  # the window summarises the others
 _BASELINE_STEPS = 4  # of a baseline run between two answers: the window need not draw each
 _MOST_VERDICTS = 64
 _LONGEST_EXPECTATION = 80  # characters
-_NOTHING_READ = "nothing is read at this place: put the cursor on a part of the grammar that reads text"
+_NOTHING_READ = "nothing is read here: put the cursor on a part of the grammar that reads text"
 
 
 def assess_output(session: DecodeSession, cancel: CancelToken) -> AssessAnswer | None:
@@ -297,7 +297,7 @@ def short_verdict(explanation: Explanation) -> str:
             return "the generation is over"
         case Reason.UNKNOWN_ID:
             return "no such token"
-    return "stands for no text that the grammar could read"
+    return "has no text that the grammar could read"
 
 
 def share(

@@ -55,7 +55,7 @@ def explain(
         case Reason.UNKNOWN_ID:
             sentences = [f"{token} is not in the vocabulary."]
     location = "" if source is None else location_text(explanation.spans, source)
-    return " ".join(filter(None, [*sentences, f"The match stands at {location}." if location else ""]))
+    return " ".join(filter(None, [*sentences, f"The match is at {location}." if location else ""]))
 
 
 def with_sentence(
@@ -154,7 +154,7 @@ def property_phrase(stack: StackVerdict) -> str:
 
 
 def _sentences_without_text(explanation: Explanation, token: str) -> list[str]:
-    kind = "is a special token: it stands for no text" if explanation.reason is Reason.SPECIAL else "stands for no text"
+    kind = "is a special token: it has no text" if explanation.reason is Reason.SPECIAL else "has no text"
     if not explanation.tokens:
         return [f"{token} {kind}, so the grammar never allows it."]
     expectation = " or ".join(quoted(element) for element in explanation.tokens)

@@ -189,7 +189,7 @@ def _foreign(found: Verdict) -> str:
     assert failure is not None and failure.place.token is not None  # noqa: PT018 - such a verdict is about a token
     token = found.tokens[failure.place.token]
     name = quoted(token.name) if token.name else f"#{token.token_id}"
-    return f"Illegal at token {failure.place.token + 1:,}: {name} stands for no text; expected {_expected(failure)}."
+    return f"Illegal at token {failure.place.token + 1:,}: {name} has no text; expected {_expected(failure)}."
 
 
 # -------------------------------------------------------------------------------------------------------------- notes
@@ -248,7 +248,7 @@ def _on_failure(found: Verdict, source: SourceText) -> list[str]:
     if failure.missing:
         notes.append(f"Expected there: {_expected(failure)}.")
     if failure.spans and not (found.outcome is VerdictOutcome.ILLEGAL and _by(failure, source).startswith(_PLACE)):
-        notes.append(f"The match stands at {location_text(failure.spans, source)}.")
+        notes.append(f"The match is at {location_text(failure.spans, source)}.")
     if found.ending is not None and found.ending.in_bytes.text:
         notes.append(f"A legal ending from there on: {quoted(_short(found.ending.in_bytes.text))}.")
     return notes

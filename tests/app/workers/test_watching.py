@@ -118,5 +118,5 @@ def test_where_nothing_is_read_no_breakpoint_stands():
     answer = Worker("regex", "a   # no\n")(FindBreakpoint(0))
     assert answer.breakpoint is not None
     assert Worker("regex", "(?x)a   # no\n")(FindBreakpoint(9)) == BreakpointAnswer(
-        None, "nothing is read at this place: put the cursor on a part of the grammar that reads text"
+        None, "nothing is read here: put the cursor on a part of the grammar that reads text"
     )

@@ -33,7 +33,7 @@ def test_a_text_that_may_not_come_next(capsys):
     assert out.splitlines() == [
         (
             "`trx` is not allowed here: `tr` fits, but not `x` after it. Expected there: `a` or `u`. "
-            "The match stands at line 3, column 13: `u`, and 1 other place."
+            "The match is at line 3, column 13: `u`, and 1 other place."
         ),
         "- In `bool`: `tr` fits, then `u` is expected, at line 3, column 13: `u`.",
         "- In `bool`: `tr` fits, then `a` is expected, at line 3, column 22: `a`.",

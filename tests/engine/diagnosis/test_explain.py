@@ -30,7 +30,7 @@ def said(pattern: str, token: int | bytes, taken: bytes = b"") -> str:
             b"",
             (
                 "`␣x` is not allowed here: it begins with a space. Expected here: `A-Z`. "
-                "The match stands at line 1, column 1: `[A-Z]`."
+                "The match is at line 1, column 1: `[A-Z]`."
             ),
         ),
         (
@@ -39,7 +39,7 @@ def said(pattern: str, token: int | bytes, taken: bytes = b"") -> str:
             b"",
             (
                 "`Sure` is not allowed here: `S` fits, but not `u` after it. Expected there: `A-Z` or `:`. "
-                "The match stands at line 1, column 1: `[A-Z]`, and 1 other place."
+                "The match is at line 1, column 1: `[A-Z]`, and 1 other place."
             ),
         ),
         (
@@ -48,7 +48,7 @@ def said(pattern: str, token: int | bytes, taken: bytes = b"") -> str:
             b"a",
             (
                 "`é` is not allowed here: it begins with `é` (at its byte 2, A9). Expected there: "
-                "the rest of a character (byte A0 to A7). The match stands at line 1, column 2: `[à-ç]`."
+                "the rest of a character (byte A0 to A7). The match is at line 1, column 2: `[à-ç]`."
             ),
         ),
         (
@@ -57,7 +57,7 @@ def said(pattern: str, token: int | bytes, taken: bytes = b"") -> str:
             b"A",
             (
                 "The text cannot end here. Expected here: `A-Z` or `:`. "
-                "The match stands at line 1, column 1: `[A-Z]`, and 1 other place."
+                "The match is at line 1, column 1: `[A-Z]`, and 1 other place."
             ),
         ),
         ("A", 0, b"A", "`A` is not allowed here: it begins with `A`. The text is complete here: nothing may follow."),
@@ -67,10 +67,10 @@ def said(pattern: str, token: int | bytes, taken: bytes = b"") -> str:
             b"",
             (
                 "`↵` is not allowed here: it begins with a line feed. Expected here: `A`, or the end of the text. "
-                "The match stands at line 1, column 4: `A`."
+                "The match is at line 1, column 4: `A`."
             ),
         ),
-        ("A+", 0, b"", "`A` is allowed here. The text may end after it. The match stands at line 1, column 1: `A`."),
+        ("A+", 0, b"", "`A` is allowed here. The text may end after it. The match is at line 1, column 1: `A`."),
         ("A+", 99, b"", "Token #99 is not in the vocabulary."),
     ],
 )
@@ -79,7 +79,7 @@ def test_a_verdict_in_words(pattern, token, taken, words):
 
 
 def test_what_has_no_bytes_is_never_allowed():
-    assert said("A", 6).startswith("Token #6 stands for no text, so the grammar never allows it.")
+    assert said("A", 6).startswith("Token #6 has no text, so the grammar never allows it.")
 
 
 def test_the_end_is_named_where_it_is_allowed():

@@ -60,7 +60,7 @@ def test_token_elements_are_told():
     assert prose.startswith("`x` is not allowed here: it begins with `x`. Expected here: `b`, or the token `<t>`.")
     other = explain(matcher.explain(257), matcher.grammar.source, BYTES, token_id=257)
     assert other.startswith(
-        "`<u>` is a special token: it stands for no text, and the grammar asks for another token here: `<t>`."
+        "`<u>` is a special token: it has no text, and the grammar asks for another token here: `<t>`."
     )
     assert stacks_of(matcher, b"x") == (
         "In `root`: the token `<t>` is expected, at line 1, column 15: `<t>`.",

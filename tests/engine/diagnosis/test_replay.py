@@ -292,7 +292,7 @@ def test_a_special_token_within_is_foreign(person):
     found = replay_ids(person, [256, 264, 257], TokenSource(WORDS))
     assert found.outcome is VerdictOutcome.FOREIGN
     assert found.failure.place.token == 1
-    assert found.sentence.startswith("Illegal at token 2: `<tool>` stands for no text")
+    assert found.sentence.startswith("Illegal at token 2: `<tool>` has no text")
 
 
 def test_an_id_that_is_not_there_is_refused(person):

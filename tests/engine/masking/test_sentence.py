@@ -22,14 +22,14 @@ def matcher(*taken: int) -> Matcher:
 @pytest.mark.parametrize(
     ("taken", "token", "reason", "beginning"),
     [
-        ((), 0, Reason.ALLOWED, "`20` is allowed here. The match stands at line 1, column 3"),
+        ((), 0, Reason.ALLOWED, "`20` is allowed here. The match is at line 1, column 3"),
         ((), 3, Reason.DEAD_BYTE, "`x` is not allowed here: it begins with `x`. Expected here: `2`."),
         ((), 6, Reason.DEAD_BYTE, "`24` is not allowed here: `2` fits, but not `4` after it. Expected there: `0`."),
         ((), b"21", Reason.DEAD_BYTE, "`21` is not allowed here: `2` fits, but not `1` after it."),
         ((), 4, Reason.NOT_ACCEPTING, "The text cannot end here. Expected here: `2`."),
-        ((), 5, Reason.SPECIAL, "`<think>` is a special token: it stands for no text, so the grammar never allows it."),
+        ((), 5, Reason.SPECIAL, "`<think>` is a special token: it has no text, so the grammar never allows it."),
         ((), 99, Reason.UNKNOWN_ID, "Token #99 is not in the vocabulary."),
-        ((), b"", Reason.NO_BYTES, "This token stands for no text, so the grammar never allows it."),
+        ((), b"", Reason.NO_BYTES, "This token has no text, so the grammar never allows it."),
         ((0, 1, 2, 4), 0, Reason.FINISHED, "The generation is over: nothing may follow."),
     ],
 )
