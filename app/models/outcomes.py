@@ -7,7 +7,7 @@ from enum import IntEnum
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.display_text import count, shown
+from app.display_text import count, percent, shown
 from app.theme.labels import plain_text
 from engine.decoding.values import Finish, SampleOutcome
 
@@ -22,11 +22,13 @@ class OutcomeColumn(IntEnum):
     SEED = 0
     TEXT = 1
     TOKENS = 2
-    FINISH = 3
-    MATCH = 4
+    LEAST_Z = 3
+    FINISH = 4
+    MATCH = 5
 
 
-_TITLES = ("Seed", "Output", "Tokens", "Ended by", "Match")
+_TITLES = ("Seed", "Output", "Tokens", "Least Z", "Ended by", "Match")
+_LEAST_Z_TIP = "The lowest allowed mass of a step: how little probability the model gave to the allowed tokens there"
 _FINISH = {Finish.STOP: "stop", Finish.LENGTH: "length", Finish.CONTEXT: "context", Finish.DEAD_END: "dead end"}
 
 
@@ -87,6 +89,8 @@ class OutcomeModel(QAbstractTableModel):
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return _TITLES[section]
+            case Qt.ItemDataRole.ToolTipRole:
+                return plain_text(_LEAST_Z_TIP) if section == OutcomeColumn.LEAST_Z else None
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _alignment(OutcomeColumn(section))
         return None
@@ -108,6 +112,8 @@ def _text(outcome: SampleOutcome, column: OutcomeColumn) -> str:
             return shown(outcome.text.encode()).replace("␣", " ")
         case OutcomeColumn.TOKENS:
             return f"{outcome.tokens:,}"
+        case OutcomeColumn.LEAST_Z:
+            return "–" if outcome.least_z is None else percent(outcome.least_z)
         case OutcomeColumn.FINISH:
             return _FINISH[outcome.finish]
         case OutcomeColumn.MATCH:
@@ -115,5 +121,5 @@ def _text(outcome: SampleOutcome, column: OutcomeColumn) -> str:
 
 
 def _alignment(column: OutcomeColumn) -> Qt.AlignmentFlag:
-    right = column in (OutcomeColumn.SEED, OutcomeColumn.TOKENS)
+    right = column in (OutcomeColumn.SEED, OutcomeColumn.TOKENS, OutcomeColumn.LEAST_Z)
     return (Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft) | Qt.AlignmentFlag.AlignVCenter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from app.panes.problems import ProblemsPane
 from app.session import CompiledGrammarView, Session, grammar_prefix, view_of
 from app.widgets.lazy import Lazy
 from app.workers.compile_messages import StackAnswer
-from app.workers.decode_messages import DecodeView, GoTo, Lookup, Take, Why
+from app.workers.decode_messages import DecodeView, GoTo, Lookup, Restart, Take, Why
 from app.workers.judge_messages import CoverAnswer, JudgeAnswer
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.diagnosis.test_strings.values import Coverage
@@ -233,7 +234,15 @@ class Panes(QObject):
         pane.budget_edited.connect(decoding.set_max_tokens)
         pane.many_wanted.connect(decoding.sample_many)
         pane.many_cancelled.connect(decoding.queries.cancel_sampling)
+        pane.seed_opened.connect(self._generate_again)
         pane.loading_cancelled.connect(decoding.cancel_model)
+
+    def _generate_again(self, seed: int) -> None:
+        """Generate the output of a seed from the beginning; the present output stays as a branch."""
+        decoding = self._session.decoding
+        decoding.set_sampler(replace(self._session.document.content.sampler, seed=seed))
+        decoding.ask(Restart())
+        self._session.debugging.run_until()
 
     def _connect_tests(self) -> None:
         self._session.judging.judged.connect(self._show_judged)

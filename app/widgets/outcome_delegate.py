@@ -33,7 +33,14 @@ class OutcomeDelegate(QStyledItemDelegate):
 
     def width_of(self, column: OutcomeColumn) -> int:
         """Return the width that a column needs, in pixels."""
-        samples = (("000000",), ("0" * 10,), ("Tokens",), ("Ended by", "dead end"), ("Match", "✓ full"))[column]
+        samples = {
+            OutcomeColumn.SEED: ("000000",),
+            OutcomeColumn.TEXT: ("0" * 10,),
+            OutcomeColumn.TOKENS: ("Tokens",),
+            OutcomeColumn.LEAST_Z: ("Least Z", "<0.001%"),
+            OutcomeColumn.FINISH: ("Ended by", "dead end"),
+            OutcomeColumn.MATCH: ("Match", "✓ full"),
+        }[column]
         metrics = QFontMetricsF(self._figures)
         return round(max(metrics.horizontalAdvance(sample) for sample in samples)) + 2 * _PADDING + 4
 

@@ -29,6 +29,7 @@ from engine.decoding.values import (
 from engine.models import LogitSource
 from engine.models.source import Logits, Message
 from engine.models.text_encoder import text_encoder_of
+from engine.models.uniform import UniformSource
 from engine.source import CancelToken
 
 SHARED_LOGITS_BYTES = 64 * 2**20
@@ -140,6 +141,7 @@ def sample_many(  # noqa: PLR0913 - those of `generate`, and the seeds
         pipeline=pipeline,
     )
     fast_forward = FastForward.of(session)
+    has_no_model = isinstance(model, UniformSource)
     for seed in seeds:
         session.restart()
         session.set_sampler(replace(sampler, seed=seed))
@@ -153,6 +155,7 @@ def sample_many(  # noqa: PLR0913 - those of `generate`, and the seeds
             finish=finish,
             matches=finish is not Finish.DEAD_END and _matches(session),
             tokens=len(session.steps),
+            least_z=None if has_no_model else min((step.z for step in session.steps if step.was_queried), default=None),
         )
 
 

@@ -401,13 +401,23 @@ class BudgetState:
 
 @dataclass(frozen=True, slots=True)
 class SampleOutcome:
-    """One of many seeded generations: its text, how it ended, and whether it is a complete match."""
+    """One of many seeded generations.
+
+    Attributes:
+        seed: the sampler's seed.
+        text: the output.
+        finish: how it ended.
+        matches: whether it is a complete match.
+        tokens: the number of its tokens.
+        least_z: the lowest allowed mass of a step; None if no model was queried.
+    """
 
     seed: int
     text: str
     finish: Finish
     matches: bool
     tokens: int
+    least_z: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

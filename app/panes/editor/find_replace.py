@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QRegularExpression
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.actions import set_tip
 from app.panes.editor.code_edit import CodeEdit
+from app.panes.editor.offsets import Offsets
 from app.theme.buttons import push_button, tool_button
 from app.widgets.find_bar import FindBar
 from app.widgets.keyboard import FieldKeys
@@ -28,12 +29,14 @@ class FindReplace(QObject):
         replacement: the field with the new text.
         case_button: whether upper and lower case differ.
         words_button: whether only whole words are found.
+        regex_button: whether the search text is a regular expression.
     """
 
     def __init__(self, edit: CodeEdit) -> None:
         super().__init__(edit)
         self._edit = edit
         self._spans: tuple[Span, ...] = ()
+        self._error = ""  # why the search text finds nothing
         self.bar = FindBar("Find in the grammar", "Find", commands=("edit.find_previous", "edit.find_next"))
         self.replacement = QLineEdit(placeholderText="Replace by")
         self.replacement.setAccessibleName("What to write instead")
@@ -41,20 +44,21 @@ class FindReplace(QObject):
         FieldKeys(self.replacement, lambda _step: self.replace_one(), self.bar.close_bar)
         self.case_button = tool_button("Aa", "Match case", name="Match case", checkable=True)
         self.words_button = tool_button("W", "Whole words only", name="Whole words only", checkable=True)
+        self.regex_button = tool_button(".*", "Regular expression", name="Regular expression", checkable=True)
         self.replace_button = push_button("Replace")
         set_tip(self.replace_button, "Replace this one, and go to the next", "find.replace")
         self.all_button = push_button("Replace all", "Replace all of them, as one step of undo")
-        for button in (self.case_button, self.words_button):
+        switches = self.case_button, self.words_button, self.regex_button
+        for button in switches:
+            button.toggled.connect(self._search)
             self.bar.add_control(button)
         self.bar.add_row(self.replacement, self.replace_button, self.all_button)
         buttons = self.bar.previous_button, self.bar.next_button, self.bar.close_button
-        for before, after in pairwise((self.all_button, self.case_button, self.words_button, *buttons)):
+        for before, after in pairwise((self.all_button, *switches, *buttons)):
             QWidget.setTabOrder(before, after)
         self.bar.text_changed.connect(self._search)
         self.bar.step_requested.connect(self.go)
         self.bar.closed.connect(self._on_closed)
-        self.case_button.toggled.connect(self._search)
-        self.words_button.toggled.connect(self._search)
         self.replace_button.clicked.connect(self.replace_one)
         self.all_button.clicked.connect(self.replace_all)
         edit.textChanged.connect(self._search_again)
@@ -106,12 +110,18 @@ class FindReplace(QObject):
     # --- searching ---------------------------------------------------------------------------------------------------
 
     def _find(self) -> tuple[Span, ...]:
-        return occurrences(
-            self._edit.text(),
-            self.bar.text(),
-            match_case=self.case_button.isChecked(),
-            whole_words=self.words_button.isChecked(),
-        )
+        self._error = ""
+        try:
+            return occurrences(
+                self._edit.text(),
+                self.bar.text(),
+                match_case=self.case_button.isChecked(),
+                whole_words=self.words_button.isChecked(),
+                is_regex=self.regex_button.isChecked(),
+            )
+        except SearchError as error:
+            self._error = str(error)
+            return ()
 
     def _search(self) -> None:
         self._search_again()
@@ -134,7 +144,7 @@ class FindReplace(QObject):
         if not self.bar.text():
             self.bar.set_result("")
         elif not self._spans:
-            self.bar.set_result("Nothing found")
+            self.bar.set_result(self._error or "Nothing found", "Not a search" if self._error else "Nothing found")
         elif here in self._spans:
             self.bar.set_result(f"{self._spans.index(here) + 1:,} of {count}")
         else:
@@ -144,23 +154,54 @@ class FindReplace(QObject):
             button.setEnabled(bool(self._spans))
 
 
-def occurrences(text: str, wanted: str, *, match_case: bool, whole_words: bool) -> tuple[Span, ...]:
-    """Return the matches of a text, without overlaps; at most `MOST`.
+class SearchError(ValueError):
+    """A search that cannot be carried out; the message says why."""
+
+
+def occurrences(
+    text: str, wanted: str, *, match_case: bool, whole_words: bool, is_regex: bool = False
+) -> tuple[Span, ...]:
+    """Return the matches of a text, without overlaps and without empty ones; at most `MOST`.
 
     Args:
         text: the text to search.
         wanted: the text to find.
         match_case: whether case matters.
         whole_words: whether a match must not be a part of a word.
+        is_regex: whether `wanted` is a regular expression, which Qt searches: its steps are limited.
+
+    Raises:
+        SearchError: the regular expression is invalid, or exceeds the limit of steps.
     """
     if not wanted:
         return ()
-    pattern = re.escape(wanted)
+    pattern = f"(?:{wanted})" if is_regex else re.escape(wanted)
     if whole_words:
         pattern = rf"(?<![\w-]){pattern}(?![\w-])"  # a rule's name may contain `-`
+    if is_regex:
+        return _regex_occurrences(text, wanted, pattern, match_case=match_case)
     found: list[Span] = []
     for match in re.finditer(pattern, text, 0 if match_case else re.IGNORECASE):
         found.append(Span(*match.span()))
         if len(found) == MOST:
             break
+    return tuple(found)
+
+
+def _regex_occurrences(text: str, wanted: str, pattern: str, *, match_case: bool) -> tuple[Span, ...]:
+    option = QRegularExpression.PatternOption
+    options = option.UseUnicodePropertiesOption | option.MultilineOption
+    typed = QRegularExpression(wanted, options)
+    if not typed.isValid():
+        raise SearchError(f"Not a regular expression: {typed.errorString()}")
+    expression = QRegularExpression(pattern, options if match_case else options | option.CaseInsensitiveOption)
+    offsets, found = Offsets(text), list[Span]()
+    matches, last_end = expression.globalMatch(text), 0
+    while matches.hasNext() and len(found) < MOST:
+        match = matches.next()
+        last_end = match.capturedEnd()
+        if match.capturedLength():
+            found.append(Span(*map(offsets.to_code_points, (match.capturedStart(), match.capturedEnd()))))
+    if len(found) < MOST and not expression.match(text, last_end).isValid():
+        raise SearchError("The regular expression takes too many steps on this text")
     return tuple(found)

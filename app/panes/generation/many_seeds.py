@@ -35,16 +35,20 @@ class ManySeedsPage(QWidget):
     Signals:
         wanted(count): generate this many outputs.
         cancelled: stop, and keep the outputs so far.
+        opened(seed): generate the output of this seed again, as the trace of the session.
     """
 
     wanted = Signal(int)
     cancelled = Signal()
+    opened = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = OutcomeModel(self)
         self._refusal = ""
         self._is_busy = False
+        self._settings: tuple[object, ...] = ()  # in force now
+        self._sampled_with: tuple[object, ...] = ()  # when the shown outputs were generated
         self.count = QSpinBox(minimum=1, maximum=_MOST, value=_DEFAULT_COUNT)
         self.count.setMinimumWidth(self.fontMetrics().horizontalAdvance("0" * 10))
         self.count.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
@@ -52,6 +56,7 @@ class ManySeedsPage(QWidget):
         self.sample = push_button(f"Sample {_DEFAULT_COUNT}", "")
         self.cancel = push_button("Cancel", "Stop; what there is stays")
         self.cancel.hide()
+        self.open_button = push_button("Open", "")
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedHeight(6)
         self.bar.hide()
@@ -65,6 +70,12 @@ class ManySeedsPage(QWidget):
         self.count.valueChanged.connect(lambda count: self.sample.setText(f"Sample {count:,}"))
         self.sample.clicked.connect(self._start)
         self.cancel.clicked.connect(self._cancel)
+        self.open_button.clicked.connect(self._open)
+        self.table.doubleClicked.connect(self._open)
+        self.table.return_pressed.connect(self._open)
+        self.table.selectionModel().selectionChanged.connect(self._refresh_open)
+        self._model.modelReset.connect(self._refresh_open)
+        self._refresh_open()
 
     @property
     def model(self) -> OutcomeModel:
@@ -79,6 +90,7 @@ class ManySeedsPage(QWidget):
         progress = "" if answer.done else f" (of {answer.total:,})"
         self.summary.setFont(tabular(theme.ui_font()))
         self.summary.setText(summary(answer.outcomes) + progress)
+        self._refresh_open()
         if answer.done:
             self._set_busy(is_busy=False)
 
@@ -100,11 +112,39 @@ class ManySeedsPage(QWidget):
         row.addWidget(self.bar, 1)
         row.addStretch(0)
         row.addWidget(self.cancel)
+        row.addWidget(self.open_button)
         row.addStretch(0)
         layout.addWidget(self.summary)
         layout.addWidget(self.table, 1)
 
+    def show_settings(self, settings: tuple[object, ...]) -> None:
+        """Set what determines an output besides the seed; with other settings, shown outputs cannot be opened."""
+        if settings != self._settings:
+            self._settings = settings
+            self._refresh_open()
+
+    def _open(self) -> None:
+        if not self._reason_against_opening():
+            self.opened.emit(self._model.outcomes[self.table.currentIndex().row()].seed)
+
+    def _reason_against_opening(self) -> str:
+        if self._is_busy:
+            return "Wait until all outputs are generated, or cancel"
+        if self._settings != self._sampled_with:
+            return "The grammar, the prompt or a setting has changed since. Sample again to open an output"
+        if not self.table.selectionModel().hasSelection():
+            return "Select an output to open it"
+        return ""
+
+    def _refresh_open(self) -> None:
+        reason = self._reason_against_opening()
+        self.open_button.setVisible(bool(self._model.outcomes))
+        self.open_button.setEnabled(not reason)
+        tip = "Generate the selected output again with its seed, as a trace. Also by double-click or Return"
+        self.open_button.setToolTip(plain_text(reason or tip))
+
     def _start(self) -> None:
+        self._sampled_with = self._settings
         self._model.show_outcomes(())
         self.bar.setRange(0, 0)
         self.summary.setText("Generating…")
@@ -129,10 +169,17 @@ class ManySeedsPage(QWidget):
         self.cancel.setVisible(is_busy)
         self.sample.setVisible(not is_busy)
         self.count.setEnabled(not is_busy)
+        self._refresh_open()
 
 
 class _OutcomeView(QTableView):
-    """A table whose text column takes the remaining width."""
+    """A table whose text column takes the remaining width.
+
+    Signals:
+        return_pressed(): Return or Enter.
+    """
+
+    return_pressed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -167,8 +214,10 @@ class _OutcomeView(QTableView):
                 self.setColumnWidth(column, self._delegate.width_of(column))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy the selected outputs."""
-        if event.matches(QKeySequence.StandardKey.Copy):
+        """Copy the selected outputs; report Return."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.return_pressed.emit()
+        elif event.matches(QKeySequence.StandardKey.Copy):
             rows = sorted(index.row() for index in self.selectionModel().selectedRows())
             outcomes = (self.model().index(row, 0).data(OUTCOME_ROLE) for row in rows)
             texts = [outcome.text for outcome in outcomes if isinstance(outcome, SampleOutcome)]

@@ -7,6 +7,7 @@ session nor a worker, so a test can construct any of its states.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
@@ -50,6 +51,7 @@ class GenerationPane(QFrame):
         sampler_edited(SamplerSettings): draw with these settings.
         budget_edited(max tokens): change the budget.
         many_wanted(count), many_cancelled: generate outputs of many seeds; stop that.
+        seed_opened(seed): generate the output of a seed again, as the trace.
         loading_cancelled: cancel loading the model.
         token_forced(token id): take this token regardless of the grammar.
         until_wanted(RunUntil): run until this goal.
@@ -69,6 +71,7 @@ class GenerationPane(QFrame):
     budget_edited = Signal(int)
     many_wanted = Signal(int)
     many_cancelled = Signal()
+    seed_opened = Signal(int)
     loading_cancelled = Signal()
     token_forced = Signal(int)
     until_wanted = Signal(object)
@@ -121,6 +124,8 @@ class GenerationPane(QFrame):
         if not view.error:  # a prompt that was refused stays, to be corrected
             self.prompt.show_prompt(view.prompt, view.prompt_tokens)
         self.prompt.set_can_chat(view.model is not None and view.model.has_chat)
+        if self.late_many.built is not None:
+            self.late_many.built.show_settings(_settings_of(view))
         self._show_headline()
         if moved:
             if self._is_running:
@@ -288,6 +293,8 @@ class GenerationPane(QFrame):
         many.set_refusal("" if self._has_ended else self._refusal)
         many.wanted.connect(self.many_wanted)
         many.cancelled.connect(self.many_cancelled)
+        many.opened.connect(self.seed_opened)
+        many.show_settings(_settings_of(self._view))
         return many
 
     def _make_twin(self) -> TwinPage:
@@ -420,3 +427,9 @@ def _reason_without_position(view: DecodeView) -> str:
     if view.model is None:
         return "No model is loaded yet"
     return "No grammar is in force yet"
+
+
+def _settings_of(view: DecodeView) -> tuple[object, ...]:
+    """Return what determines an output, besides the seed."""
+    sampler = replace(view.sampler, seed=0)
+    return view.model, view.prompt, view.grammar_revision, view.pipeline, view.max_tokens, sampler

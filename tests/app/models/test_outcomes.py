@@ -6,7 +6,7 @@ from engine.decoding.values import Finish, SampleOutcome
 OUTCOMES = (
     SampleOutcome(0, "ROMEO: thy\n", Finish.STOP, True, 11),
     SampleOutcome(1, "ROMEO: thy\n", Finish.STOP, True, 11),
-    SampleOutcome(2, "R", Finish.LENGTH, False, 256),
+    SampleOutcome(2, "R", Finish.LENGTH, False, 256, 0.0312),
 )
 
 
@@ -24,8 +24,8 @@ def test_qt_finds_no_fault(model, qtmodeltester):
 def test_what_the_cells_say(model):
     model.show_outcomes(OUTCOMES)
     cells = [[model.index(row, column).data() for column in OutcomeColumn] for row in (0, 2)]
-    assert cells[0] == ["0", "ROMEO: thy↵", "11", "stop", "✓ full"]
-    assert cells[1] == ["2", "R", "256", "length", "✗ no"]
+    assert cells[0] == ["0", "ROMEO: thy↵", "11", "–", "stop", "✓ full"]
+    assert cells[1] == ["2", "R", "256", "3.1%", "length", "✗ no"]
 
 
 def test_answers_that_continue_add_rows(model, qtbot):

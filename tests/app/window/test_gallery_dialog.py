@@ -138,3 +138,12 @@ def test_unsaved_work_is_asked_about_first(desk, monkeypatch):
     desk.qtbot.mouseClick(dialog.open_button, LEFT)
     assert len(asked) == 1
     assert "c" in desk.panes.editor.text()
+
+
+def test_a_text_to_refuse_does_not_look_like_a_failure(gallery):
+    tests = gallery.preview.tests
+    refused = [item for item in map(tests.item, range(tests.count())) if item.text().startswith("refuse")]
+    assert refused
+    assert not any("✗" in item.text() for item in refused)
+    failing = theme.colour(theme.Role.ERROR), theme.colour(theme.Role.FORBIDDEN)
+    assert not any(item.foreground().color() in failing for item in refused)

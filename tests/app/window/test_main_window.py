@@ -10,7 +10,7 @@ from app.actions import COMMANDS
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.jobs import group
 from app.window.main_window import WELCOME
-from engine.decoding.values import Finish
+from engine.decoding.values import Finish, StepOrigin
 
 A = ord("a") - 0x20
 
@@ -55,6 +55,21 @@ def test_a_step_does_not_run_ahead_of_the_prompt(desk):
     click(desk, "run.step")
     desk.wait(lambda: desk.output == b"a")
     assert desk.session.decoding.view.prompt == "Paul"
+
+
+def test_one_of_many_outputs_is_generated_again_as_the_trace(desk):
+    desk.open("[a-z]{3}")
+    pane = desk.panes.generation
+    pane.pages.setCurrentWidget(pane.many)
+    pane.many.count.setValue(3)
+    pane.many.sample.click()
+    desk.wait(lambda: len(pane.many.model.outcomes) == 3 and pane.many.sample.isVisibleTo(pane))
+    outcome = pane.many.model.outcomes[2]
+    pane.many.table.selectRow(2)
+    desk.qtbot.keyClick(pane.many.table, Qt.Key.Key_Return)
+    desk.wait(lambda: desk.output == outcome.text.encode() and not desk.session.decoding.is_running)
+    steps = [node.step for node in desk.session.decoding.view.trace.nodes]
+    assert [step.origin for step in steps] == [StepOrigin.SAMPLER] * outcome.tokens
 
 
 def test_step_and_run_by_key(desk):

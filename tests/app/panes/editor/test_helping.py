@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import marked_texts
+import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
@@ -205,6 +206,28 @@ def test_whole_words_know_a_rules_name() -> None:
     assert occurrences("a a-b ab A", "a", match_case=True, whole_words=True) == (Span(0, 1),)
     assert len(occurrences("a a-b ab A", "a", match_case=False, whole_words=False)) == 4
     assert occurrences("a", "", match_case=True, whole_words=False) == ()
+
+
+def test_a_regular_expression_is_searched_in_code_points() -> None:
+    found = occurrences("😀 item-1 item-22", r"\w+-\d+|x*", match_case=True, whole_words=False, is_regex=True)
+    assert found == (Span(2, 8), Span(9, 16))
+    words = occurrences("ab abc", "a.", match_case=True, whole_words=True, is_regex=True)
+    assert words == (Span(0, 2),)
+
+
+@pytest.mark.parametrize(("pattern", "message"), [("(a", "Not a regular"), ("(a+)+$", "too many steps")])
+def test_a_search_that_cannot_be_carried_out_says_why(
+    pane: EditorPane, qtbot: QtBot, pattern: str, message: str
+) -> None:
+    write(pane, "gbnf", "a" * 40 + "b¦")
+    find = pane.find_replace
+    find.open()
+    qtbot.mouseClick(find.regex_button, Qt.MouseButton.LeftButton)
+    qtbot.keyClicks(find.bar.field, pattern)
+    assert message in find.bar.result_label.text()
+    find.bar.field.clear()
+    qtbot.keyClicks(find.bar.field, "b$")
+    assert find.bar.result_label.text() == "1 of 1"
 
 
 def test_tab_goes_from_the_text_to_find_to_its_replacement(pane: EditorPane, qtbot: QtBot) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from decode_views import view
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
+from app.models.outcomes import OutcomeColumn
 from app.workers.decode_messages import DecodeView, ManyAnswer
-from engine.decoding.values import Finish, SampleOutcome
+from engine.decoding.values import Finish, SampleOutcome, SamplerSettings
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -52,3 +54,37 @@ def test_outputs_can_be_copied(qtbot, pane):
     pane.many.table.selectRow(0)
     qtbot.keyClick(pane.many.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QGuiApplication.clipboard().text() == "a b"
+
+
+@pytest.mark.parametrize("how", ["double click", "return", "button"])
+def test_an_output_can_be_opened(qtbot, pane, how):
+    many = pane.many
+    pane.pages.setCurrentWidget(many)
+    qtbot.mouseClick(many.sample, LEFT)
+    outcomes = SampleOutcome(7, "ab", Finish.STOP, True, 2, 0.25), SampleOutcome(8, "a", Finish.LENGTH, False, 9)
+    pane.show_many(ManyAnswer(outcomes, 2, done=True))
+    assert not many.open_button.isEnabled()
+    cell = many.table.visualRect(many.model.index(1, OutcomeColumn.TEXT)).center()
+    qtbot.mouseClick(many.table.viewport(), LEFT, pos=cell)
+    with qtbot.waitSignal(pane.seed_opened) as opened:
+        if how == "double click":
+            qtbot.mouseDClick(many.table.viewport(), LEFT, pos=cell)
+        elif how == "return":
+            qtbot.keyClick(many.table, Qt.Key.Key_Return)
+        else:
+            qtbot.mouseClick(many.open_button, LEFT)
+    assert opened.args == [8]
+
+
+def test_an_output_of_other_settings_cannot_be_opened(qtbot, pane):
+    many = pane.many
+    pane.pages.setCurrentWidget(many)
+    qtbot.mouseClick(many.sample, LEFT)
+    pane.show_many(ManyAnswer((SampleOutcome(7, "ab", Finish.STOP, True, 2),), 1, done=True))
+    many.table.selectRow(0)
+    pane.show_view(replace(view(), sampler=SamplerSettings(seed=5)))
+    assert many.open_button.isEnabled()
+    pane.show_view(replace(view(), sampler=SamplerSettings(temperature=0.5)))
+    assert not many.open_button.isEnabled()
+    with qtbot.assertNotEmitted(pane.seed_opened):
+        qtbot.keyClick(many.table, Qt.Key.Key_Return)

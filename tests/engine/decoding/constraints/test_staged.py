@@ -108,6 +108,15 @@ def test_every_way_to_say_it_writes_the_same(shakespeare, source):
         assert list(sample_many(None, shakespeare, seeds=range(25), max_tokens=60, pipeline=pipeline)) == by_regex
 
 
+def test_the_least_allowed_mass_of_many_outputs_is_that_of_their_steps(shakespeare):
+    grammar = compile_grammar("regex", "[a-z]{5}\n")
+    (outcome,) = sample_many(grammar, shakespeare, seeds=(3,))
+    steps = generate(grammar, shakespeare, sampler=SamplerSettings(seed=3)).steps
+    assert outcome.least_z == min(step.z for step in steps)
+    (unmasked,) = sample_many(None, shakespeare, seeds=(3,), max_tokens=5)
+    assert unmasked.least_z == 1.0
+
+
 def test_they_go_together_with_the_grammar_itself(shakespeare):
     source = r"[a-z]{5}\n"
     grammar = compile_grammar("regex", source)
