@@ -34,7 +34,7 @@ class EditorCommands(QObject):
         super().__init__(window)
         self._editor = editor
         self._problems = problems
-        find, naming = editor.find_replace, editor.naming
+        edit, find, naming = editor.edit, editor.find_replace, editor.naming
         commands.connect_to(
             {
                 "edit.find": find.open,
@@ -48,6 +48,9 @@ class EditorCommands(QObject):
                 "edit.rename": self._rename,
                 "edit.comment": editor.toggle_comment,
                 "edit.bracket": editor.go_to_bracket,
+                "view.text_larger": lambda: edit.set_text_size(edit.text_size + 1),
+                "view.text_smaller": lambda: edit.set_text_size(edit.text_size - 1),
+                "view.text_default": lambda: edit.set_text_size(0),
             }
         )
         problems.fix_wanted.connect(editor.fixing.open_for)

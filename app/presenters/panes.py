@@ -18,13 +18,14 @@ from app.panes.editor import EditorPane
 from app.panes.generation import GenerationPane
 from app.panes.problems import ProblemsPane
 from app.session import CompiledGrammarView, Session, grammar_prefix, view_of
+from app.storage import is_small_number
 from app.widgets.lazy import Lazy
 from app.workers.compile_messages import StackAnswer
 from app.workers.decode_messages import DecodeView, GoTo, Lookup, Restart, Take, Why
 from app.workers.judge_messages import CoverAnswer, JudgeAnswer
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.diagnosis.test_strings.values import Coverage
-from engine.source import Diagnostic, SourceText, Span
+from engine.source import Diagnostic, Severity, SourceText, Span
 
 if TYPE_CHECKING:
     from app.panes.editor.explanation import ExplanationPage
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from app.workers.judge_messages import GenerateAnswer
 
 _GENERATION = "generation"  # the page that is open beside the candidates
+_TEXT_SIZE = "grammar text size"
 _COVERAGE, _OF_GENERATED = "coverage", b"generated"  # what it counts
 
 
@@ -301,12 +303,16 @@ class Panes(QObject):
         """Return what is open in the panes, by name."""
         page = str(self.generation.pages.currentIndex()).encode()
         counted = _OF_GENERATED if self._counts_generated else b""
-        return {**self.editor.pages.save(), **self.automaton.save(), _GENERATION: page, _COVERAGE: counted}
+        size = str(self.editor.edit.text_size).encode()
+        own = {_GENERATION: page, _COVERAGE: counted, _TEXT_SIZE: size}
+        return {**self.editor.pages.save(), **self.automaton.save(), **own}
 
     def restore(self, saved: Mapping[str, bytes]) -> None:
         """Open the panes' saved pages."""
         self.editor.pages.restore(saved)
         self.automaton.restore(saved)
+        size = saved.get(_TEXT_SIZE, b"").decode(errors="replace")
+        self.editor.edit.set_text_size(int(size) if is_small_number(size.removeprefix("-")) else 0)
         self.count_generated(saved.get(_COVERAGE, b"") == _OF_GENERATED)
         page = saved.get(_GENERATION, b"")
         if page in (str(index).encode() for index in range(self.generation.pages.count())):
@@ -343,6 +349,26 @@ class Panes(QObject):
     def _show_diagnostics(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
         self.editor.show_diagnostics(tuple(diagnostics))
         self.problems.show_diagnostics(tuple(diagnostics), source)
+        if self._is_of_other_notation and any(found.severity is Severity.ERROR for found in diagnostics):
+            self._clear_compiled()
+
+    @property
+    def _is_of_other_notation(self) -> bool:
+        """Return whether the last grammar that compiled is in another notation than the text."""
+        good = self._session.compiling.good
+        return good is not None and good.request.notation != self._session.document.content.grammar.notation
+
+    def _clear_compiled(self) -> None:
+        """Show no automaton and no explanation, which would be those of a text in another notation."""
+        reason = self._session.compiling.stale_reason
+        self.automaton.begin(_view_of(self._session.document.content.automaton))
+        self._show_stale(bool(reason), reason)
+        if (page := self.editor.explanation.built) is not None:
+            page.clear()
+            page.set_stale(reason)
+        if (generated := self.late_generated.built) is not None:
+            generated.forget()
+            generated.set_stale(reason)
 
     def _show_drawn(self, drawn: CompiledGrammarView) -> None:
         source = SourceText(drawn.request.text)
@@ -353,6 +379,8 @@ class Panes(QObject):
 
     def _show_stale(self, is_stale: bool, reason: str) -> None:
         self.automaton.set_stale(is_stale, f"{reason}. This is the last automaton that compiled." if is_stale else "")
+        if is_stale and self._is_of_other_notation:
+            self.automaton.say_empty(f"{reason}. Fix it to see the automaton here.")
 
     def _show_loading(self, text: str, done: int, total: int | None) -> None:
         self.generation.show_loading(text if self._session.decoding.model_is_loading else "", done, total)

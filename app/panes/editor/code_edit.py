@@ -20,6 +20,7 @@ from PySide6.QtGui import (
     QTextBlock,
     QTextCursor,
     QTextOption,
+    QWheelEvent,
 )
 from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QToolTip, QWidget
 
@@ -38,8 +39,10 @@ from engine.source import Diagnostic, Severity, Span
 
 _PASTE = QKeySequence.StandardKey.Paste
 _SIGN = 8
+_TEXT_SIZES = range(-4, 25)  # points, compared with the usual size
+_WHEEL_STEP = 120  # of a wheel that clicks
 _LEAST_DIGITS = 2
-COLOURED_AT_MOST = 30_000  # code points; a longer text is not highlighted, since that takes too long
+COLOURED_AT_MOST = 30_000  # code points; a longer text is highlighted only where it is visible
 READ_AT_MOST = 50_000  # a longer text takes too long to parse at every key, for names and completions
 _PAIRED_AT_MOST = 10_000  # a longer text has no bracket matching, which reads it completely at every cursor move
 _LIST_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape, Qt.Key.Key_Tab, Qt.Key.Key_Backtab}
@@ -86,7 +89,10 @@ class CodeEdit(QPlainTextEdit):
         self.fill_menu: Callable[[QMenu, int], None] = lambda _menu, _offset: None
         self.popup_is_open: Callable[[], bool] = lambda: False
         self._tokenise: Tokeniser = plain
-        self._highlighter: Highlighter | None = None
+        self._highlighter = Highlighter(self.document(), plain)
+        self._is_long = self._is_highlighting = False
+        self._text_size = 0
+        self._wheel_turn = 0
         self._pairs: dict[int, int] | None = None
         self._hovered = -1
         self.diagnostics: tuple[Diagnostic, ...] = ()
@@ -106,9 +112,11 @@ class CodeEdit(QPlainTextEdit):
         self.setAccessibleName("Grammar")
         self.textChanged.connect(self._on_text_changed)
         self.blockCountChanged.connect(self._resize_gutter)
+        self.blockCountChanged.connect(self._highlight_moved)
         self.updateRequest.connect(self._on_update)
+        self.verticalScrollBar().valueChanged.connect(self._highlight_visible)
         self.cursorPositionChanged.connect(self._update_marks)
-        self._colour_if_short(0)
+        self._show_spaces(True)
         self.recolour()
 
     # --- text --------------------------------------------------------------------------------------------------------
@@ -120,9 +128,12 @@ class CodeEdit(QPlainTextEdit):
     def set_text(self, text: str, reading: object = None) -> None:
         """Replace the text and its notation; this is not an edit, and cannot be undone."""
         with self._without_signals():
-            self._colour_if_short(len(text))
+            self._prepare_highlighter(len(text))
+            if self._is_long:
+                self._highlighter.show_lines(range(0))  # not those of the old text while the new one is inserted
             self.setPlainText(text)
         self._history.begin(reading)
+        self._highlight_visible()
 
     def switch(self, reading: object, text: str | None = None) -> None:
         """Change the notation, and the text if given, as one undo step."""
@@ -222,8 +233,7 @@ class CodeEdit(QPlainTextEdit):
     def set_tokeniser(self, tokenise: Tokeniser) -> None:
         """Highlight another notation."""
         self._tokenise, self._pairs = tokenise, None
-        if self._highlighter is not None:
-            self._highlighter.set_tokeniser(tokenise)
+        self._highlighter.set_tokeniser(tokenise)
         self._update_marks()
 
     def offset_at(self, position: QPoint) -> int:
@@ -304,11 +314,25 @@ class CodeEdit(QPlainTextEdit):
 
     def recolour(self) -> None:
         """Apply the colours and the font of the current theme."""
-        self.setFont(theme.mono_font(1.0))
-        if self._highlighter is not None:
-            self._highlighter.recolour()
+        self._apply_font()
+        self._highlighter.recolour()
         self._resize_gutter()
         self._update_marks()
+
+    @property
+    def text_size(self) -> int:
+        """Return by how many points the text is larger than usual."""
+        return self._text_size
+
+    def set_text_size(self, points: int) -> None:
+        """Enlarge the text by some points over the usual size, as far as it stays readable."""
+        self._text_size = min(max(points, _TEXT_SIZES[0]), _TEXT_SIZES[-1])
+        self._apply_font()
+        self._resize_gutter()
+        self._highlight_visible()
+
+    def _apply_font(self) -> None:
+        self.setFont(theme.mono_font(1.0 + self._text_size))
 
     def _update_marks(self) -> None:
         document, to_utf16 = self.document(), self._offsets.to_utf16
@@ -341,6 +365,8 @@ class CodeEdit(QPlainTextEdit):
     # --- changes -----------------------------------------------------------------------------------------------------
 
     def _on_text_changed(self) -> None:
+        if self._is_highlighting:
+            return
         if not self._is_silent:
             self._history.edited()
         # Not toPlainText(), which turns no-break spaces into spaces.
@@ -350,20 +376,36 @@ class CodeEdit(QPlainTextEdit):
         self._text, self._offsets = text, Offsets(text)
         self._pairs = None
         self._live = self._pointed = self._found = ()
-        self._colour_if_short(len(text))
+        self._prepare_highlighter(len(text))
+        self._highlight_visible()
         self._update_marks()
         if not self._is_silent:
             self.edited.emit(text)
 
-    def _colour_if_short(self, length: int) -> None:
-        if length > COLOURED_AT_MOST and self._highlighter is not None:
-            self._highlighter.setDocument(None)
-            self._highlighter.deleteLater()
-            self._highlighter = None
-            self._show_spaces(False)
-        elif length <= COLOURED_AT_MOST and self._highlighter is None:
-            self._highlighter = Highlighter(self.document(), self._tokenise)
-            self._show_spaces(True)
+    def _prepare_highlighter(self, length: int) -> None:
+        """Highlight a long text only where it is visible."""
+        is_long = length > COLOURED_AT_MOST
+        if is_long != self._is_long:
+            self._is_long = is_long
+            self._highlighter.show_lines(range(0) if is_long else None)
+            self._show_spaces(not is_long)
+
+    def _visible_lines(self) -> range:
+        first = self.firstVisibleBlock().blockNumber()
+        spacing = max(self.fontMetrics().lineSpacing(), 1)
+        return range(first, first + self.viewport().height() // spacing + 2)
+
+    def _highlight_visible(self) -> None:
+        if self._is_long:
+            self._is_highlighting = True
+            self._highlighter.show_lines(self._visible_lines())
+            self._is_highlighting = False
+
+    def _highlight_moved(self) -> None:
+        """Highlight all visible lines again, since their numbers have changed."""
+        if self._is_long:
+            self._highlighter.show_lines(range(0))
+            self._highlight_visible()
 
     def _show_spaces(self, shown: bool) -> None:
         option = self.document().defaultTextOption()
@@ -444,6 +486,18 @@ class CodeEdit(QPlainTextEdit):
         super().mouseMoveEvent(event)
         self._hover(self.offset_at(event.position().toPoint()))
 
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Change the text size with Ctrl, one point for each step of the wheel."""
+        if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            super().wheelEvent(event)
+            return
+        steps, rest = divmod(abs(self._wheel_turn + event.angleDelta().y()), _WHEEL_STEP)
+        sign = 1 if self._wheel_turn + event.angleDelta().y() > 0 else -1
+        self._wheel_turn = sign * rest
+        if steps:
+            self.set_text_size(self._text_size + sign * steps)
+        event.accept()
+
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Mark the bracket at the cursor."""
         super().focusInEvent(event)
@@ -485,8 +539,9 @@ class CodeEdit(QPlainTextEdit):
             block = block.next()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Adjust the gutter to the text's height."""
+        """Adjust the gutter to the text's height, and highlight lines that are visible now."""
         super().resizeEvent(event)
+        self._highlight_visible()
         rect = self.contentsRect()
         self.margin.setGeometry(QRect(rect.left(), rect.top(), self.margin.sizeHint().width(), rect.height()))
 

@@ -27,12 +27,18 @@ _BOLD = {TokenKind.QUANTIFIER, TokenKind.OPERATOR}
 
 
 class Highlighter(QSyntaxHighlighter):
-    """Highlights a document."""
+    """Highlights a document.
+
+    A long text is highlighted where it is visible (`show_lines`), since all lines at once would block the window. A
+    line after one that is not highlighted begins in the initial state: right for JSON, and for other notations unless a
+    string or a class of several lines begins above.
+    """
 
     def __init__(self, document: QTextDocument, tokenise: Tokeniser) -> None:
         super().__init__(document)
         self._tokenise = tokenise
         self._formats = _formats()
+        self._visible: range | None = None  # the lines to highlight; None for all
 
     def set_tokeniser(self, tokenise: Tokeniser) -> None:
         """Highlight another notation."""
@@ -44,12 +50,27 @@ class Highlighter(QSyntaxHighlighter):
         self._formats = _formats()
         self.rehighlight()
 
+    def show_lines(self, visible: range | None) -> None:
+        """Highlight only these lines from now on; None for all lines."""
+        if visible == self._visible:
+            return
+        before, self._visible = self._visible, visible
+        if visible is None:
+            self.rehighlight()
+            return
+        for number in visible:
+            if before is None or number not in before:
+                self.rehighlightBlock(self.document().findBlockByNumber(number))
+
     def highlightBlock(self, text: str) -> None:
         """Highlight one line."""
-        if len(text) > LONGEST_LINE:
-            self.setCurrentBlockState(max(self.previousBlockState(), 0))
+        if self._visible is not None and (not self._visible or self.currentBlock().blockNumber() not in self._visible):
             return
-        result = self._tokenise(text, max(self.previousBlockState(), 0))
+        before = max(self.previousBlockState(), 0)
+        if len(text) > LONGEST_LINE:
+            self.setCurrentBlockState(before)
+            return
+        result = self._tokenise(text, before)
         offsets = Offsets(text)
         for token in result.tokens:
             start = offsets.to_utf16(token.start)

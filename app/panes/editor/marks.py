@@ -122,9 +122,15 @@ def brackets(document: QTextDocument, to_utf16: ToUtf16, offsets: Iterable[int])
 
 
 def visible_span(span: Span, document: QTextDocument) -> Span:
-    """Return a visible span: an empty one takes the character after it, at a line's end the one before."""
+    """Return a visible span.
+
+    An empty one takes the character after it, at a line's end the one before. One over the whole text of several lines,
+    such as that of a text that is too large, takes the first line: underlining everything shows nothing.
+    """
     if span.start < span.end:
-        return span
+        is_whole = span.start == 0 and span.end >= document.characterCount() - 1
+        first_line = document.firstBlock().length() - 1
+        return Span(0, first_line) if is_whole and 0 < first_line < span.end else span
     following = document.characterAt(span.start)
     if following in {"\u2029", "\0", ""} and span.start > 0:
         return Span(span.start - 1, span.start)

@@ -8,6 +8,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
+from app.document import GrammarPart
+
 LARGE = r"[A-Z]{3}: [0-9]{0,120}\n"
 OTHER = r"(x|y)[0-9]{0,90}\n"
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -92,3 +94,17 @@ def test_an_edit_and_its_undo(zoomed_out):
         desk.wait(lambda: is_drawn(desk))
         assert pane.view.zoom == pytest.approx(zoom)
         assert pane.header.all_button.isChecked()
+
+
+def test_a_broken_text_in_another_notation_keeps_nothing_of_the_old_one(desk):
+    desk.open("[a-z]+")
+    panes = desk.panes
+    panes.editor.toggle_explanation()
+    desk.wait(lambda: is_drawn(desk) and panes.editor.explanation.get().model.count > 0)
+    panes.editor.switch(GrammarPart(notation="gbnf"), "[a-z]+")
+    desk.wait(lambda: desk.session.compiling.stale_reason != "")
+    assert panes.automaton._drawn is None
+    assert panes.editor.explanation.get().model.count == 0
+    assert "error" in panes.editor.explanation.get().empty.text()
+    panes.editor.edit.undo()
+    desk.wait(lambda: is_drawn(desk) and panes.editor.explanation.get().model.count > 0)

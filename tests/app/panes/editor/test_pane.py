@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QTextCharFormat
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QTextCharFormat, QWheelEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import theme
@@ -42,6 +42,58 @@ def test_typing_is_told(pane: EditorPane, qtbot: QtBot) -> None:
         qtbot.keyClicks(pane.edit, "[a-z]+")
     assert told.args is not None
     assert pane.text() == "[a-z]+"
+
+
+def test_a_finding_about_the_whole_text_underlines_its_first_line(pane: EditorPane) -> None:
+    text = '{\n  "type": "object"\n}'
+    pane.set_text(text)
+    pane.show_diagnostics((finding(0, len(text)),))
+    assert marked(pane, WAVE) == ["{"]
+    pane.set_text("[a-z]+")
+    pane.show_diagnostics((finding(0, 6),))
+    assert marked(pane, WAVE) == ["[a-z]+"]
+
+
+def test_a_long_text_is_highlighted_where_it_is_visible(pane: EditorPane, qtbot: QtBot) -> None:
+    def coloured(line: int) -> bool:
+        return bool(pane.edit.document().findBlockByNumber(line).layout().formats())
+
+    pane.set_notation("json_schema")
+    pane.set_text("[\n" + '  {"const": "a word that makes it long"},\n' * 1_000 + "  {}\n]")
+    assert coloured(1)
+    assert not coloured(500)
+    pane.edit.verticalScrollBar().setValue(500)
+    assert all(coloured(line) for line in range(500, 510))
+    pane.edit.select(Span(len(pane.text()), len(pane.text())))
+    before = pane.edit.firstVisibleBlock().blockNumber()
+    for _ in range(3):
+        qtbot.keyClick(pane.edit, Qt.Key.Key_Backspace)
+    assert coloured(before)
+    pane.set_text("[true]")
+    assert coloured(0)
+
+
+def test_ctrl_and_the_wheel_change_the_text_size(pane: EditorPane) -> None:
+    def turn(delta: int, modifiers: Qt.KeyboardModifier) -> None:
+        at = QPointF(50, 50)
+        event = QWheelEvent(
+            at, at, QPoint(), QPoint(0, delta), Qt.MouseButton.NoButton, modifiers, Qt.ScrollPhase.NoScrollPhase, False
+        )
+        QApplication.sendEvent(pane.edit.viewport(), event)
+
+    pane.set_text("[a-z]+")
+    usual, gutter = pane.edit.font().pointSizeF(), pane.edit.margin.sizeHint().width()
+    turn(120, Qt.KeyboardModifier.NoModifier)
+    assert pane.edit.text_size == 0
+    for delta in (60, 60, 120):
+        turn(delta, Qt.KeyboardModifier.ControlModifier)
+    assert pane.edit.text_size == 2
+    assert pane.edit.font().pointSizeF() == usual + 2
+    assert pane.edit.margin.sizeHint().width() > gutter
+    turn(-240, Qt.KeyboardModifier.ControlModifier)
+    assert pane.edit.font().pointSizeF() == usual
+    pane.edit.set_text_size(1_000)
+    assert pane.edit.text_size < 100
 
 
 def test_setting_a_text_is_no_edit(pane: EditorPane, qtbot: QtBot) -> None:
@@ -166,8 +218,9 @@ def test_colours_follow_the_notation_and_the_theme(pane: EditorPane, qapp) -> No
     assert colours() == set()
 
 
-@pytest.mark.parametrize("text", ["[a-z]+\n" * 40_000, "[a-z]+" * 40_000])
-def test_a_large_text_is_taken_without_colours(pane: EditorPane, qtbot: QtBot, text: str) -> None:
+def test_a_very_long_line_is_taken_without_colours(pane: EditorPane, qtbot: QtBot) -> None:
+    text = "[a-z]+" * 40_000
+
     def is_coloured() -> bool:
         return pane.edit.document().firstBlock().layout().formats() != []
 
