@@ -379,8 +379,6 @@ class Panes(QObject):
 
     def _show_stale(self, is_stale: bool, reason: str) -> None:
         self.automaton.set_stale(is_stale, f"{reason}. This is the last automaton that compiled." if is_stale else "")
-        if is_stale and self._is_of_other_notation:
-            self.automaton.say_empty(f"{reason}. Fix it to see the automaton here.")
 
     def _show_loading(self, text: str, done: int, total: int | None) -> None:
         self.generation.show_loading(text if self._session.decoding.model_is_loading else "", done, total)

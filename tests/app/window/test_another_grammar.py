@@ -103,7 +103,7 @@ def test_a_broken_text_in_another_notation_keeps_nothing_of_the_old_one(desk):
     desk.wait(lambda: is_drawn(desk) and panes.editor.explanation.get().model.count > 0)
     panes.editor.switch(GrammarPart(notation="gbnf"), "[a-z]+")
     desk.wait(lambda: desk.session.compiling.stale_reason != "")
-    assert panes.automaton._drawn is None
+    assert panes.automaton.navigation.drawn is None
     assert panes.editor.explanation.get().model.count == 0
     assert "error" in panes.editor.explanation.get().empty.text()
     panes.editor.edit.undo()
