@@ -31,9 +31,11 @@ state by A* (`engine.analysis.token_completion`). It is good for one query; a ma
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import Any, Final, NamedTuple
 
@@ -44,6 +46,7 @@ from engine.analysis.token_graph import Steps, TokenGraph
 from engine.analysis.token_successors import TokenSuccessors
 from engine.automata.completion_search import legible
 from engine.compile import CompiledGrammar
+from engine.source.lru import LruCache
 from engine.vocabulary import Vocabulary
 
 _MAX_STATES: Final = 30_000  # cached states; beyond this, all are dropped and computed again
@@ -153,7 +156,7 @@ class BudgetSearch:
     def _clear(self) -> None:
         """Clear all caches, because the automaton has renumbered its states."""
         self._shortest: dict[Any, _Shortest] = {}
-        self._masks: OrderedDict[tuple[Any, int], BudgetMask] = OrderedDict()
+        self._masks: LruCache[tuple[Any, int], BudgetMask] = LruCache(_CACHED_MASKS)
         self._evict_states()
 
     def _evict_states(self) -> None:
@@ -170,16 +173,8 @@ class BudgetSearch:
         while True:
             number = self._number_of(configuration)
             key = self._graph.cursor_of(number), tokens
-            known = self._masks.get(key)
-            if known is None:
-                try:
-                    known = self._compute_mask(number, tokens)
-                except _RenumberedError:
-                    continue
-                self._masks[key] = known
-                if len(self._masks) > _CACHED_MASKS:
-                    self._masks.popitem(last=False)
-            return known
+            with suppress(_RenumberedError):
+                return self._masks.get(key, partial(self._compute_mask, number, tokens))
 
     def pinned_completion(self, configuration: int, tokens: int, before: int | None = None) -> tuple[int, ...]:
         """Return tokens that complete the output in time, if later calls of `allowed_within` might not find them.

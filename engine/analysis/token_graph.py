@@ -11,7 +11,6 @@ the other; tests use it as the reference implementation.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from itertools import pairwise
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.masking.token_sets import TokenSets
+from engine.source.lru import LruCache
 from engine.vocabulary import Trie, Vocabulary
 
 _UNKNOWN, _NOWHERE = -2, -1
@@ -76,7 +76,7 @@ class TokenGraph:
         self._numbers: dict[Any, int] = {}
         self._reached_from: list[tuple[int, int]] = []  # the predecessor and a byte, or -1 and a configuration
         self._rows: Ints = np.full((64, 256), _UNKNOWN, dtype=np.int32)
-        self._walks: OrderedDict[int, Steps] = OrderedDict()
+        self._walks: LruCache[int, Steps] = LruCache(_CACHED_WALKS)
         self._successors: dict[int, tuple[int, ...]] = {}
         self._costs: dict[int, WalkCost] = {}
 
@@ -122,16 +122,7 @@ class TokenGraph:
 
     def steps(self, number: int) -> Steps:
         """Return the allowed tokens of a state, and the states to which they lead."""
-        steps = self._walks.get(number)
-        if steps is None:
-            steps = self._walk(number)
-            self._successors[number] = steps.targets
-            self._walks[number] = steps
-            if len(self._walks) > _CACHED_WALKS:
-                self._walks.popitem(last=False)
-        else:
-            self._walks.move_to_end(number)
-        return steps
+        return self._walks.get(number, lambda: self._walk(number))
 
     # ------------------------------------------------------------------ the walk
 
@@ -162,8 +153,8 @@ class TokenGraph:
         if self._sets is not None:
             tokens, after = self._add_token_elements(number, tokens, after)
         self._costs[number] = WalkCost(visited, tuple(np.unique(np.concatenate(met)).tolist()))
-        found = np.flatnonzero(np.bincount(after, minlength=1))
-        return Steps(tokens, after, tuple(found.tolist()))
+        targets = self._successors[number] = tuple(np.flatnonzero(np.bincount(after, minlength=1)).tolist())
+        return Steps(tokens, after, targets)
 
     def _next_states(self, states: Ints, byte: NDArray[np.uint8]) -> Ints:
         """Return the state after a byte for each pair of state and byte, filling missing entries of the table."""

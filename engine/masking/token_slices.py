@@ -17,10 +17,9 @@ The table of these states over bytes is the loop's canonical form.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -30,6 +29,7 @@ from engine.automata.byte_automaton import DEAD, MISS, ByteAutomaton, Loop
 from engine.masking.bitmask import mask_of, pack_mask
 from engine.masking.jit import Kernels
 from engine.masking.kernels import GROUP_START, TRIE_NODES, TRIE_TOKENS, address_of
+from engine.source.lru import LruCache
 from engine.vocabulary import Trie
 
 _OUTSIDE = -1
@@ -41,9 +41,6 @@ _BROAD_FRACTION = 8  # a byte is broad if at least one node in 8 lies below it
 LONG = 16  # bytes; few tokens are longer
 _CACHE_SIZE = 32  # per vocabulary; a slice has up to as many exits as the trie has nodes
 _STRING_CACHE_SIZE = 4  # the loops of JSON strings: names and values, each with shortest and with any escapes
-
-_Key = TypeVar("_Key", bound=Hashable)
-_Value = TypeVar("_Value")
 
 Targets: TypeAlias = npt.NDArray[np.int32]
 LoopTable: TypeAlias = npt.NDArray[np.int8]
@@ -174,25 +171,6 @@ def all_tokens(trie: Trie, first: tuple[int, ...] = tuple(range(256))) -> TokenS
     return TokenSlice.of(trie, np.zeros(trie.words, np.uint32), top[top >= 0])
 
 
-class _LruCache(OrderedDict[_Key, _Value]):
-    """A cache of the most recently used values."""
-
-    def __init__(self, size: int = _CACHE_SIZE) -> None:
-        super().__init__()
-        self._size = size
-
-    def get_or_compute(self, key: _Key, compute: Callable[[], _Value]) -> _Value:
-        """Return the value of a key, computing it if it is not cached."""
-        known = self.get(key)
-        if known is None:
-            known = self[key] = compute()
-            if len(self) > self._size:
-                self.popitem(last=False)
-        else:
-            self.move_to_end(key)
-        return known
-
-
 class TokenSlices:
     """The most recently used token slices of one vocabulary.
 
@@ -204,12 +182,12 @@ class TokenSlices:
     """
 
     def __init__(self, trie: Trie) -> None:
-        self._by_loop: _LruCache[tuple[bytes, int], TokenSlice] = _LruCache()
+        self._by_loop: LruCache[tuple[bytes, int], TokenSlice] = LruCache(_CACHE_SIZE)
         self.all_tokens = all_tokens(trie)
-        self._by_length: _LruCache[tuple[bytes, int, int | None], TokenSlice] = _LruCache()
-        self._lengths: _LruCache[bytes, Lengths] = _LruCache(_STRING_CACHE_SIZE)
-        self._exit_tries: _LruCache[TokenSlice, ExitTrie] = _LruCache(_STRING_CACHE_SIZE)
-        self._without: _LruCache[tuple[TokenSlice, tuple[int, ...]], TokenSlice] = _LruCache()
+        self._by_length: LruCache[tuple[bytes, int, int | None], TokenSlice] = LruCache(_CACHE_SIZE)
+        self._lengths: LruCache[bytes, Lengths] = LruCache(_STRING_CACHE_SIZE)
+        self._exit_tries: LruCache[TokenSlice, ExitTrie] = LruCache(_STRING_CACHE_SIZE)
+        self._without: LruCache[tuple[TokenSlice, tuple[int, ...]], TokenSlice] = LruCache(_CACHE_SIZE)
         self._long_tokens: LongTokens | None = None
         self.prepared: set[tuple[Loop, ...]] = set()
         nodes = np.where(trie.top >= 0, trie.skip[trie.top] - trie.top, 0) if len(trie.byte) else trie.top
@@ -226,7 +204,7 @@ class TokenSlices:
         """
         byte = -1 if entry is None else entry
         root = -1 if entry is None else int(trie.top[entry])
-        return self._by_loop.get_or_compute((loop.tobytes(), byte), lambda: _loop_slice(kernels, trie, loop, root))
+        return self._by_loop.get((loop.tobytes(), byte), lambda: _loop_slice(kernels, trie, loop, root))
 
     def exit_trie(self, loop_slice: TokenSlice, ends: npt.NDArray[np.bool_], trie: Trie) -> ExitTrie:
         """Return the tokens that leave a loop by some bytes.
@@ -241,7 +219,7 @@ class TokenSlices:
             part = trie.below(loop_slice.roots[ends[trie.byte[loop_slice.roots]]])
             return ExitTrie(part, TokenSlice.of(part, loop_slice.mask, part.top[part.top >= 0]))
 
-        return self._exit_tries.get_or_compute(loop_slice, compute)
+        return self._exit_tries.get(loop_slice, compute)
 
     def long_tokens(self, trie: Trie) -> LongTokens:
         """Return the tokens of more than `LONG` bytes."""
@@ -271,7 +249,7 @@ class TokenSlices:
             odd: the bytes.
             trie: the vocabulary.
         """
-        return self._without.get_or_compute((loop_slice, odd), lambda: _without_bytes(loop_slice, odd, trie))
+        return self._without.get((loop_slice, odd), lambda: _without_bytes(loop_slice, odd, trie))
 
     def counted_slice(
         self, kernels: Kernels, trie: Trie, loop: LoopTable, minimum: int, maximum: int | None
@@ -289,7 +267,7 @@ class TokenSlices:
         def compute() -> TokenSlice:
             return self._lengths_of(kernels, trie, loop).cut(self.loop_slice(kernels, trie, loop), minimum, maximum)
 
-        return self._by_length.get_or_compute((loop.tobytes(), minimum, maximum), compute)
+        return self._by_length.get((loop.tobytes(), minimum, maximum), compute)
 
     def _lengths_of(self, kernels: Kernels, trie: Trie, loop: LoopTable) -> Lengths:
         def compute() -> Lengths:
@@ -298,7 +276,7 @@ class TokenSlices:
             kernels.measure_loop(trie.arrays, loop, path, counts, of_token, of_node)
             return Lengths(of_token, of_node[self.loop_slice(kernels, trie, loop).roots])
 
-        return self._lengths.get_or_compute(loop.tobytes(), compute)
+        return self._lengths.get(loop.tobytes(), compute)
 
 
 _slices_by_trie: WeakKeyDictionary[Trie, TokenSlices] = WeakKeyDictionary()

@@ -15,7 +15,6 @@ the model would begin another text.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import Any
@@ -25,6 +24,7 @@ import numpy as np
 from engine.models.checkpoint import Checkpoint
 from engine.models.libraries import threads_for
 from engine.models.source import Logits, Message, ModelError, is_panic
+from engine.source.lru import LruCache
 from engine.vocabulary import Vocabulary
 
 _CACHED_LOGITS = 64
@@ -46,7 +46,7 @@ class TransformerSource:
         self.context_length = _context_length(self._model)
         self.chat_template = bool(self._tokenizer.chat_template)
         self._threads = threads_for(sum(parameter.numel() for parameter in self._model.parameters()))
-        self._logits_by_ids: OrderedDict[tuple[int, ...], Logits] = OrderedDict()
+        self._logits_by_ids: LruCache[tuple[int, ...], Logits] = LruCache(_CACHED_LOGITS)
         self._cache: Any = None
         self._cached_ids: list[int] = []
         self._can_reuse_cache = True
@@ -56,20 +56,16 @@ class TransformerSource:
         """See `LogitSource`."""
         if not ids:
             raise ValueError("a model needs at least one id")
-        key = tuple(ids)
-        if (known := self._logits_by_ids.get(key)) is not None:
-            self._logits_by_ids.move_to_end(key)
-            return known
+        return self._logits_by_ids.get(tuple(ids), lambda: self._compute_logits(list(ids)))
+
+    def _compute_logits(self, ids: list[int]) -> Logits:
         if self.context_length is not None and len(ids) > self.context_length:
             raise ModelError(
                 f"prompt and output are {len(ids):,} tokens, and the context of {self.name} ends at "
                 f"{self.context_length:,}; go back, shorten the prompt, or choose another model"
             )
-        answer = self._forward(list(ids))
+        answer = self._forward(ids)
         answer.setflags(write=False)
-        self._logits_by_ids[key] = answer
-        if len(self._logits_by_ids) > _CACHED_LOGITS:
-            self._logits_by_ids.popitem(last=False)
         return answer
 
     def encode(self, text: str) -> list[int]:

@@ -7,10 +7,8 @@ editing the grammar never repeat a model query: the logits of the last positions
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +47,7 @@ from engine.matching import Matcher
 from engine.matching.explanation import Explanation
 from engine.models import LogitSource
 from engine.source import EngineError, InvariantError
+from engine.source.lru import LruCache
 
 KEPT_LOGITS = 64
 KEPT_POSITIONS = 256
@@ -531,44 +530,6 @@ class DecodeSession:
         logits_ms = 0.0 if known or decision is None else (time.perf_counter() - begun) * 1e3
         found = position_at(self._constraint, self._tree, self._vocabulary, decision, finish, (mask_us, logits_ms))
         return replace(found, context=self._model_context.context(self._tree.depth))
-
-
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
-
-
-class LruCache(Generic[K, V]):
-    """A mapping that drops the least recently used entry, so that going back does not query the model."""
-
-    def __init__(self, capacity: int) -> None:
-        self._capacity = max(1, capacity)
-        self._entries: OrderedDict[K, V] = OrderedDict()
-
-    def __contains__(self, key: K) -> bool:
-        return key in self._entries
-
-    def get(self, key: K, make: Callable[[], V]) -> V:
-        """Return the value of a key; make it if it is missing."""
-        if key in self._entries:
-            self._entries.move_to_end(key)
-            return self._entries[key]
-        value = make()
-        self._entries[key] = value
-        while len(self._entries) > self._capacity:
-            self._entries.popitem(last=False)
-        return value
-
-    def peek(self, key: K) -> V | None:
-        """Return the value of a key, or None; this does not count as use."""
-        return self._entries.get(key)
-
-    def discard(self, key: K) -> None:
-        """Drop the value of a key, if there is one."""
-        self._entries.pop(key, None)
-
-    def clear(self) -> None:
-        """Drop all entries."""
-        self._entries.clear()
 
 
 class ModelContext:
