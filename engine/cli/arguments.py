@@ -77,7 +77,7 @@ class ArgumentParser(argparse.ArgumentParser):
 
 def add_grammar(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Add the options that give a grammar, and those of its compile."""
-    parser.add_argument("--notation", required=required, choices=NOTATIONS, help="how the grammar is written")
+    parser.add_argument("--notation", required=required, choices=NOTATIONS, help="notation of the grammar")
     add_compile_options(parser)
     grammar = parser.add_mutually_exclusive_group(required=required)
     grammar.add_argument("--grammar", type=as_text, metavar="TEXT", help="the grammar itself")
@@ -89,13 +89,13 @@ def add_grammar(parser: argparse.ArgumentParser, *, required: bool = True) -> No
 def add_compile_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of every command that compiles a grammar."""
     parser.add_argument(
-        "--dialect", choices=["python", "ecma"], default="python", help="of a regular expression (python)"
+        "--dialect", choices=["python", "ecma"], default="python", help="dialect of a regular expression (python)"
     )
     parser.add_argument(
         "--whitespace",
         choices=["compact", "one-space", "flexible", "any"],
         default="flexible",
-        help="of what a JSON Schema describes (flexible)",
+        help="white space in the texts of a JSON Schema (flexible)",
     )
     parser.add_argument(
         "--escapes",
@@ -128,8 +128,8 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
 def add_vocabulary(parser: argparse.ArgumentParser, *, required: bool) -> None:
     """Add the options that name a vocabulary."""
     vocabulary = parser.add_mutually_exclusive_group(required=required)
-    vocabulary.add_argument("--model", help="whose tokens, as for generate")
-    vocabulary.add_argument("--tokenizer", metavar="PATH", help="a tokenizer's file or folder, instead of a model")
+    vocabulary.add_argument("--model", help="the model whose vocabulary is used, as for generate")
+    vocabulary.add_argument("--tokenizer", metavar="PATH", help="the file or folder of a tokenizer, instead of a model")
 
 
 def _limit(text: str) -> tuple[str, int]:

@@ -42,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "Without a grammar, the examples that come with Turnstile are compared, on their test strings. Engines that "
         "are not installed are left out and named."
     )
-    parser.add_argument("--notation", choices=NOTATIONS, help="how the grammar is written")
+    parser.add_argument("--notation", choices=NOTATIONS, help="notation of the grammar")
     grammar = parser.add_mutually_exclusive_group()
     grammar.add_argument("--grammar", type=as_text, metavar="TEXT", help="the grammar itself")
     grammar.add_argument("--grammar-file", metavar="FILE", help="a file with the grammar, - is stdin")
@@ -50,8 +50,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--text", type=as_text, action="append", default=[], help="a text to follow; may come again")
     parser.add_argument("--texts", metavar="FILE", help="texts to follow, a JSON string a line")
     vocabulary = parser.add_mutually_exclusive_group()
-    vocabulary.add_argument("--model", help="whose tokens the masks are over, as for generate (smollm2 if it is here)")
-    vocabulary.add_argument("--tokenizer", metavar="PATH", help="a tokenizer's file or folder, instead of a model")
+    vocabulary.add_argument(
+        "--model", help="the model whose vocabulary is used, as for generate (smollm2 if it is available)"
+    )
+    vocabulary.add_argument("--tokenizer", metavar="PATH", help="the file or folder of a tokenizer, instead of a model")
     parser.add_argument("--engines", nargs="+", metavar="NAME", help="only these, and this one (all)")
     parser.add_argument("--walks", type=as_count, default=1, metavar="N", help="follow each text N times (1)")
     seconds = number_between(0, math.inf, open_below=True)

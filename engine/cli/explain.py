@@ -33,12 +33,14 @@ MOST_DEAD_ENDS = 20
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     add_grammar(parser)
-    parser.add_argument("--text", type=as_text, default="", help="what was written so far (nothing)")
+    parser.add_argument("--text", type=as_text, default="", help="the text so far (empty)")
     about = parser.add_mutually_exclusive_group()
-    about.add_argument("--next", type=as_text, metavar="TEXT", help="the text that is asked about")
-    about.add_argument("--token", type=as_natural, metavar="ID", help="the token that is asked about")
-    about.add_argument("--dead-ends", action="store_true", help="list the places that no tokens complete")
-    about.add_argument("--tree", action="store_true", help="say what each part of the grammar means")
+    about.add_argument("--next", type=as_text, metavar="TEXT", help="the text to explain")
+    about.add_argument("--token", type=as_natural, metavar="ID", help="the token to explain")
+    about.add_argument(
+        "--dead-ends", action="store_true", help="list the dead ends, from which no tokens complete a match"
+    )
+    about.add_argument("--tree", action="store_true", help="describe each part of the grammar")
     add_vocabulary(parser, required=False)
     parser.add_argument("--json", action="store_true", help="print it as JSON")
 
@@ -50,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     query = _query(arguments)
     has_vocabulary = bool(arguments.model or arguments.tokenizer)
     if not has_vocabulary and (arguments.token is not None or arguments.dead_ends):
-        arguments.parser.error("--token and --dead-ends need --model or --tokenizer: whose tokens they are about")
+        arguments.parser.error("--token and --dead-ends need the vocabulary of --model or --tokenizer")
     grammar = compile_argument(arguments)
     with ProgressLine() as cancel:
         analysis = Analysis(grammar, load_vocabulary(arguments, cancel) if has_vocabulary else None, arguments.text)
@@ -93,7 +95,7 @@ class Analysis:
         self._grammar = grammar
         self._vocabulary = vocabulary
         if vocabulary is None and grammar.automaton.token_elements:
-            raise CommandError("this grammar names tokens: say whose with --model or --tokenizer")
+            raise CommandError("this grammar names tokens: give their vocabulary with --model or --tokenizer")
         self._matcher = Matcher(grammar, vocabulary or _every_byte())
         data = text.encode()
         if grammar.is_empty:
@@ -150,7 +152,7 @@ class Analysis:
             return {"dead_ends": listed, "complete": found.is_complete, "places": found.n_explored}
         if not found.found:
             certain = "No tokens lead to a dead end."
-            return [certain if found.is_complete else f"None of {found.n_explored:,} places is a dead end for certain."]
+            return [certain if found.is_complete else f"None of {found.n_explored:,} places is certainly a dead end."]
         lines = [self._dead_end(one) for one in found.found[:MOST_DEAD_ENDS]]
         more = len(found.found) - len(lines)
         return [

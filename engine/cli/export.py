@@ -29,30 +29,30 @@ _NOTED = 1_000_000
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.description = (
-        "What is written is read back and held against the engine on random walks before the command says that it is "
-        "done: what was compared is told on stderr."
+        "The export is read back and compared with the engine on random walks; the result is reported on stderr."
     )
     parser.add_argument("--list", action="store_true", help="list the targets; with a grammar, which of them fit it")
-    parser.add_argument("--to", choices=TARGETS, metavar="TARGET", help="one of those that --list lists")
+    parser.add_argument("--to", choices=TARGETS, metavar="TARGET", help="a target from --list")
     add_grammar(parser, required=False)
     parser.add_argument(
         "--spelling",
         choices=[way.value for way in NumberSpelling],
-        help="of strings and numbers, where a JSON Schema is written as rules or as a regex: the shortest way, or "
-        "every way that it is compiled with, see --escapes (plain)",
+        help="forms of strings and numbers where a JSON Schema becomes rules or a regex: the shortest one, or every "
+        "form that the grammar accepts, see --escapes (plain)",
     )
     parser.add_argument(
         "--depth", type=as_count, metavar="N", help="cut recursion at N levels, for a target without it"
     )
-    parser.add_argument("--name", type=_name, help="what the grammar is called in packages and requests (grammar)")
+    parser.add_argument("--name", type=_name, help="name of the grammar in packages and requests (grammar)")
     vocabulary = parser.add_mutually_exclusive_group()
     vocabulary.add_argument(
-        "--model", help="whose tokens the export is over, as for generate; for requests, the name that they ask for"
+        "--model",
+        help="the model whose vocabulary the export uses, as for generate; for requests, its name there",
     )
-    vocabulary.add_argument("--tokenizer", metavar="PATH", help="a tokenizer's file or folder, instead of a model")
+    vocabulary.add_argument("--tokenizer", metavar="PATH", help="the file or folder of a tokenizer, instead of a model")
     parser.add_argument("--output", metavar="PATH", help="the file or folder to write; - is the terminal")
     parser.add_argument(
-        "--yes", action="store_true", help="write large files without a question, which only a terminal is asked"
+        "--yes", action="store_true", help="write large files without asking; questions are asked on a terminal only"
     )
     parser.add_argument("--json", action="store_true", help="print the list as JSON")
 
@@ -105,7 +105,7 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
         fail(f"the following arguments are required: {', '.join(missing)}")
     chosen = target(arguments.to)
     if chosen.needs_vocabulary and not (arguments.model or arguments.tokenizer):
-        fail(f"--to {arguments.to} needs --model or --tokenizer: whose tokens it is over")
+        fail(f"--to {arguments.to} needs the vocabulary of --model or --tokenizer")
     if chosen.is_folder and arguments.output == _STDOUT:
         fail(f"--to {arguments.to} writes a folder: give its path as --output")
 
@@ -178,7 +178,7 @@ def _write(arguments: argparse.Namespace, job: ExportJob) -> None:
     chosen = target(arguments.to)
     why_not = refusal(chosen, job)
     if why_not and job.vocabulary is None and not _refusal_with_any_vocabulary(chosen, job):
-        arguments.parser.error(f"--to {arguments.to} needs --model or --tokenizer: whose tokens it is over")
+        arguments.parser.error(f"--to {arguments.to} needs the vocabulary of --model or --tokenizer")
     if why_not == ALREADY:
         arguments.parser.error(why_not)
     if arguments.output == _STDOUT:

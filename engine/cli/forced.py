@@ -44,21 +44,29 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     add_grammar(parser)
     parser.description = (
-        "Shows the texts that a grammar forces, the automaton with them merged, the tokens that may spell them with "
-        "what the model says of each, and how many calls of the model it saves not to ask for them."
+        "Shows the texts that a grammar forces, the automaton with forced runs merged, the encodings of a forced text "
+        "with their probabilities, and how many model calls fast-forwarding saves."
     )
-    parser.add_argument("--model", required=True, help="whose tokens, as for generate; uniform:PATH is a tokenizer")
+    parser.add_argument(
+        "--model", required=True, help="the model, as for generate; uniform:PATH is a tokenizer without one"
+    )
     parser.add_argument("--prompt", type=as_text, default="", help="what the model reads first")
-    parser.add_argument("--text", type=as_text, default="", help="what was written so far (nothing)")
-    parser.add_argument("--of", type=as_text, metavar="PART", help="list the spellings of a part of the forced text")
-    parser.add_argument("--paths", type=as_count, default=8, metavar="N", help="list N spellings at most (8)")
+    parser.add_argument("--text", type=as_text, default="", help="the text so far (empty)")
+    parser.add_argument("--of", type=as_text, metavar="PART", help="list the encodings of a part of the forced text")
+    parser.add_argument("--paths", type=as_count, default=8, metavar="N", help="list at most N encodings (8)")
     parser.add_argument(
         "--spelling",
         choices=["plain", "any"],
-        help="of strings and numbers of a JSON Schema: the shortest, or any, with which little is forced (plain)",
+        help="forms of strings and numbers of a JSON Schema: the shortest, or any, with which little is forced (plain)",
     )
-    parser.add_argument("--max-tokens", type=as_count, default=256, metavar="N", help="of the generations (256)")
-    parser.add_argument("--seed", type=as_natural, default=0, metavar="N", help="of the generations (0)")
+    parser.add_argument(
+        "--max-tokens",
+        type=as_count,
+        default=256,
+        metavar="N",
+        help="largest number of tokens of the generations (256)",
+    )
+    parser.add_argument("--seed", type=as_natural, default=0, metavar="N", help="seed of the generations (0)")
     parser.add_argument("--greedy", action="store_true", help="generate the most probable text")
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--dot", choices=["before", "after"], help="print the automaton and nothing else, for Graphviz")

@@ -59,11 +59,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the steps too, as JSON")
     sampler = parser.add_argument_group("sampler")
     sampler.add_argument(
-        "--seed", type=as_natural, default=_DEFAULTS.seed, metavar="N", help="the same gives the same (0)"
+        "--seed",
+        type=as_natural,
+        default=_DEFAULTS.seed,
+        metavar="N",
+        help="seed of the sampler; equal seeds give equal outputs (0)",
     )
     heat = sampler.add_mutually_exclusive_group()
     heat.add_argument("--temperature", type=number_between(0, math.inf), default=_DEFAULTS.temperature, metavar="T")
-    heat.add_argument("--greedy", action="store_const", dest="temperature", const=0.0, help="take the most probable")
+    heat.add_argument(
+        "--greedy", action="store_const", dest="temperature", const=0.0, help="always take the most probable token"
+    )
     sampler.add_argument("--top-k", type=as_natural, default=_DEFAULTS.top_k, metavar="K", help="0 is off")
     sampler.add_argument("--top-p", type=number_between(0, 1, open_below=True), default=_DEFAULTS.top_p, metavar="P")
     sampler.add_argument("--min-p", type=number_between(0, 1), default=_DEFAULTS.min_p, metavar="P")

@@ -28,14 +28,14 @@ _DESCRIPTION: Final = (
 )
 _COMMANDS: Final = {
     "generate": "write a text that matches a grammar",
-    "check": "say what is wrong with a grammar",
-    "step": "say where a match stands after a text",
-    "explain": "say why something may not come next",
-    "replay": "say what is wrong with an output",
+    "check": "report the errors and warnings of a grammar",
+    "step": "show the state of a match after a text",
+    "explain": "explain why a text or a token may not come next",
+    "replay": "judge an output and report its first error",
     "mask": "list the tokens that may come next",
-    "export": "write what a grammar compiles to",
+    "export": "export a grammar to another engine or format",
     "share": "write a trace as a web page that replays it",
-    "forced": "show the text that is forced, and the calls of the model that this saves",
+    "forced": "show forced text and the model calls that it saves",
     "bench": "compare speed and verdicts with other engines",
 }
 """The commands, each in the module of its name, and what they do."""

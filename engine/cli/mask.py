@@ -13,7 +13,7 @@ from engine.cli.output import ProgressLine, show
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     add_grammar(parser)
-    parser.add_argument("--text", type=as_text, default="", help="what was written so far (nothing)")
+    parser.add_argument("--text", type=as_text, default="", help="the text so far (empty)")
     add_vocabulary(parser, required=True)
     parser.add_argument("--json", action="store_true", help="print all ids, as JSON")
 

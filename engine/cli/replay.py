@@ -31,8 +31,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--ids", type=_ids, metavar="IDS", help="the output as token ids, such as '[12, 7, 9]'")
     output.add_argument("--trace", metavar="FILE", help="a .turnstile document, or what generate --json printed")
     add_vocabulary(parser, required=False)
-    parser.add_argument("--budget", type=as_count, metavar="N", help="how many tokens there were (max_tokens)")
-    parser.add_argument("--finish", choices=["stop", "length", "context"], help="why it ended, as the server said")
+    parser.add_argument("--budget", type=as_count, metavar="N", help="the token budget of the generation (max_tokens)")
+    parser.add_argument("--finish", choices=["stop", "length", "context"], help="why it ended, as the server reported")
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
 
 
@@ -58,9 +58,9 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.model or arguments.tokenizer:
         return
     if arguments.ids is not None:
-        arguments.parser.error("--ids needs --model or --tokenizer: whose tokens they are")
+        arguments.parser.error("--ids needs the vocabulary of --model or --tokenizer")
     if arguments.budget is not None and arguments.trace is None:
-        arguments.parser.error("--budget counts tokens: say whose with --model or --tokenizer")
+        arguments.parser.error("--budget counts tokens: give their vocabulary with --model or --tokenizer")
 
 
 def _token_source(arguments: argparse.Namespace, cancel: CancelToken) -> TokenSource | None:

@@ -25,8 +25,8 @@ _STDOUT = "-"
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.description = (
-        "Writes one HTML file that needs nothing and loads nothing: it replays the trace of a document step by step, "
-        "with its branches, what the model wanted, and why the grammar refused it. No model is asked."
+        "Writes one self-contained HTML file that replays the trace of a document step by step, with its branches, the "
+        "top tokens of the model, and the reasons for masked ones. No model runs."
     )
     parser.add_argument("document", metavar="DOCUMENT", help="a .turnstile file")
     add_limits(parser)

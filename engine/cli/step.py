@@ -18,8 +18,8 @@ from engine.source import SourceText
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     add_grammar(parser)
-    parser.add_argument("--text", type=as_text, default="", help="what was written so far (nothing)")
-    parser.add_argument("--stacks", action="store_true", help="list the stacks of rules that the match stands on")
+    parser.add_argument("--text", type=as_text, default="", help="the text so far (empty)")
+    parser.add_argument("--stacks", action="store_true", help="list the stacks of open rules")
     parser.add_argument("--most-stacks", type=as_count, default=20, metavar="N", help="list N of them at most (20)")
     parser.add_argument("--json", action="store_true", help="print it as JSON")
 

@@ -51,7 +51,7 @@ class Description:
         for phrase in self.phrases:
             yield f"{'  ' * phrase.depth}{phrase.text}"
         if not self.is_whole:
-            yield f"The rest is not told: no more than {MOST_PHRASES:,} lines."
+            yield f"The rest is omitted: no more than {MOST_PHRASES:,} lines."
 
 
 def nothing() -> Iterable[ExplanationEntry]:

@@ -110,7 +110,7 @@ def _refusal_of(error: GrammarError, text: str) -> str:
         (found for found in error.diagnostics if found.severity is Severity.ERROR), key=lambda found: found.span
     )
     line, column = SourceText(text).line_column(first.span.start)
-    return f"Mend it first: line {line:,}, column {column:,}: {first.message}"
+    return f"Correct it first: line {line:,}, column {column:,}: {first.message}"
 
 
 def _flat_nodes(root: object) -> list[Any]:

@@ -197,8 +197,8 @@ class _Parser:
         if found == ")":
             return error("no-group", self.reader.here(), "`)` closes no group", "Remove it, or add a `(`")
         shown = found if found.isprintable() else found.encode("unicode_escape").decode("ascii")
-        hint = 'Literal text stands in quotes, such as `"text"`'
-        return error("unexpected", self.reader.here(), f"`{shown}` begins nothing here", hint)
+        hint = 'Write literal text in quotes, such as `"text"`'
+        return error("unexpected", self.reader.here(), f"`{shown}` is not expected here", hint)
 
     def _open(self) -> None:
         reader = self.reader

@@ -57,7 +57,7 @@ WORDINGS: Final[Mapping[str, Wording]] = MappingProxyType(
         # Flags
         "regex-bad-flags": Wording("`%(flags)s` is not a valid list of flags: %(why)s", "%(advice)s"),
         "regex-flags-not-at-start": Wording(
-            "flags for the whole pattern may stand at its start only",
+            "flags for the whole pattern are allowed only at its start",
             "Move them to the start, or write `(?%(flags)s:…)` around what they are for",
         ),
         "regex-locale-flag": Wording(
@@ -66,7 +66,7 @@ WORDINGS: Final[Mapping[str, Wording]] = MappingProxyType(
         # Quantifiers
         "regex-nothing-to-repeat": Wording(
             "`%(quantifier)s` has nothing to repeat",
-            r"Put something before it, or write `\%(quantifier)s` for the text",
+            r"Write something before it, or write `\%(quantifier)s` for the text",
         ),
         "regex-anchor-repeated": Wording(
             "`%(quantifier)s` repeats a condition that consumes nothing", "Remove it, or put the condition in a group"
@@ -76,7 +76,7 @@ WORDINGS: Final[Mapping[str, Wording]] = MappingProxyType(
             "Put the inner repetition in a group: `(?:…)%(quantifier)s`",
         ),
         "regex-repeat-reversed": Wording(
-            "`%(quantifier)s` asks for at least %(minimum)s and at most %(maximum)s", "Write the smaller number first"
+            "`%(quantifier)s` requires at least %(minimum)s and at most %(maximum)s", "Write the smaller number first"
         ),
         "regex-repeat-literal": _warning(
             "`%(quantifier)s` is literal text in ECMAScript, not a repetition", "Write `{0,%(maximum)s}` to repeat"
@@ -144,7 +144,7 @@ WORDINGS: Final[Mapping[str, Wording]] = MappingProxyType(
             "`%(range)s` is an error in strict ECMAScript; its `-` is taken as the character itself", r"Write `\-`"
         ),
         "regex-posix-class": _warning(
-            "POSIX classes are not supported: `%(text)s` stands for `[`, `:` and the letters of the name",
+            "POSIX classes are not supported: `%(text)s` matches `[`, `:` and the letters of the name",
             "Write `%(instead)s`",
         ),
         "regex-class-operator": _warning(

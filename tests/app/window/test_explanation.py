@@ -103,7 +103,7 @@ def test_what_is_broken_is_not_formatted_and_it_says_why(desk, said) -> None:
     QTest.keyClick(edit, Qt.Key.Key_Home)
     QTest.keyClicks(edit, "(")
     desk.window.commands["edit.format"].trigger()
-    desk.wait(lambda: any(text.startswith("Mend it first: line 1, column 1") for text in said))
+    desk.wait(lambda: any(text.startswith("Correct it first: line 1, column 1") for text in said))
     assert edit.text() == "(" + GRAMMAR
 
 

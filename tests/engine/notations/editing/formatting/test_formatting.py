@@ -66,9 +66,9 @@ CASES = [
 REFUSALS = [
     ("regex", "a b", "Every blank of this pattern matches itself; only one that begins with `(?x)` is formatted"),
     ("regex", "(?x) a (?-x: b)", "A part of this pattern switches `x` off, so its blanks are left alone"),
-    ("regex", "(?x) (a", "Mend it first: line 1, column 6: the group `(` is never closed"),
-    ("gbnf", "root ::=  x", "Mend it first: line 1, column 11: there is no rule `x`"),
-    ("json_schema", '{"a": }', "Mend it first: line 1, column 7: a JSON value should stand here"),
+    ("regex", "(?x) (a", "Correct it first: line 1, column 6: the group `(` is never closed"),
+    ("gbnf", "root ::=  x", "Correct it first: line 1, column 11: there is no rule `x`"),
+    ("json_schema", '{"a": }', "Correct it first: line 1, column 7: a JSON value should stand here"),
     ("json_schema", '{\n  "a": 1\n}', DONE),
     ("gbnf", 'root ::= "a"', DONE),
 ]
