@@ -143,7 +143,7 @@ def _loops(found: Verdict, source: SourceText) -> str:
     place = location_text(circle.spans, source)
     where = f" at {place}" if place else ""
     return (
-        f"It goes in circles on white space: the last {last - first:,} bytes are blanks that change nothing, and the "
+        f"It loops on white space: the last {last - first:,} bytes are blanks that change nothing, and the "
         f"grammar allows them without end{where}."
     )
 
@@ -155,8 +155,8 @@ def _illegal(found: Verdict, source: SourceText) -> str:
     if failure.missing:
         return f"Illegal {where}: {what} closes the object too early, {_named(failure.missing)} still missing."
     before = found.data[max(0, found.legal - LONGEST_EXCERPT) : found.legal]
-    behind = f" behind {quoted(_tail(before))}" if before else ""
-    return f"Illegal {where}: {what} cannot stand{behind}; expected {_expected(failure)}{_by(failure, source)}."
+    behind = f" after {quoted(_tail(before))}" if before else ""
+    return f"Illegal {where}: {what} is not allowed{behind}; expected {_expected(failure)}{_by(failure, source)}."
 
 
 def _text_after(found: Verdict) -> str:
@@ -178,7 +178,9 @@ def _text_before(found: Verdict) -> str:
         return f"{begins}complete up to byte {end:,}, where {suffix_kind(found.data[end:])} follows."
     if found.failure is not None:
         wanted = _expected(found.failure)
-        return f"{begins}legal up to byte {found.legal:,}, then {_what_failed(found)} cannot stand; expected {wanted}."
+        return (
+            f"{begins}legal up to byte {found.legal:,}, then {_what_failed(found)} is not allowed; expected {wanted}."
+        )
     if found.ending is not None:
         return f"{begins}legal, but not complete{_needs(found.ending)}."
     return f"{begins}complete."
@@ -278,7 +280,7 @@ def _on_loops(found: Verdict, source: SourceText, *, is_schema: bool) -> list[st
     if found.outcome is VerdictOutcome.LOOPS:
         told = tuple(one for one in told if not (one.blank and one.at_end))
         if is_schema:
-            notes = ["White space `flexible`, `one-space` or `compact` has no such circles."]
+            notes = ["White space `flexible`, `one-space` or `compact` has no such loops."]
         else:
             notes = ["Bound the white space in the grammar (such as `[ \\n]{0,8}`), or take it out."]
     else:

@@ -196,7 +196,7 @@ def test_the_dialog_needs_no_model(desk):
     desk.wait(lambda: desk.session.compiling.good is not None)
     dialog = open_dialog(desk)
     paste(desk, dialog, "20x")
-    assert dialog.sentence.startswith("Illegal at line 1, column 3 (byte 2): “x” cannot stand")
+    assert dialog.sentence.startswith("Illegal at line 1, column 3 (byte 2): “x” is not allowed")
     assert dialog.tokens_title.text() == "Told in bytes: no model is loaded"
     assert not dialog.open_button.isEnabled()
 

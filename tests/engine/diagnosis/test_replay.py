@@ -226,7 +226,7 @@ def test_an_object_behind_a_greeting_is_judged_though_it_is_not_legal_as_a_whole
     assert found.skipped is not None
     assert found.skipped[0] == len(front)
     assert f"from byte {len(front)} on it is legal up to byte {len(front) + len(WHOLE) - 1}" in found.sentence
-    assert found.sentence.endswith("then `,` cannot stand; expected `0-9`, `}`, a line feed or a space.")
+    assert found.sentence.endswith("then `,` is not allowed; expected `0-9`, `}`, a line feed or a space.")
     assert judge(person, "See [1] and {a} for more of it.").outcome is VerdictOutcome.ILLEGAL
 
 
@@ -243,7 +243,7 @@ def test_circles_on_white_space():
     grammar = compile_grammar("json_schema", PERSON, CompileOptions(whitespace="any"))
     found = judge(grammar, '{"name": "Ada",' + "\n" * 60)
     assert found.outcome is VerdictOutcome.LOOPS
-    assert found.sentence.startswith("It goes in circles on white space: the last 60 bytes")
+    assert found.sentence.startswith("It loops on white space: the last 60 bytes")
     assert found.notes[0].startswith("White space `flexible`")
 
 
