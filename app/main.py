@@ -168,11 +168,11 @@ def _window(app: QApplication, options: argparse.Namespace, stack: ExitStack) ->
     app.styleHints().colorSchemeChanged.connect(lambda _scheme: theme.apply(app, settings.preferences.theme))
     document = Document(Autosave(scratch / "autosave" if scratch else None), app)
     window = MainWindow(Session(document, WorkerPool(app), app), settings)
-    stack.callback(report_uncaught(window.show_alarm))
+    stack.callback(report_uncaught(window.show_notification))
     StallWatch(window)
     if why_no_log:
         text = f"No diagnostic log is written ({why_no_log}): a crash would leave no trace."
-        window.painted.connect(lambda: window.show_alarm(Notification("window", text, severity="hint")))
+        window.painted.connect(lambda: window.show_notification(Notification("window", text, severity="hint")))
     return window
 
 

@@ -114,5 +114,5 @@ class AutomatonCommands(QObject):
         """Write the drawing; a failure becomes a notification."""
         why_not = save(self._pane.scene, path)
         if why_not:
-            alarm = Notification("window", f"{why_not}.", button="Save elsewhere…", action=self.save_picture)
-            self._session.alarmed.emit(alarm)
+            notification = Notification("window", f"{why_not}.", button="Save elsewhere…", action=self.save_picture)
+            self._session.notification_raised.emit(notification)

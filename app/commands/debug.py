@@ -39,7 +39,7 @@ class DebugCommands(QObject):
 
     Attributes:
         until_button: the button under which *Run until…* opens.
-        late_timeline, late_breakpoints: the two panes, built when first shown.
+        lazy_timeline, lazy_breakpoints: the two panes, built when first shown.
     """
 
     def __init__(self, commands: Actions, panes: Panes, session: Session, settings: Settings, window: QWidget) -> None:
@@ -50,8 +50,8 @@ class DebugCommands(QObject):
         self._settings = settings
         self._window = window
         self.until_button: QWidget = window
-        self.late_timeline = Lazy(self._make_timeline)
-        self.late_breakpoints = Lazy(self._make_breakpoints)
+        self.lazy_timeline = Lazy(self._make_timeline)
+        self.lazy_breakpoints = Lazy(self._make_breakpoints)
         self._rules: tuple[str, ...] = ()  # the rules that a run can leave
         self._schema = ""  # the schema whose parts take the place of rules
         self._no_rules = ""  # why there are none
@@ -80,12 +80,12 @@ class DebugCommands(QObject):
     @property
     def timeline(self) -> TimelinePane:
         """Return the pane with the timeline of the steps."""
-        return self.late_timeline.get()
+        return self.lazy_timeline.get()
 
     @property
     def breakpoints(self) -> BreakpointsPane:
         """Return the list of breakpoints."""
-        return self.late_breakpoints.get()
+        return self.lazy_breakpoints.get()
 
     def _make_timeline(self) -> TimelinePane:
         from app.panes.timeline import TimelinePane
@@ -108,16 +108,16 @@ class DebugCommands(QObject):
     def _connect_signals(self) -> None:
         session, debugging, decoding = self._session, self._session.debugging, self._session.decoding
         generation = self._panes.generation
-        decoding.viewed.connect(self._show_view)
+        decoding.view_changed.connect(self._show_view)
         decoding.run_ended.connect(generation.show_run_end)
-        decoding.went_on.connect(lambda: generation.show_run_end(""))
+        decoding.resumed.connect(lambda: generation.show_run_end(""))
         generation.token_forced.connect(lambda token_id: decoding.choose(Force(token_id)))
         generation.until_wanted.connect(self._run_until)
         generation.colours_chosen.connect(self._set_chip_colours)
         generation.twin_wanted.connect(self._write_twin)
-        generation.twin_cancelled.connect(debugging.cancel_twin)
-        debugging.twin_written.connect(self._show_twin)
-        debugging.twin_stopped.connect(self._stop_twin)
+        generation.twin_cancelled.connect(debugging.cancel_baseline)
+        debugging.baseline_written.connect(self._show_twin)
+        debugging.baseline_stopped.connect(self._stop_twin)
         debugging.breakpoint_refused.connect(generation.show_stop)
         debugging.breakpoint_hit.connect(self._show_hit)
         session.document.breakpoints_changed.connect(self._show_breakpoints)
@@ -142,8 +142,8 @@ class DebugCommands(QObject):
         self._commands["run.baseline"].setEnabled(not refusal or ended)
 
     def _show_view(self, view: DecodeView) -> None:
-        if self.late_timeline.built is not None:
-            self.late_timeline.built.show_trace(*_timeline_of(view))
+        if self.lazy_timeline.built is not None:
+            self.lazy_timeline.built.show_trace(*_timeline_of(view))
 
     def _show_twin(self, answer: BaselineAnswer) -> None:
         self._panes.generation.twin.show_twin(answer)
@@ -156,8 +156,8 @@ class DebugCommands(QObject):
         self.breakpoints.show_hit(one)
 
     def _show_breakpoints(self) -> None:
-        if self.late_breakpoints.built is not None:
-            self.late_breakpoints.built.show_breakpoints(self._session.debugging.breakpoints)
+        if self.lazy_breakpoints.built is not None:
+            self.lazy_breakpoints.built.show_breakpoints(self._session.debugging.breakpoints)
         self._mark_editor()
 
     def _mark_editor(self) -> None:
@@ -218,7 +218,7 @@ class DebugCommands(QObject):
         generation = self._panes.generation
         generation.pages.setCurrentWidget(generation.twin)
         generation.twin.is_writing()
-        self._session.debugging.write_twin()
+        self._session.debugging.run_baseline()
 
     # --- breakpoints -------------------------------------------------------------------------------------------------
 

@@ -42,18 +42,18 @@ class Sharing(QObject):
 
     def _on_shared(self, answer: ShareAnswer) -> None:
         if answer.error:
-            alarm = Notification("window", answer.error, button="Share as…", action=self.share_chosen)
+            notification = Notification("window", answer.error, button="Share as…", action=self.share_chosen)
         else:
             path = Path(answer.path)
             message = f"Shared as {path.name}: {count(answer.steps, 'step')} in {answer.size / 1000:,.0f} kB. "
-            alarm = Notification(
+            notification = Notification(
                 "window",
                 f"{message}It opens in any browser and loads nothing.",
                 button="Open",
                 action=lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))),
                 severity="hint",
             )
-        self._session.alarmed.emit(alarm)
+        self._session.notification_raised.emit(notification)
 
 
 class Exporting(QObject):

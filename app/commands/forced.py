@@ -39,7 +39,7 @@ class ForcedCommands(QObject):
         closing_wanted(): the user restricts the schema's objects to their declared properties.
 
     Attributes:
-        late_pane: the pane, built when first shown.
+        lazy_pane: the pane, built when first shown.
     """
 
     closing_wanted = Signal()
@@ -52,15 +52,15 @@ class ForcedCommands(QObject):
         self._prompt: object = None
         self._requested_at: tuple[object, ...] = ()  # the position for which the forced text was requested last
         self._requested_pages: set[int] = set()  # the pages whose contents were requested
-        self.late_pane = Lazy(self._make)
+        self.lazy_pane = Lazy(self._make)
         commands.connect_to({"run.fast_forward": self._toggle})
-        session.decoding.viewed.connect(self._show_view)
+        session.decoding.view_changed.connect(self._show_view)
         session.step_allowed_changed.connect(lambda _why: self._update_refusal())
 
     @property
     def pane(self) -> ForcedPane:
         """Return the pane."""
-        return self.late_pane.get()
+        return self.lazy_pane.get()
 
     def _make(self) -> ForcedPane:
         from app.panes.forced import ForcedPane
@@ -121,7 +121,7 @@ class ForcedCommands(QObject):
     def _show_view(self, view: DecodeView) -> None:
         strategy = view.pipeline.forced
         self._commands["run.fast_forward"].setChecked(strategy is not Strategy.NONE)
-        pane = self.late_pane.built
+        pane = self.lazy_pane.built
         if pane is None:
             return
         pane.show_strategy(strategy)
@@ -136,7 +136,7 @@ class ForcedCommands(QObject):
             self._fill(pane.page)
 
     def _forget(self) -> None:
-        pane = self.late_pane.built
+        pane = self.lazy_pane.built
         if pane is not None:
             self._session.forced.cancel_all()
             self._requested_pages.clear()
@@ -146,7 +146,7 @@ class ForcedCommands(QObject):
 
     def _update_refusal(self) -> None:
         """Disable the requests that need a model and a grammar while there is none."""
-        pane, view = self.late_pane.built, self._session.decoding.view
+        pane, view = self.lazy_pane.built, self._session.decoding.view
         if pane is not None:
             why = "" if view.position is not None else self._session.step_refusal
             pane.runs.set_refusal(why)

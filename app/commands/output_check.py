@@ -32,7 +32,7 @@ class OutputCheck(QObject):
         session.document.replaced.connect(self._forget)
         session.document.changed.connect(self._on_changed)
         session.compiling.stale_changed.connect(self._on_stale)
-        session.decoding.viewed.connect(self._on_view)
+        session.decoding.view_changed.connect(self._on_view)
 
     def open(self) -> ReplayDialog:
         """Open the dialog with the output pasted last, or bring the open one to the front."""

@@ -35,7 +35,7 @@ class ProcessorCommands(QObject):
         session.document.replaced.connect(processors.forget)
         processors.drafted.connect(lambda settings: session.document.draft(pipeline=settings))
         decoding.pipeline_refused.connect(processors.show_refusal)
-        decoding.viewed.connect(self._show_view)
+        decoding.view_changed.connect(self._show_view)
 
     def _toggle_budget(self) -> None:
         settings = self._session.decoding.view.pipeline

@@ -200,13 +200,13 @@ class Options(QWidget):
         self.model.textChanged.connect(lambda _text: self.changed.emit())
 
     @property
-    def trouble(self) -> str:
+    def error(self) -> str:
         """Return why an option is invalid; empty if all are valid."""
         return "" if _GOOD_NAME.fullmatch(self.name.text()) else _BAD_NAME
 
-    def told(self) -> ExportOptionsMessage:
+    def message(self) -> ExportOptionsMessage:
         """Return the options, with a valid name."""
-        name = self.name.text() if not self.trouble else ExportOptionsMessage().name
+        name = self.name.text() if not self.error else ExportOptionsMessage().name
         return ExportOptionsMessage(
             self.spelling.currentData(), self.recursion.value() or None, name, self.model.text().strip()
         )
@@ -447,7 +447,7 @@ class ExportDialog(QDialog):
 
     def begin(self) -> None:
         """Request the targets that fit with the current options."""
-        self._listed_for = self.options.told()
+        self._listed_for = self.options.message()
         self._wait("list", "Looking what fits the grammar…")
         self.list_wanted.emit(self._listed_for)
 
@@ -461,7 +461,7 @@ class ExportDialog(QDialog):
         if (entry := self.targets.entry) is not None:
             self.verdict.set_text("")
             self._wait("file", self._delay(entry) or "Writing, reading back and checking…")
-            self.wanted.emit(entry.name, path, self.options.told(), self._number, entry.needs_model)
+            self.wanted.emit(entry.name, path, self.options.message(), self._number, entry.needs_model)
 
     def cancel(self) -> None:
         """Cancel the pending request."""
@@ -489,7 +489,7 @@ class ExportDialog(QDialog):
             self.cancel()
             self._show_state()
             return
-        options, before = self.options.told(), self._listed_for
+        options, before = self.options.message(), self._listed_for
         if before is None or (options.spelling, options.depth) != (before.spelling, before.depth):
             self.begin()
         elif (entry := self.targets.entry) is not None:
@@ -519,7 +519,7 @@ class ExportDialog(QDialog):
             return
         self._wait("preview", self._delay(entry) or _PREVIEWING)
         self.preview.say(self.note.text())
-        self.wanted.emit(entry.name, "", self.options.told(), self._number, entry.needs_model)
+        self.wanted.emit(entry.name, "", self.options.message(), self._number, entry.needs_model)
 
     def _delay(self, entry: ExportEntry) -> str:
         before = self._waits_for() if entry.needs_model else ""
@@ -617,7 +617,7 @@ class ExportDialog(QDialog):
     def _option_error(self) -> str:
         """Return why the options are invalid, if that affects the target."""
         entry = self.targets.entry
-        return self.options.trouble if entry is not None and "name" in entry.takes else ""
+        return self.options.error if entry is not None and "name" in entry.takes else ""
 
     def _say(self, severity: BannerSeverity, sentence: str) -> None:
         self.verdict.show_message(sentence, severity=severity)

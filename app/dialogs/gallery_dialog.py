@@ -205,8 +205,8 @@ class GalleryDialog(FilterDialog):
         self._right.addWidget(self._empty_page())
         columns = QHBoxLayout()
         columns.setSpacing(theme.SPACE_M)
-        self.told = Label()
-        self.told.setProperty("role", "muted")
+        self.count_label = Label()
+        self.count_label.setProperty("role", "muted")
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.SPACE_S)
         layout = QVBoxLayout(self)
@@ -219,7 +219,7 @@ class GalleryDialog(FilterDialog):
         columns.addWidget(self.list)
         columns.addWidget(self._right, 1)
         layout.addLayout(buttons)
-        buttons.addWidget(self.told, 1)
+        buttons.addWidget(self.count_label, 1)
         buttons.addWidget(self.cancel_button)
         buttons.addWidget(self.open_button)
 
@@ -292,7 +292,7 @@ class GalleryDialog(FilterDialog):
             self.preview.show_example(example)
             self._right.setCurrentIndex(0)
         keys = " · ↑ ↓ to walk, Return to open" if self._shown else ""
-        self.told.setText(f"{count(len(self._shown), 'example')}{keys}")
+        self.count_label.setText(f"{count(len(self._shown), 'example')}{keys}")
 
 
 def _list(name: str, width: int) -> QListWidget:

@@ -81,7 +81,7 @@ class NotationDialog(QDialog):
 
     wanted = Signal(object)
     cancelled = Signal()
-    decided = Signal(object, object)
+    chosen = Signal(object, object)
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class NotationDialog(QDialog):
         self.close_objects = push_button(CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, role="outlined")
         self.close_objects.clicked.connect(self._close_objects)
         self.close_objects.hide()
-        self.told = _label()
+        self.result_label = _label()
         self._build_buttons()
         self._lay_out()
         self.ways[ConversionChoice.CONVERT].setChecked(True)
@@ -183,7 +183,7 @@ class NotationDialog(QDialog):
         right.addWidget(self.options)
         right.addWidget(self.preview, 1)
         right.addWidget(self.close_objects, 0, Qt.AlignmentFlag.AlignHCenter)
-        right.addWidget(self.told)
+        right.addWidget(self.result_label)
         layout.addLayout(buttons)
         buttons.addWidget(self.note, 1)
         for widget in (self.progress, self.cancel_button, self.accept_button):
@@ -218,7 +218,7 @@ class NotationDialog(QDialog):
         grammar = self._outcome()
         if grammar is not None:
             super().accept()
-            self.decided.emit(self.way, grammar)
+            self.chosen.emit(self.way, grammar)
 
     def reject(self) -> None:
         """Close the dialog without a change."""
@@ -283,7 +283,7 @@ class NotationDialog(QDialog):
         return (*spelling_option, *depth_option)
 
     def _ask_conversion(self, reading: NotationChoice) -> None:
-        options, takes = self.options.told(), self._supported_options()
+        options, takes = self.options.message(), self._supported_options()
         self._wait(
             "Converting, and holding both against each other…",
             ConvertRequest(
@@ -327,7 +327,7 @@ class NotationDialog(QDialog):
             return
         self._is_pending = False
         self.note.setText("")
-        self.told.setText(_findings(answer.diagnostics, self._grammar.text, self.reading.name))
+        self.result_label.setText(_findings(answer.diagnostics, self._grammar.text, self.reading.name))
         self._show_state()
 
     def show_failure(self, failed: Failed) -> None:
@@ -340,13 +340,13 @@ class NotationDialog(QDialog):
 
     def _show(self, text: str, notation: str, summary: str) -> None:
         self.text.show_text(text, notation)
-        self.told.setText(unmarked(summary))
+        self.result_label.setText(unmarked(summary))
         self.preview.setCurrentWidget(self.text)
 
     def _say(self, sentence: str) -> None:
         """Show a message instead of a preview."""
         self.instead.setText(unmarked(sentence))
-        self.told.setText("")
+        self.result_label.setText("")
         self.preview.setCurrentWidget(self.instead)
 
     def _show_state(self) -> None:

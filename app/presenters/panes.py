@@ -127,7 +127,7 @@ class Panes(QObject):
             self.editor.setFocus()
 
     def _show_generated(self, answer: GenerateAnswer) -> None:
-        drawn, page = self._session.compiling.good, self.late_generated.get()
+        drawn, page = self._session.compiling.last_good, self.late_generated.get()
         if drawn is not None and drawn.request.revision == answer.revision:
             page.show_answer(answer, drawn.request.text)
             page.show_source_place(self.editor.cursor_offset)
@@ -145,13 +145,13 @@ class Panes(QObject):
         tests.set_stale(session.compiling.stale_reason)
         for signal in (session.document.replaced, session.document.test_strings_changed):
             signal.connect(lambda: tests.show_texts(session.document.content.test_strings))
-        session.judging.suggested.connect(tests.show_suggestions)
+        session.test_runs.suggested.connect(tests.show_suggestions)
         session.compiling.stale_changed.connect(lambda _stale, reason: tests.set_stale(reason))
-        tests.edited.connect(session.judging.set_texts)
+        tests.edited.connect(session.test_runs.set_texts)
         tests.watched.connect(partial(self._watch_coverage, tests))
         tests.generated_chosen.connect(self.count_generated)
         tests.count_generated(generated=self._counts_generated)
-        tests.suggestions_wanted.connect(session.judging.suggest)
+        tests.suggestions_wanted.connect(session.test_runs.suggest)
         tests.span_wanted.connect(self.editor.go_to)
         return tests
 
@@ -197,7 +197,7 @@ class Panes(QObject):
 
     def _connect_automaton(self) -> None:
         session, automaton = self._session, self.automaton
-        session.drawn.connect(self._show_drawn)
+        session.view_changed.connect(self._show_drawn)
         session.live_changed.connect(self._show_live)
         session.compiling.stale_changed.connect(self._show_stale)
         session.compiling.laid_out.connect(automaton.show_layout)
@@ -208,13 +208,13 @@ class Panes(QObject):
         automaton.tokens_wanted.connect(session.decoding.queries.list_tokens)
         session.decoding.queries.tokens_listed.connect(automaton.show_tokens)
         session.decoding.running_changed.connect(automaton.set_running)
-        session.compiling.stood.connect(automaton.show_stacks)
+        session.compiling.stacks_changed.connect(automaton.show_stacks)
         for table in (self.generation.candidates.table, self.generation.candidates.ends):
             table.pointed_at.connect(lambda pointed: automaton.show_ahead(pointed.token if pointed else None))
 
     def _connect_generation(self) -> None:
         session, decoding, pane = self._session, self._session.decoding, self.generation
-        decoding.viewed.connect(self._show_view)
+        decoding.view_changed.connect(self._show_view)
         decoding.queries.explained.connect(pane.show_why)
         decoding.queries.found.connect(pane.show_lookup)
         decoding.queries.assessed.connect(lambda answer: pane.show_assessment(answer.verdict))
@@ -247,8 +247,8 @@ class Panes(QObject):
         self._session.debugging.run_until()
 
     def _connect_tests(self) -> None:
-        self._session.judging.judged.connect(self._show_judged)
-        self._session.judging.covered.connect(self._show_covered)
+        self._session.test_runs.judged.connect(self._show_judged)
+        self._session.test_runs.covered.connect(self._show_covered)
         self._session.document.replaced.connect(self._forget_coverage)
         self.automaton.coverage_choice.chosen.connect(self.count_generated)
         self.automaton.footer.coverage_button.toggled.connect(partial(self._watch_coverage, self.automaton))
@@ -256,10 +256,10 @@ class Panes(QObject):
     def _watch_coverage(self, pane: QWidget, is_watched: bool) -> None:
         """Compute coverage while a pane shows it, even without test strings."""
         self._coverage_panes = self._coverage_panes | {pane} if is_watched else self._coverage_panes - {pane}
-        self._session.judging.watch(bool(self._coverage_panes))
+        self._session.test_runs.watch(bool(self._coverage_panes))
 
     def _show_judged(self, answer: JudgeAnswer) -> None:
-        drawn = self._session.compiling.good
+        drawn = self._session.compiling.last_good
         self.tests.show_answer(answer, SourceText(drawn.request.text if drawn is not None else ""))
         if not answer.error:
             if self._coverage.get(True, (answer.revision,))[0] != answer.revision:  # of another grammar
@@ -386,14 +386,14 @@ class Panes(QObject):
     def _show_live(self, states: frozenset[int], spans: tuple[Span, ...]) -> None:
         """Highlight the live states; after a step, delayed until chips and candidates are painted."""
         self._live, self._spans = states, spans
-        if self._session.compiling.good is self._highlighted:
+        if self._session.compiling.last_good is self._highlighted:
             self._highlight_timer.start()
         else:
             self._highlight()
 
     def _highlight(self) -> None:
         self._highlight_timer.stop()
-        self._highlighted = drawn = self._session.compiling.good
+        self._highlighted = drawn = self._session.compiling.last_good
         states = self._live
         self.editor.show_live(self._spans)
         # Without live states the answer is still pending; without positions it is known that there are none.
@@ -408,10 +408,10 @@ class Panes(QObject):
             rule_positions = None  # the rule positions are requested with the stacks
         self.automaton.set_live(states, rule_positions, output)
         if view.position is not None:
-            self._session.compiling.tell_standing(output)
+            self._session.compiling.request_stacks(output)
 
     def _name_targets(self, states: frozenset[int], _spans: object) -> None:
-        drawn = self._session.compiling.good
+        drawn = self._session.compiling.last_good
         # Where the rules are drawn, the states of the neighbourhood have no visible number.
         is_numbered = drawn is not None and drawn.rules is None
         self.generation.show_drawn(drawn.dfa if drawn and is_numbered else None, next(iter(states), None))

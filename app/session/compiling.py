@@ -79,10 +79,10 @@ class Compiling(QObject):
     Signals:
         diagnosed(diagnostics, SourceText): the findings about the current text.
         compiled(CompiledGrammarView): the text compiled; everything that depends on the grammar follows.
-        drawn(CompiledGrammarView): there is a new automaton, or another part of it, to draw.
+        view_changed(CompiledGrammarView): there is a new automaton, or another part of it, to draw.
         stale_changed(is stale, reason): whether the drawing belongs to an older text.
         laid_out(LayoutAnswer): positions for the drawing.
-        stood(StackAnswer): the stacks of the match.
+        stacks_changed(StackAnswer): the stacks of the match.
         described(Description, text): the last good text in words.
         formatted(FormatAnswer, text): the changes that formatting makes to a text, or why there are none.
         exports_listed(ExportList): the export targets that fit the grammar.
@@ -92,10 +92,10 @@ class Compiling(QObject):
 
     diagnosed = Signal(object, object)
     compiled = Signal(object)
-    drawn = Signal(object)
+    view_changed = Signal(object)
     stale_changed = Signal(bool, str)
     laid_out = Signal(object)
-    stood = Signal(object)
+    stacks_changed = Signal(object)
     described = Signal(object, str)
     formatted = Signal(object, str)
     exports_listed = Signal(object)
@@ -107,7 +107,7 @@ class Compiling(QObject):
         self._document = document
         self._compile = compile_group
         self._layout = layout_group
-        self._good: CompiledGrammarView | None = None
+        self._last_good: CompiledGrammarView | None = None
         self._stale = ""
         self._describes = False
         self._diagnosed = -1  # the revision whose findings were emitted last
@@ -122,9 +122,9 @@ class Compiling(QObject):
         layout_group.failed.connect(self._on_layout_failed)
 
     @property
-    def good(self) -> CompiledGrammarView | None:
+    def last_good(self) -> CompiledGrammarView | None:
         """Return the last text that compiled."""
-        return self._good
+        return self._last_good
 
     @property
     def stale_reason(self) -> str:
@@ -150,13 +150,14 @@ class Compiling(QObject):
 
     def draw_around(self, output: bytes) -> None:
         """Request the neighbourhood of the state that `output` leads to, if the automaton is too large to draw."""
-        if self._good is not None and not self._good.is_whole and output != self._good.output:
-            self._compile.submit(NeighbourhoodRequest(self._good.request, output, self._good.rules is not None))
+        drawn = self._last_good
+        if drawn is not None and not drawn.is_whole and output != drawn.output:
+            self._compile.submit(NeighbourhoodRequest(drawn.request, output, drawn.rules is not None))
 
-    def tell_standing(self, output: bytes) -> None:
+    def request_stacks(self, output: bytes) -> None:
         """Request the stacks of the match after `output`; a later request replaces an earlier one."""
-        if self._good is not None:
-            self._compile.submit(StackRequest(self._good.request, output, self._good.rules is not None))
+        if self._last_good is not None:
+            self._compile.submit(StackRequest(self._last_good.request, output, self._last_good.rules is not None))
 
     def format_text(self) -> None:
         """Request the changes that formatting would make to the current text."""
@@ -169,8 +170,8 @@ class Compiling(QObject):
         self._describe()
 
     def _describe(self) -> None:
-        if self._describes and self._good is not None:
-            self._compile.submit(DescribeRequest(self._good.request))
+        if self._describes and self._last_good is not None:
+            self._compile.submit(DescribeRequest(self._last_good.request))
 
     def lay_out(self, request: LayoutRequest) -> None:
         """Request positions for a graph."""
@@ -178,8 +179,8 @@ class Compiling(QObject):
 
     def list_exports(self, options: ExportOptionsMessage, *, has_model: bool) -> None:
         """Request the list of export targets that fit the last good grammar."""
-        if self._good is not None:
-            self._compile.submit(ListExports(self._good.request, options, has_model))
+        if self._last_good is not None:
+            self._compile.submit(ListExports(self._last_good.request, options, has_model))
         else:
             self.exports_listed.emit(ExportList((), "No grammar has compiled yet. Fix the grammar, then export it."))
 
@@ -192,15 +193,15 @@ class Compiling(QObject):
             options: the export options.
             number: the number of the request, which its answer repeats.
         """
-        if self._good is not None:
-            self._compile.submit(ExportRequest(self._good.request, target, path, options, number))
+        if self._last_good is not None:
+            self._compile.submit(ExportRequest(self._last_good.request, target, path, options, number))
 
     def cancel_export(self) -> None:
         """Cancel the running export."""
         self._compile.cancel(lambda request: isinstance(request, ExportRequest))
 
     def _forget(self) -> None:
-        self._good = None
+        self._last_good = None
         self._set_stale("")
         QTimer.singleShot(0, self, self.compile_now)  # after the panes have taken over the new document
 
@@ -210,22 +211,22 @@ class Compiling(QObject):
                 if answer.revision == self._document.revision:
                     self._take(request, answer)
             case NeighbourhoodAnswer():
-                if self._good is not None and answer.revision == self._good.request.revision:
-                    self._good = replace(
-                        self._good,
+                if self._last_good is not None and answer.revision == self._last_good.request.revision:
+                    self._last_good = replace(
+                        self._last_good,
                         dfa=answer.dfa,
                         output=request.output,
                         fold=answer.fold,
                         places=answer.rule_positions,
                     )
-                    self.drawn.emit(self._good)
+                    self.view_changed.emit(self._last_good)
             case StackAnswer():
-                if self._good is not None and answer.revision == self._good.request.revision:
-                    self.stood.emit(answer)
+                if self._last_good is not None and answer.revision == self._last_good.request.revision:
+                    self.stacks_changed.emit(answer)
             case FormatAnswer():
                 self.formatted.emit(answer, request.text)
             case DescribeAnswer():
-                if self._good is not None and answer.revision == self._good.request.revision:
+                if self._last_good is not None and answer.revision == self._last_good.request.revision:
                     self.described.emit(answer.description, request.compiled.text)
             case ExportList():
                 self.exports_listed.emit(answer)
@@ -249,10 +250,10 @@ class Compiling(QObject):
             self._set_stale("The grammar has an error" if errors == 1 else f"The grammar has {errors} errors")
             return
         drawn = answer.dfa, b"", answer.compile_ms, answer.too_large, answer.fold, answer.rules, answer.rule_positions
-        self._good = CompiledGrammarView(request, *drawn, answer.regions)
+        self._last_good = CompiledGrammarView(request, *drawn, answer.regions)
         self._set_stale("")
-        self.compiled.emit(self._good)
-        self.drawn.emit(self._good)
+        self.compiled.emit(self._last_good)
+        self.view_changed.emit(self._last_good)
         self._describe()
 
     def _set_stale(self, reason: str) -> None:

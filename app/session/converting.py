@@ -53,8 +53,8 @@ class Converting(QObject):
         if not spelling:
             self._requested = None
             self._group.cancel(lambda request: isinstance(request, GenerateRequest))
-        elif self._compiling.good is not None:
-            self._on_compiled(self._compiling.good)
+        elif self._compiling.last_good is not None:
+            self._on_compiled(self._compiling.last_good)
 
     def ask(self, request: ConvertRequest | ReadRequest) -> None:
         """Request a conversion, or the findings of a text in another notation; replaces an older request."""
@@ -67,8 +67,8 @@ class Converting(QObject):
     def revive(self) -> None:
         """Repeat the pending requests for a new process."""
         self._requested = None
-        if self._compiling.good is not None:
-            self._on_compiled(self._compiling.good)
+        if self._compiling.last_good is not None:
+            self._on_compiled(self._compiling.last_good)
 
     def _on_compiled(self, drawn: CompiledGrammarView) -> None:
         request = GenerateRequest(drawn.request, self._spelling)

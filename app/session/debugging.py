@@ -42,14 +42,14 @@ class Debugging(QObject):
     Signals:
         breakpoint_refused(why): nothing at the requested offset can have a breakpoint.
         breakpoint_hit(Breakpoint): a run stopped at it.
-        twin_written(BaselineAnswer): the baseline run so far.
-        twin_stopped(why): the baseline run will not be completed.
+        baseline_written(BaselineAnswer): the baseline run so far.
+        baseline_stopped(why): the baseline run will not be completed.
     """
 
     breakpoint_refused = Signal(str)
     breakpoint_hit = Signal(object)
-    twin_written = Signal(object)
-    twin_stopped = Signal(str)
+    baseline_written = Signal(object)
+    baseline_stopped = Signal(str)
 
     def __init__(
         self, document: Document, group: JobGroup, compiling: Compiling, decoding: Decoding, parent: QObject
@@ -69,7 +69,7 @@ class Debugging(QObject):
         group.reported.connect(self._on_answer)
         group.cancelled.connect(lambda request: self._on_request_lost(request, "Cancelled"))
         group.failed.connect(lambda request, _failed: self._on_request_lost(request, "Stopped"))
-        compiling.stood.connect(self._on_stood)
+        compiling.stacks_changed.connect(self._on_stacks)
         compiling.compiled.connect(self._on_compiled)
         document.replaced.connect(self._forget)
 
@@ -151,13 +151,13 @@ class Debugging(QObject):
         if not self._wants_states:
             return entered
         if self._places is None or self._places[0] != output:
-            self._compiling.tell_standing(output)
+            self._compiling.request_stacks(output)
             return None
         return entered | self._entered_in_rules(output)
 
     def _entered_in_dfa(self, view: DecodeView) -> frozenset[StateName]:
         """Return the states of the complete automaton that the last step entered, byte by byte."""
-        drawn = self._compiling.good
+        drawn = self._compiling.last_good
         output = grammar_prefix(view)
         if drawn is None or not drawn.is_whole or not output or view.trace.current is None:
             return frozenset()
@@ -177,7 +177,7 @@ class Debugging(QObject):
 
     def _entered_in_rules(self, output: bytes) -> frozenset[StateName]:
         """Return the rule states that are live now and were not before the step."""
-        drawn = self._compiling.good
+        drawn = self._compiling.last_good
         assert self._places is not None
         rule_positions = self._places[1]
         if drawn is None or drawn.rules is None or rule_positions is None:
@@ -189,10 +189,10 @@ class Debugging(QObject):
         self._states_before = output, live
         return live - before
 
-    def _on_stood(self, answer: StackAnswer) -> None:
+    def _on_stacks(self, answer: StackAnswer) -> None:
         self._places = answer.output, answer.rule_positions
         if grammar_prefix(self._decoding.view) == answer.output and self._wants_states:
-            self._decoding.go_on()
+            self._decoding.continue_run()
 
     # --- breakpoints -------------------------------------------------------------------------------------------------
 
@@ -227,17 +227,17 @@ class Debugging(QObject):
     # --- the baseline run --------------------------------------------------------------------------------------------
 
     @property
-    def is_writing_twin(self) -> bool:
+    def is_running_baseline(self) -> bool:
         """Return whether the baseline run is in progress; steps wait for it."""
         return any(isinstance(request, RunBaseline) for request in self._group.pending)
 
-    def write_twin(self) -> None:
+    def run_baseline(self) -> None:
         """Generate what the model would have written without the grammar."""
         self._decoding.stop_for(RunBaseline)
-        self.cancel_twin()
+        self.cancel_baseline()
         self._group.submit(RunBaseline())
 
-    def cancel_twin(self) -> None:
+    def cancel_baseline(self) -> None:
         """Cancel the baseline run and keep its tokens so far."""
         self._group.cancel(lambda request: isinstance(request, RunBaseline))
 
@@ -246,18 +246,20 @@ class Debugging(QObject):
     def _on_answer(self, request: Any, answer: Any) -> None:
         match answer:
             case BaselineAnswer():
-                self.twin_written.emit(answer)
+                self.baseline_written.emit(answer)
             case BreakpointAnswer(breakpoint=None):
                 self.breakpoint_refused.emit(answer.why_not)
             case BreakpointAnswer(breakpoint=Breakpoint() as found):
                 self.toggle(found)
             case DecodeView() if isinstance(request, RunBaseline | FindBreakpoint):
                 # The worker refused; the view has the reason.
-                (self.twin_stopped if isinstance(request, RunBaseline) else self.breakpoint_refused).emit(answer.error)
+                (self.baseline_stopped if isinstance(request, RunBaseline) else self.breakpoint_refused).emit(
+                    answer.error
+                )
 
     def _on_request_lost(self, request: Any, why: str) -> None:
-        if isinstance(request, RunBaseline) and not self.is_writing_twin:
-            self.twin_stopped.emit(why)
+        if isinstance(request, RunBaseline) and not self.is_running_baseline:
+            self.baseline_stopped.emit(why)
 
 
 def _outdated(one: Breakpoint) -> Breakpoint:

@@ -104,11 +104,11 @@ class Decoding(QObject):
         queries: requests that do not move the session.
 
     Signals:
-        viewed(DecodeView): the contents of the generation panes.
+        view_changed(DecodeView): the contents of the generation panes.
         running_changed(is running): a run began or ended.
         run_ended(why): a run stopped for a reason other than the user's Pause or the end of the generation.
         restarted(): the generation begins again; its steps stay in the trace.
-        went_on(): the user continued after `run_ended`, so its reason is outdated.
+        resumed(): the user continued after `run_ended`, so its reason is outdated.
         model_opened(): the requested model is in use now.
         model_failed(spec, sentence): a model did not load; the old one stays in use.
         model_differs(name): the document was made with another model of this name.
@@ -116,11 +116,11 @@ class Decoding(QObject):
         failed(Failed): a job hit a bug.
     """
 
-    viewed = Signal(object)
+    view_changed = Signal(object)
     running_changed = Signal(bool)
     run_ended = Signal(str)
     restarted = Signal()
-    went_on = Signal()
+    resumed = Signal()
     model_opened = Signal()
     model_failed = Signal(str, str)
     model_differs = Signal(str)
@@ -290,7 +290,7 @@ class Decoding(QObject):
     def _next_step(self) -> StepOnce:
         return StepOnce(self._watched(), self._one_by_one(), self._breakpoints_before())
 
-    def go_on(self) -> None:
+    def continue_run(self) -> None:
         """Decide again whether a run continues, if that was not known after its last step."""
         if self._running and not self._waits_for(StepOnce):
             self._go_on(self._view)
@@ -343,7 +343,7 @@ class Decoding(QObject):
         self.pause()
         self._to_restore = self._to_restore or restore_request(self._view.trace)
         self._view = view_of(self._document.content)
-        self.viewed.emit(self._view)
+        self.view_changed.emit(self._view)
         self._begin()
         if self._spec:
             self.open_model(self._spec)
@@ -359,7 +359,7 @@ class Decoding(QObject):
         self._grammar, self._first_revision = None, self._document.revision
         self.queries.cancel_assessment()
         self._view = replace(view_of(content), model=self._view.model)  # drop everything of the old document
-        self.viewed.emit(self._view)
+        self.view_changed.emit(self._view)
         self._begin()
         if content.model.spec and content.model.spec != self._spec:
             self.open_model(content.model.spec)
@@ -367,7 +367,7 @@ class Decoding(QObject):
     def _withdraw_run_end(self) -> None:
         if self._shows_run_end:
             self._shows_run_end = False
-            self.went_on.emit()
+            self.resumed.emit()
 
     def _waits_for(self, kinds: UnionType | type) -> bool:
         return any(isinstance(request, kinds) for request in self._group.pending)
@@ -402,7 +402,7 @@ class Decoding(QObject):
             self._store_in_document(view)
         if isinstance(request, Restart):
             self.restarted.emit()
-        self.viewed.emit(view)
+        self.view_changed.emit(view)
         self.queries.schedule_assessment()
         if isinstance(request, OpenModel):
             self._on_opened(request, view)
@@ -491,7 +491,7 @@ class Decoding(QObject):
     def _on_told(self, _request: Any, value: Any) -> None:
         if isinstance(value, DecodeView):  # the part of a step that is known before the model answers
             self._view = self._of_this_document(value)
-            self.viewed.emit(self._view)
+            self.view_changed.emit(self._view)
 
     def _on_failed(self, request: Any, failed: Failed) -> None:
         self.pause()

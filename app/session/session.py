@@ -141,30 +141,30 @@ class Session(QObject):
     """The state behind the panes.
 
     Signals:
-        drawn(CompiledGrammarView): there is a new automaton, or another part of it, to draw; `live_changed` follows.
+        view_changed(CompiledGrammarView): there is a new automaton, or another part of it; `live_changed` follows.
         live_changed(states, spans): the live states in the drawn automaton and their source spans.
         step_allowed_changed(reason): why no step is possible; empty if one is.
         activity_changed(text, done, total): the background activity; an empty text for none.
-        alarmed(Notification): something went wrong.
-        alarm_withdrawn(Notification): the problem no longer exists.
+        notification_raised(Notification): something went wrong.
+        notification_withdrawn(Notification): the problem no longer exists.
     """
 
-    drawn = Signal(object)
+    view_changed = Signal(object)
     live_changed = Signal(object, object)
     step_allowed_changed = Signal(str)
     activity_changed = Signal(str, object, object)
-    alarmed = Signal(object)
-    alarm_withdrawn = Signal(object)
+    notification_raised = Signal(object)
+    notification_withdrawn = Signal(object)
 
     def __init__(self, document: Document, groups: WorkerPool, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.document = document
-        self.groups = groups
+        self.worker_pool = groups
         self.compiling = Compiling(document, groups.compile, groups.layout, self)
         self.decoding = Decoding(document, groups.decode, self)
         self.debugging = Debugging(document, groups.decode, self.compiling, self.decoding, self)
         self.forced = ForcedQueries(groups.decode, self)
-        self.judging = StringTestRuns(document, groups.judge, self.compiling, self.decoding, self)
+        self.test_runs = StringTestRuns(document, groups.judge, self.compiling, self.decoding, self)
         self.converting = Converting(groups.judge, self.compiling, self)
         self._progress: dict[type, Progress] = {}
         self._activity: tuple[str, int, int | None] = ("", 0, None)
@@ -175,10 +175,10 @@ class Session(QObject):
         self._decode_is_gone = False
         document.autosave_failed.connect(self._on_autosave_failed)
         self.compiling.compiled.connect(self.decoding.set_grammar)
-        self.compiling.drawn.connect(self._on_drawn)
+        self.compiling.view_changed.connect(self._on_drawn)
         self.compiling.stale_changed.connect(self._on_stale)
-        self.decoding.viewed.connect(self._on_view)
-        for failures in (self.compiling.failed, self.decoding.failed, self.judging.failed):
+        self.decoding.view_changed.connect(self._on_view)
+        for failures in (self.compiling.failed, self.decoding.failed, self.test_runs.failed):
             failures.connect(self._on_failed)
         self.decoding.model_failed.connect(self._on_model_failed)
         self.decoding.model_differs.connect(self._on_model_differs)
@@ -212,11 +212,11 @@ class Session(QObject):
 
     def start(self) -> None:
         """Start the worker processes."""
-        self.groups.start()
+        self.worker_pool.start()
 
     def close(self, *, keeps_autosave: bool = False) -> None:
         """Stop the processes and delete the autosave, unless it is kept for the next start."""
-        self.groups.close()
+        self.worker_pool.close()
         self.document.close(keeps_autosave=keeps_autosave)
 
     def cancel_background(self) -> None:
@@ -227,19 +227,19 @@ class Session(QObject):
             self.decoding.cancel_grammar()
         self.forced.cancel_all()
         waited_for = OpenModel | SampleMany | RunBaseline | RestoreTrace | ExportRequest | ShareTrace
-        for group in (self.groups.decode, self.groups.compile):
+        for group in (self.worker_pool.decode, self.worker_pool.compile):
             group.cancel(lambda request: isinstance(request, waited_for))
 
     def restart_workers(self) -> None:
         """Restart all processes and send them their state."""
         self._decode_is_gone = False
-        for group in self.groups:
+        for group in self.worker_pool:
             group.cancel()
-            if group is not self.groups.judge or group.pid is not None:
+            if group is not self.worker_pool.judge or group.pid is not None:
                 group.restart()
         self.compiling.compile_now()
         self.decoding.revive()
-        self.judging.revive()
+        self.test_runs.revive()
         self.converting.revive()
 
     def _refusal_at_end(self, view: DecodeView, position: Position) -> str:
@@ -250,7 +250,7 @@ class Session(QObject):
                 return "The budget of tokens is used up: raise it, go back, or restart"
             case Finish.CONTEXT:
                 return f"{context_full(position)}: go back, or restart"
-            case Finish.DEAD_END if self.compiling.good is not None and not self.compiling.good.dfa.states:
+            case Finish.DEAD_END if self.compiling.last_good is not None and not self.compiling.last_good.dfa.states:
                 return "No text matches this grammar: change it to go on"
             case Finish.DEAD_END if view.dead_end:
                 return unmarked(view.dead_end[:1].upper() + view.dead_end[1:])
@@ -267,7 +267,7 @@ class Session(QObject):
         self.step_allowed_changed.emit(self.step_refusal)
 
     def _on_drawn(self, drawn: CompiledGrammarView) -> None:
-        self.drawn.emit(drawn)
+        self.view_changed.emit(drawn)
         self._update_live()
 
     def _on_stale(self, is_stale: bool, reason: str) -> None:
@@ -276,7 +276,7 @@ class Session(QObject):
         self.step_allowed_changed.emit(self.step_refusal)
 
     def _update_live(self) -> None:
-        drawn, text = self.compiling.good, grammar_prefix(self.decoding.view)
+        drawn, text = self.compiling.last_good, grammar_prefix(self.decoding.view)
         state = None
         if drawn is not None and text is not None:
             state = live_state(drawn, text)
@@ -291,7 +291,7 @@ class Session(QObject):
             self._update_activity()
 
     def _update_activity(self) -> None:
-        pending = [request for group in self.groups for request in group.pending]
+        pending = [request for group in self.worker_pool for request in group.pending]
         was_compiling = self._is_compiling
         self._is_compiling = any(isinstance(request, CompileRequest | SetGrammar) for request in pending)
         if self._is_compiling and not was_compiling:
@@ -323,7 +323,7 @@ class Session(QObject):
     def _on_model_failed(self, spec: str, sentence: str) -> None:
         served = self.decoding.view.model
         still = f" {served.name} still serves." if served else ""
-        self.alarmed.emit(
+        self.notification_raised.emit(
             Notification(
                 "generation",
                 "The model did not load",
@@ -335,14 +335,16 @@ class Session(QObject):
 
     def _on_model_differs(self, name: str) -> None:
         text = f"This document was made with another {name}: its steps are the same, their probabilities may not be."
-        self.alarmed.emit(Notification("generation", text, severity="hint"))
+        self.notification_raised.emit(Notification("generation", text, severity="hint"))
 
     def _on_autosave_failed(self, reason: str) -> None:
         text = f"Autosave does not work ({reason}): a crash would lose your changes. Save the document elsewhere."
-        self.alarmed.emit(Notification("window", text, severity="warning"))
+        self.notification_raised.emit(Notification("window", text, severity="warning"))
 
     def _on_failed(self, failed: Failed) -> None:
-        self.alarmed.emit(Notification("window", f"Turnstile met a bug of its own: {failed.summary}", failed.traceback))
+        self.notification_raised.emit(
+            Notification("window", f"Turnstile met a bug of its own: {failed.summary}", failed.traceback)
+        )
 
     def _on_died(self, group: JobGroup, exit_code: int, lost: Any, restarted: bool) -> None:
         name = f"{_PROCESS_NAMES[group.name]} process"
@@ -350,14 +352,14 @@ class Session(QObject):
         if restarted:
             text = f"{name} stopped ({_cause(exit_code)}) and was restarted."
             self._revive(group)
-            self.alarmed.emit(Notification("window", text, details, severity="warning"))
+            self.notification_raised.emit(Notification("window", text, details, severity="warning"))
         else:
-            if group is self.groups.decode:
+            if group is self.worker_pool.decode:
                 self._decode_is_gone = True
                 self.decoding.pause()
                 self.step_allowed_changed.emit(self.step_refusal)
             text = f"{name} stopped again ({_cause(exit_code)}). What it did last may be the reason."
-            self.alarmed.emit(
+            self.notification_raised.emit(
                 Notification("window", text, details, button="Restart", action=lambda: self._restart(group))
             )
 
@@ -366,11 +368,11 @@ class Session(QObject):
         self._revive(group)
 
     def _revive(self, group: JobGroup) -> None:
-        if group is self.groups.decode:
+        if group is self.worker_pool.decode:
             self._decode_is_gone = False
             self.decoding.revive()
-        elif group is self.groups.judge:
-            self.judging.revive()
+        elif group is self.worker_pool.judge:
+            self.test_runs.revive()
             self.converting.revive()
         else:
             self.compiling.compile_now()

@@ -65,7 +65,7 @@ class StringTestRuns(QObject):
         self._output_timer = QTimer(self, singleShot=True, interval=_OUTPUT_DELAY_MS)
         self._output_timer.timeout.connect(self._ask_outputs)
         compiling.compiled.connect(self._on_compiled)
-        decoding.viewed.connect(self._on_viewed)
+        decoding.view_changed.connect(self._on_view)
         decoding.restarted.connect(self._on_restarted)
         decoding.queries.sampled.connect(self._on_sampled)
         document.replaced.connect(self._forget)
@@ -117,7 +117,7 @@ class StringTestRuns(QObject):
         self._ignored, self._samples = frozenset(), ()
         self._group.cancel()
 
-    def _on_viewed(self, view: DecodeView) -> None:
+    def _on_view(self, view: DecodeView) -> None:
         taken = _taken(view.trace)
         self._ignored = frozenset(node for node in self._ignored if node < len(view.trace.nodes)).difference(taken)
         if self._is_watched:

@@ -25,20 +25,22 @@ class NotificationBanner(Banner):
 
     removed = Signal(object)
 
-    def __init__(self, alarm: Notification, parent: QWidget) -> None:
+    def __init__(self, notification: Notification, parent: QWidget) -> None:
         super().__init__(closable=True, parent=parent)
-        self.alarm = alarm
-        if alarm.details:
-            self._add_details(alarm.details)
-        self.other_button = push_button(alarm.other_button)
-        self.other_button.clicked.connect(lambda: self._remove_and_call(alarm.other_action))
+        self.notification = notification
+        if notification.details:
+            self._add_details(notification.details)
+        self.other_button = push_button(notification.other_button)
+        self.other_button.clicked.connect(lambda: self._remove_and_call(notification.other_action))
         self._row.insertWidget(self._row.indexOf(self.close_button), self.other_button)
-        self.other_button.setVisible(bool(alarm.other_button))
+        self.other_button.setVisible(bool(notification.other_button))
         self.setTabOrder(self.button, self.other_button)
         self.setTabOrder(self.other_button, self.close_button)
         self.accepted.connect(self.remove)
         self.dismissed.connect(self.remove)
-        self.show_message(alarm.text, severity=alarm.severity, button=alarm.button, action=alarm.action)
+        self.show_message(
+            notification.text, severity=notification.severity, button=notification.button, action=notification.action
+        )
 
     def remove(self) -> None:
         """Close the banner."""
@@ -70,7 +72,7 @@ class NotificationBanner(Banner):
         layout.addWidget(details)
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(f"{self.alarm.text}\n\n{self.alarm.details}")
+        QGuiApplication.clipboard().setText(f"{self.notification.text}\n\n{self.notification.details}")
 
 
 class BannerStack(QWidget):
@@ -88,18 +90,20 @@ class BannerStack(QWidget):
         """Return the open banners, oldest first."""
         return list(self._banners)
 
-    def withdraw(self, alarm: Notification) -> None:
+    def withdraw(self, notification: Notification) -> None:
         """Close the banner of a notification that no longer applies, if it is open."""
         for banner in self.banners:
-            if banner.alarm is alarm:
+            if banner.notification is notification:
                 banner.remove()
 
-    def show_alarm(self, alarm: Notification) -> NotificationBanner:
+    def show_notification(self, notification: Notification) -> NotificationBanner:
         """Add a notification; one with the same text is replaced."""
         shown = self.banners
-        for banner in [other for other in shown if other.alarm.text == alarm.text] or shown[: len(shown) + 1 - _MOST]:
+        for banner in [other for other in shown if other.notification.text == notification.text] or shown[
+            : len(shown) + 1 - _MOST
+        ]:
             banner.remove()
-        banner = NotificationBanner(alarm, self)
+        banner = NotificationBanner(notification, self)
         banner.removed.connect(self._banners.remove)
         self._banners.append(banner)
         self._layout.addWidget(banner)

@@ -85,7 +85,7 @@ class Recovery(QObject):
         saved = leftover.saved
         title = Path(saved.path).stem if saved.path else saved.document.title or "Untitled"
         text = f"{_cause(saved)} Recovered work is available: {_described(saved, title)}."
-        self._session.alarmed.emit(
+        self._session.notification_raised.emit(
             Notification(
                 "window",
                 text,
@@ -104,9 +104,9 @@ class Recovery(QObject):
             self._offer(leftover)
 
     def _save(self) -> None:
-        alarm = self._notification
-        if not self._files.save() and alarm is not None:
-            self._notify(alarm)  # the button has closed it
+        notification = self._notification
+        if not self._files.save() and notification is not None:
+            self._notify(notification)  # the button has closed it
 
     def _discard(self, saved: Saved) -> None:
         """Show the document without the recovered work."""
@@ -130,16 +130,18 @@ class Recovery(QObject):
 
     def _offer_undo(self, undo: Callable[[], object]) -> None:
         text = "The recovered work was discarded."
-        self._session.alarmed.emit(Notification("window", text, severity="hint", button="Undo", action=undo))
+        self._session.notification_raised.emit(
+            Notification("window", text, severity="hint", button="Undo", action=undo)
+        )
 
     def _offer_next(self) -> None:
         if (leftover := self._document.autosave.find()) is not None:
             self._offer(leftover)
 
-    def _notify(self, alarm: Notification) -> None:
+    def _notify(self, notification: Notification) -> None:
         self._withdraw()
-        self._notification = alarm
-        self._session.alarmed.emit(alarm)
+        self._notification = notification
+        self._session.notification_raised.emit(notification)
 
     def _check(self) -> None:
         """Close the banner once the work is saved, and offer other work, if there is any."""
@@ -149,8 +151,8 @@ class Recovery(QObject):
 
     def _withdraw(self) -> None:
         if self._notification is not None:
-            alarm, self._notification = self._notification, None
-            self._session.alarm_withdrawn.emit(alarm)
+            notification, self._notification = self._notification, None
+            self._session.notification_withdrawn.emit(notification)
 
 
 def _is_work_on(saved: Saved, path: Path) -> bool:
@@ -246,7 +248,9 @@ class Files(QObject):
         if count := self._document.autosave.damaged:
             damaged.append("1 autosave" if count == 1 else f"{count} autosaves")
         if damaged:
-            self._session.alarmed.emit(Notification("window", _DAMAGED.format(", ".join(damaged)), severity="warning"))
+            self._session.notification_raised.emit(
+                Notification("window", _DAMAGED.format(", ".join(damaged)), severity="warning")
+            )
 
     def new(self) -> None:
         """Start an empty document with the current model."""
@@ -271,7 +275,7 @@ class Files(QObject):
                 model = ModelPart(spec=self._session.decoding.spec or self._settings.preferences.model)
                 self._document.replace(msgspec.structs.replace(document, model=model))
         except DocumentError as error:
-            self._session.alarmed.emit(Notification("window", str(error)))
+            self._session.notification_raised.emit(Notification("window", str(error)))
             if not exists(path):
                 self._settings.forget_file(path)
             return False
@@ -321,7 +325,7 @@ class Files(QObject):
         if path is not None and not exists(path):
             text = f"{path.name} is not where it was. This is how you left it; save it to keep it."
             if found.document is not None:
-                self._session.alarmed.emit(Notification("window", text, severity="warning"))
+                self._session.notification_raised.emit(Notification("window", text, severity="warning"))
                 self._document.replace(found.document, modified=True)
             return found.document is not None
         if path is not None and (found.document is None or path.stat().st_mtime > found.saved_at):
@@ -404,8 +408,8 @@ class Files(QObject):
         try:
             self._document.save(path)
         except DocumentError as error:
-            alarm = Notification("window", str(error), button="Save as…", action=self.save_as)
-            self._session.alarmed.emit(alarm)
+            notification = Notification("window", str(error), button="Save as…", action=self.save_as)
+            self._session.notification_raised.emit(notification)
             return False
         self._settings.remember_file(path)
         return True

@@ -74,16 +74,16 @@ class MainWindow(QMainWindow):
         self.exporting = Exporting(session, self)
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
-        self.arrangement = DockLayout(self.panes.editor, self.panes.automaton, self.panes.generation)
-        self.arrangement.add_bottom(self.panes.problems, "Problems")
-        self.arrangement.add_bottom(self.panes.late_tests, "Tests")
+        self.dock_layout = DockLayout(self.panes.editor, self.panes.automaton, self.panes.generation)
+        self.dock_layout.add_bottom(self.panes.problems, "Problems")
+        self.dock_layout.add_bottom(self.panes.late_tests, "Tests")
         self.debug_commands = DebugCommands(self.commands, self.panes, session, settings, self)
         self.debug_commands.until_button = self.toolbar.until_button
-        self.arrangement.add_bottom(self.debug_commands.late_timeline, "Timeline")
-        self.arrangement.add_bottom(self.debug_commands.late_breakpoints, "Breakpoints")
+        self.dock_layout.add_bottom(self.debug_commands.lazy_timeline, "Timeline")
+        self.dock_layout.add_bottom(self.debug_commands.lazy_breakpoints, "Breakpoints")
         self.forced_commands = ForcedCommands(self.commands, session, self)
-        self.arrangement.add_bottom(self.forced_commands.late_pane, "Forced text")
-        self.tour = Tour(self.commands, self.panes, self.toolbar, self.arrangement, self)
+        self.dock_layout.add_bottom(self.forced_commands.lazy_pane, "Forced text")
+        self.tour = Tour(self.commands, self.panes, self.toolbar, self.dock_layout, self)
         self.announcing = ScreenReader(session, self)
         self.status_line = StatusLine()
         self.model_menu = ModelMenu(self.toolbar, session, settings, self)
@@ -110,7 +110,7 @@ class MainWindow(QMainWindow):
         self.panes.editor.edit.setFocus()
         if not self._settings.preferences.welcomed and not self.session.document.is_modified:  # it was recovered
             line = Notification("window", WELCOME, severity="hint", button="Take the tour", action=self._begin_tour)
-            banner = self.banners.show_alarm(line)
+            banner = self.banners.show_notification(line)
             banner.close_button.clicked.connect(lambda: self._settings.change(welcomed=True))
             for command_id in ("run.step", "run.run"):  # the banner asks for a step
                 self.commands[command_id].triggered.connect(lambda: self._end_welcome(line))
@@ -167,7 +167,7 @@ class MainWindow(QMainWindow):
         self._settings.change(
             splitters={
                 **self._settings.preferences.splitters,
-                **self.arrangement.save(),
+                **self.dock_layout.save(),
                 **self.panes.save(),
             },
         )
@@ -184,7 +184,7 @@ class MainWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.banners)
-        column.addWidget(self.arrangement, 1)
+        column.addWidget(self.dock_layout, 1)
         self.setCentralWidget(centre)
         menus = self.commands.fill(self.menuBar())
         recent = QMenu("Open recent", self)
@@ -198,30 +198,30 @@ class MainWindow(QMainWindow):
         document.replaced.connect(self._show_title)
         document.replaced.connect(self._focus_text)
         self.panes.editor.switched.connect(lambda _text, _reading: self._focus_text())
-        session.drawn.connect(lambda _drawn: self._show_status())
+        session.view_changed.connect(lambda _drawn: self._show_status())
         session.compiling.stale_changed.connect(lambda _stale, _reason: self._show_status())
         session.compiling.diagnosed.connect(self._show_problem_count)
         self.panes.late_tests.when_built(self._title_tests)
         session.live_changed.connect(self._on_live)
-        session.decoding.viewed.connect(lambda _view: self._show_status())
+        session.decoding.view_changed.connect(lambda _view: self._show_status())
         session.decoding.running_changed.connect(self._on_running)
         session.step_allowed_changed.connect(self._on_step_allowed)
         session.activity_changed.connect(self.status_line.show_activity)
-        session.alarmed.connect(self.show_alarm)
+        session.notification_raised.connect(self.show_notification)
         for source in (self.forced_commands, self.exporting):
             source.closing_wanted.connect(lambda: self.notation_menu.choose_additional("closed"))
-        session.alarm_withdrawn.connect(self.banners.withdraw)
+        session.notification_withdrawn.connect(self.banners.withdraw)
         self._settings.on_failure = self._on_settings_failed
         self.panes.editor.text_edited.connect(self._end_greeting)
         self.status_line.cancel_clicked.connect(session.cancel_background)
-        self.arrangement.bottom_toggled.connect(self.commands["view.bottom"].setChecked)
-        self.arrangement.bottom_chosen.connect(lambda is_open: self._settings.change(bottom_open=is_open))
+        self.dock_layout.bottom_toggled.connect(self.commands["view.bottom"].setChecked)
+        self.dock_layout.bottom_chosen.connect(lambda is_open: self._settings.change(bottom_open=is_open))
         self._fold_timer.timeout.connect(self._fold_bottom)
         self._show_title()
         self._on_step_allowed(session.step_refusal)
 
     def _connect_commands(self) -> None:
-        panes, decoding, reveal = self.panes, self.session.decoding, self.arrangement.reveal
+        panes, decoding, reveal = self.panes, self.session.decoding, self.dock_layout.reveal
         panes.counting_changed.connect(self.commands["automaton.coverage_generated"].setChecked)
         self.commands.connect_to(
             {
@@ -252,7 +252,7 @@ class MainWindow(QMainWindow):
                 "automaton.coverage_generated": lambda: panes.count_generated(not panes.counts_generated),
                 "view.forced": lambda: reveal(self.forced_commands.pane),
                 "view.baseline": lambda: reveal(panes.generation.twin),
-                "view.bottom": self.arrangement.toggle_bottom,
+                "view.bottom": self.dock_layout.toggle_bottom,
                 "view.light": lambda: self._choose_theme("light"),
                 "view.dark": lambda: self._choose_theme("dark"),
                 "view.system": lambda: self._choose_theme("system"),
@@ -285,24 +285,24 @@ class MainWindow(QMainWindow):
     def _restore_layout(self) -> None:
         preferences = self._settings.preferences
         self.placement.restore()
-        self.arrangement.restore(preferences.splitters)
+        self.dock_layout.restore(preferences.splitters)
         self.panes.restore(preferences.splitters)
 
     # --- showing -----------------------------------------------------------------------------------------------------
 
-    def show_alarm(self, alarm: Notification) -> None:
+    def show_notification(self, notification: Notification) -> None:
         """Open a banner in the window or in the generation pane."""
-        if alarm.place == "generation":
-            severity, button = alarm.severity, alarm.button
+        if notification.place == "generation":
+            severity, button = notification.severity, notification.button
             self.panes.generation.show_banner(
-                alarm.text, alarm.details, severity=severity, button=button, action=alarm.action
+                notification.text, notification.details, severity=severity, button=button, action=notification.action
             )
         else:
-            self.banners.show_alarm(alarm)
+            self.banners.show_notification(notification)
 
     def _on_settings_failed(self, reason: str) -> None:
         text = f"Settings cannot be kept ({reason}): theme, layout and recent files are forgotten with this window."
-        self.banners.show_alarm(Notification("window", text, severity="warning"))
+        self.banners.show_notification(Notification("window", text, severity="warning"))
 
     def _show_title(self) -> None:
         document = self.session.document
@@ -312,12 +312,12 @@ class MainWindow(QMainWindow):
 
     def _show_status(self) -> None:
         compiling = self.session.compiling
-        self.status_line.show_automaton(compiling.good, compiling.stale_reason)
-        self.status_line.show_view(self.session.decoding.view, compiling.good, self._live)
+        self.status_line.show_automaton(compiling.last_good, compiling.stale_reason)
+        self.status_line.show_view(self.session.decoding.view, compiling.last_good, self._live)
 
     def _show_problem_count(self, diagnostics: Sequence[Diagnostic], _source: object) -> None:
         title = f"Problems ({len(diagnostics)})" if diagnostics else "Problems"
-        self.arrangement.set_bottom_title(self.panes.problems, title)
+        self.dock_layout.set_bottom_title(self.panes.problems, title)
         self._fold_timer.start()
 
     def _fold_bottom(self) -> None:
@@ -325,15 +325,15 @@ class MainWindow(QMainWindow):
 
         The tab's title shows the number of hints: in a low window they are not worth the candidates' space.
         """
-        arrangement, problems = self.arrangement, self.panes.problems
-        if arrangement.bottom_is_open and arrangement.bottom.currentWidget() is not problems:
+        dock_layout, problems = self.dock_layout, self.panes.problems
+        if dock_layout.bottom_is_open and dock_layout.bottom.currentWidget() is not problems:
             return  # keep a tab that the user reads
-        is_read = arrangement.bottom_is_open and not self._opened_for_problem and not problems.is_empty
+        is_read = dock_layout.bottom_is_open and not self._opened_for_problem and not problems.is_empty
         is_open = self._settings.preferences.bottom_open and (problems.is_pressing or is_read)
         if is_open:
-            arrangement.bottom.setCurrentWidget(problems)
+            dock_layout.bottom.setCurrentWidget(problems)
         self._opened_for_problem = is_open and not is_read
-        arrangement.open_bottom(is_open)
+        dock_layout.open_bottom(is_open)
 
     def _on_live(self, states: frozenset[int], _spans: object) -> None:
         self._live = states
@@ -352,7 +352,7 @@ class MainWindow(QMainWindow):
     def _focus_text(self) -> None:
         """Give the keyboard focus to a text that a command has replaced, or that has another notation now."""
         self._focuses_step = self._has_passed_focus = False
-        self.arrangement.reveal(self.panes.editor)
+        self.dock_layout.reveal(self.panes.editor)
 
     def _end_greeting(self) -> None:
         self._focuses_step = False  # a user who types continues to type
@@ -398,11 +398,11 @@ class MainWindow(QMainWindow):
 
     def _title_tests(self, tests: StringTestsPane) -> None:
         """Show the number of tests and failures on their tab, from now on."""
-        tests.summary_changed.connect(lambda title: self.arrangement.set_bottom_title(tests, title))
+        tests.summary_changed.connect(lambda title: self.dock_layout.set_bottom_title(tests, title))
 
     def _in_editor(self, act: Callable[[], object]) -> None:
         """Run a command that concerns the grammar's text, with the editor visible."""
-        self.arrangement.reveal(self.panes.editor)
+        self.dock_layout.reveal(self.panes.editor)
         act()
 
     def _begin_tour(self) -> None:
@@ -412,7 +412,7 @@ class MainWindow(QMainWindow):
 
     def _in_tests(self, act: Callable[[StringTestsPane], object]) -> None:
         """Run a command on the test strings, with their pane visible."""
-        self.arrangement.reveal(self.panes.tests)
+        self.dock_layout.reveal(self.panes.tests)
         act(self.panes.tests)
 
     def _undo_target(self) -> QPlainTextEdit | StringTestsPane:
@@ -448,14 +448,14 @@ class MainWindow(QMainWindow):
     def _copy_details(self) -> None:
         QGuiApplication.clipboard().setText(diagnostic_log.details())
         text = "Versions and the last lines of the log were copied. They contain no grammar, prompt or output."
-        self.banners.show_alarm(Notification("window", text, severity="hint"))
+        self.banners.show_notification(Notification("window", text, severity="hint"))
 
     def _show_log_folder(self) -> None:
         folder = diagnostic_log.folder()
         if folder is None:
-            self.banners.show_alarm(Notification("window", "This window writes no log.", severity="hint"))
+            self.banners.show_notification(Notification("window", "This window writes no log.", severity="hint"))
         elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-            self.banners.show_alarm(
+            self.banners.show_notification(
                 Notification("window", f"The folder cannot be opened here: {folder}", severity="hint")
             )
 

@@ -33,7 +33,7 @@ class ModelOffer(QObject):
         super().__init__(parent)
         self._session, self._pane, self._open_model = session, pane, open_model
         self._shown_reason = ""
-        session.decoding.viewed.connect(self._update)
+        session.decoding.view_changed.connect(self._update)
 
     def _update(self, view: DecodeView) -> None:
         reason = self._why(view)
@@ -54,7 +54,7 @@ class ModelOffer(QObject):
 
     def _why(self, view: DecodeView) -> str:
         """Return why the model can write nothing at all; empty if it can, or if the vocabulary is not the cause."""
-        position, model, drawn = view.position, view.model, self._session.compiling.good
+        position, model, drawn = view.position, view.model, self._session.compiling.last_good
         if position is None or model is None or model.spec == _SPEC or self._session.decoding.model_is_loading:
             return ""
         is_stuck = position.finish is Finish.DEAD_END and not position.output and not view.dead_end
@@ -77,7 +77,7 @@ class ModelMenu(QObject):
         self._toolbar, self._session, self._settings, self._window = toolbar, session, settings, window
         self._decoding = session.decoding
         toolbar.model_menu.aboutToShow.connect(lambda: self.fill(toolbar.model_menu))
-        session.decoding.viewed.connect(lambda _view: self._update_button())
+        session.decoding.view_changed.connect(lambda _view: self._update_button())
         session.activity_changed.connect(lambda _text, done, total: self._update_button(done, total))
         self._update_button()
 

@@ -106,7 +106,7 @@ class NotationMenu(QObject):
         dialog = NotationDialog(compiled, self._document.content.grammar, examples_by_name, target, self._window)
         dialog.wanted.connect(converting.ask)
         dialog.cancelled.connect(converting.cancel)
-        dialog.decided.connect(self._decide)
+        dialog.chosen.connect(self._decide)
         converting.converted.connect(dialog.show_conversion)
         converting.reread.connect(dialog.show_reading)
         converting.failed.connect(dialog.show_failure)

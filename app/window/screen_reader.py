@@ -26,17 +26,17 @@ class ScreenReader(QObject):
         self._session, self._window = session, window
         self._announced: tuple[int | None, int] = (None, 0)
         self._is_broken = False
-        session.decoding.viewed.connect(self._on_view)
+        session.decoding.view_changed.connect(self._on_view)
         session.decoding.running_changed.connect(lambda is_running: None if is_running else self._say_output())
         session.decoding.run_ended.connect(self._say)
-        session.alarmed.connect(self._on_alarm)
+        session.notification_raised.connect(self._on_notification)
         session.compiling.diagnosed.connect(self._on_diagnosed)
 
     def _on_view(self, view: DecodeView) -> None:
         at = view.trace.current, len(view.trace.nodes)
         moved, self._announced = at != self._announced, at
         if moved and not self._session.decoding.is_running:
-            self._say(told(view))
+            self._say(announcement(view))
 
     def _say_output(self) -> None:
         position = self._session.decoding.view.position
@@ -54,15 +54,15 @@ class ScreenReader(QObject):
         elif before and not errors:
             self._say("No error any more")
 
-    def _on_alarm(self, alarm: Notification) -> None:
-        self._say(alarm.text, is_urgent=alarm.severity == "error")
+    def _on_notification(self, notification: Notification) -> None:
+        self._say(notification.text, is_urgent=notification.severity == "error")
 
     def _say(self, text: str, *, is_urgent: bool = False) -> None:
         if text:
             announce(self._window, text, is_urgent=is_urgent)
 
 
-def told(view: DecodeView) -> str:
+def announcement(view: DecodeView) -> str:
     """Describe the position of a session in one or two sentences: the last token, and what may follow."""
     position, steps = view.position, {node.id: node.step for node in view.trace.nodes}
     if position is None:

@@ -54,7 +54,7 @@ class StatusFields(StableWidget):
         """Return the complete texts, visible or not."""
         return tuple(map(_SEPARATOR.join, self._parts))
 
-    def tell(self, index: int, *parts: str) -> None:
+    def set_parts(self, index: int, *parts: str) -> None:
         """Set a text's parts, the most important first; without parts the text is hidden."""
         new_parts = tuple(filter(None, parts))
         if new_parts != self._parts[index]:
@@ -126,24 +126,24 @@ class StatusLine(QStatusBar):
     def show_automaton(self, drawn: CompiledGrammarView | None, stale_reason: str) -> None:
         """Show the automaton's size, or why it does not belong to the current text."""
         if stale_reason:
-            self._fields.tell(_AUTOMATON, stale_reason)
+            self._fields.set_parts(_AUTOMATON, stale_reason)
         elif drawn is not None:
-            self._fields.tell(_AUTOMATON, *_size(drawn), f"compiled in {duration(drawn.compile_ms / 1e3)}")
+            self._fields.set_parts(_AUTOMATON, *_size(drawn), f"compiled in {duration(drawn.compile_ms / 1e3)}")
 
     def show_view(self, view: DecodeView, drawn: CompiledGrammarView | None, live: frozenset[int]) -> None:
         """Show what may come next."""
         position = view.position
         if position is None:
-            self._fields.tell(_ALLOWED)
-            self._fields.tell(_EOS)
+            self._fields.set_parts(_ALLOWED)
+            self._fields.set_parts(_EOS)
             return
         if position.finish is not None and position.finish is not Finish.DEAD_END:
-            self._fields.tell(_ALLOWED)  # the grammar is not needed any more
+            self._fields.set_parts(_ALLOWED)  # the grammar is not needed any more
         else:
             counts = f"{position.allowed:,} of {position.vocabulary_size:,} allowed"
             z = f"Z {percent(position.z)}" if position.z is not None and view.has_model else ""
-            self._fields.tell(_ALLOWED, counts, z, f"mask {duration(position.mask_us / 1e6)}")
-        self._fields.tell(_EOS, _end(position, drawn, live), _context_left(view, position))
+            self._fields.set_parts(_ALLOWED, counts, z, f"mask {duration(position.mask_us / 1e6)}")
+        self._fields.set_parts(_EOS, _end(position, drawn, live), _context_left(view, position))
 
     def show_activity(self, text: str, done: int, total: int | None) -> None:
         """Show the background activity; an empty text hides it."""

@@ -206,11 +206,11 @@ class Tour(QObject):
     """Shows the stops one after another."""
 
     def __init__(
-        self, commands: Actions, panes: Panes, toolbar: Toolbar, arrangement: DockLayout, window: QWidget
+        self, commands: Actions, panes: Panes, toolbar: Toolbar, dock_layout: DockLayout, window: QWidget
     ) -> None:
         super().__init__(window)
         self._commands, self._window = commands, window
-        self._panes, self._toolbar, self._arrangement = panes, toolbar, arrangement
+        self._panes, self._toolbar, self._dock_layout = panes, toolbar, dock_layout
         self._stops: tuple[Stop, ...] = ()
         self._at = -1
         self._watched: list[QWidget] = []
@@ -248,7 +248,7 @@ class Tour(QObject):
         self._at = number
         stop = self._stops[number]
         if stop.pane is not None:
-            self._arrangement.reveal(stop.pane)
+            self._dock_layout.reveal(stop.pane)
         self.card.show_stop(stop.title, stop.text, number, len(self._stops))
         self._watch(stop.place)
         self._update_positions()

@@ -99,7 +99,7 @@ def main():
     session = Session(Document(Autosave(folder / "autosave")), WorkerPool(decode_handler=decode_handler))
     window = MainWindow(session, Settings(folder / "preferences.json"))
     failures, dead = [], []
-    for group in session.groups:
+    for group in session.worker_pool:
         group.failed.connect(lambda *_: failures.append(1))
         group.died.connect(lambda *_: dead.append(1))
     def look():
@@ -114,8 +114,8 @@ def main():
         return True
     decoding = session.decoding
     def fail():
-        session.groups.compile.submit(CompileRequest(99, secret, secret, CompileOptions()))
-        session.groups.decode.submit(CompileRequest(99, secret, secret, CompileOptions()))
+        session.worker_pool.compile.submit(CompileRequest(99, secret, secret, CompileOptions()))
+        session.worker_pool.decode.submit(CompileRequest(99, secret, secret, CompileOptions()))
     grammar = "(?:" + secret.replace("-", "[-]") + ")"
     part = GrammarPart("regex", grammar)
     content = DocumentFile(title=secret, grammar=part, model=ModelPart("letters"), prompt=secret)
@@ -129,7 +129,7 @@ def main():
         lambda: len(failures) >= 2,
         lambda: act(lambda: session.document.set_text(grammar + "(")),
         lambda: bool(session.compiling.stale_reason),
-        lambda: act(lambda: __import__("os").kill(session.groups.compile.pid, 9)),
+        lambda: act(lambda: __import__("os").kill(session.worker_pool.compile.pid, 9)),
         lambda: bool(dead),
         lambda: act(lambda: print(diagnostic_log.details())),
     ]

@@ -142,7 +142,7 @@ EDIT = (
     + """
 document.set_text("precious+")
 def look():
-    if any(document._autosave._folder.glob("*.autosave")) and all(g.pid for g in window.session.groups):
+    if any(document._autosave._folder.glob("*.autosave")) and all(g.pid for g in window.session.worker_pool):
         print("saved", flush=True)
         timer.stop()
 timer = QTimer(interval=20)
@@ -156,7 +156,8 @@ RECOVER = (
     START
     + """
 print(window.panes.editor.text())
-print(*("closed unexpectedly" for banner in window.banners.banners if "closed unexpectedly" in banner.alarm.text))
+texts = [banner.notification.text for banner in window.banners.banners]
+print(*("closed unexpectedly" for text in texts if "closed unexpectedly" in text))
 window.close_without_asking()
 """
 )

@@ -89,7 +89,7 @@ def key_to_drawing(desk: Desk, model: str, states: int, runs: int) -> list[Took]
             took.append(watch.took())
             desk.settle(150)
     desk.session.compiling.laid_out.disconnect(heard)
-    drawn = desk.session.compiling.good
+    drawn = desk.session.compiling.last_good
     assert drawn is not None
     assert abs(len(drawn.dfa.states) - states) <= 2, f"{len(drawn.dfa.states)} states"
     return took
@@ -101,7 +101,7 @@ def step_to_redraw(desk: Desk, model: str, runs: int) -> list[Took]:
     pane = desk.window.panes.generation
     paints = Paints(pane.output.chips.viewport()), Paints(pane.candidates.table.viewport())
     seen: list[tuple[int, int, int]] = []
-    heard = desk.session.decoding.viewed.connect(
+    heard = desk.session.decoding.view_changed.connect(
         lambda view: seen.append((len(view.trace.path), paints[0].count, paints[1].count))
     )
 
@@ -117,7 +117,7 @@ def step_to_redraw(desk: Desk, model: str, runs: int) -> list[Took]:
         desk.until(lambda: is_painted(taken))  # noqa: B023 - run at once
         took.append(watch.took())
         desk.settle(30)
-    desk.session.decoding.viewed.disconnect(heard)
+    desk.session.decoding.view_changed.disconnect(heard)
     return took
 
 
@@ -125,7 +125,7 @@ def draw(desk: Desk, text: str) -> None:
     """Edit the grammar, and wait until its automaton is drawn."""
     compiling = desk.session.compiling
     revisions: list[int] = []
-    heard = compiling.laid_out.connect(lambda _answer: revisions.append(compiling.good.request.revision))
+    heard = compiling.laid_out.connect(lambda _answer: revisions.append(compiling.last_good.request.revision))
     desk.document.set_text(text)
     desk.until(lambda: desk.document.revision in revisions)
     desk.settle(200)
@@ -160,7 +160,7 @@ def standstills(desk: Desk, model: str) -> Iterator[tuple[str, float]]:
     for text in (LARGE, LARGE_UTF8):
         desk.open("a", model)
         took = standstill(lambda: draw(desk, text))  # noqa: B023 - run at once
-        drawn = desk.session.compiling.good
+        drawn = desk.session.compiling.last_good
         assert drawn is not None
         yield f"{len(drawn.dfa.states):,} states arrive", took
     desk.open("[ -~]*", model)
@@ -194,7 +194,7 @@ def draw_only(desk: Desk, text: str) -> None:
     """Edit the grammar, and wait until everybody has it."""
     desk.document.set_text(text)
     desk.until(lambda: desk.session.decoding.view.grammar_revision == desk.document.revision)
-    desk.until(lambda: not any(group.pending for group in desk.session.groups))
+    desk.until(lambda: not any(group.pending for group in desk.session.worker_pool))
 
 
 def _growth(desk: Desk, work: Callable[[], object], times: int) -> tuple[float, float]:
@@ -209,7 +209,7 @@ def _growth(desk: Desk, work: Callable[[], object], times: int) -> tuple[float, 
 def _memory(desk: Desk) -> tuple[float, float]:
     desk.settle(500)
     gc.collect()
-    workers = (psutil.Process(group.pid) for group in desk.session.groups if group.pid is not None)
+    workers = (psutil.Process(group.pid) for group in desk.session.worker_pool if group.pid is not None)
     held = psutil.Process().memory_info().rss, sum(worker.memory_info().rss for worker in workers)
     return held[0] / _MEGABYTE, held[1] / _MEGABYTE
 

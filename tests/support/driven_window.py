@@ -100,7 +100,7 @@ def main(what: str, path: str = "") -> int:  # noqa: PLR0915 - the composition o
             "prompt": box.prompt() if what == "prompt" else document.content.prompt,
             "tokens": len(document.content.trace.path),
             "pipeline": asked or list(document.content.pipeline.suppress),
-            "banners": [banner.alarm.text for banner in window.banners.banners],
+            "banners": [banner.notification.text for banner in window.banners.banners],
         }
         print(json.dumps(state), flush=True)
 

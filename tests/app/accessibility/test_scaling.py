@@ -119,7 +119,7 @@ def test_candidates_can_be_read_on_a_laptop_beside_the_tests(desk, with_font, po
     for page in ("view.problems", "view.tests", "view.timeline", "view.breakpoints"):
         desk.window.commands[page].trigger()
         desk.qtbot.turns()
-        assert desk.window.arrangement.bottom_is_open
+        assert desk.window.dock_layout.bottom_is_open
         desk.wait(lambda: table.viewport().height() >= rows * table.verticalHeader().defaultSectionSize(), page)
 
 

@@ -98,17 +98,17 @@ def test_a_place_in_a_regular_expression(opened, qtbot):
 
 def test_a_state_of_the_whole_automaton(opened, qtbot):
     session = opened("[ab]{5}x[yz]{2}", "regex")
-    state = session.compiling.good.dfa.run(b"aaa")
+    state = session.compiling.last_good.dfa.run(b"aaa")
     why = run(session, qtbot, RunUntil(Goal.STATE, state=state, label="the middle"))
     assert (why, len(output(session))) == ("The match came to the middle", 3)
-    session.debugging.toggle(Breakpoint(BreakpointKind.STATE, state=session.compiling.good.dfa.run(b"aaaaa")))
+    session.debugging.toggle(Breakpoint(BreakpointKind.STATE, state=session.compiling.last_good.dfa.run(b"aaaaa")))
     assert run(session, qtbot).startswith("Breakpoint")
     assert len(output(session)) == 5
 
 
 def test_a_state_of_a_rule_waits_until_the_places_are_known(opened, qtbot):
     session = opened('root ::= "(" root ")" | "[" root "]" | num\nnum ::= [0-9]{3}\n')
-    rules = session.compiling.good.rules
+    rules = session.compiling.last_good.rules
     assert rules is not None
     middle = rules.rules[rules.names.index("num")].dfa.run(b"1")
     why = run(session, qtbot, RunUntil(Goal.STATE, "num", state=middle))
@@ -140,15 +140,15 @@ def test_where_nothing_is_read_there_is_no_breakpoint(opened, qtbot):
 def test_the_twin_is_written_and_can_be_cancelled(opened, qtbot):
     session = opened("[ab]{6}", "regex")
     answers = []
-    session.debugging.twin_written.connect(answers.append)
-    session.debugging.write_twin()
+    session.debugging.baseline_written.connect(answers.append)
+    session.debugging.run_baseline()
     qtbot.waitUntil(lambda: bool(answers) and answers[-1].run.finish is not None)
     session.decoding.set_max_tokens(100_000)
-    with qtbot.waitSignal(session.debugging.twin_stopped) as stopped:
-        session.debugging.write_twin()
-        session.debugging.cancel_twin()
+    with qtbot.waitSignal(session.debugging.baseline_stopped) as stopped:
+        session.debugging.run_baseline()
+        session.debugging.cancel_baseline()
     assert stopped.args == ["Cancelled"]
-    assert not session.debugging.is_writing_twin
+    assert not session.debugging.is_running_baseline
 
 
 def test_an_edit_switches_off_what_has_other_numbers_now(opened, qtbot):

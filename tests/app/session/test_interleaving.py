@@ -49,7 +49,7 @@ QUESTIONS = {
     TokensRequest: lambda session: session.decoding.queries.list_tokens(
         TokensRequest(session.document.revision, grouped=True)
     ),
-    FindBreakpoint: lambda session: session.groups.decode.submit(FindBreakpoint(1)),
+    FindBreakpoint: lambda session: session.worker_pool.decode.submit(FindBreakpoint(1)),
     FindForced: lambda session: session.forced.ask(FindForced(session.document.revision)),
     FindForcedHere: lambda session: session.forced.ask(FindForcedHere()),
     CompareSpellings: lambda session: session.forced.ask(CompareSpellings(session.document.revision, b"", b"a", 4)),
@@ -66,7 +66,7 @@ ENDS = {
     SetPrompt: lambda session: session.decoding.set_prompt("another"),
     SetPipeline: lambda session: session.decoding.set_pipeline(PipelineSettings(budget=True)),
     SampleMany: lambda session: session.decoding.sample_many(1),
-    RunBaseline: lambda session: session.debugging.write_twin(),
+    RunBaseline: lambda session: session.debugging.run_baseline(),
     MeasureStrategies: lambda session: session.decoding.stop_for(MeasureStrategies),
 }
 
@@ -92,7 +92,7 @@ def request_of(session) -> CompileRequest:
 def test_a_question_after_every_step_leaves_a_run_alone(ready, qtbot, kind):
     ended = []
     ready.decoding.run_ended.connect(ended.append)
-    ready.decoding.viewed.connect(lambda _view: QUESTIONS[kind](ready) if ready.decoding.is_running else None)
+    ready.decoding.view_changed.connect(lambda _view: QUESTIONS[kind](ready) if ready.decoding.is_running else None)
     ready.debugging.run_until()
     qtbot.waitUntil(lambda: not ready.decoding.is_running)
     assert ready.decoding.view.position.finish is Finish.STOP
@@ -139,14 +139,14 @@ def test_every_request_of_the_decode_process_is_known_to_interleave_or_not():
 
 @pytest.mark.parametrize("kind", [Lookup, Why], ids=lambda kind: kind.__name__)
 def test_a_question_does_not_keep_the_assessment_from_coming(ready, qtbot, kind):
-    ready.decoding.viewed.connect(lambda _view: QUESTIONS[kind](ready))
+    ready.decoding.view_changed.connect(lambda _view: QUESTIONS[kind](ready))
     with qtbot.waitSignal(ready.decoding.queries.assessed):
         ready.decoding.step()
 
 
 def test_a_question_in_the_midst_of_an_assessment_only_delays_it(ready, qtbot, monkeypatch):
     """The assessment is asked for, makes way for the question, and is asked for again."""
-    submit, assessments = ready.groups.decode.submit, []
+    submit, assessments = ready.worker_pool.decode.submit, []
 
     def submit_and_ask(request) -> None:
         submit(request)
@@ -155,7 +155,7 @@ def test_a_question_in_the_midst_of_an_assessment_only_delays_it(ready, qtbot, m
             if len(assessments) == 1:
                 ready.decoding.ask(Lookup("a"))
 
-    monkeypatch.setattr(ready.groups.decode, "submit", submit_and_ask)
+    monkeypatch.setattr(ready.worker_pool.decode, "submit", submit_and_ask)
     with qtbot.waitSignals([ready.decoding.queries.found, ready.decoding.queries.assessed]):
         ready.decoding.step()
     assert len(assessments) == 2

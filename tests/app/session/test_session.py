@@ -40,7 +40,9 @@ def ready(session, qtbot):
 
 def has_workers(session):
     """Whether the processes run that every window has."""
-    return all(group.pid for group in (session.groups.compile, session.groups.decode, session.groups.layout))
+    return all(
+        group.pid for group in (session.worker_pool.compile, session.worker_pool.decode, session.worker_pool.layout)
+    )
 
 
 def can_step(session):
@@ -56,7 +58,7 @@ def test_an_edit_becomes_an_automaton_and_a_grammar_to_step_through(session, qtb
     session.document.replace(DocumentFile(model=ModelPart("letters")))
     with qtbot.waitSignal(session.compiling.compiled):
         pass
-    with qtbot.waitSignal(session.drawn) as blocker:
+    with qtbot.waitSignal(session.view_changed) as blocker:
         session.document.set_text("a+b")
     assert blocker.args[0].dfa.accepts(b"aab")
     qtbot.waitUntil(lambda: session.decoding.view.grammar_revision == session.document.revision)
@@ -71,10 +73,10 @@ def test_quick_edits_compile_once_and_late_answers_are_dropped(ready, qtbot):
 
 
 def test_a_broken_pattern_keeps_the_last_good_automaton_and_stops_the_steps(ready, qtbot):
-    good = ready.compiling.good
+    good = ready.compiling.last_good
     with qtbot.waitSignal(ready.compiling.stale_changed):
         ready.document.set_text("a+b(")
-    assert ready.compiling.good is good
+    assert ready.compiling.last_good is good
     assert "error" in ready.step_refusal
     with qtbot.waitSignal(ready.compiling.stale_changed):
         ready.document.set_text("a+b")
@@ -85,7 +87,7 @@ def test_steps_move_the_live_state(ready, qtbot):
     with qtbot.waitSignal(ready.live_changed) as blocker:
         ready.decoding.ask(Take(A))
     states, spans = blocker.args
-    dfa = ready.compiling.good.dfa
+    dfa = ready.compiling.last_good.dfa
     assert states == {dfa.run(b"a")}
     assert spans == dfa.states[dfa.run(b"a")].spans
 
@@ -166,7 +168,7 @@ def test_a_late_view_of_the_document_before_is_not_shown_as_of_the_next_one(read
     archived, late = ready.decoding.view, []
 
     def answer_late(_drawn) -> None:
-        ready.groups.decode.answered.emit(Begin("", SamplerSettings(), 256), archived)
+        ready.worker_pool.decode.answered.emit(Begin("", SamplerSettings(), 256), archived)
         late.append((ready.decoding.view.position, ready.step_refusal))
 
     ready.compiling.compiled.connect(answer_late)
@@ -181,7 +183,7 @@ def test_a_document_that_does_not_compile_shows_nothing_of_the_one_before(ready,
     ready.decoding.ask(Take(A))
     qtbot.waitUntil(lambda: output(ready) == b"a")
     shown = []
-    ready.decoding.viewed.connect(shown.append)
+    ready.decoding.view_changed.connect(shown.append)
     ready.document.replace(DocumentFile(grammar=GrammarPart(text="a("), model=ModelPart("letters"), max_tokens=2))
     assert ready.decoding.view.position is None
     assert ready.step_refusal
@@ -213,7 +215,7 @@ def test_a_document_of_another_model_of_the_same_name_says_so(ready, qtbot):
     ready.decoding.ask(Take(A))
     qtbot.waitUntil(lambda: output(ready) == b"a")
     content = with_model(ready.document.content, ModelPart("letters", "Letters", "another fingerprint"))
-    with qtbot.waitSignal(ready.alarmed) as blocker:
+    with qtbot.waitSignal(ready.notification_raised) as blocker:
         ready.document.replace(content)
     assert "another Letters" in blocker.args[0].text
     qtbot.waitUntil(lambda: output(ready) == b"a")
@@ -223,7 +225,7 @@ def test_a_document_whose_model_does_not_load_keeps_its_trace_until_one_steps(re
     ready.decoding.ask(Take(A))
     qtbot.waitUntil(lambda: output(ready) == b"a")
     content = with_model(ready.document.content, ModelPart("broken"))
-    with qtbot.waitSignal(ready.alarmed):
+    with qtbot.waitSignal(ready.notification_raised):
         ready.document.replace(content)
     qtbot.waitUntil(lambda: can_step(ready) and output(ready) == b"")
     assert ready.document.content.trace == content.trace
@@ -247,8 +249,8 @@ def test_a_trace_that_waits_for_its_model_becomes_a_former_branch_when_another_i
 def test_a_killed_model_process_comes_back_where_it_was(ready, qtbot):
     ready.decoding.ask(Take(A))
     qtbot.waitUntil(lambda: output(ready) == b"a")
-    with qtbot.waitSignal(ready.alarmed) as blocker:
-        os.kill(ready.groups.decode.pid, signal.SIGKILL)
+    with qtbot.waitSignal(ready.notification_raised) as blocker:
+        os.kill(ready.worker_pool.decode.pid, signal.SIGKILL)
     assert "SIGKILL" in blocker.args[0].text
     assert "restarted" in blocker.args[0].text
     qtbot.waitUntil(lambda: output(ready) == b"a" and can_step(ready))
@@ -256,8 +258,8 @@ def test_a_killed_model_process_comes_back_where_it_was(ready, qtbot):
 
 @pytest.mark.parametrize("name", ["compile", "layout"])
 def test_another_killed_process_is_told_and_serves_again(ready, qtbot, name):
-    with qtbot.waitSignal(ready.alarmed):
-        os.kill(getattr(ready.groups, name).pid, signal.SIGKILL)
+    with qtbot.waitSignal(ready.notification_raised):
+        os.kill(getattr(ready.worker_pool, name).pid, signal.SIGKILL)
     with qtbot.waitSignal(ready.compiling.compiled):
         ready.document.set_text("a+c")
     with qtbot.waitSignal(ready.compiling.laid_out) as blocker:
@@ -266,7 +268,7 @@ def test_another_killed_process_is_told_and_serves_again(ready, qtbot, name):
 
 
 def test_a_model_that_fails_to_load_is_told_and_the_old_one_serves(ready, qtbot):
-    with qtbot.waitSignal(ready.alarmed) as blocker:
+    with qtbot.waitSignal(ready.notification_raised) as blocker:
         ready.decoding.open_model("broken")
     alarm = blocker.args[0]
     assert alarm.place == "generation"
@@ -291,13 +293,13 @@ def test_a_model_that_loads_shows_progress_leaves_the_old_one_and_is_cancelled(r
 def test_restarting_the_workers_brings_everything_back(ready, qtbot):
     ready.decoding.ask(Take(A))
     qtbot.waitUntil(lambda: output(ready) == b"a")
-    groups = ready.groups.compile, ready.groups.decode, ready.groups.layout
+    groups = ready.worker_pool.compile, ready.worker_pool.decode, ready.worker_pool.layout
     before = [group.pid for group in groups]
     ready.restart_workers()
     qtbot.waitUntil(lambda: output(ready) == b"a" and can_step(ready))
     assert all(pid is not None for pid in before)
-    assert not set(before) & {group.pid for group in ready.groups}
-    assert ready.groups.judge.pid is None  # there are no test strings to judge
+    assert not set(before) & {group.pid for group in ready.worker_pool}
+    assert ready.worker_pool.judge.pid is None  # there are no test strings to judge
 
 
 def test_many_seeds(ready, qtbot):
@@ -340,11 +342,11 @@ def test_a_long_compile_is_told_of_and_can_be_cancelled(ready, qtbot):
 
     ready.activity_changed.connect(cancel_once_told)
     ready._patience.setInterval(0)
-    good = ready.compiling.good
+    good = ready.compiling.last_good
     ready.document.set_text("[a-z]+x" * 60_000)
     qtbot.waitUntil(lambda: bool(refused) and told[-1] == "")
     assert "not compiled" in refused[0]
-    assert ready.compiling.good is good
+    assert ready.compiling.last_good is good
     ready.document.set_text("a+b")
     qtbot.waitUntil(lambda: can_step(ready))
 
@@ -394,10 +396,10 @@ def test_a_model_process_that_died_twice_says_so_until_it_is_restarted(ready, qt
     monkeypatch.setattr(group, "time", SimpleNamespace(monotonic=lambda: 100.0))  # both deaths come at one moment
     refused, alarms = [], []
     ready.step_allowed_changed.connect(refused.append)
-    ready.alarmed.connect(alarms.append)
+    ready.notification_raised.connect(alarms.append)
     for count in (1, 2):
-        qtbot.waitUntil(lambda: ready.groups.decode.pid is not None)
-        os.kill(ready.groups.decode.pid, signal.SIGKILL)
+        qtbot.waitUntil(lambda: ready.worker_pool.decode.pid is not None)
+        os.kill(ready.worker_pool.decode.pid, signal.SIGKILL)
         qtbot.waitUntil(lambda count=count: len(alarms) == count)
     assert refused[-1] == "The model's process stopped: press Restart"
     alarms[-1].action()
@@ -405,7 +407,7 @@ def test_a_model_process_that_died_twice_says_so_until_it_is_restarted(ready, qt
 
 
 def test_an_autosave_that_fails_is_a_banner(session, qtbot):
-    with qtbot.waitSignal(session.alarmed) as blocker:
+    with qtbot.waitSignal(session.notification_raised) as blocker:
         session.document.autosave_failed.emit("No space left on device")
     assert "No space left" in blocker.args[0].text
 
@@ -440,7 +442,7 @@ def test_within_a_budget_looking_around_and_a_killed_process_change_no_token(ses
             qtbot.waitUntil(lambda index=index: position().index == index)
         if turn == 7:
             before = output(session)
-            with qtbot.waitSignal(session.alarmed):
-                os.kill(session.groups.decode.pid, signal.SIGKILL)
+            with qtbot.waitSignal(session.notification_raised):
+                os.kill(session.worker_pool.decode.pid, signal.SIGKILL)
             qtbot.waitUntil(lambda before=before: output(session) == before and can_step(session))
     assert output(session) == expected

@@ -171,7 +171,7 @@ def alarm(severity: str) -> QWidget:
         ),
         "hint": Notification("window", "Shared as dates.html: 12 steps in 84 kB.", severity="hint", button="Open"),
     }
-    banner = stack.show_alarm(texts[severity])
+    banner = stack.show_notification(texts[severity])
     if severity == "error":
         stack.resize(1000, 230)
         next(button for button in banner.findChildren(type(banner.button)) if button.isCheckable()).setChecked(True)

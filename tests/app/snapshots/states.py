@@ -202,11 +202,11 @@ def banners() -> QWidget:
     stack = BannerStack()
     stack.resize(900, 140)
     stack.show()
-    stack.show_alarm(
+    stack.show_notification(
         Notification("window", "The compiler process stopped (signal 9, SIGKILL) and was restarted.", "details")
     )
-    stack.show_alarm(Notification("window", "Autosave does not work (no space left).", severity="warning"))
-    stack.show_alarm(Notification("window", "Press Step.", severity="hint", button="Take the tour"))
+    stack.show_notification(Notification("window", "Autosave does not work (no space left).", severity="warning"))
+    stack.show_notification(Notification("window", "Press Step.", severity="hint", button="Take the tour"))
     QTest.qWait(POLL_MS)
     return stack
 

@@ -87,7 +87,7 @@ def mend(desk: OwnWindow, rng: random.Random) -> None:
     edit.paste()
     desk.settle()
     if not desk.session.compiling.stale_reason:
-        assert desk.session.compiling.good is not None
+        assert desk.session.compiling.last_good is not None
 
 
 def undo_and_redo(desk: OwnWindow, rng: random.Random) -> None:
@@ -369,7 +369,7 @@ def save_and_reopen(desk: OwnWindow, rng: random.Random) -> None:
 
 def kill_a_worker(desk: OwnWindow, rng: random.Random) -> None:
     """The process of a group dies; the group is started anew, or offers to be."""
-    groups = [group for group in desk.session.groups if group.pid is not None]
+    groups = [group for group in desk.session.worker_pool if group.pid is not None]
     if not groups:
         return
     group = rng.choice(groups)
@@ -380,7 +380,7 @@ def kill_a_worker(desk: OwnWindow, rng: random.Random) -> None:
     os.kill(pid, signal.SIGKILL)
     desk.wait(lambda: bool(deaths), f"the death of {group.name} is noticed")
     for banner in desk.window.banners.banners:
-        if banner.alarm.button == "Restart":
+        if banner.notification.button == "Restart":
             banner.button.click()
 
 

@@ -57,7 +57,9 @@ def _python_knows_no_items_of_layouts() -> None:
 
 def _no_bug_was_met(desk: OwnWindow) -> None:
     for banner in desk.window.banners.banners:
-        assert "bug of its own" not in banner.alarm.text, f"{banner.alarm.text}\n{banner.alarm.details}"
+        assert "bug of its own" not in banner.notification.text, (
+            f"{banner.notification.text}\n{banner.notification.details}"
+        )
 
 
 def _the_document_is_what_is_shown(desk: OwnWindow) -> None:
@@ -124,7 +126,7 @@ def _the_grammar_allows_it(session: Session) -> None:
     """Hold the path and the next mask against a matcher of our own."""
     view, compiling = session.decoding.view, session.compiling
     position, model = view.position, view.model
-    good = compiling.good
+    good = compiling.last_good
     if position is None or model is None or good is None or view.pipeline != PipelineSettings():
         return
     if view.grammar_revision != good.request.revision or position.broken_at is not None:

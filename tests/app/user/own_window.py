@@ -87,17 +87,17 @@ class OwnWindow:
 
     def _is_settled(self) -> bool:
         compiling, decoding = self.session.compiling, self.session.decoding
-        is_current = compiling.good is not None and compiling.good.request.revision == self.document.revision
+        is_current = compiling.last_good is not None and compiling.last_good.request.revision == self.document.revision
         return (
             not decoding.is_running
-            and not any(group.pending for group in self.session.groups)
+            and not any(group.pending for group in self.session.worker_pool)
             and not compiling._timer.isActive()
             and (bool(compiling.stale_reason) or is_current)
         )
 
     def state(self) -> str:
         """Where the session stands, for a failure."""
-        pending = {group.name: group.pending for group in self.session.groups if group.pending}
+        pending = {group.name: group.pending for group in self.session.worker_pool if group.pending}
         grammar = self.document.content.grammar
         return (
             f"pending {str(pending)[:300]}, running {self.session.decoding.is_running}, grammar {grammar}, "

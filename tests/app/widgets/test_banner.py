@@ -83,6 +83,6 @@ def test_a_banner_leaves_the_focus_where_it_is(qtbot, qwidget):
     qwidget.activateWindow()
     field.setFocus()
     qtbot.waitUntil(field.hasFocus)
-    stack.show_alarm(Notification("window", "Recovered", "Details", button="Save", other_button="Discard"))
+    stack.show_notification(Notification("window", "Recovered", "Details", button="Save", other_button="Discard"))
     QApplication.processEvents()
     assert QApplication.focusWidget() is field

@@ -22,7 +22,7 @@ def test_a_step_says_its_token_and_what_may_follow(desk, said):
     said.clear()
     desk.window.commands["run.step"].trigger()
     desk.wait(lambda: bool(desk.output))
-    assert said[0] == (screen_reader.told(desk.session.decoding.view), False)
+    assert said[0] == (screen_reader.announcement(desk.session.decoding.view), False)
     assert said[0][0].startswith("a")
     assert said[0][0].endswith(" of 98 allowed")  # the model is a tokenizer alone
 
@@ -38,16 +38,16 @@ def test_a_run_is_told_once_it_is_over(desk, said):
 
 
 def test_errors_interrupt(desk, said):
-    desk.session.alarmed.emit(Notification("window", "It broke"))
-    desk.session.alarmed.emit(Notification("window", "It is fine", severity="hint"))
+    desk.session.notification_raised.emit(Notification("window", "It broke"))
+    desk.session.notification_raised.emit(Notification("window", "It is fine", severity="hint"))
     assert said == [("It broke", True), ("It is fine", False)]
 
 
 def test_what_is_told():
-    assert screen_reader.told(view(trace((b"a", b"b")))) == "b. 2 of 1,000 allowed, with 50.0%"
-    assert screen_reader.told(view()) == "At the start. 2 of 1,000 allowed, with 50.0%"
+    assert screen_reader.announcement(view(trace((b"a", b"b")))) == "b. 2 of 1,000 allowed, with 50.0%"
+    assert screen_reader.announcement(view()) == "At the start. 2 of 1,000 allowed, with 50.0%"
     ended = view(trace((b"a",)), position(finish=Finish.LENGTH))
-    assert screen_reader.told(ended) == "a. Budget used up"
+    assert screen_reader.announcement(ended) == "a. Budget used up"
 
 
 def test_a_grammar_that_breaks_and_is_mended_says_so_once(desk, said):

@@ -68,7 +68,7 @@ def test_a_candidate_under_the_pointer_outlines_its_way(desk):
     pane, table = desk.panes.automaton, desk.panes.generation.candidates.table
     desk.wait(lambda: pane.scene.highlights.live == {0} and table.candidates.rowCount() > 3)
     # A layout that is still to come is lit when it is there, and rows that are replaced take the pointer's row along.
-    desk.wait(lambda: pane.navigation.wanted is None and not any(group.pending for group in desk.session.groups))
+    desk.wait(lambda: pane.navigation.wanted is None and not any(group.pending for group in desk.session.worker_pool))
     row = next(row for row in range(table.candidates.rowCount()) if table.candidates.candidate(row).token == b"ab")
     table.choose(row)
     place = table.visualRect(table.candidates.index(row, 1)).center()
@@ -98,7 +98,7 @@ def test_every_command_of_the_menu_does_something_and_none_breaks(desk, tmp_path
     desk.window.automaton_commands.save_to(tmp_path / "a.svg")
     assert (tmp_path / "a.svg").stat().st_size > 500
     alarms = []
-    desk.session.alarmed.connect(alarms.append)
+    desk.session.notification_raised.connect(alarms.append)
     desk.window.automaton_commands.save_to(tmp_path / "no" / "a.svg")
     assert "cannot be written" in alarms[0].text
 

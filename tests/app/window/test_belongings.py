@@ -22,7 +22,7 @@ def example(desk):
     document = msgspec.structs.replace(examples()[0].document(), model=ModelPart("letters"))
     desk.session.start()
     desk.document.replace(document)
-    desk.wait(lambda: desk.session.compiling.good is not None)
+    desk.wait(lambda: desk.session.compiling.last_good is not None)
     desk.panes.editor.edit.setFocus()
     return document
 

@@ -109,7 +109,7 @@ def test_the_outputs_of_many_seeds_count_as_generated(desk):
     desk.session.decoding.sample_many(20)
     desk.wait(lambda: shares(desk) == ("Tests: 0 of 3 rules", "Generated: 3 of 3 rules"))
     desk.window.commands["run.restart"].trigger()
-    desk.wait(lambda: not desk.session.judging.is_waiting)
+    desk.wait(lambda: not desk.session.test_runs.is_waiting)
     assert shares(desk) == ("Tests: 0 of 3 rules", "Generated: 3 of 3 rules")
 
 

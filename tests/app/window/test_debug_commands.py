@@ -145,7 +145,7 @@ def test_the_button_opens_the_popover_too(rules):
 def test_the_selected_state_of_the_automaton(desk):
     desk.open("[ab]{5}x")
     automaton = desk.panes.automaton
-    state = desk.session.compiling.good.dfa.run(b"aaa")
+    state = desk.session.compiling.last_good.dfa.run(b"aaa")
     desk.wait(lambda: automaton.scene.diagram is not None)
     automaton.view.setFocus()
     automaton.view.state_clicked.emit(state)
@@ -261,16 +261,16 @@ def test_the_chips_colours_are_chosen_by_key_and_kept(rules):
 
 def test_an_edit_leaves_the_timeline_open(rules):
     press(rules, Qt.Key.Key_7, CONTROL)
-    assert rules.window.arrangement.bottom_is_open
+    assert rules.window.dock_layout.bottom_is_open
     rules.panes.editor.edit.setFocus()
     rules.qtbot.keyClicks(rules.panes.editor.edit, "(")
     rules.wait(lambda: not rules.panes.problems.is_empty)
     rules.window._fold_bottom()
-    assert rules.window.arrangement.bottom.currentWidget() is rules.window.debug_commands.timeline
+    assert rules.window.dock_layout.bottom.currentWidget() is rules.window.debug_commands.timeline
     rules.qtbot.keyClick(rules.panes.editor.edit, Qt.Key.Key_Backspace)
     rules.wait(lambda: rules.panes.problems.is_empty)
     rules.window._fold_bottom()
-    assert rules.window.arrangement.bottom_is_open
+    assert rules.window.dock_layout.bottom_is_open
 
 
 def test_a_run_goes_on_while_a_token_is_looked_up(desk):
@@ -280,7 +280,7 @@ def test_a_run_goes_on_while_a_token_is_looked_up(desk):
     desk.qtbot.keyClicks(table.search, "b")
     desk.wait(table.found.isVisible)
     # The field's delay is longer than a step of this model; on a slow one each step is followed by a search.
-    desk.session.decoding.viewed.connect(lambda _view: table.lookup_wanted.emit(table.search.text()))
+    desk.session.decoding.view_changed.connect(lambda _view: table.lookup_wanted.emit(table.search.text()))
     desk.activate()
     press(desk, Qt.Key.Key_F5)
     assert ended(desk) == ""
@@ -298,7 +298,7 @@ def test_a_run_that_something_else_stops_says_by_what(desk):
     chips = generation.output.chips
     desk.qtbot.mouseClick(chips.viewport(), LEFT, pos=chips.rect_of(0).center().toPoint())
     assert ended(desk) == "The run stopped: another step was selected"
-    desk.wait(lambda: not desk.session.groups.decode.pending)
+    desk.wait(lambda: not desk.session.worker_pool.decode.pending)
     assert len(desk.output) == 1
     assert ended(desk) == "The run stopped: another step was selected"  # the views that followed left it
     press(desk, Qt.Key.Key_F5)

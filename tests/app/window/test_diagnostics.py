@@ -15,7 +15,7 @@ from app.window.stall_watch import StallWatch
 def test_copy_details_copies_versions_and_says_so(desk):
     desk.window.commands["help.details"].trigger()
     assert "Python 3." in QApplication.clipboard().text()
-    assert "were copied" in desk.window.banners.banners[-1].alarm.text
+    assert "were copied" in desk.window.banners.banners[-1].notification.text
 
 
 @pytest.mark.parametrize("opens", [True, False])
@@ -25,13 +25,13 @@ def test_show_log_folder_opens_it_or_says_where_it_is(desk, tmp_path, monkeypatc
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()) or opens)
     desk.window.commands["help.log"].trigger()
     assert opened == [str(tmp_path)]
-    said = [banner.alarm.text for banner in desk.window.banners.banners]
+    said = [banner.notification.text for banner in desk.window.banners.banners]
     assert any(str(tmp_path) in text for text in said) is not opens
 
 
 def test_a_window_without_a_log_says_so(desk):
     desk.window.commands["help.log"].trigger()
-    assert "writes no log" in desk.window.banners.banners[-1].alarm.text
+    assert "writes no log" in desk.window.banners.banners[-1].notification.text
 
 
 def test_a_stall_of_the_event_loop_is_logged_with_the_work_in_it(qtbot, caplog, monkeypatch):

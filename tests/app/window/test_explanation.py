@@ -20,7 +20,7 @@ GRAMMAR = 'root ::= "a"|"b"\nlonger ::=root\n'
 def open_grammar(desk, notation: str, text: str) -> None:
     desk.session.start()
     desk.document.replace(DocumentFile(grammar=GrammarPart(notation=notation, text=text), model=ModelPart("letters")))
-    desk.wait(lambda: desk.session.compiling.good is not None)
+    desk.wait(lambda: desk.session.compiling.last_good is not None)
     desk.panes.editor.edit.setFocus()
     desk.activate()
 
@@ -48,7 +48,7 @@ def test_the_explanation_follows_the_text(desk) -> None:
     QTest.keyClick(edit, Qt.Key.Key_E, CONTROL | SHIFT)
     assert desk.panes.editor.pages.current is None
     QTest.keyClicks(edit, "x")
-    desk.wait(lambda: desk.session.compiling.good.request.text.endswith("x"))
+    desk.wait(lambda: desk.session.compiling.last_good.request.text.endswith("x"))
     assert len(words(desk)) == 3  # nobody looks, so nothing was asked
     QTest.keyClick(edit, Qt.Key.Key_E, CONTROL | SHIFT)
     desk.wait(lambda: words(desk)[-1] == "The text `x`")

@@ -56,7 +56,9 @@ def open_gbnf(desk, text: str, notation: str = "gbnf") -> None:
     desk.document.replace(
         DocumentFile(title="A nest", grammar=GrammarPart(text=text, notation=notation), model=ModelPart("letters"))
     )
-    desk.wait(lambda: desk.session.compiling.good is not None and desk.session.compiling.good.request.text == text)
+    desk.wait(
+        lambda: desk.session.compiling.last_good is not None and desk.session.compiling.last_good.request.text == text
+    )
     desk.wait(lambda: desk.session.decoding.view.model is not None and not desk.session.step_refusal)
 
 
@@ -249,7 +251,11 @@ def test_an_export_that_waits_says_for_what(desk):
 def test_without_a_model_what_needs_none_is_offered(desk):
     desk.session.start()
     desk.document.replace(DocumentFile(grammar=GrammarPart(text="[a-z]*"), model=ModelPart("slow")))
-    desk.wait(lambda: desk.session.compiling.good is not None and desk.session.compiling.good.request.text == "[a-z]*")
+    desk.wait(
+        lambda: (
+            desk.session.compiling.last_good is not None and desk.session.compiling.last_good.request.text == "[a-z]*"
+        )
+    )
     dialog = opened(desk)
     assert dialog.target == "gbnf"
     assert "root ::= [a-z]*" in dialog.preview.text.toPlainText()

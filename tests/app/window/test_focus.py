@@ -38,7 +38,7 @@ def assert_typing_is_taken(desk) -> None:
     edit = desk.panes.editor.edit
     assert_text_has_focus(desk)
     revision = desk.document.revision
-    desk.wait(lambda: (good := desk.session.compiling.good) is not None and good.request.revision == revision)
+    desk.wait(lambda: (good := desk.session.compiling.last_good) is not None and good.request.revision == revision)
     desk.wait(lambda: not desk.session.step_refusal)
     before = edit.text()
     press(desk, Qt.Key.Key_Z)

@@ -34,7 +34,7 @@ def take_forced_runs(desk):
 
 def open_pane(desk):
     QTest.keyClick(desk.window, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
-    desk.wait(lambda: desk.window.forced_commands.late_pane.built is not None)
+    desk.wait(lambda: desk.window.forced_commands.lazy_pane.built is not None)
     pane = desk.window.forced_commands.pane
     desk.wait(pane.isVisible)
     return pane
@@ -70,7 +70,7 @@ def test_a_run_goes_to_its_end_and_is_not_asked_for_what_is_forced(desk):
 def test_no_breakpoint_is_run_over_within_a_run(desk):
     desk.open(PEOPLE)
     take_forced_runs(desk)
-    state = desk.session.compiling.good.dfa.run(b'{"na')
+    state = desk.session.compiling.last_good.dfa.run(b'{"na')
     desk.document.set_breakpoints((Breakpoint(BreakpointKind.STATE, "", state=state, label="there"),))
     QTest.keyClick(desk.window, Qt.Key.Key_F5)
     desk.wait(lambda: not desk.session.decoding.is_running and desk.output == b'{"na')
@@ -182,7 +182,7 @@ def test_of_regions_all_are_merged_together(desk):
     desk.wait(lambda: automaton.navigation.drawn is not None and automaton.navigation.drawn.automaton.noun == "region")
     QTest.mouseClick(automaton.header.merge_button, Qt.MouseButton.LeftButton)
     desk.wait(lambda: automaton.navigation.drawn.automaton.noun == "state" and automaton.navigation.drawn.is_whole)
-    left = len(merge_forced(desk.session.compiling.good.dfa).states)
+    left = len(merge_forced(desk.session.compiling.last_good.dfa).states)
     assert len(automaton.navigation.drawn.diagram.excerpt.states) == left
     assert automaton.header.counts.text().startswith(f"{left} states")
 

@@ -30,7 +30,7 @@ def open_page(desk, notation: str = "json_schema", text: str = SCHEMA) -> Genera
     index = next(index for index in range(tabs.count()) if tabs.tabText(index) == "As GBNF")
     desk.qtbot.mouseClick(tabs.tabBar(), Qt.MouseButton.LeftButton, pos=tabs.tabBar().tabRect(index).center())
     page = desk.panes.late_generated.get()
-    desk.wait(lambda: desk.session.compiling.good is not None)
+    desk.wait(lambda: desk.session.compiling.last_good is not None)
     desk.wait(lambda: bool(page.text.text()) or page.message.text().startswith("/"))
     return page
 
@@ -134,8 +134,8 @@ def test_nothing_is_written_while_nobody_looks(desk):
     desk.panes.editor.pages.fold()
     desk.panes.editor.edit.setFocus()
     desk.qtbot.keyClicks(desk.panes.editor.edit, "x")
-    desk.wait(lambda: desk.session.compiling.good.request.text == "x[ab]+c")
-    assert not desk.session.groups.judge.pending
+    desk.wait(lambda: desk.session.compiling.last_good.request.text == "x[ab]+c")
+    assert not desk.session.worker_pool.judge.pending
     desk.window.commands["view.gbnf"].trigger()
     desk.wait(lambda: page.text.text() == 'root ::= "x" [ab]+ "c"\n')
     desk.window.commands["view.gbnf"].trigger()

@@ -41,13 +41,15 @@ def at(desk) -> int:
 
 def settle(desk) -> None:
     desk.wait(
-        lambda: not any(isinstance(one, Back | GoTo | Take | Restart) for one in desk.session.groups.decode.pending)
+        lambda: (
+            not any(isinstance(one, Back | GoTo | Take | Restart) for one in desk.session.worker_pool.decode.pending)
+        )
     )
 
 
 def test_back_does_not_run_on_after_the_key(stepped):
     hold(stepped.panes.editor.edit, Qt.Key.Key_Return, CONTROL | SHIFT)
-    assert [type(one) for one in stepped.session.groups.decode.pending if isinstance(one, Back)] == [Back]
+    assert [type(one) for one in stepped.session.worker_pool.decode.pending if isinstance(one, Back)] == [Back]
     stepped.wait(lambda: at(stepped) == 10)  # the first, and the one that waited
     settle(stepped)
     assert at(stepped) == 10
@@ -56,7 +58,7 @@ def test_back_does_not_run_on_after_the_key(stepped):
 def test_step_neither(stepped):
     hold(stepped.panes.editor.edit, Qt.Key.Key_F11)
     stepped.wait(lambda: at(stepped) == 13)
-    stepped.wait(lambda: not stepped.session.groups.decode.pending)
+    stepped.wait(lambda: not stepped.session.worker_pool.decode.pending)
     assert at(stepped) == 13
 
 
@@ -101,9 +103,9 @@ def test_a_candidate_is_taken_once_however_often_it_is_clicked_meanwhile(stepped
 
 
 def test_what_is_on_or_off_changes_once(stepped):
-    is_open = stepped.window.arrangement.bottom_is_open
+    is_open = stepped.window.dock_layout.bottom_is_open
     hold(stepped.panes.editor.edit, Qt.Key.Key_J, CONTROL)
-    assert stepped.window.arrangement.bottom_is_open is not is_open
+    assert stepped.window.dock_layout.bottom_is_open is not is_open
     hold(stepped.panes.editor.edit, Qt.Key.Key_F9)
     stepped.wait(lambda: len(stepped.session.debugging.breakpoints) == 1)
     assert not any(one.checkable for one in COMMANDS if one.repeats)

@@ -10,7 +10,7 @@ from engine.document.content import ExpectedText
 def lates(desk):
     generation, debug = desk.panes.generation, desk.window.debug_commands
     pages = desk.panes.late_tests, generation.late_many, generation.late_twin, generation.late_run_until
-    return [late.built for late in (*pages, debug.late_timeline, debug.late_breakpoints)]
+    return [late.built for late in (*pages, debug.lazy_timeline, debug.lazy_breakpoints)]
 
 
 def click_tab(desk, tabs, title):
@@ -33,7 +33,7 @@ def test_a_page_that_is_opened_late_shows_what_was_before(desk):
         before = desk.output
         desk.window.commands["run.step"].trigger()
         desk.wait(lambda before=before: desk.output != before)
-    click_tab(desk, desk.window.arrangement.bottom, "Timeline")
+    click_tab(desk, desk.window.dock_layout.bottom, "Timeline")
     desk.wait(lambda: "2 steps" in desk.window.debug_commands.timeline.facts.text())
     click_tab(desk, desk.panes.generation.pages, "Probabilities")
     assert desk.panes.probabilities.isVisible()
@@ -45,7 +45,7 @@ def test_verdicts_build_the_tests_behind_the_tab_that_is_shown(desk):
     tests = (ExpectedText("aab"), ExpectedText("c"))
     grammar, model = GrammarPart(text="a+b"), ModelPart("letters")
     desk.document.replace(DocumentFile(grammar=grammar, model=model, test_strings=tests))
-    bottom = desk.window.arrangement.bottom
+    bottom = desk.window.dock_layout.bottom
     desk.wait(lambda: any(bottom.tabText(i) == "Tests (1 failing)" for i in range(bottom.count())))
     assert bottom.currentWidget() is desk.panes.problems
 

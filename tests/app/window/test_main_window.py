@@ -28,8 +28,8 @@ def test_typing_recompiles_and_draws(desk):
     edit.setFocus()
     desk.qtbot.keyClick(edit, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
     desk.qtbot.keyClicks(edit, "c")
-    desk.wait(lambda: desk.session.compiling.good.request.text == "a+bc")
-    assert desk.session.compiling.good.dfa.accepts(b"abc")
+    desk.wait(lambda: desk.session.compiling.last_good.request.text == "a+bc")
+    assert desk.session.compiling.last_good.dfa.accepts(b"abc")
     assert desk.window.isWindowModified()
     desk.wait(lambda: "4 states" in desk.window.status_line.texts[0])
 
@@ -92,11 +92,11 @@ def test_a_broken_pattern_disables_the_step_and_says_why(desk):
     assert not desk.window.commands["run.step"].isEnabled()
     assert "error" in desk.window.commands["run.step"].toolTip()
     assert desk.window.status_line.texts[0] == "The grammar has an error"
-    desk.wait(lambda: desk.window.arrangement.bottom_is_open)
-    assert desk.window.arrangement.bottom.tabText(0) == "Problems (1)"
+    desk.wait(lambda: desk.window.dock_layout.bottom_is_open)
+    assert desk.window.dock_layout.bottom.tabText(0) == "Problems (1)"
     desk.qtbot.keyClick(desk.panes.editor.edit, Qt.Key.Key_Backspace)
     desk.wait(desk.window.commands["run.step"].isEnabled)
-    desk.wait(lambda: not desk.window.arrangement.bottom_is_open)
+    desk.wait(lambda: not desk.window.dock_layout.bottom_is_open)
 
 
 def test_escape_ends_many_seeds(desk):
@@ -144,15 +144,15 @@ def test_an_earlier_output_stands_among_the_branches_and_in_the_file(desk, tmp_p
 
 def test_a_folded_bottom_stays_folded(desk):
     desk.open("a+b")
-    desk.window.arrangement.open_bottom(True)
+    desk.window.dock_layout.open_bottom(True)
     desk.window.commands["view.bottom"].trigger()
-    assert not desk.window.arrangement.bottom_is_open
+    assert not desk.window.dock_layout.bottom_is_open
     assert desk.settings.preferences.bottom_open is False
 
 
 def test_hints_are_told_in_the_tab_and_unfold_nothing(desk):
     desk.session.start()
-    bottom, edit = desk.window.arrangement, desk.panes.editor.edit
+    bottom, edit = desk.window.dock_layout, desk.panes.editor.edit
     folded = []
     desk.window._fold_timer.timeout.connect(lambda: folded.append("looked"))
     hinted = GrammarPart(notation="gbnf", text='root ::= more\nmore ::= more "a" | "b"\n')
@@ -176,7 +176,7 @@ def test_hovering_a_state_marks_its_source_and_the_other_way_round(desk, monkeyp
     desk.open("a+b")
     marked = []
     monkeypatch.setattr(desk.panes.editor.edit, "show_hover", marked.append)
-    dfa = desk.session.compiling.good.dfa
+    dfa = desk.session.compiling.last_good.dfa
     desk.panes.automaton.spans_hovered.emit(dfa.states[dfa.start].spans)
     assert marked == [dfa.states[dfa.start].spans]
 
@@ -194,8 +194,8 @@ def test_a_killed_model_process_is_a_banner_and_comes_back(desk):
     click(desk, "run.step")
     desk.wait(lambda: len(desk.session.decoding.view.trace.path) == 1)
     before = desk.output
-    os.kill(desk.session.groups.decode.pid, signal.SIGKILL)
-    desk.wait(lambda: any("restarted" in banner.alarm.text for banner in desk.window.banners.banners))
+    os.kill(desk.session.worker_pool.decode.pid, signal.SIGKILL)
+    desk.wait(lambda: any("restarted" in banner.notification.text for banner in desk.window.banners.banners))
     desk.wait(lambda: desk.output == before and not desk.session.step_refusal)
 
 
@@ -203,13 +203,13 @@ def test_a_process_that_dies_twice_has_a_restart_button(desk, monkeypatch):
     monkeypatch.setattr(group, "time", SimpleNamespace(monotonic=lambda: 100.0))  # both deaths come at one moment
     desk.open("a+b")
     for _ in range(2):
-        desk.wait(lambda: desk.session.groups.compile.pid is not None)
-        with desk.qtbot.waitSignal(desk.session.alarmed):
-            os.kill(desk.session.groups.compile.pid, signal.SIGKILL)
+        desk.wait(lambda: desk.session.worker_pool.compile.pid is not None)
+        with desk.qtbot.waitSignal(desk.session.notification_raised):
+            os.kill(desk.session.worker_pool.compile.pid, signal.SIGKILL)
     banner = desk.window.banners.banners[-1]
-    assert banner.alarm.button == "Restart"
+    assert banner.notification.button == "Restart"
     with desk.qtbot.waitSignal(desk.session.compiling.compiled):
-        banner.alarm.action()
+        banner.notification.action()
 
 
 def test_a_model_that_fails_is_a_banner_in_its_pane(desk):
@@ -236,7 +236,7 @@ def test_the_first_run_takes_three_steps_and_greets(desk):
     assert desk.document.content.grammar.text == r"[A-Z]+: [a-z]+\n"
     assert desk.window.focusWidget() is desk.window.toolbar.step_button
     (banner,) = desk.window.banners.banners
-    assert banner.alarm.text == WELCOME
+    assert banner.notification.text == WELCOME
     desk.qtbot.mouseClick(banner.close_button, Qt.MouseButton.LeftButton)
     assert desk.window.banners.banners == []
     assert desk.settings.preferences.welcomed
@@ -302,7 +302,7 @@ def test_a_file_that_is_no_document_is_a_banner_and_costs_nothing(desk, tmp_path
     bad = tmp_path / "bad.turnstile"
     bad.write_text("{")
     assert not desk.window.files.open(bad)
-    assert "bad.turnstile" in desk.window.banners.banners[-1].alarm.text
+    assert "bad.turnstile" in desk.window.banners.banners[-1].notification.text
     assert desk.document.content.grammar.text == "a+b"
 
 
@@ -318,10 +318,10 @@ def test_unsaved_work_is_asked_about(desk, monkeypatch, choice, leaves):
 
 
 def test_a_narrow_window_has_tabs_and_a_wide_one_has_not(desk):
-    arrangement = desk.window.arrangement
-    assert not arrangement.is_narrow
+    dock_layout = desk.window.dock_layout
+    assert not dock_layout.is_narrow
     desk.window.resize(1200, 800)
-    desk.wait(lambda: arrangement.is_narrow)
+    desk.wait(lambda: dock_layout.is_narrow)
     desk.window.commands["view.automaton"].trigger()
     assert desk.panes.automaton.isVisible()
     assert not desk.panes.editor.isVisible()
@@ -352,13 +352,13 @@ def test_no_two_commands_share_a_key():
 
 
 def test_the_layout_is_remembered(desk, tmp_path):
-    desk.window.arrangement._columns.setSizes([500, 500, 600])
-    sizes = desk.window.arrangement._columns.sizes()
+    desk.window.dock_layout._columns.setSizes([500, 500, 600])
+    sizes = desk.window.dock_layout._columns.sizes()
     desk.window.close_without_asking()
     assert "wide" in desk.settings.preferences.splitters
-    desk.window.arrangement._columns.setSizes([300, 600, 700])
-    desk.window.arrangement.restore(desk.settings.preferences.splitters)
-    assert desk.window.arrangement._columns.sizes() == sizes
+    desk.window.dock_layout._columns.setSizes([300, 600, 700])
+    desk.window.dock_layout.restore(desk.settings.preferences.splitters)
+    assert desk.window.dock_layout._columns.sizes() == sizes
 
 
 def test_a_tokenizer_alone_is_opened_from_the_model_menu(desk, monkeypatch):

@@ -16,7 +16,7 @@ from engine.compile import CompileOptions, compile_grammar
 def open_grammar(desk, notation: str, text: str) -> None:
     desk.session.start()
     desk.document.replace(DocumentFile(grammar=GrammarPart(notation, text), model=ModelPart("letters")))
-    desk.wait(lambda: desk.session.compiling.good is not None and not desk.session.step_refusal)
+    desk.wait(lambda: desk.session.compiling.last_good is not None and not desk.session.step_refusal)
 
 
 def choose(desk, name: str) -> None:
@@ -73,8 +73,8 @@ def test_edited_text_can_be_read_anew(desk):
     assert desk.document.content.grammar.notation == "regex"
     answer(desk, "Reinterpret")
     assert desk.document.content.grammar.notation == "gbnf"
-    desk.wait(lambda: desk.session.compiling.good.request.notation == "gbnf")
-    assert desk.session.compiling.good.dfa.accepts(b"ab")
+    desk.wait(lambda: desk.session.compiling.last_good.request.notation == "gbnf")
+    assert desk.session.compiling.last_good.dfa.accepts(b"ab")
 
 
 def test_edited_text_can_be_left_or_not_touched_at_all(desk, monkeypatch):
@@ -107,7 +107,7 @@ def test_white_space_belongs_to_a_schema(desk):
     assert menu.isEnabled()
     next(action for action in menu.actions() if action.text() == "Compact").trigger()
     assert desk.document.content.grammar.whitespace == "compact"
-    desk.wait(lambda: desk.session.compiling.good.request.options.whitespace == "compact")
+    desk.wait(lambda: desk.session.compiling.last_good.request.options.whitespace == "compact")
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_other_options_of_a_schema_are_chosen_and_undone(desk, menu, option, val
     assert [action.data() for action in menu.actions() if action.isChecked()] == [before]
     next(action for action in menu.actions() if action.data() == value).trigger()
     assert getattr(desk.document.content.grammar, option) == value
-    desk.wait(lambda: getattr(desk.session.compiling.good.request.options, option) == value)
+    desk.wait(lambda: getattr(desk.session.compiling.last_good.request.options, option) == value)
     undo(desk)
     assert getattr(desk.document.content.grammar, option) == before
     assert [action.data() for action in menu.actions() if action.isChecked()] == [before]
@@ -153,7 +153,7 @@ def test_a_conversion_is_seen_before_it_is_made_and_is_one_step_of_undo(desk, no
     desk.wait(lambda: not dialog.is_waiting)
     seen = dialog.text.text()
     assert seen
-    assert "Read back and checked" in dialog.told.text()
+    assert "Read back and checked" in dialog.result_label.text()
     assert desk.document.content.grammar == before, "nothing is done yet"
     answer(desk, "Convert")
     converted = desk.document.content.grammar
@@ -161,13 +161,13 @@ def test_a_conversion_is_seen_before_it_is_made_and_is_one_step_of_undo(desk, no
     assert desk.window.toolbar.notation_button.text() == f"{target} ▾"
     again = compile_grammar(converted.notation, converted.text, CompileOptions(dialect=converted.dialect))
     assert excess(again, compile_grammar(notation, text)) == ""
-    desk.wait(lambda: desk.session.compiling.good.request.notation == converted.notation)
+    desk.wait(lambda: desk.session.compiling.last_good.request.notation == converted.notation)
     undo(desk)
     assert desk.document.content.grammar == before
     assert desk.panes.editor.edit.notation == notation
     undo(desk, again=True)
     assert desk.document.content.grammar == converted
-    desk.wait(lambda: desk.session.compiling.good.request.text == converted.text)
+    desk.wait(lambda: desk.session.compiling.last_good.request.text == converted.text)
 
 
 def test_an_open_schema_is_converted_to_a_regex_once_it_is_closed(desk):
@@ -202,8 +202,8 @@ def test_what_a_conversion_loses_is_told_and_its_options_change_it(desk):
     desk.qtbot.keyClick(dialog.options.recursion, Qt.Key.Key_Up)
     desk.qtbot.keyClick(dialog.options.recursion, Qt.Key.Key_Up)
     desk.wait(dialog.accept_button.isEnabled)
-    assert "• The recursion is cut at 2 levels" in dialog.told.text()
-    assert "• What it says of itself goes: title." in dialog.told.text()
+    assert "• The recursion is cut at 2 levels" in dialog.result_label.text()
+    assert "• What it says of itself goes: title." in dialog.result_label.text()
     desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert desk.document.content.grammar.notation == "json_schema"
     assert not desk.document.is_modified
@@ -230,7 +230,7 @@ def test_a_broken_text_is_not_converted_but_may_be_what_it_reads_as(desk):
     assert not dialog.accept_button.isEnabled()
     dialog.ways[ConversionChoice.REINTERPRET].click()
     desk.wait(lambda: not dialog.is_waiting)
-    assert "As GBNF, it has 1 error:" in dialog.told.text()
+    assert "As GBNF, it has 1 error:" in dialog.result_label.text()
     assert dialog.text.text() == 'root ::= "a" ['
     dialog.reject()
 
@@ -240,8 +240,8 @@ def test_a_dialog_that_is_closed_waits_for_nothing(desk):
     dialog = desk.window.notation_menu.ask("GBNF")
     assert dialog.is_waiting
     desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
-    assert not any(isinstance(request, ConvertRequest) for request in desk.session.groups.judge.pending)
-    desk.wait(lambda: not desk.session.groups.judge.pending)
+    assert not any(isinstance(request, ConvertRequest) for request in desk.session.worker_pool.judge.pending)
+    desk.wait(lambda: not desk.session.worker_pool.judge.pending)
     assert desk.document.content.grammar.notation == "regex"
 
 
@@ -273,7 +273,7 @@ def test_undo_goes_through_edits_and_readings_in_their_order(desk):
     assert grammar() == GrammarPart("regex", "a+bce")
     undo(desk)
     assert grammar() == states[1]
-    desk.wait(lambda: desk.session.compiling.good.request.text == "a+bc")
+    desk.wait(lambda: desk.session.compiling.last_good.request.text == "a+bc")
 
 
 def test_white_space_is_undone_too_and_another_document_has_no_history(desk):
@@ -297,12 +297,12 @@ def test_white_space_is_undone_too_and_another_document_has_no_history(desk):
 )
 def test_what_has_no_finite_automaton_is_drawn_around_the_live_state(desk, notation, text, steps):
     open_grammar(desk, notation, text)
-    assert "drawn around the live state" in desk.session.compiling.good.too_large
+    assert "drawn around the live state" in desk.session.compiling.last_good.too_large
     for count in range(1, steps + 1):
         desk.session.decoding.step()
         desk.wait(lambda count=count: len(desk.session.decoding.view.trace.path) == count)
-    desk.wait(lambda: desk.session.compiling.good.output == desk.output)
-    assert desk.window._live == {desk.session.compiling.good.dfa.start}
+    desk.wait(lambda: desk.session.compiling.last_good.output == desk.output)
+    assert desk.window._live == {desk.session.compiling.last_good.dfa.start}
 
 
 def test_an_export_of_what_has_neither_an_automaton_nor_rules_says_why(desk):
@@ -333,7 +333,7 @@ def hint_of(desk):
 
 
 def is_compiled_as(desk, notation: str) -> bool:
-    good = desk.session.compiling.good
+    good = desk.session.compiling.last_good
     return good is not None and good.request.notation == notation and good.request.revision == desk.document.revision
 
 

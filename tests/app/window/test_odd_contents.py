@@ -54,7 +54,7 @@ def test_odd_contents_are_shown(desk, name):
     desk.session.start()
     desk.document.replace(content)
     desk.qtbot.turns()  # the compile is asked for with the next turn
-    desk.wait(lambda: not desk.session.groups.compile.pending)
+    desk.wait(lambda: not desk.session.worker_pool.compile.pending)
     for command in ("view.tests", "view.timeline", "view.breakpoints"):
         desk.window.commands[command].trigger()
     desk.qtbot.turns()

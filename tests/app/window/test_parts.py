@@ -28,14 +28,14 @@ def stack(qtbot):
 
 def test_a_banner_acts_once_and_goes(stack, qtbot):
     acted = []
-    banner = stack.show_alarm(Notification("window", "Trouble", button="Mend", action=lambda: acted.append(1)))
+    banner = stack.show_notification(Notification("window", "Trouble", button="Mend", action=lambda: acted.append(1)))
     qtbot.mouseClick(next(b for b in banner.findChildren(QPushButton) if b.text() == "Mend"), Qt.MouseButton.LeftButton)
     assert acted == [1]
     assert stack.banners == []
 
 
 def test_details_unfold(stack, qtbot):
-    banner = stack.show_alarm(Notification("window", "Trouble", details="Traceback"))
+    banner = stack.show_notification(Notification("window", "Trouble", details="Traceback"))
     button = next(b for b in banner.findChildren(QPushButton) if b.text() == "Details")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert button.isChecked()
@@ -43,8 +43,8 @@ def test_details_unfold(stack, qtbot):
 
 def test_there_is_no_wall_of_banners(stack):
     for i in range(6):
-        stack.show_alarm(Notification("window", f"Trouble {i % 5}"))
-    texts = [banner.alarm.text for banner in stack.banners]
+        stack.show_notification(Notification("window", f"Trouble {i % 5}"))
+    texts = [banner.notification.text for banner in stack.banners]
     assert len(texts) == len(set(texts)) <= 3
     assert texts[-1] == "Trouble 0"
 

@@ -120,7 +120,7 @@ def test_the_window_can_be_as_narrow_as_a_small_screen(desk, monkeypatch, qapp, 
     try:
         desk.open("a+b")
         desk.window.resize(1280, 690)
-        desk.wait(lambda: desk.window.arrangement.is_narrow)
+        desk.wait(lambda: desk.window.dock_layout.is_narrow)
         assert desk.window.minimumSizeHint().width() <= 1280
         assert desk.window.size() == QSize(1280, 690)
         for pane in (desk.panes.generation, desk.window.toolbar):

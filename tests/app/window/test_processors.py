@@ -80,7 +80,7 @@ def test_think_then_json(real_desk):
     assert desk.panes.generation.processors.chip.text() == "after </think> · within budget"
     headline = desk.panes.generation.headline
     assert "in the free text · budget, " in headline.text
-    assert desk.session.compiling.good is not None
+    assert desk.session.compiling.last_good is not None
     position = run_to_end(desk)
     assert position.finish is Finish.STOP
     _thought, trigger, answer = position.output.partition(b"</think>")
@@ -257,7 +257,7 @@ def test_the_automaton_follows_the_text_that_the_grammar_read(desk):
     for count, char in enumerate("ab#a", 1):
         desk.panes.generation.token_taken.emit(ord(char) - 0x20)
         desk.wait(lambda count=count: desk.output == b"ab#a"[:count])
-    drawn = desk.session.compiling.good.dfa
+    drawn = desk.session.compiling.last_good.dfa
     desk.wait(lambda: live[-1] == frozenset({drawn.run(b"a")}))
 
 
@@ -273,8 +273,8 @@ def test_stages_survive_a_saved_document_and_the_death_of_the_process(desk, tmp_
     desk.wait(lambda: not desk.session.step_refusal and in_force(desk) == settings)
     view = desk.session.decoding.view
     assert not next(one for one in view.position.candidates if one.token_id == E).allowed
-    with desk.qtbot.waitSignal(desk.session.alarmed):
-        os.kill(desk.session.groups.decode.pid, signal.SIGKILL)
+    with desk.qtbot.waitSignal(desk.session.notification_raised):
+        os.kill(desk.session.worker_pool.decode.pid, signal.SIGKILL)
     desk.wait(lambda: not desk.session.step_refusal)
     assert in_force(desk) == settings
     view = desk.session.decoding.view

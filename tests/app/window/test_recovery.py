@@ -35,7 +35,7 @@ def leave(tmp_path, text="crashed", *, path="", saved_at=None, name="left", ende
 
 
 def strip(desk, text):
-    found = [banner for banner in desk.window.banners.banners if text in banner.alarm.text]
+    found = [banner for banner in desk.window.banners.banners if text in banner.notification.text]
     return found[0] if found else None
 
 
@@ -68,8 +68,10 @@ def test_the_strip_says_what_was_recovered(desk, tmp_path):
     after = time.strftime("%H:%M")
     desk.window.begin()
     banner = strip(desk, "closed unexpectedly")
-    assert banner.alarm.text.startswith("Turnstile closed unexpectedly. Recovered “Left work” with 233 tokens, from ")
-    assert banner.alarm.text.endswith((f"{before}.", f"{after}."))
+    assert banner.notification.text.startswith(
+        "Turnstile closed unexpectedly. Recovered “Left work” with 233 tokens, from "
+    )
+    assert banner.notification.text.endswith((f"{before}.", f"{after}."))
     assert (banner.button.text(), banner.other_button.text()) == ("Save", "Discard")
     assert text_of(desk) == "crashed"
 
@@ -153,7 +155,9 @@ def test_damaged_files_are_reported_in_one_strip(workers, qtbot, tmp_path, qapp)
     for _ in range(2):
         desk = Desk(qtbot, tmp_path, qapp)
         desk.window.begin()
-        texts.append([banner.alarm.text for banner in desk.window.banners.banners if "amaged" in banner.alarm.text])
+        texts.append(
+            [banner.notification.text for banner in desk.window.banners.banners if "amaged" in banner.notification.text]
+        )
         desk.close()
     (told,), second = texts
     assert "preferences.json, session.json, 2 autosaves" in told

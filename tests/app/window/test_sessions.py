@@ -56,10 +56,10 @@ def rich(desk) -> None:
         desk.wait(lambda text=text: desk.output == text)
     desk.window.commands["run.back"].trigger()
     # A remembered position comes ahead of the answer, and a token that is chosen before the answer is not taken.
-    desk.wait(lambda: desk.output == b"x" and not desk.session.groups.decode.pending)
+    desk.wait(lambda: desk.output == b"x" and not desk.session.worker_pool.decode.pending)
     desk.panes.generation.token_taken.emit(ord("b") - 0x20)
     desk.wait(lambda: desk.output == b"xb")
-    desk.session.judging.set_texts((ExpectedText("xbz"), ExpectedText("xz", accepts=False)))
+    desk.session.test_runs.set_texts((ExpectedText("xbz"), ExpectedText("xz", accepts=False)))
     edit = desk.panes.editor.edit
     edit.setFocus()
     cursor = edit.textCursor()
@@ -128,7 +128,7 @@ def test_a_file_that_is_newer_wins_and_one_that_is_gone_is_told(desk, reopened, 
     again.window.close()
     path.unlink()
     third = reopened()
-    told = [banner.alarm.text for banner in third.window.banners.banners]
+    told = [banner.notification.text for banner in third.window.banners.banners]
     assert any("work.turnstile is not where it was" in text for text in told)
     assert (third.document.content.grammar.text, third.document.path) == ("new", None)
     assert third.document.is_modified
@@ -141,13 +141,13 @@ def test_a_window_that_showed_nothing_leaves_nothing(desk, reopened):
 
 def test_the_windows_layout_comes_back(desk, reopened):
     desk.window.resize(1500, 900)
-    desk.window.arrangement._columns.setSizes([500, 500, 500])
-    desk.wait(lambda: desk.window.arrangement._columns.sizes()[0] > 450)
-    sizes = desk.window.arrangement._columns.sizes()
+    desk.window.dock_layout._columns.setSizes([500, 500, 500])
+    desk.wait(lambda: desk.window.dock_layout._columns.sizes()[0] > 450)
+    sizes = desk.window.dock_layout._columns.sizes()
     again = reopened(begins=False)
     assert again.settings.preferences.geometry
     again.window.resize(1500, 900)
-    again.wait(lambda: again.window.arrangement._columns.sizes() == sizes)
+    again.wait(lambda: again.window.dock_layout._columns.sizes() == sizes)
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def test_a_document_that_is_dropped_opens_and_other_files_are_told_of(desk, tmp_
     other = tmp_path / "picture.png"
     other.write_bytes(b"\x89PNG")
     assert drop(desk.window, other)
-    assert "picture.png is neither a document nor a grammar" in desk.window.banners.banners[-1].alarm.text
+    assert "picture.png is neither a document nor a grammar" in desk.window.banners.banners[-1].notification.text
     assert desk.panes.editor.text() == "c+"
     desk.panes.editor.edit.setFocus()
     desk.qtbot.keyClicks(desk.panes.editor.edit, "x")
@@ -221,7 +221,7 @@ def test_recent_files_open_from_their_menu(desk, tmp_path):
     (tmp_path / "two.turnstile").unlink()
     desk.window.files.fill_recent(menu)
     menu.actions()[1].trigger()
-    assert "two.turnstile cannot be read" in desk.window.banners.banners[-1].alarm.text
+    assert "two.turnstile cannot be read" in desk.window.banners.banners[-1].notification.text
     desk.window.files.fill_recent(menu)
     assert [action.text() for action in menu.actions()] == ["one"], "what is gone is not offered again"
 
@@ -248,29 +248,29 @@ def test_what_is_open_in_the_panes_stays_so(desk, reopened):
     click(automaton.header.table_button)
     click(automaton.footer.stacks_button)
     desk.qtbot.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-    bar = window.arrangement.bottom.tabBar()
+    bar = window.dock_layout.bottom.tabBar()
     desk.qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(2).center())
-    assert window.arrangement.bottom_is_open
+    assert window.dock_layout.bottom_is_open
     click(automaton.header.merge_button)
     beside = desk.panes.generation.pages.tabBar()
     desk.qtbot.mouseClick(beside, Qt.MouseButton.LeftButton, pos=beside.tabRect(3).center())
     again = reopened()
-    again.wait(lambda: not again.session.step_refusal and again.session.compiling.good is not None)
-    panes, arrangement = again.panes, again.window.arrangement
+    again.wait(lambda: not again.session.step_refusal and again.session.compiling.last_good is not None)
+    panes, dock_layout = again.panes, again.window.dock_layout
     again.wait(panes.automaton.table.isVisible)
     assert panes.automaton.stacks.isVisible()
     assert panes.editor.pages.current is panes.editor.reference.built is not None
-    assert arrangement.bottom_is_open
-    assert arrangement.bottom.tabText(arrangement.bottom.currentIndex()).startswith("Timeline")
+    assert dock_layout.bottom_is_open
+    assert dock_layout.bottom.tabText(dock_layout.bottom.currentIndex()).startswith("Timeline")
     assert panes.automaton.header.merge_button.isChecked()
     assert panes.probabilities.isVisible()
 
 
 def test_places_from_another_version_are_passed_over(desk):
     for value in (b"", b"x 1 2", b"1 1", b"99 1 0", b"\xff"):
-        desk.window.arrangement.restore({"bottom": value})
+        desk.window.dock_layout.restore({"bottom": value})
         desk.panes.restore({"generation": value, "automaton": value, "automaton split": value})
-    assert not desk.window.arrangement.bottom_is_open
+    assert not desk.window.dock_layout.bottom_is_open
 
 
 def test_what_another_window_wrote_is_not_replaced_unasked(desk, tmp_path, monkeypatch):

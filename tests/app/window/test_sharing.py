@@ -59,8 +59,8 @@ def test_a_trace_with_its_branches_is_shared(desk, chosen, tmp_path, monkeypatch
     chosen["path"] = tmp_path / "page"
     banner = share(desk)
     assert chosen["name"].endswith("Untitled.html")
-    assert banner.alarm.severity == "hint"
-    assert banner.alarm.text.startswith("Shared as page.html: 3 steps in ")
+    assert banner.notification.severity == "hint"
+    assert banner.notification.text.startswith("Shared as page.html: 3 steps in ")
     found = data_of(tmp_path / "page.html")
     assert (found["grammar"], found["notation"], found["prompt"]) == ("[ab]{5,9}c", "regex", [["", "another"]])
     assert [len(branch["steps"]) for branch in found["branches"]] == [0, 3]
@@ -83,9 +83,9 @@ def test_what_cannot_be_written_is_told_with_a_way_on(desk, chosen, tmp_path):
     desk.open("ab")
     chosen["path"] = tmp_path / "no" / "such" / "page.html"
     banner = share(desk)
-    assert banner.alarm.severity == "error"
-    assert "No such file or directory" in banner.alarm.text
-    assert banner.alarm.button == "Share as…"
+    assert banner.notification.severity == "error"
+    assert "No such file or directory" in banner.notification.text
+    assert banner.notification.button == "Share as…"
     assert desk.window.banners.isVisible()
 
 
@@ -94,7 +94,7 @@ def test_nobody_asks_for_a_page_that_has_no_place(desk, chosen):
     before = len(desk.window.banners.banners)
     desk.window.commands["file.share"].trigger()
     assert chosen["title"] == "Share as HTML"
-    assert not any(isinstance(request, ShareTrace) for request in desk.session.groups.decode.pending)
+    assert not any(isinstance(request, ShareTrace) for request in desk.session.worker_pool.decode.pending)
     assert len(desk.window.banners.banners) == before
 
 
@@ -117,7 +117,7 @@ def test_a_trace_whose_model_is_not_there_is_shared_as_it_was_saved(desk, chosen
     desk.document.replace(
         DocumentFile(title="Saved", grammar=GrammarPart(text="ab"), model=ModelPart("no such model"), trace=trace)
     )
-    desk.wait(lambda: not desk.session.groups.decode.pending)
+    desk.wait(lambda: not desk.session.worker_pool.decode.pending)
     chosen["path"] = tmp_path / "page.html"
     share(desk)
     found = data_of(tmp_path / "page.html")

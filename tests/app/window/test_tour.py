@@ -95,7 +95,7 @@ def test_it_is_told_to_a_screen_reader(desk, tour):
 def test_it_is_offered_once(desk):
     desk.window.begin()
     (banner,) = desk.window.banners.banners
-    assert banner.alarm.button == "Take the tour"
+    assert banner.notification.button == "Take the tour"
     banner.button.click()
     assert desk.window.tour.at == 0
     assert desk.settings.preferences.welcomed

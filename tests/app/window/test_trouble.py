@@ -31,14 +31,14 @@ def busy(desk):
     """A window in which all four processes run."""
     desk.open("a{9}")
     desk.document.set_expected_texts((ExpectedText("aaaaaaaaa"),))
-    desk.session.judging.set_texts(desk.document.content.test_strings)
+    desk.session.test_runs.set_texts(desk.document.content.test_strings)
     desk.window.commands["view.tests"].trigger()
-    desk.wait(lambda: desk.session.groups.judge.pid is not None and not desk.session.groups.judge.pending)
+    desk.wait(lambda: desk.session.worker_pool.judge.pid is not None and not desk.session.worker_pool.judge.pending)
     return desk
 
 
 def banner_with(desk, words):
-    found = [banner for banner in desk.window.banners.banners if words in banner.alarm.text]
+    found = [banner for banner in desk.window.banners.banners if words in banner.notification.text]
     return found[-1] if found else None
 
 
@@ -46,21 +46,21 @@ def works(desk):
     """Whether a step can be taken and a test judged."""
     return (
         not desk.session.step_refusal
-        and not any(group.pending for group in desk.session.groups)
+        and not any(group.pending for group in desk.session.worker_pool)
         and desk.panes.tests.model.passes(0) is True
     )
 
 
 @pytest.mark.parametrize("name", ["compile", "decode", "layout", "judge"])
 def test_a_dead_process_is_a_message_with_details_and_all_goes_on(busy, name):
-    group = getattr(busy.session.groups, name)
+    group = getattr(busy.session.worker_pool, name)
     os.kill(group.pid, signal.SIGKILL)
     busy.wait(lambda: banner_with(busy, "was restarted") is not None)
     assert QApplication.activeModalWidget() is None
     banner = banner_with(busy, "was restarted")
     busy.qtbot.mouseClick(banner.copy_button, Qt.MouseButton.LeftButton)
     copied = QApplication.clipboard().text()
-    assert copied.startswith(banner.alarm.text)
+    assert copied.startswith(banner.notification.text)
     assert f"process: {name}" in copied
     assert "SIGKILL" in copied
     busy.wait(lambda: works(busy))
@@ -71,19 +71,21 @@ def test_a_dead_process_is_a_message_with_details_and_all_goes_on(busy, name):
 @pytest.mark.parametrize("name", ["compile", "decode", "layout", "judge"])
 def test_a_bug_in_a_job_is_a_message_with_its_traceback(busy, name):
     busy.wait(lambda: works(busy))
-    getattr(busy.session.groups, name).submit(FAILING[name])
+    getattr(busy.session.worker_pool, name).submit(FAILING[name])
     busy.wait(lambda: banner_with(busy, "bug of its own") is not None)
     assert QApplication.activeModalWidget() is None
     banner = banner_with(busy, "bug of its own")
-    assert "Traceback" not in banner.alarm.text
+    assert "Traceback" not in banner.notification.text
     busy.qtbot.mouseClick(banner.copy_button, Qt.MouseButton.LeftButton)
-    assert banner.alarm.details in QApplication.clipboard().text()
-    assert "Traceback (most recent call last)" in banner.alarm.details or name == "layout"  # which has a time limit
+    assert banner.notification.details in QApplication.clipboard().text()
+    assert (
+        "Traceback (most recent call last)" in banner.notification.details or name == "layout"
+    )  # which has a time limit
     busy.wait(lambda: works(busy))
 
 
 def test_an_exception_in_the_window_is_a_message_too(desk):
-    undo = report_uncaught(desk.window.show_alarm)
+    undo = report_uncaught(desk.window.show_notification)
     try:
         error = ZeroDivisionError("as asked")
         sys.excepthook(type(error), error, error.__traceback__)  # what PySide does with what a slot raises
@@ -114,7 +116,7 @@ def test_a_home_that_cannot_be_written_is_told_once_and_costs_nothing_else(desk,
     desk.qtbot.keyClicks(edit, "d")
     desk.session.decoding.step()
     desk.wait(lambda: bool(desk.output))
-    told = [banner.alarm.text for banner in desk.window.banners.banners]
+    told = [banner.notification.text for banner in desk.window.banners.banners]
     assert sorted(text.partition(" (")[0] for text in told) == ["Autosave does not work", "Settings cannot be kept"]
     desk.window.close_without_asking()
     assert not desk.window.isVisible()

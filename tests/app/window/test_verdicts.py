@@ -124,7 +124,7 @@ def test_a_check_that_is_stopped_says_so(desk):
     paste(desk, dialog, "abd")
     QTest.keyClicks(dialog.text, "x")
     dialog.check_again()
-    desk.session.groups.decode.cancel(lambda request: isinstance(request, ReplayOutput))
+    desk.session.worker_pool.decode.cancel(lambda request: isinstance(request, ReplayOutput))
     desk.wait(lambda: dialog.sentence.startswith("The check was stopped"))
 
 
@@ -193,7 +193,7 @@ def test_an_output_is_kept_as_a_test(desk):
 def test_the_dialog_needs_no_model(desk):
     desk.session.start()
     desk.document.replace(DocumentFile(grammar=GrammarPart(text="[0-9]{4}")))
-    desk.wait(lambda: desk.session.compiling.good is not None)
+    desk.wait(lambda: desk.session.compiling.last_good is not None)
     dialog = open_dialog(desk)
     paste(desk, dialog, "20x")
     assert dialog.sentence.startswith("Illegal at line 1, column 3 (byte 2): “x” is not allowed")
@@ -224,7 +224,7 @@ def test_an_output_of_another_vocabulary_is_judged_in_bytes(desk):
     desk.session.start()
     schema = '{"type": "array", "items": {"type": "string"}}'
     desk.document.replace(DocumentFile(grammar=GrammarPart("json_schema", schema), model=ModelPart("letters")))
-    desk.wait(lambda: desk.session.compiling.good is not None and desk.session.decoding.view.model is not None)
+    desk.wait(lambda: desk.session.compiling.last_good is not None and desk.session.decoding.view.model is not None)
     dialog = open_dialog(desk)
     paste(desk, dialog, '["é", "b"')
     assert "ends at byte 10; the shortest legal ending needs 1 more byte (“]”)" in dialog.sentence
@@ -238,17 +238,17 @@ def test_an_output_of_another_vocabulary_is_judged_in_bytes(desk):
 def test_test_strings_are_judged_while_one_types_the_grammar(desk):
     desk.open("a+b")
     tests = desk.panes.tests
-    assert desk.session.groups.judge.pid is None
+    assert desk.session.worker_pool.judge.pid is None
     QTest.keyClick(desk.window, Qt.Key.Key_T, CONTROL)
     line = tests.table.findChild(QLineEdit)
     QTest.keyClicks(line, "aac")
     QTest.keyClick(line, Qt.Key.Key_Return)
     desk.wait(lambda: tests.model.rowCount() == 1 and tests.model.passes(0) is False)
-    assert desk.window.arrangement.bottom.tabText(1) == "Tests (1 failing)"
+    assert desk.window.dock_layout.bottom.tabText(1) == "Tests (1 failing)"
     assert tests.model.index(0, TextsColumn.VERDICT).data() == "Refused at byte 2: expected “a” or “b”"
     desk.panes.editor.edit.setPlainText("a+[bc]")
     desk.wait(lambda: tests.model.passes(0) is True)
-    assert desk.window.arrangement.bottom.tabText(1) == "Tests (1 ✓)"
+    assert desk.window.dock_layout.bottom.tabText(1) == "Tests (1 ✓)"
     desk.panes.editor.edit.setPlainText("a+[bc")
     desk.wait(lambda: "these are verdicts on the last one that compiled" in tests.summary.text())
     tests.table.setFocus()

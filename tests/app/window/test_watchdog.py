@@ -50,7 +50,7 @@ def draw(desk, text):
     compiling, answers = desk.session.compiling, []
     compiling.laid_out.connect(answers.append)
     desk.document.set_text(text)
-    desk.wait(lambda: compiling.good.request.text == text)
+    desk.wait(lambda: compiling.last_good.request.text == text)
     before = len(answers)
     desk.wait(lambda: len(answers) > before)
 
@@ -58,7 +58,7 @@ def draw(desk, text):
 def test_compiling(desk, watchdog):
     settled(desk, watchdog)
     desk.document.set_text(r"(?=.*[0-9])(?=.*[a-z])[ -~]{8,40}")
-    desk.wait(lambda: desk.session.compiling.good.request.revision == desk.document.revision)
+    desk.wait(lambda: desk.session.compiling.last_good.request.revision == desk.document.revision)
     desk.qtbot.wait(200)
 
 
@@ -101,7 +101,7 @@ def test_a_large_automaton_arriving(desk, watchdog, text, states):
     settled(desk, watchdog)
     draw(desk, text)
     desk.qtbot.wait(200)
-    assert len(desk.session.compiling.good.dfa.states) == states
+    assert len(desk.session.compiling.last_good.dfa.states) == states
 
 
 def test_running_for_300_tokens(desk, watchdog):
