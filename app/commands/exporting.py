@@ -77,7 +77,7 @@ class Exporting(QObject):
         dialog = ExportDialog(
             self._session.document.title,
             self._window,
-            waits_for=lambda: "the many seeds that are being generated" if decoding.queries.is_sampling else "",
+            is_sampling=lambda: decoding.queries.is_sampling,
         )
         dialog.list_wanted.connect(
             lambda options: compiling.list_exports(options, has_model=decoding.view.model is not None)

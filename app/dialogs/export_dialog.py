@@ -33,6 +33,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.catalogue import ui_text
 from app.display_text import CLOSE_OBJECTS, CLOSE_OBJECTS_TIP
 from app.theme import Role
 from app.theme.buttons import push_button
@@ -44,14 +45,12 @@ from app.workers.protocol import Failed
 
 _NAME: Final = Qt.ItemDataRole.UserRole
 _GOOD_NAME: Final = re.compile("[a-z][a-z0-9_-]{0,59}")
-_BAD_NAME: Final = "A name is small letters, digits, - and _, and begins with a letter."
 _DEEPEST: Final = 12
 _LIST_WIDTH: Final = 244
 _FILES_WIDTH: Final = 220
 _ICON: Final = 14
 _ROW: Final = 25
-_SPELLINGS: Final = (("Plain: one way, the shortest", "plain"), ("Any: as the schema is compiled", "any"))
-_NOT_TEXT: Final = "This file is not text."
+_SPELLINGS: Final = ("plain", "any")
 
 
 class TargetList(QListWidget):
@@ -65,7 +64,7 @@ class TargetList(QListWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("Export targets")
+        self.setAccessibleName(ui_text("dialogs.export.targets"))
         self.setFixedWidth(_LIST_WIDTH)
         self.setProperty("role", "field")
         self.setIconSize(QSize(_ICON, _ICON))
@@ -95,7 +94,7 @@ class TargetList(QListWidget):
                 item.setData(_NAME, entry.name)
                 item.setSizeHint(QSize(0, _ROW))
                 item.setToolTip(plain_text(_why_not(entry) or entry.about))
-                item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{entry.title}. {_why_not(entry)}".strip())
+                item.setData(Qt.ItemDataRole.AccessibleTextRole, _accessible_name(entry))
                 self.addItem(item)
             self._apply_theme()
             wanted = before or next((entry.name for entry in entries if not entry.refusal), "")
@@ -149,6 +148,12 @@ def _why_not(entry: ExportEntry) -> str:
     return f"{entry.refusal[0].upper()}{entry.refusal[1:]}." if entry.refusal else ""
 
 
+def _accessible_name(entry: ExportEntry) -> str:
+    if not entry.refusal:
+        return entry.title
+    return ui_text("dialogs.export.refused_name", title=entry.title, reason=_why_not(entry))
+
+
 class Options(QWidget):
     """The options of a target; only those that it supports are shown.
 
@@ -161,31 +166,32 @@ class Options(QWidget):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.spelling = QComboBox()
-        for text, value in _SPELLINGS:
-            self.spelling.addItem(text, value)
+        for value in _SPELLINGS:
+            self.spelling.addItem(ui_text(f"dialogs.export.option.spelling_{value}"), value)
         self.recursion = QSpinBox()
         self.recursion.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.recursion.setRange(0, _DEEPEST)
-        self.recursion.setSpecialValueText("not cut")
+        self.recursion.setSpecialValueText(ui_text("dialogs.export.option.depth_none"))
         self.recursion.setMinimumWidth(110)
         self.recursion.lineEdit().setTextMargins(theme.SPACE_XS, 0, 0, 0)
-        self.recursion.setToolTip("How often a rule may stand within itself, where the target has no recursion")
+        self.recursion.setToolTip(ui_text("dialogs.export.option.depth_tip"))
         self.name = QLineEdit(name)
         self.name.setMaximumWidth(180)
-        self.name.setToolTip("What packages and requests call the grammar")
+        self.name.setToolTip(ui_text("dialogs.export.option.name_tip"))
         self.model = QLineEdit()
-        self.model.setPlaceholderText("MODEL")
-        self.model.setToolTip("The name that the server knows the model by")
+        self.model.setPlaceholderText(ui_text("dialogs.export.option.model_hint"))
+        self.model.setToolTip(ui_text("dialogs.export.option.model_tip"))
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SPACE_S)
         self._rows: dict[str, tuple[QLabel, QWidget]] = {}
-        for key, text, widget in (
-            ("spelling", "Spelling", self.spelling),
-            ("depth", "Recursion", self.recursion),
-            ("name", "Name", self.name),
-            ("model", "Model", self.model),
+        for key, widget in (
+            ("spelling", self.spelling),
+            ("depth", self.recursion),
+            ("name", self.name),
+            ("model", self.model),
         ):
+            text = ui_text(f"dialogs.export.option.{key}")
             label = Label(text)
             label.setProperty("role", "muted")
             label.setBuddy(widget)
@@ -202,7 +208,7 @@ class Options(QWidget):
     @property
     def error(self) -> str:
         """Return why an option is invalid; empty if all are valid."""
-        return "" if _GOOD_NAME.fullmatch(self.name.text()) else _BAD_NAME
+        return "" if _GOOD_NAME.fullmatch(self.name.text()) else ui_text("dialogs.export.option.name_error")
 
     def message(self) -> ExportOptionsMessage:
         """Return the options, with a valid name."""
@@ -229,9 +235,9 @@ class Preview(QStackedWidget):
         self.text.setProperty("role", "field")
         self.text.setFont(theme.mono_font())
         self.text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self.text.setAccessibleName("Preview")
+        self.text.setAccessibleName(ui_text("dialogs.export.preview.name"))
         self.files = QListWidget()
-        self.files.setAccessibleName("Files of the export")
+        self.files.setAccessibleName(ui_text("dialogs.export.preview.files"))
         self.files.setProperty("role", "field")
         self.files.currentRowChanged.connect(self._show_file)
         self.files.setFixedWidth(_FILES_WIDTH)
@@ -276,7 +282,7 @@ class Preview(QStackedWidget):
             self.files.clear()
             for file in answer.files:
                 item = QListWidgetItem(file.path)
-                item.setToolTip(plain_text(f"{file.path}, {file.size:,} bytes"))
+                item.setToolTip(plain_text(ui_text("dialogs.export.preview.file_tip", path=file.path, bytes=file.size)))
                 self.files.addItem(item)
             self.files.setCurrentRow(row)
         self.files.setVisible(len(answer.files) > 1)
@@ -286,7 +292,9 @@ class Preview(QStackedWidget):
     def _show_file(self, row: int) -> None:
         if 0 <= row < len(self._shown):
             file = self._shown[row]
-            self.text.setPlainText(file.text if file.text or not file.size else _NOT_TEXT)
+            self.text.setPlainText(
+                file.text if file.text or not file.size else ui_text("dialogs.export.preview.not_text")
+            )
 
 
 class _Picture(QScrollArea):
@@ -294,16 +302,16 @@ class _Picture(QScrollArea):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("Picture of what is written")
+        self.setAccessibleName(ui_text("dialogs.export.preview.picture"))
         self._pixmap = QPixmap()
         self._is_fitted = True
         self.label = Label()
         self.label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.label.setAccessibleName("Preview of the picture")
+        self.label.setAccessibleName(ui_text("dialogs.export.preview.picture_label"))
         self.setWidget(self.label)
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setProperty("role", "field")
-        self.setToolTip("Click to see it larger")
+        self.setToolTip(ui_text("dialogs.export.preview.picture_tip"))
 
     def show_pixmap(self, pixmap: QPixmap) -> None:
         """Show a picture."""
@@ -337,7 +345,6 @@ class _Picture(QScrollArea):
 
 
 _DELAY_MS = 300
-_PREVIEWING = "Preparing the preview…"
 
 
 class ExportDialog(QDialog):
@@ -346,7 +353,7 @@ class ExportDialog(QDialog):
     Args:
         title: the document's, for the name of the file.
         parent: the window.
-        waits_for: returns what the model's process does before an export, as a part of a sentence; empty for nothing.
+        is_sampling: returns whether the model process generates outputs for many seeds, which an export waits for.
 
     Signals:
         list_wanted(ExportOptionsMessage): request the list of fitting targets.
@@ -361,14 +368,14 @@ class ExportDialog(QDialog):
     wanted = Signal(str, str, object, int, bool)
     cancelled = Signal()
 
-    def __init__(self, title: str, parent: QWidget | None = None, *, waits_for: Callable[[], str] = str) -> None:
+    def __init__(self, title: str, parent: QWidget | None = None, *, is_sampling: Callable[[], bool] = bool) -> None:
         super().__init__(parent)
-        self._waits_for = waits_for
+        self._is_sampling = is_sampling
         self._slug = re.sub("[^a-z0-9]+", "-", title.lower()).strip("-0123456789") or "grammar"
         self._number = 0
         self._waiting = ""  # for "list", "preview" or "file"
         self._listed_for: ExportOptionsMessage | None = None
-        self.setWindowTitle("Export")
+        self.setWindowTitle(ui_text("dialogs.export.title"))
         self.resize(1000, 640)
         self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
         self._timer.timeout.connect(self._on_option_changed)
@@ -397,16 +404,16 @@ class ExportDialog(QDialog):
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(120)
-        self.cancel_button = push_button("Cancel")
+        self.cancel_button = push_button(ui_text("common.button.cancel"))
         self.cancel_button.clicked.connect(self.cancel)
-        self.close_button = push_button("Close")
+        self.close_button = push_button(ui_text("common.button.close"))
         self.close_button.clicked.connect(self.reject)
-        self.write_button = push_button("Write file…", role="primary")
+        self.write_button = push_button(ui_text("dialogs.export.write_file"), role="primary")
         self.write_button.setDefault(True)
         self.write_button.clicked.connect(self._choose_path)
 
     def _lay_out(self) -> None:
-        title = Label("Export the compiled grammar")
+        title = Label(ui_text("dialogs.export.heading"))
         title.setProperty("role", "title")
         right = QVBoxLayout()
         right.setSpacing(theme.SPACE_S)
@@ -448,7 +455,7 @@ class ExportDialog(QDialog):
     def begin(self) -> None:
         """Request the targets that fit with the current options."""
         self._listed_for = self.options.message()
-        self._wait("list", "Looking what fits the grammar…")
+        self._wait("list", ui_text("dialogs.export.listing"))
         self.list_wanted.emit(self._listed_for)
 
     def show_compiled(self, _drawn: object) -> None:
@@ -460,7 +467,7 @@ class ExportDialog(QDialog):
         """Request the file or folder."""
         if (entry := self.targets.entry) is not None:
             self.verdict.set_text("")
-            self._wait("file", self._delay(entry) or "Writing, reading back and checking…")
+            self._wait("file", self._delay(entry) or ui_text("dialogs.export.writing"))
             self.wanted.emit(entry.name, path, self.options.message(), self._number, entry.needs_model)
 
     def cancel(self) -> None:
@@ -471,9 +478,9 @@ class ExportDialog(QDialog):
         self._stop_waiting()
         self.cancelled.emit()
         if waited_for == "file":
-            self._say("hint", "Cancelled: nothing was written.")
+            self._say("hint", ui_text("dialogs.export.cancelled"))
         else:
-            self.preview.say("The preview was cancelled. What fits can be written without it.")
+            self.preview.say(ui_text("dialogs.export.preview_cancelled"))
 
     def reject(self) -> None:
         """Close the dialog; if a file is being written, cancel that first and keep the dialog open to report it."""
@@ -515,15 +522,15 @@ class ExportDialog(QDialog):
             self.cancelled.emit()
         if entry.refusal:
             self._stop_waiting()
-            self.preview.say(f"{entry.title} does not fit this grammar:\n{entry.refusal}.")
+            self.preview.say(ui_text("dialogs.export.refused", target=entry.title, reason=entry.refusal))
             return
-        self._wait("preview", self._delay(entry) or _PREVIEWING)
+        self._wait("preview", self._delay(entry) or ui_text("dialogs.export.previewing"))
         self.preview.say(self.note.text())
         self.wanted.emit(entry.name, "", self.options.message(), self._number, entry.needs_model)
 
     def _delay(self, entry: ExportEntry) -> str:
-        before = self._waits_for() if entry.needs_model else ""
-        return f"Waits for {before}. To have it sooner, close this and cancel them." if before else ""
+        is_late = entry.needs_model and self._is_sampling()
+        return ui_text("dialogs.export.waits_for_samples") if is_late else ""
 
     def _choose_path(self) -> None:
         entry = self.targets.entry
@@ -531,10 +538,10 @@ class ExportDialog(QDialog):
             return
         name = f"{self._slug}-{entry.name}" if entry.is_folder else f"{self._slug}{entry.suffix}"
         if entry.is_folder:
-            parent = QFileDialog.getExistingDirectory(self, f"Where to put the folder {name}")
+            parent = QFileDialog.getExistingDirectory(self, ui_text("dialogs.export.choose_folder", name=name))
             path = str(Path(parent, name)) if parent else ""
         else:
-            path, _ = QFileDialog.getSaveFileName(self, "Export", name, f"*{entry.suffix}")
+            path, _ = QFileDialog.getSaveFileName(self, ui_text("dialogs.export.title"), name, f"*{entry.suffix}")
         if path:
             self.write(path)
 
@@ -561,10 +568,12 @@ class ExportDialog(QDialog):
             self.preview.say(answer.error)
             self.write_button.setEnabled(False)
         elif answer.estimate:
-            self.preview.say(f"There is no preview of a file this large.\n{_sentence(answer.estimate)}")
+            self.preview.say(ui_text("dialogs.export.too_large", estimate=_sentence(answer.estimate)))
             self.note.setText(_sentence(answer.estimate))
         elif answer.path:
-            self._say("allowed", f"Wrote {Path(answer.path).name}, {_size(answer)}. {answer.checked}")
+            name = Path(answer.path).name
+            sentence = ui_text("dialogs.export.written", name=name, size=_size(answer), checked=answer.checked)
+            self._say("allowed", sentence)
         else:
             self.preview.show_answer(answer)
             self.note.setText(_described(answer))
@@ -576,8 +585,8 @@ class ExportDialog(QDialog):
         """Show that a worker hit a bug, so that there will be no answer."""
         if self._waiting:
             self._stop_waiting()
-            self.preview.say("There is no preview.")
-            self._say("error", f"Turnstile met a bug of its own: {failed.summary}")
+            self.preview.say(ui_text("dialogs.export.no_preview"))
+            self._say("error", ui_text("common.internal_error", summary=failed.summary))
 
     def show_progress(self, text: str, done: int, total: int | None) -> None:
         """Show the progress of the pending request."""
@@ -601,18 +610,19 @@ class ExportDialog(QDialog):
         self._show_state()
 
     def _show_state(self) -> None:
-        entry, trouble = self.targets.entry, self._option_error()
+        entry, option_error = self.targets.entry, self._option_error()
         is_writing = self._waiting == "file"
         self.targets.setEnabled(not is_writing)
         self.options.setEnabled(not is_writing)
         self.progress.setVisible(bool(self._waiting))
         self.cancel_button.setVisible(bool(self._waiting))
-        self.write_button.setText("Write folder…" if entry is not None and entry.is_folder else "Write file…")
+        is_folder = entry is not None and entry.is_folder
+        self.write_button.setText(ui_text("dialogs.export.write_folder" if is_folder else "dialogs.export.write_file"))
         self.write_button.setEnabled(
-            entry is not None and not entry.refusal and not trouble and self._waiting not in ("file", "list")
+            entry is not None and not entry.refusal and not option_error and self._waiting not in ("file", "list")
         )
-        if trouble:
-            self.note.setText(trouble)
+        if option_error:
+            self.note.setText(option_error)
 
     def _option_error(self) -> str:
         """Return why the options are invalid, if that affects the target."""
@@ -635,13 +645,15 @@ def _sentence(text: str) -> str:
 
 
 def _size(answer: ExportAnswer) -> str:
-    files = f"{len(answer.files):,} files, " if len(answer.files) > 1 else ""
-    return f"{files}{answer.size:,} bytes"
+    if len(answer.files) > 1:
+        return ui_text("dialogs.export.size_of_files", count=len(answer.files), bytes=answer.size)
+    return ui_text("dialogs.export.size", bytes=answer.size)
 
 
 def _described(answer: ExportAnswer) -> str:
     if answer.picture:
-        return "Drawn small: click to see it larger. The file has its full size."
+        return ui_text("dialogs.export.preview_picture")
     shown = sum(len(file.text.encode()) for file in answer.files)
-    cut = f", of which the preview shows the first {shown:,}" if 0 < shown < answer.size else ""
-    return f"{_size(answer)}{cut}."
+    if 0 < shown < answer.size:
+        return ui_text("dialogs.export.preview_beginning", size=_size(answer), bytes=shown)
+    return ui_text("dialogs.export.preview_size", size=_size(answer))

@@ -24,7 +24,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.display_text import count, in_line
+from app.catalogue import ui_text
+from app.display_text import in_line
 from app.document.gallery import CATEGORIES, NOTATIONS, Example, examples
 from app.panes.editor.highlighter import Highlighter
 from app.panes.editor.tokenisers import TOKENISERS
@@ -75,14 +76,14 @@ class ExampleView(QWidget):
         self.description = _label("")
         self.source = QPlainTextEdit(readOnly=True)
         self.source.setProperty("role", "field")
-        self.source.setAccessibleName("Grammar of the example")
+        self.source.setAccessibleName(ui_text("dialogs.gallery.grammar"))
         self.source.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.source.setTabChangesFocus(True)
         self.prompt = _label("muted")
         self._tests_title = _label("heading")
         self.tests = QListWidget()
         self.tests.setProperty("role", "field")
-        self.tests.setAccessibleName("Tests of the example")
+        self.tests.setAccessibleName(ui_text("dialogs.gallery.tests_list"))
         self.tests.setSelectionMode(QListWidget.SelectionMode.NoSelection)
         self.tests.setUniformItemSizes(True)
         self.tests.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -102,23 +103,29 @@ class ExampleView(QWidget):
     def show_example(self, example: Example) -> None:
         """Show another example."""
         self.title.setText(example.title)
-        self.about.setText(f"{example.category} · {NOTATIONS[example.notation]} · model {example.model.capitalize()}")
+        notation, model = NOTATIONS[example.notation], example.model.capitalize()
+        self.about.setText(
+            ui_text("dialogs.gallery.example", category=example.category, notation=notation, model=model)
+        )
         self.description.setText(example.description)
         # Clear the text first, or the new colours would be applied to the old text.
         self.source.setPlainText("")
         self._highlighter.set_tokeniser(TOKENISERS[example.notation])
         self.source.setPlainText(example.source.rstrip("\n"))
         prompt = in_line(example.prompt.encode())
-        self.prompt.setText(f"Prompt: {prompt}" if prompt else "No prompt")
+        self.prompt.setText(
+            ui_text("dialogs.gallery.prompt", prompt=prompt) if prompt else ui_text("dialogs.gallery.no_prompt")
+        )
         expected = example.document().test_strings
-        self._tests_title.setText(f"{count(len(expected), 'test')}")
+        self._tests_title.setText(ui_text("dialogs.gallery.tests", count=len(expected)))
         self.tests.clear()
         for one in expected:
-            text = in_line(one.text.encode()) or "(empty)"
+            text = in_line(one.text.encode()) or ui_text("dialogs.gallery.empty_text")
             expectation = "accept" if one.accepts else "refuse"
-            item = QListWidgetItem(f"{expectation}  {text}")
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{expectation} {text}")
-            item.setToolTip(plain_text(f"The grammar should {expectation} this text"))
+            word = ui_text(f"dialogs.gallery.fragment.{expectation}")
+            item = QListWidgetItem(f"{word}  {text}")
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{word} {text}")
+            item.setToolTip(plain_text(ui_text(f"dialogs.gallery.{expectation}_tip")))
             item.setData(_ACCEPTS, one.accepts)
             self.tests.addItem(item)
         self._colour_tests()
@@ -145,7 +152,6 @@ def _label(role: str) -> QLabel:
     return label
 
 
-_ALL = "All examples"
 _CATEGORIES_WIDTH, _LIST_WIDTH = 184, 328
 
 
@@ -159,21 +165,21 @@ class GalleryDialog(FilterDialog):
     opened = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self.list = _list("Examples", _LIST_WIDTH)
-        super().__init__("Gallery", self.list, "Filter by words, such as tool, date or gbnf", parent=parent)
+        self.list = _list(ui_text("dialogs.gallery.list"), _LIST_WIDTH)
+        super().__init__(ui_text("dialogs.gallery.title"), self.list, ui_text("dialogs.gallery.hint"), parent=parent)
         self.resize(1080, 640)
         self._examples = examples()
         self._shown: tuple[Example, ...] = ()
-        self.categories = _list("Categories", _CATEGORIES_WIDTH)
+        self.categories = _list(ui_text("dialogs.gallery.categories"), _CATEGORIES_WIDTH)
         self.preview = ExampleView()
         self.nothing = Label(wraps=True)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.nothing.setProperty("role", "muted")
-        self.clear_button = push_button("Clear the filter")
-        self.open_button = push_button("Open example", role="primary")
+        self.clear_button = push_button(ui_text("common.button.clear_filter"))
+        self.open_button = push_button(ui_text("dialogs.gallery.open"), role="primary")
         self.open_button.setDefault(True)
-        self.cancel_button = push_button("Cancel")
-        for category in (_ALL, *CATEGORIES):
+        self.cancel_button = push_button(ui_text("common.button.cancel"))
+        for category in (ui_text("dialogs.gallery.all"), *CATEGORIES):
             self.categories.addItem(QListWidgetItem(category))
         self._lay_out()
         self._connect()
@@ -196,9 +202,9 @@ class GalleryDialog(FilterDialog):
     # --- building -----------------------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        title = Label("Start from an example")
+        title = Label(ui_text("dialogs.gallery.heading"))
         title.setProperty("role", "title")
-        hint = Label("It opens as a new document, with its tests, and the model and the sampler that show it best.")
+        hint = Label(ui_text("dialogs.gallery.about"))
         hint.setProperty("role", "muted")
         self._right = QStackedWidget()
         self._right.addWidget(self.preview)
@@ -262,11 +268,14 @@ class GalleryDialog(FilterDialog):
         before = self.chosen
         matches = tuple(filter(self._matches, self._examples))
         row = self.categories.currentRow()
-        for number, category in enumerate((_ALL, *CATEGORIES)):
+        for number, category in enumerate((ui_text("dialogs.gallery.all"), *CATEGORIES)):
             matching = sum(number == 0 or example.category == category for example in matches)
             item = self.categories.item(number)
             item.setData(COUNT, f"{matching}")
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{category}, {count(matching, 'example')}")
+            item.setData(
+                Qt.ItemDataRole.AccessibleTextRole,
+                ui_text("dialogs.gallery.category_name", category=category, count=matching),
+            )
         shown = tuple(example for example in matches if row <= 0 or example.category == CATEGORIES[row - 1])
         was_blocked = self.list.blockSignals(True)
         self._shown = shown
@@ -286,13 +295,15 @@ class GalleryDialog(FilterDialog):
         example = self.chosen
         self.open_button.setEnabled(example is not None)
         if example is None:
-            self.nothing.setText(f"No example has “{self.field.text().strip()}”.")
+            self.nothing.setText(ui_text("dialogs.gallery.none", filter=self.field.text().strip()))
             self._right.setCurrentIndex(1)
         else:
             self.preview.show_example(example)
             self._right.setCurrentIndex(0)
-        keys = " · ↑ ↓ to walk, Return to open" if self._shown else ""
-        self.count_label.setText(f"{count(len(self._shown), 'example')}{keys}")
+        shown = len(self._shown)
+        self.count_label.setText(
+            ui_text("dialogs.gallery.count", count=shown) if shown else ui_text("dialogs.gallery.count_none")
+        )
 
 
 def _list(name: str, width: int) -> QListWidget:

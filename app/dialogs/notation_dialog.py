@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
-from typing import Final
 
 import msgspec
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -26,8 +25,9 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.catalogue import ui_text
 from app.dialogs.export_dialog import Options
-from app.display_text import CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, count, unmarked
+from app.display_text import CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, unmarked
 from app.document import GrammarPart
 from app.panes.editor.read_only_code import ReadOnlyCode
 from app.pasting import READINGS, NotationChoice, reading_of
@@ -49,18 +49,6 @@ class ConversionChoice(StrEnum):
     CONVERT = "convert"
     REINTERPRET = "reinterpret"
     NEW = "new"
-
-
-_TEXTS: Final = {
-    ConversionChoice.CONVERT: ("Convert", "Write the same grammar in {}. Undo brings this text back."),
-    ConversionChoice.REINTERPRET: ("Reinterpret", "Keep the text to the letter, and read it as {}."),
-    ConversionChoice.NEW: ("New document", "Leave this one, and begin with an example in {}."),
-}
-_HEADINGS: Final = {
-    ConversionChoice.CONVERT: "What takes the place of the text",
-    ConversionChoice.REINTERPRET: "The text, read as {}",
-    ConversionChoice.NEW: "What the new document begins with",
-}
 
 
 class NotationDialog(QDialog):
@@ -98,42 +86,44 @@ class NotationDialog(QDialog):
         self._is_pending = False
         self._converted: GrammarPart | None = None
         self.setObjectName("notation")
-        self.setWindowTitle("Another notation")
+        self.setWindowTitle(ui_text("dialogs.notation.title"))
         self.setMinimumSize(720, 440)
         self.resize(980, 600)
         self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
         self._timer.timeout.connect(self._ask)
         self.target = QComboBox()
-        self.target.setAccessibleName("Notation")
+        self.target.setAccessibleName(ui_text("dialogs.notation.target"))
         for reading in READINGS:
             if reading.notation != grammar.notation:
                 self.target.addItem(reading.name)
                 self.target.setItemData(self.target.count() - 1, plain_text(reading.tip), Qt.ItemDataRole.ToolTipRole)
         self.target.setCurrentText(target or "GBNF")
-        self.ways = {way: QRadioButton(_TEXTS[way][0]) for way in ConversionChoice}
-        self._descriptions = {way: _label() for way in ConversionChoice}
+        self.choice_buttons = {
+            choice: QRadioButton(ui_text(f"dialogs.notation.{choice}.button")) for choice in ConversionChoice
+        }
+        self._descriptions = {choice: _label() for choice in ConversionChoice}
         self.options = Options("grammar")
         self.heading = Label()
         self.heading.setProperty("role", "heading")
         self.text = ReadOnlyCode()
         self.text.setProperty("role", "field")
-        self.text.setAccessibleName("Preview")
-        self.instead = _label()
-        self.instead.setProperty("role", "empty")
-        self.instead.setProperty("framed", True)
-        self.instead.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.instead.setMargin(theme.SPACE_L)
+        self.text.setAccessibleName(ui_text("dialogs.notation.preview"))
+        self.message = _label()
+        self.message.setProperty("role", "empty")
+        self.message.setProperty("framed", True)
+        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.message.setMargin(theme.SPACE_L)
         self.preview = QStackedWidget()
         self.preview.addWidget(self.text)
-        self.preview.addWidget(self.instead)
+        self.preview.addWidget(self.message)
         self.close_objects = push_button(CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, role="outlined")
         self.close_objects.clicked.connect(self._close_objects)
         self.close_objects.hide()
         self.result_label = _label()
         self._build_buttons()
         self._lay_out()
-        self.ways[ConversionChoice.CONVERT].setChecked(True)
-        for button in self.ways.values():
+        self.choice_buttons[ConversionChoice.CONVERT].setChecked(True)
+        for button in self.choice_buttons.values():
             button.toggled.connect(lambda is_on: self._ask() if is_on else None)
         self.target.currentIndexChanged.connect(lambda _index: self._ask())
         self.options.changed.connect(self._ask_soon)
@@ -144,14 +134,14 @@ class NotationDialog(QDialog):
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(120)
         self.progress.setRange(0, 0)
-        self.cancel_button = push_button("Cancel")
+        self.cancel_button = push_button(ui_text("common.button.cancel"))
         self.cancel_button.clicked.connect(self.reject)
         self.accept_button = push_button(role="primary")
         self.accept_button.setDefault(True)
         self.accept_button.clicked.connect(self.accept)
 
     def _lay_out(self) -> None:
-        title = Label(f"From {reading_of(self._grammar).name} to")
+        title = Label(ui_text("dialogs.notation.from", notation=reading_of(self._grammar).name))
         title.setProperty("role", "title")
         head = QHBoxLayout()
         head.setSpacing(theme.SPACE_S)
@@ -172,11 +162,11 @@ class NotationDialog(QDialog):
         head.addStretch()
         layout.addLayout(columns, 1)
         columns.addLayout(left)
-        for way in ConversionChoice:
-            left.addWidget(self.ways[way])
-            self._descriptions[way].setContentsMargins(theme.SPACE_L + theme.SPACE_XS, 0, 0, theme.SPACE_M)
-            self._descriptions[way].setFixedWidth(_LEFT_WIDTH)
-            left.addWidget(self._descriptions[way])
+        for choice in ConversionChoice:
+            left.addWidget(self.choice_buttons[choice])
+            self._descriptions[choice].setContentsMargins(theme.SPACE_L + theme.SPACE_XS, 0, 0, theme.SPACE_M)
+            self._descriptions[choice].setFixedWidth(_LEFT_WIDTH)
+            left.addWidget(self._descriptions[choice])
         left.addStretch()
         columns.addLayout(right, 1)
         right.addWidget(self.heading)
@@ -192,9 +182,9 @@ class NotationDialog(QDialog):
     # --- requests -----------------------------------------------------------------------------------------------------
 
     @property
-    def way(self) -> ConversionChoice:
+    def choice(self) -> ConversionChoice:
         """Return the current choice."""
-        return next(way for way, button in self.ways.items() if button.isChecked())
+        return next(choice for choice, button in self.choice_buttons.items() if button.isChecked())
 
     @property
     def reading(self) -> NotationChoice:
@@ -208,7 +198,7 @@ class NotationDialog(QDialog):
 
     def begin(self) -> None:
         """Request the first preview."""
-        self.ways[ConversionChoice.CONVERT].setFocus()
+        self.choice_buttons[ConversionChoice.CONVERT].setFocus()
         self._ask()
 
     def accept(self) -> None:
@@ -218,7 +208,7 @@ class NotationDialog(QDialog):
         grammar = self._outcome()
         if grammar is not None:
             super().accept()
-            self.chosen.emit(self.way, grammar)
+            self.chosen.emit(self.choice, grammar)
 
     def reject(self) -> None:
         """Close the dialog without a change."""
@@ -226,7 +216,7 @@ class NotationDialog(QDialog):
         super().reject()
 
     def _outcome(self) -> GrammarPart | None:
-        match self.way:
+        match self.choice:
             case ConversionChoice.CONVERT:
                 return self._converted
             case ConversionChoice.REINTERPRET:
@@ -254,16 +244,17 @@ class NotationDialog(QDialog):
         self._number += 1
         self._converted, self._is_pending = None, False
         self.close_objects.hide()
-        way, reading = self.way, self.reading
+        choice, reading = self.choice, self.reading
         for other in ConversionChoice:
-            about = _TEXTS[other][1].format(reading.name)
+            about = ui_text(f"dialogs.notation.{other}.about", notation=reading.name)
             self._descriptions[other].setText(about)
-            self.ways[other].setAccessibleDescription(about)
-        self.heading.setText(_HEADINGS[way].format(reading.name))
-        self.accept_button.setText(_TEXTS[way][0])
-        self.options.show_for(self._supported_options() if way is ConversionChoice.CONVERT else ())
+            self.choice_buttons[other].setAccessibleDescription(about)
+        fields = {"notation": reading.name} if choice is ConversionChoice.REINTERPRET else {}
+        self.heading.setText(ui_text(f"dialogs.notation.{choice}.heading", **fields))
+        self.accept_button.setText(ui_text(f"dialogs.notation.{choice}.button"))
+        self.options.show_for(self._supported_options() if choice is ConversionChoice.CONVERT else ())
         self.note.setText("")
-        match way:
+        match choice:
             case ConversionChoice.CONVERT:
                 self._show("", reading.notation, "")
                 self._ask_conversion(reading)
@@ -271,7 +262,7 @@ class NotationDialog(QDialog):
                 self._show(self._grammar.text, reading.notation, "")
                 part = reading.of(self._grammar)
                 request = CompileRequest(self._compiled.revision, part.notation, part.text, part.options)
-                self._wait("Reading…", ReadRequest(request, self._number))
+                self._wait(ui_text("dialogs.notation.reading"), ReadRequest(request, self._number))
             case _:
                 part = self._examples[reading.name]
                 self._show(part.text, reading.notation, "")
@@ -285,7 +276,7 @@ class NotationDialog(QDialog):
     def _ask_conversion(self, reading: NotationChoice) -> None:
         options, takes = self.options.message(), self._supported_options()
         self._wait(
-            "Converting, and holding both against each other…",
+            ui_text("dialogs.notation.converting"),
             ConvertRequest(
                 self._compiled,
                 reading.notation,
@@ -310,15 +301,15 @@ class NotationDialog(QDialog):
         self._is_pending = False
         self.note.setText("")
         if answer.error:
-            self._say(f"There is no conversion.\n{answer.error}")
+            self._say(ui_text("dialogs.notation.failed", error=answer.error))
             self.close_objects.setVisible(answer.can_close)
         else:
             # The text itself expresses now that objects are closed.
             part = msgspec.structs.replace(self._grammar, text=answer.text, additional=self._additional)
             self._converted = self.reading.of(part)
             losses = [f"• {loss[:1].upper()}{loss[1:]}." for loss in answer.losses]
-            lost = "\n".join(["Lost on the way:", *losses]) if losses else "Nothing is lost."
-            self._show(answer.text, self.reading.notation, f"{lost}\n{answer.checked}")
+            heading = ui_text("dialogs.notation.lost" if losses else "dialogs.notation.nothing_lost")
+            self._show(answer.text, self.reading.notation, "\n".join([heading, *losses, answer.checked]))
         self._show_state()
 
     def show_reading(self, answer: ReadAnswer) -> None:
@@ -335,7 +326,7 @@ class NotationDialog(QDialog):
         if self._is_pending:
             self._is_pending = False
             self.note.setText("")
-            self._say(f"Turnstile met a bug of its own: {failed.summary}")
+            self._say(ui_text("common.internal_error", summary=failed.summary))
             self._show_state()
 
     def _show(self, text: str, notation: str, summary: str) -> None:
@@ -345,9 +336,9 @@ class NotationDialog(QDialog):
 
     def _say(self, sentence: str) -> None:
         """Show a message instead of a preview."""
-        self.instead.setText(unmarked(sentence))
+        self.message.setText(unmarked(sentence))
         self.result_label.setText("")
-        self.preview.setCurrentWidget(self.instead)
+        self.preview.setCurrentWidget(self.message)
 
     def _show_state(self) -> None:
         self.progress.setVisible(self._is_pending)
@@ -357,15 +348,17 @@ class NotationDialog(QDialog):
 def _findings(diagnostics: tuple[Diagnostic, ...], text: str, name: str) -> str:
     errors = [found for found in diagnostics if found.severity is Severity.ERROR]
     if not errors:
-        return f"It reads as {name} without an error."
+        return ui_text("dialogs.notation.no_error", notation=name)
     source = SourceText(text)
     lines = [
         f"• {line}:{column} {found.message[:1].upper()}{found.message[1:]}."
         for found in errors[:_MOST_LISTED]
         for line, column in [source.line_column(found.span.start)]
     ]
-    more = [f"• And {len(errors) - _MOST_LISTED:,} more."] if len(errors) > _MOST_LISTED else []
-    return unmarked("\n".join([f"As {name}, it has {count(len(errors), 'error')}:", *lines, *more]))
+    hidden = len(errors) - _MOST_LISTED
+    more = [f"• {ui_text('dialogs.notation.more', count=hidden)}"] if hidden > 0 else []
+    heading = ui_text("dialogs.notation.errors", notation=name, count=len(errors))
+    return unmarked("\n".join([heading, *lines, *more]))
 
 
 def _label() -> QLabel:

@@ -27,7 +27,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.display_text import count, shown, token_text, unmarked
+from app.catalogue import ui_text
+from app.display_text import shown, token_text, unmarked
 from app.panes.generation.chip import Chip, ChipKind
 from app.panes.generation.chip_view import ChipView
 from app.theme import Role
@@ -71,15 +72,16 @@ def chip(token: ReplayedToken, index: int) -> Chip:
 
 
 def _tip(token: ReplayedToken, index: int) -> str:
-    number = "" if token.token_id is None else f"   id {token.token_id}"
-    description = {
-        ReplayedTokenState.LEGAL: "forced: the grammar left no choice" if token.forced else "legal",
-        ReplayedTokenState.ILLEGAL: "the grammar does not allow it",
-        ReplayedTokenState.BEYOND: "behind the first illegal one: not judged",
-        ReplayedTokenState.END: "ends the output",
-    }[token.state]
-    text = token.name or shown(token.data)
-    return f"token {index + 1}, byte {token.start:,}: {text}{number}\n{description}"
+    state = "forced" if token.state is ReplayedTokenState.LEGAL and token.forced else token.state.name.lower()
+    fields: dict[str, object] = {
+        "number": index + 1,
+        "byte": token.start,
+        "text": token.name or shown(token.data),
+        "state": ui_text(f"dialogs.check.token.{state}"),
+    }
+    if token.token_id is None:
+        return ui_text("dialogs.check.token.tip", **fields)
+    return ui_text("dialogs.check.token.tip_with_id", id=token.token_id, **fields)
 
 
 def span_of(found: Verdict) -> tuple[Span, ...]:
@@ -141,17 +143,7 @@ def _units(data: bytes) -> int:
 _DELAY_MS = 200
 _MOST_BUDGET = 1_000_000
 _LARGEST_FILE = 4_000_000  # bytes
-_TEACHING = (
-    "Paste what a model wrote: it is held against the grammar in the editor, and the verdict stands here. "
-    "No model is asked."
-)
-_CHECKING = "Checking…"
-_FINISHES = (
-    ("Ended: not known", ""),
-    ("Ended by the budget (length)", "length"),
-    ("Ended by itself (stop)", "stop"),
-    ("Ended by the model's context", "context"),
-)
+_FINISHES = ("", "length", "stop", "context")
 _SEVERITIES: dict[VerdictOutcome, BannerSeverity] = {
     VerdictOutcome.COMPLETE: "allowed",
     VerdictOutcome.CUT_OFF: "warning",
@@ -196,7 +188,7 @@ class ReplayDialog(QDialog):
         self._saved: SavedTrace | None = None  # the contents of a file, until the text is edited
         self._awaits_grammar = False  # whether the grammar was edited and has not compiled yet
         self._stale_notes: tuple[str, ...] = ()  # of the last verdict, while another one is pending
-        self.setWindowTitle(f"Check an output – {title}")
+        self.setWindowTitle(ui_text("dialogs.check.title", document=title))
         self.resize(780, 640)
         self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
         self._timer.timeout.connect(self.check_again)
@@ -221,7 +213,7 @@ class ReplayDialog(QDialog):
         self._tokens_frame = frame
         layout.addWidget(self._buttons)
         theme.themes.changed.connect(self._apply_theme)
-        self._say(_TEACHING, "hint")
+        self._say(ui_text("dialogs.check.teaching"), "hint")
         self._show_buttons()
         self.text.setFocus()
 
@@ -252,11 +244,11 @@ class ReplayDialog(QDialog):
         except ValueError as error:
             self._question = None
             self._clear_verdict()
-            self._say(f"These are no token ids: {error}.", "error")
+            self._say(ui_text("dialogs.check.bad_ids", reason=error), "error")
             return
         if self._question is None:
             self._clear_verdict()
-            self._say(_TEACHING, "hint")
+            self._say(ui_text("dialogs.check.teaching"), "hint")
         else:
             self._await_verdict()
             self.checked.emit(self._question)
@@ -271,7 +263,7 @@ class ReplayDialog(QDialog):
         """Show why there is no check after an edit of the grammar."""
         if self._awaits_grammar:
             self._clear_verdict()
-            self._say(f"{why}, so the output is not checked.", "warning")
+            self._say(ui_text("dialogs.check.unchecked", reason=why), "warning")
 
     def _current_question(self) -> ReplayQuestion | None:
         text = self.text.toPlainText()
@@ -311,11 +303,11 @@ class ReplayDialog(QDialog):
         if self._verdict is not None:
             self._stale_notes = self._verdict.notes
         self._verdict = None
-        self._say(_CHECKING, "hint")
+        self._say(ui_text("dialogs.check.checking"), "hint")
         self._show_notes()
         self.text.setExtraSelections([])  # their offsets belong to the older text
         if self.chips.has_chips:
-            self.tokens_title.setText("Tokens before the last change")
+            self.tokens_title.setText(ui_text("dialogs.check.tokens_before"))
         self._set_faded(True)
         self._show_buttons()
 
@@ -331,7 +323,7 @@ class ReplayDialog(QDialog):
         self._show_notes()
         self.chips.show_chips((), None)
         self._tokens_frame.show()
-        self.tokens_title.setText("Tokens")
+        self.tokens_title.setText(ui_text("dialogs.check.tokens"))
         self.text.setExtraSelections([])
         self._show_buttons()
 
@@ -358,13 +350,14 @@ class ReplayDialog(QDialog):
         self._tokens_frame.setVisible(bool(found.tokens))
         if found.tokens:
             number = sum(1 for token in found.tokens if token.data)
-            self.tokens_title.setText(f"{count(number, 'token')}{f' of {tokens_of}' if tokens_of else ', as saved'}")
+            if tokens_of:
+                self.tokens_title.setText(ui_text("dialogs.check.tokens_of", count=number, model=tokens_of))
+            else:
+                self.tokens_title.setText(ui_text("dialogs.check.tokens_saved", count=number))
         elif tokens_of and found.data and found.outcome is not VerdictOutcome.GRAMMAR_ERROR:
-            self.tokens_title.setText(
-                f"Told in bytes: {tokens_of} cannot spell this text. Choose the model that wrote it, for tokens"
-            )
+            self.tokens_title.setText(ui_text("dialogs.check.no_tokens", model=tokens_of))
         else:
-            self.tokens_title.setText("Told in bytes: no model is loaded")
+            self.tokens_title.setText(ui_text("dialogs.check.no_model"))
         if found.failure is not None and found.failure.place.token is not None:
             self.chips.reveal_chip(found.failure.place.token)
 
@@ -405,10 +398,11 @@ class ReplayDialog(QDialog):
         try:
             data = path.read_bytes()
         except OSError as error:
-            self._say(f"{path.name} cannot be read: {error.strerror or error}.", "error")
+            self._say(ui_text("dialogs.check.unreadable", name=path.name, reason=error.strerror or error), "error")
             return
         if len(data) > _LARGEST_FILE:
-            self._say(f"{path.name} is too large: {len(data):,} bytes, of at most {_LARGEST_FILE:,}.", "error")
+            sentence = ui_text("dialogs.check.too_large", name=path.name, bytes=len(data), limit=_LARGEST_FILE)
+            self._say(sentence, "error")
             return
         self.as_text.setChecked(True)
         try:
@@ -421,7 +415,8 @@ class ReplayDialog(QDialog):
         self.check_again()
 
     def _choose_file(self) -> None:
-        dialog = QFileDialog(self, "Check an output", filter="Outputs (*.txt *.json *.turnstile);;All files (*)")
+        dialog = QFileDialog(self, ui_text("dialogs.check.file_title"))
+        dialog.setNameFilter(ui_text("dialogs.check.file_filter", patterns="*.txt *.json *.turnstile"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda name: self.read_file(Path(name)))
@@ -456,23 +451,23 @@ class ReplayDialog(QDialog):
         self.notes.hide()
 
     def _build_question(self) -> None:
-        self.as_text = QRadioButton("Text")
-        self.as_text.setToolTip("The output is pasted as text")
-        self.as_ids = QRadioButton("Token ids")
-        self.as_ids.setToolTip("The output is pasted as token ids of the loaded model, such as [12, 7, 9]")
+        self.as_text = QRadioButton(ui_text("dialogs.check.as_text"))
+        self.as_text.setToolTip(ui_text("dialogs.check.as_text_tip"))
+        self.as_ids = QRadioButton(ui_text("dialogs.check.as_ids"))
+        self.as_ids.setToolTip(ui_text("dialogs.check.as_ids_tip"))
         self.as_text.setChecked(True)
         self._forms = QButtonGroup(self)
         self.budget = QSpinBox()
         self.budget.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.budget.setRange(0, _MOST_BUDGET)
-        self.budget.setSpecialValueText("not known")
-        self.budget.setToolTip("How many tokens the generation might take (max_tokens)")
-        self.budget.setAccessibleName("Budget in tokens")
+        self.budget.setSpecialValueText(ui_text("dialogs.check.budget_unknown"))
+        self.budget.setToolTip(ui_text("dialogs.check.budget_tip"))
+        self.budget.setAccessibleName(ui_text("dialogs.check.budget_name"))
         self.finish = QComboBox()
-        self.finish.setToolTip("Why the generation ended, as the server said (finish_reason)")
-        self.finish.setAccessibleName("Why the generation ended")
-        for text, value in _FINISHES:
-            self.finish.addItem(text, value)
+        self.finish.setToolTip(ui_text("dialogs.check.finish_tip"))
+        self.finish.setAccessibleName(ui_text("dialogs.check.finish_name"))
+        for value in _FINISHES:
+            self.finish.addItem(ui_text(f"dialogs.check.finish.{value or 'unknown'}"), value)
         self._options = QWidget()
         options = QHBoxLayout(self._options)
         options.setContentsMargins(0, 0, 0, 0)
@@ -481,37 +476,37 @@ class ReplayDialog(QDialog):
             self._forms.addButton(button)
             options.addWidget(button)
             button.toggled.connect(lambda _checked: self._on_edited())
-        tip = "Read a text, a .turnstile document or a saved trace"
-        self.file_button = push_button("From a file…", tip, role="link")
+        tip = ui_text("dialogs.check.file_tip")
+        self.file_button = push_button(ui_text("dialogs.check.file"), tip, role="link")
         self.file_button.clicked.connect(self._choose_file)
         options.addWidget(self.file_button)
         options.addStretch()
-        options.addWidget(Label("Budget"))
+        options.addWidget(Label(ui_text("dialogs.check.budget")))
         options.addWidget(self.budget)
         options.addWidget(self.finish)
         self.text = QPlainTextEdit()
         self.text.setProperty("role", "field")
         self.text.setFont(theme.mono_font())
-        self.text.setPlaceholderText("The output, as the model wrote it")
-        self.text.setAccessibleName("Output")
+        self.text.setPlaceholderText(ui_text("dialogs.check.text_hint"))
+        self.text.setAccessibleName(ui_text("dialogs.check.text"))
         self.text.setTabChangesFocus(True)
         self.text.textChanged.connect(self._on_typed)
         self.budget.valueChanged.connect(lambda _value: self._on_edited())
         self.finish.currentIndexChanged.connect(lambda _index: self._on_edited())
 
     def _build_tokens(self) -> None:
-        self.tokens_title = Label("Tokens")
+        self.tokens_title = Label(ui_text("dialogs.check.tokens"))
         self.tokens_title.setProperty("role", "muted")
-        self.chips = ChipView("The output as tokens, the first illegal one marked")
-        self.chips.setAccessibleName("Tokens of the output")
+        self.chips = ChipView(ui_text("dialogs.check.tokens_hint"))
+        self.chips.setAccessibleName(ui_text("dialogs.check.tokens_name"))
 
     def _build_buttons(self) -> None:
-        self.place_button = push_button("Show in the grammar", "Show the place that the match stands at")
-        self.test_button = push_button("Keep as a test", "Add the output to the test strings, to be accepted")
-        self.copy_button = push_button("Copy the verdict", "Copy the sentence and its notes")
-        tip = "Step through it in the generation pane; the present trace stays as a branch"
-        self.open_button = push_button("Open as a trace", tip, role="primary")
-        close = push_button("Close", "Close this dialog")
+        self.place_button = push_button(ui_text("dialogs.check.show_place"), ui_text("dialogs.check.show_place_tip"))
+        self.test_button = push_button(ui_text("dialogs.check.keep_test"), ui_text("dialogs.check.keep_test_tip"))
+        self.copy_button = push_button(ui_text("dialogs.check.copy"), ui_text("dialogs.check.copy_tip"))
+        tip = ui_text("dialogs.check.open_tip")
+        self.open_button = push_button(ui_text("dialogs.check.open"), tip, role="primary")
+        close = push_button(ui_text("common.button.close"), ui_text("dialogs.check.close_tip"))
         self.place_button.clicked.connect(self._show_place)
         self.test_button.clicked.connect(self._keep_as_test)
         self.copy_button.clicked.connect(self._copy)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.catalogue import ui_text
 from app.document import Document
 from app.graph.layout.types import LayoutRequest, PlainLayoutRequest
 from app.jobs import JobGroup
@@ -146,7 +147,7 @@ class Compiling(QObject):
         """Cancel the running compile; the last good automaton stays and is marked as stale."""
         if any(isinstance(request, CompileRequest) for request in self._compile.pending):
             self._compile.cancel(lambda request: isinstance(request, CompileRequest))
-            self._set_stale("The grammar is not compiled")
+            self._set_stale(ui_text("session.stale.cancelled"))
 
     def draw_around(self, output: bytes) -> None:
         """Request the neighbourhood of the state that `output` leads to, if the automaton is too large to draw."""
@@ -182,7 +183,7 @@ class Compiling(QObject):
         if self._last_good is not None:
             self._compile.submit(ListExports(self._last_good.request, options, has_model))
         else:
-            self.exports_listed.emit(ExportList((), "No grammar has compiled yet. Fix the grammar, then export it."))
+            self.exports_listed.emit(ExportList((), ui_text("session.stale.no_export")))
 
     def export(self, target: str, path: str, options: ExportOptionsMessage, number: int) -> None:
         """Request an export of the last good grammar.
@@ -247,7 +248,7 @@ class Compiling(QObject):
         self._tell_findings(request, answer)
         if answer.dfa is None:
             errors = sum(diagnostic.severity is Severity.ERROR for diagnostic in answer.diagnostics)
-            self._set_stale("The grammar has an error" if errors == 1 else f"The grammar has {errors} errors")
+            self._set_stale(ui_text("session.stale.errors", count=errors))
             return
         drawn = answer.dfa, b"", answer.compile_ms, answer.too_large, answer.fold, answer.rules, answer.rule_positions
         self._last_good = CompiledGrammarView(request, *drawn, answer.regions)

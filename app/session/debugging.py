@@ -9,10 +9,12 @@ from the compile group, and the run waits for it, so that no breakpoint is misse
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.catalogue import ui_text
 from app.document import Document
 from app.jobs import JobGroup
 from app.session.compiling import CompiledGrammarView, Compiling
@@ -30,10 +32,6 @@ from engine.decoding.debugging.breakpoints import (
 )
 from engine.decoding.debugging.run_until import Goal, RunProgress, RunUntil, reached
 from engine.vocabulary.visible import visible
-
-_UNKNOWN_POSITION = "The position in the drawn rules is not known, so breakpoints on states cannot stop the run"
-_OF_OLDER = " (of an older text)"
-_BROKEN = "A token was forced against the grammar, which has no say from here on"
 
 
 class Debugging(QObject):
@@ -67,8 +65,8 @@ class Debugging(QObject):
         self._text: str | None = None  # of the last grammar that compiled
         group.answered.connect(self._on_answer)
         group.reported.connect(self._on_answer)
-        group.cancelled.connect(lambda request: self._on_request_lost(request, "Cancelled"))
-        group.failed.connect(lambda request, _failed: self._on_request_lost(request, "Stopped"))
+        group.cancelled.connect(lambda request: self._on_request_lost(request, ui_text("session.lost.cancelled")))
+        group.failed.connect(lambda request, _failed: self._on_request_lost(request, ui_text("session.lost.failed")))
         compiling.stacks_changed.connect(self._on_stacks)
         compiling.compiled.connect(self._on_compiled)
         document.replaced.connect(self._forget)
@@ -121,13 +119,13 @@ class Debugging(QObject):
         if self._depth is None and passage is not None:
             self._depth = passage.depth_before
         if self._until.needs_rule_events and passage is None:
-            return _BROKEN
+            return ui_text("session.run.forced")
         now = RunProgress(self._steps, self._depth, node.step, position, passage, states)
         for one in reached_states(self.breakpoints, states):
             self.breakpoint_hit.emit(one)
-            return f"Breakpoint: the match reached {name_of(one)}"
+            return ui_text("session.run.breakpoint_reached", name=name_of(one))
         if self._wants_states and self._places is not None and self._places[1] is None:
-            return _UNKNOWN_POSITION
+            return ui_text("session.run.unknown_position")
         return reached(self._until, now)
 
     # --- states of the drawing ---------------------------------------------------------------------------------------
@@ -265,22 +263,30 @@ class Debugging(QObject):
 def _outdated(one: Breakpoint) -> Breakpoint:
     if one.kind is BreakpointKind.RULE or not one.enabled:
         return one
-    label = name_of(one).removesuffix(_OF_OLDER)
-    return replace(one, enabled=False, label=label + _OF_OLDER)
+    suffix = f" {ui_text('session.run.fragment.outdated')}"
+    return replace(one, enabled=False, label=name_of(one).removesuffix(suffix) + suffix)
 
 
 def _stop_sentence(stop: StopBefore) -> str:
     step = stop.step
     token = step.name or visible(step.token or b"") or f"#{step.token_id}"
-    return f"Breakpoint: stopped before “{token}”, which enters {' and '.join(map(name_of, stop.breakpoints))}"
+    names = reduce(
+        lambda first, second: ui_text("session.run.fragment.and", first=first, second=second),
+        map(name_of, stop.breakpoints),
+    )
+    return ui_text("session.run.breakpoint_before", token=token, names=names)
 
 
 def name_of(one: Breakpoint) -> str:
     """Return the element that a breakpoint is on, in words."""
     match one.kind:
         case BreakpointKind.RULE:
-            return f"{one.label or one.name}" if one.name.startswith("/") or not one.name else f"the rule {one.name}"
+            if one.name.startswith("/") or not one.name:
+                return one.label or one.name
+            return ui_text("session.run.fragment.rule", name=one.name)
         case BreakpointKind.STATE:
-            return one.label or (f"state {one.state} of {one.name}" if one.name else f"state {one.state}")
+            if one.label or not one.name:
+                return one.label or ui_text("session.run.fragment.state", state=one.state)
+            return ui_text("session.run.fragment.state_of", state=one.state, name=one.name)
         case BreakpointKind.POSITION:
-            return one.label or f"offset {one.offset}"
+            return one.label or ui_text("session.run.fragment.offset", offset=one.offset)

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
+from app.catalogue import ui_text
 from app.document import Document, DocumentFile, ModelPart
 from app.jobs import JobGroup
 from app.session.compiling import CompiledGrammarView
@@ -75,19 +76,19 @@ def grammar_prefix(view: DecodeView) -> bytes | None:
 
 
 _STOPPED_BY: dict[type, str] = {
-    Take: "a token was chosen by hand",
-    Force: "a token was forced by hand",
-    Back: "a step was taken back",
-    Restart: "the generation was restarted",
-    GoTo: "another step was selected",
-    OpenOutput: "another output was opened as a trace",
-    SetPrompt: "the prompt changed",
-    SetPipeline: "the processors changed",
-    SampleMany: "many seeds are generated first",
-    RunBaseline: "the output without the grammar is generated first",
-    MeasureStrategies: "the strategies are measured first",
+    Take: "take",
+    Force: "force",
+    Back: "back",
+    Restart: "restart",
+    GoTo: "go_to",
+    OpenOutput: "open_output",
+    SetPrompt: "prompt",
+    SetPipeline: "pipeline",
+    SampleMany: "sample_many",
+    RunBaseline: "baseline",
+    MeasureStrategies: "strategies",
 }
-"""The requests that end a run, with the reason.
+"""The requests that end a run, with the key of the reason.
 
 They move the session, change what the next token depends on in a way that the run was not started with, or keep the
 model busy for long. All other requests interleave with a run.
@@ -313,8 +314,8 @@ class Decoding(QObject):
 
     def stop_for(self, kind: type) -> None:
         """End a run, and report why, if requests of this kind end runs."""
-        if why := _STOPPED_BY.get(kind):
-            self.pause(f"The run stopped: {why}")
+        if name := _STOPPED_BY.get(kind):
+            self.pause(ui_text("session.run.stopped", reason=ui_text(f"session.run.fragment.{name}")))
 
     def open_output(self, ids: tuple[int, ...]) -> None:
         """Make a pasted output the current trace; the old trace is kept as an archived branch."""
@@ -470,7 +471,7 @@ class Decoding(QObject):
     def _go_on(self, view: DecodeView) -> None:
         if self._running:
             if view.position is None and not view.error:
-                self.pause("The run stopped: no grammar is in force yet")
+                self.pause(ui_text("session.run.stopped", reason=ui_text("session.run.fragment.no_grammar")))
                 return
             if view.error or view.position is None or view.position.finish is not None:
                 self.pause()  # the view has the reason

@@ -10,6 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.catalogue import ui_text
 from app.document import Document
 from app.jobs import JobGroup
 from app.session.compiling import CompiledGrammarView
@@ -68,8 +69,8 @@ class ForcedQueries(QObject):
         self._group = group
         group.answered.connect(self._on_answer)
         group.reported.connect(self._on_answer)
-        group.cancelled.connect(lambda request: self._on_request_lost(request, "Cancelled"))
-        group.failed.connect(lambda request, _failed: self._on_request_lost(request, "Stopped"))
+        group.cancelled.connect(lambda request: self._on_request_lost(request, ui_text("session.lost.cancelled")))
+        group.failed.connect(lambda request, _failed: self._on_request_lost(request, ui_text("session.lost.failed")))
 
     def ask(self, request: ForcedRequest) -> None:
         """Submit a request; replaces an older one of its kind."""
@@ -110,7 +111,6 @@ class ForcedQueries(QObject):
             self.stopped.emit(type(request), why)
 
 
-_LOST = "The check was stopped. Change the output to check it again."
 _ASSESS_DELAY_MS = 150  # a user who steps faster does not read the distance to the end
 
 
@@ -160,8 +160,8 @@ class DecodeQueries(QObject):
         self._assessment.timeout.connect(self._assess)
         group.answered.connect(lambda _request, answer: self._on_answer(answer))
         group.reported.connect(self._on_told)
-        group.failed.connect(lambda request, _failed: self._on_lost(request, "Stopped"))
-        group.cancelled.connect(lambda request: self._on_lost(request, "Cancelled"))
+        group.failed.connect(lambda request, _failed: self._on_lost(request, ui_text("session.lost.failed")))
+        group.cancelled.connect(lambda request: self._on_lost(request, ui_text("session.lost.cancelled")))
         group.died.connect(lambda _code, lost, _restarted: self._report_lost_check(*lost))
 
     @property
@@ -187,7 +187,7 @@ class DecodeQueries(QObject):
         """Report that the last pasted output will not be judged, unless it is requested again."""
         lost = [request for request in requests if isinstance(request, ReplayOutput)]
         if lost and not any(isinstance(request, ReplayOutput) for request in self._group.pending):
-            self.replayed.emit(ReplayAnswer(lost[-1].question, error=_LOST))
+            self.replayed.emit(ReplayAnswer(lost[-1].question, error=ui_text("session.lost.check")))
 
     def sample_many(self, count: int) -> None:
         """Generate many outputs with consecutive seeds, starting at the sampler's seed."""

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.catalogue import ui_text
 from app.display_text import context_full, unmarked
 from app.document import Document
 from app.graph.layout.types import PlainLayoutRequest
@@ -111,29 +112,31 @@ def post_mortem(process: str, cause: str, lost: Sequence[object]) -> str:
     Requests are listed by their type only, since texts of the user may be long and private.
     """
     kinds = [type(request).__name__ for request in lost]
-    running = ", ".join(dict.fromkeys(kinds)) or "nothing"
-    system = f"{platform.system()} {platform.release()} {platform.machine()}"
-    return (
-        f"process: {process}\nended by: {cause}\nunder way: {running}\non: Python {platform.python_version()}, {system}"
+    return ui_text(
+        "session.process.fragment.report",
+        process=process,
+        cause=cause,
+        requests=", ".join(dict.fromkeys(kinds)) or ui_text("session.process.fragment.no_request"),
+        python=platform.python_version(),
+        system=f"{platform.system()} {platform.release()} {platform.machine()}",
     )
 
 
 _PATIENCE_MS = 400  # a shorter compile is not shown, or the status bar would flicker at every key
-_PROCESS_NAMES = {"compile": "The compiler", "decode": "The model's", "layout": "The drawing", "judge": "The tests'"}
 _ACTIVITIES: tuple[tuple[type, str], ...] = (
-    (OpenModel, "Loading {}"),
-    (SampleMany, "Sampling"),
-    (RunBaseline, "Writing without the grammar"),
-    (MeasureStrategies, "Measuring strategies"),
-    (CompareSpellings, "Comparing spellings"),
-    (ListIndex, "Listing tokens"),
-    (RestoreTrace, "Replaying the trace"),
-    (ExportRequest, "Exporting"),
-    (ShareTrace, "Sharing"),
-    (CompileRequest, "Compiling"),
-    (SetGrammar, "Compiling for the model"),
+    (OpenModel, "open_model"),
+    (SampleMany, "sample_many"),
+    (RunBaseline, "baseline"),
+    (MeasureStrategies, "strategies"),
+    (CompareSpellings, "tokenizations"),
+    (ListIndex, "tokens"),
+    (RestoreTrace, "restore"),
+    (ExportRequest, "export"),
+    (ShareTrace, "share"),
+    (CompileRequest, "compile"),
+    (SetGrammar, "set_grammar"),
 )
-"""The background activities; the first one in the list that is pending is shown."""
+"""The background activities, with the keys of their names; the first one in the list that is pending is shown."""
 _SHOWN_REQUESTS = tuple(kind for kind, _ in _ACTIVITIES)
 
 
@@ -192,17 +195,18 @@ class Session(QObject):
         """Return why no step is possible now; empty if one is."""
         view = self.decoding.view
         if self._decode_is_gone:
-            return "The model's process stopped: press Restart"
+            return ui_text("session.refusal.process_stopped")
         if self.compiling.stale_reason:
-            return f"{self.compiling.stale_reason}. Fix it to continue"
+            return ui_text("session.refusal.stale", reason=self.compiling.stale_reason)
         if view.model is None:
-            return "The model is still loading" if self.decoding.model_is_loading else "Choose a model first"
+            is_loading = self.decoding.model_is_loading
+            return ui_text("session.refusal.model_loading" if is_loading else "session.refusal.no_model")
         if self._is_reading_for_long:
-            return "The model's side is still reading the grammar"
+            return ui_text("session.refusal.compiling_for_model")
         if view.position is None:
-            return view.error or "The grammar is still compiling"
+            return view.error or ui_text("session.refusal.compiling")
         if not (self.decoding.has_grammar or self.decoding.is_reading_grammar):
-            return view.error or "The model's side has not read this grammar: edit it to go on"
+            return view.error or ui_text("session.refusal.not_compiled")
         return self._refusal_at_end(view, view.position)
 
     @property
@@ -245,19 +249,19 @@ class Session(QObject):
     def _refusal_at_end(self, view: DecodeView, position: Position) -> str:
         match position.finish:
             case Finish.STOP:
-                return "The text is complete: go back, or restart"
+                return ui_text("session.refusal.complete")
             case Finish.LENGTH:
-                return "The budget of tokens is used up: raise it, go back, or restart"
+                return ui_text("session.refusal.budget")
             case Finish.CONTEXT:
-                return f"{context_full(position)}: go back, or restart"
+                return ui_text("session.refusal.context", context=context_full(position))
             case Finish.DEAD_END if self.compiling.last_good is not None and not self.compiling.last_good.dfa.states:
-                return "No text matches this grammar: change it to go on"
+                return ui_text("session.refusal.no_text")
             case Finish.DEAD_END if view.dead_end:
                 return unmarked(view.dead_end[:1].upper() + view.dead_end[1:])
             case Finish.DEAD_END if not position.index:
-                return "No token of this vocabulary can begin the text: choose another model, or change the grammar"
+                return ui_text("session.refusal.no_first_token")
             case Finish.DEAD_END:
-                return "No token of this vocabulary can follow: go back, or change the grammar"
+                return ui_text("session.refusal.no_next_token")
         return ""
 
     def _on_view(self, view: DecodeView) -> None:
@@ -272,7 +276,7 @@ class Session(QObject):
 
     def _on_stale(self, is_stale: bool, reason: str) -> None:
         if is_stale:
-            self.decoding.pause(f"The run stopped: {reason[:1].lower()}{reason[1:]}")
+            self.decoding.pause(ui_text("session.run.stopped", reason=f"{reason[:1].lower()}{reason[1:]}"))
         self.step_allowed_changed.emit(self.step_refusal)
 
     def _update_live(self) -> None:
@@ -302,15 +306,17 @@ class Session(QObject):
         if not self._progress and not any(isinstance(request, _SHOWN_REQUESTS) for request in pending):
             self._show_activity("", 0, None)  # every step submits a few requests
             return
-        for kind, text in _ACTIVITIES:
+        for kind, key in _ACTIVITIES:
             request = next((request for request in pending if isinstance(request, kind)), None)
             if request is None or (kind in (CompileRequest, SetGrammar) and self._patience.isActive()):
                 self._progress.pop(kind, None)
                 continue
             progress = self._progress.get(kind, Progress("", 0, None))
-            name = text.format(request.spec) if isinstance(request, OpenModel) else text
-            stage = f"{name} · {progress.what}" if progress.what and progress.what != name else name
-            self._show_activity(stage, progress.done, progress.total)
+            fields = {"spec": request.spec} if isinstance(request, OpenModel) else {}
+            name = ui_text(f"session.activity.{key}", **fields)
+            if progress.what not in ("", name):
+                name = ui_text("session.activity.stage", activity=name, stage=progress.what)
+            self._show_activity(name, progress.done, progress.total)
             return
         self._show_activity("", 0, None)
 
@@ -321,36 +327,39 @@ class Session(QObject):
             self.activity_changed.emit(text, done, total)
 
     def _on_model_failed(self, spec: str, sentence: str) -> None:
-        served = self.decoding.view.model
-        still = f" {served.name} still serves." if served else ""
+        reason, served = sentence.rstrip("."), self.decoding.view.model
+        if served:
+            detail = ui_text("session.notification.model_failed_still", reason=reason, name=served.name)
+        else:
+            detail = ui_text("session.notification.model_failed_detail", reason=reason)
         self.notification_raised.emit(
             Notification(
                 "generation",
-                "The model did not load",
-                f"{sentence.rstrip('.')}.{still}",
-                button="Try again",
+                ui_text("session.notification.model_failed"),
+                detail,
+                button=ui_text("common.button.retry"),
                 action=lambda: self.decoding.open_model(spec),
             )
         )
 
     def _on_model_differs(self, name: str) -> None:
-        text = f"This document was made with another {name}: its steps are the same, their probabilities may not be."
+        text = ui_text("session.notification.model_differs", name=name)
         self.notification_raised.emit(Notification("generation", text, severity="hint"))
 
     def _on_autosave_failed(self, reason: str) -> None:
-        text = f"Autosave does not work ({reason}): a crash would lose your changes. Save the document elsewhere."
+        text = ui_text("session.notification.autosave_failed", reason=reason)
         self.notification_raised.emit(Notification("window", text, severity="warning"))
 
     def _on_failed(self, failed: Failed) -> None:
         self.notification_raised.emit(
-            Notification("window", f"Turnstile met a bug of its own: {failed.summary}", failed.traceback)
+            Notification("window", ui_text("common.internal_error", summary=failed.summary), failed.traceback)
         )
 
     def _on_died(self, group: JobGroup, exit_code: int, lost: Any, restarted: bool) -> None:
-        name = f"{_PROCESS_NAMES[group.name]} process"
-        details = post_mortem(group.name, _cause(exit_code), lost)
+        name, cause = ui_text(f"session.process.{group.name}"), _cause(exit_code)
+        details = post_mortem(group.name, cause, lost)
         if restarted:
-            text = f"{name} stopped ({_cause(exit_code)}) and was restarted."
+            text = ui_text("session.notification.process_restarted", process=name, cause=cause)
             self._revive(group)
             self.notification_raised.emit(Notification("window", text, details, severity="warning"))
         else:
@@ -358,9 +367,15 @@ class Session(QObject):
                 self._decode_is_gone = True
                 self.decoding.pause()
                 self.step_allowed_changed.emit(self.step_refusal)
-            text = f"{name} stopped again ({_cause(exit_code)}). What it did last may be the reason."
+            text = ui_text("session.notification.process_stopped", process=name, cause=cause)
             self.notification_raised.emit(
-                Notification("window", text, details, button="Restart", action=lambda: self._restart(group))
+                Notification(
+                    "window",
+                    text,
+                    details,
+                    button=ui_text("common.button.restart"),
+                    action=lambda: self._restart(group),
+                )
             )
 
     def _restart(self, group: JobGroup) -> None:
@@ -388,7 +403,8 @@ def live_state(drawn: CompiledGrammarView, output: bytes) -> int | None:
 def _cause(exit_code: int) -> str:
     if exit_code < 0:
         try:
-            return f"signal {-exit_code}, {signal.Signals(-exit_code).name}"
+            name = signal.Signals(-exit_code).name
         except ValueError:
-            return f"signal {-exit_code}"
-    return f"exit code {exit_code}"
+            return ui_text("session.process.fragment.signal", number=-exit_code)
+        return ui_text("session.process.fragment.named_signal", number=-exit_code, name=name)
+    return ui_text("session.process.fragment.exit", code=exit_code)

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 from model_doubles import decode_handler, letters
 
+from app.catalogue import ui_text
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.graph.layout.types import LayoutRequest
 from app.jobs import group
@@ -175,7 +176,7 @@ def test_a_late_view_of_the_document_before_is_not_shown_as_of_the_next_one(read
     ready.document.replace(DocumentFile(grammar=GrammarPart(text="[xyz]"), model=ModelPart("letters")))
     qtbot.waitUntil(lambda: can_step(ready))
     assert archived.position.allowed == 2
-    assert late == [(None, "The grammar is still compiling")]
+    assert late == [(None, ui_text("session.refusal.compiling"))]
     assert ready.decoding.view.position.allowed == 3
 
 
@@ -189,7 +190,7 @@ def test_a_document_that_does_not_compile_shows_nothing_of_the_one_before(ready,
     assert ready.step_refusal
     qtbot.waitUntil(lambda: len(shown) > 1 and ready.compiling.stale_reason != "")
     assert all(view.position is None and not view.trace.nodes for view in shown)
-    assert ready.step_refusal == "The grammar has an error. Fix it to continue"
+    assert ready.step_refusal == ui_text("session.refusal.stale", reason=ui_text("session.stale.errors", count=1))
     ready.document.set_text("[ab]")
     qtbot.waitUntil(lambda: can_step(ready) and ready.decoding.view.position.allowed == 2)
 
@@ -401,7 +402,7 @@ def test_a_model_process_that_died_twice_says_so_until_it_is_restarted(ready, qt
         qtbot.waitUntil(lambda: ready.worker_pool.decode.pid is not None)
         os.kill(ready.worker_pool.decode.pid, signal.SIGKILL)
         qtbot.waitUntil(lambda count=count: len(alarms) == count)
-    assert refused[-1] == "The model's process stopped: press Restart"
+    assert refused[-1] == ui_text("session.refusal.process_stopped")
     alarms[-1].action()
     qtbot.waitUntil(lambda: can_step(ready))
 

@@ -99,7 +99,7 @@ def other_notation(
     dialog.wanted.connect(answer)
     dialog.show()
     dialog.begin()
-    dialog.ways[way].setChecked(True)
+    dialog.choice_buttons[way].setChecked(True)
     for told in answers:
         if isinstance(told, ConvertAnswer):
             dialog.show_conversion(told)

@@ -203,7 +203,7 @@ def banners() -> QWidget:
     stack.resize(900, 140)
     stack.show()
     stack.show_notification(
-        Notification("window", "The compiler process stopped (signal 9, SIGKILL) and was restarted.", "details")
+        Notification("window", "The compile process stopped (signal 9, SIGKILL) and was restarted", "details")
     )
     stack.show_notification(Notification("window", "Autosave does not work (no space left).", severity="warning"))
     stack.show_notification(Notification("window", "Press Step.", severity="hint", button="Take the tour"))
@@ -232,9 +232,9 @@ STATES: dict[str, State] = {
     "automaton-error": lambda: automaton(is_stale=True),
     "generation-empty": lambda: generation(None),
     "generation-typical": lambda: generation(typical_view()),
-    "generation-ended": lambda: generation(ended_view(), refusal="The text is complete: go back, or restart"),
+    "generation-ended": lambda: generation(ended_view(), refusal="The output is complete: go back, or restart"),
     "generation-error": lambda: generation(
-        DecodeView(MODEL), error="The file is not there. Another still serves.", refusal="The grammar has an error"
+        DecodeView(MODEL), error="The file does not exist. Another is still in use.", refusal="The grammar has an error"
     ),
     "probabilities-empty": lambda: probabilities(is_empty=True),
     "probabilities-typical": probabilities,

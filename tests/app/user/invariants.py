@@ -57,7 +57,7 @@ def _python_knows_no_items_of_layouts() -> None:
 
 def _no_bug_was_met(desk: OwnWindow) -> None:
     for banner in desk.window.banners.banners:
-        assert "bug of its own" not in banner.notification.text, (
+        assert "Internal error" not in banner.notification.text, (
             f"{banner.notification.text}\n{banner.notification.details}"
         )
 

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
+from app.catalogue import ui_text
 from app.dialogs.export_dialog import ExportDialog
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.workers.compile_messages import CompileRequest
@@ -138,7 +139,7 @@ def test_a_name_that_cannot_be_is_told(desk):
     click(desk, dialog, "requests")
     dialog.options.name.selectAll()
     desk.qtbot.keyClicks(dialog.options.name, "Not A Name")
-    desk.wait(lambda: "A name is small letters" in dialog.note.text() and not dialog.is_waiting)
+    desk.wait(lambda: dialog.note.text() == ui_text("dialogs.export.option.name_error") and not dialog.is_waiting)
     assert not dialog.write_button.isEnabled()
     dialog.options.name.selectAll()
     desk.qtbot.keyClicks(dialog.options.name, "good")
@@ -233,7 +234,7 @@ def test_a_long_export_is_cancelled_and_another_one_works(desk, tmp_path):
     desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert dialog.isVisible()
     assert not dialog.is_waiting
-    assert dialog.verdict.text() == "Cancelled: nothing was written."
+    assert dialog.verdict.text() == ui_text("dialogs.export.cancelled")
     desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert not dialog.isVisible()
 
@@ -242,7 +243,7 @@ def test_an_export_that_waits_says_for_what(desk):
     desk.open("[a-z]*")
     desk.session.decoding.sample_many(10_000)
     dialog = desk.window.exporting.open()
-    desk.wait(lambda: dialog.note.text().startswith("Waits for the many seeds"))
+    desk.wait(lambda: dialog.note.text() == ui_text("dialogs.export.waits_for_samples"))
     desk.session.decoding.queries.cancel_sampling()
     desk.wait(lambda: "turnstile-token-index" in dialog.preview.text.toPlainText())
     dialog.close()
@@ -311,7 +312,7 @@ def test_a_file_that_is_no_text_says_so(alone):
     alone.wanted.connect(lambda *given: asked.append(given))
     alone.show_list(ExportList((ENTRY,)))
     alone.show_answer(ExportAnswer("gbnf", "", asked[0][3], files=(PreviewFile("a", 9, ""),)))
-    assert alone.preview.text.toPlainText() == "This file is not text."
+    assert alone.preview.text.toPlainText() == ui_text("dialogs.export.preview.not_text")
 
 
 def test_a_file_that_would_be_large_shows_its_size_in_the_place_of_a_preview(alone):

@@ -116,7 +116,7 @@ def test_another_notation(stepping, way, tmp_path):
     stepping.document.save(tmp_path / "kept.turnstile")  # nobody is asked about unsaved work
     stepping.window.toolbar.step_button.setFocus()
     dialog = stepping.window.notation_menu.ask("GBNF")
-    dialog.ways[way].click()
+    dialog.choice_buttons[way].click()
     stepping.wait(dialog.accept_button.isEnabled)
     dialog.accept_button.click()
     stepping.wait(lambda: stepping.document.content.grammar.notation == "gbnf")

@@ -7,6 +7,7 @@ from lockstep import excess
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QMessageBox
 
+from app.catalogue import ui_text
 from app.dialogs.notation_dialog import ConversionChoice, NotationDialog
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.workers.judge_messages import ConvertRequest
@@ -44,7 +45,7 @@ def answer(desk, text: str) -> None:
     if text == "Cancel":
         desk.qtbot.mouseClick(dialog.cancel_button, Qt.MouseButton.LeftButton)
         return
-    way = next(button for button in dialog.ways.values() if button.text() == text)
+    way = next(button for button in dialog.choice_buttons.values() if button.text() == text)
     desk.qtbot.mouseClick(way, Qt.MouseButton.LeftButton, pos=QPoint(8, way.height() // 2))
     assert way.isChecked()
     desk.wait(lambda: not dialog.is_waiting)
@@ -175,7 +176,7 @@ def test_an_open_schema_is_converted_to_a_regex_once_it_is_closed(desk):
     before = desk.document.content.grammar
     dialog = desk.window.notation_menu.ask("Regex · Python")
     desk.wait(lambda: not dialog.is_waiting)
-    assert "allows additional properties" in dialog.instead.text()
+    assert "allows additional properties" in dialog.message.text()
     assert not dialog.accept_button.isEnabled()
     desk.qtbot.mouseClick(dialog.close_objects, Qt.MouseButton.LeftButton)
     desk.wait(lambda: not dialog.is_waiting)
@@ -193,8 +194,8 @@ def test_what_a_conversion_loses_is_told_and_its_options_change_it(desk):
     open_grammar(desk, "json_schema", '{"title": "T", "items": {"$ref": "#"}, "type": "array", "maxItems": 1}')
     dialog = desk.window.notation_menu.ask("Regex · Python")
     desk.wait(lambda: not dialog.is_waiting)
-    assert "refers to itself. Say above at how many levels to cut that." in dialog.instead.text()
-    assert dialog.instead.isVisible()
+    assert "refers to itself. Say above at how many levels to cut that." in dialog.message.text()
+    assert dialog.message.isVisible()
     assert not dialog.accept_button.isEnabled()
     desk.qtbot.keyClick(dialog.accept_button, Qt.Key.Key_Return)
     assert dialog.isVisible(), "what cannot be is not done by Return either"
@@ -226,11 +227,11 @@ def test_a_broken_text_is_not_converted_but_may_be_what_it_reads_as(desk):
     desk.qtbot.mouseClick(hint_of(desk).button, Qt.MouseButton.LeftButton)  # it stays a regex
     dialog = desk.window.notation_menu.ask("GBNF")
     desk.wait(lambda: not dialog.is_waiting)
-    assert "The grammar has an error" in dialog.instead.text()
+    assert "The grammar has an error" in dialog.message.text()
     assert not dialog.accept_button.isEnabled()
-    dialog.ways[ConversionChoice.REINTERPRET].click()
+    dialog.choice_buttons[ConversionChoice.REINTERPRET].click()
     desk.wait(lambda: not dialog.is_waiting)
-    assert "As GBNF, it has 1 error:" in dialog.result_label.text()
+    assert ui_text("dialogs.notation.errors", count=1, notation="GBNF") in dialog.result_label.text()
     assert dialog.text.text() == 'root ::= "a" ['
     dialog.reject()
 

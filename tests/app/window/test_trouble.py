@@ -98,9 +98,9 @@ def test_an_exception_in_the_window_is_a_message_too(desk):
 
 def test_a_report_names_kinds_and_no_texts():
     told = post_mortem("compile", "exit code 3", [NONSENSE, NONSENSE])
-    assert "under way: CompileRequest\n" in told
+    assert "requests: CompileRequest\n" in told
     assert "no notation" not in told
-    assert "under way: nothing\n" in post_mortem("compile", "exit code 3", [])
+    assert "requests: none\n" in post_mortem("compile", "exit code 3", [])
 
 
 def test_a_home_that_cannot_be_written_is_told_once_and_costs_nothing_else(desk, tmp_path):

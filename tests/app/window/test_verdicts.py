@@ -6,6 +6,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QToolButton
 
+from app.catalogue import ui_text
 from app.dialogs.replay_dialog import ReplayDialog
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.panes.generation.chip import ChipKind
@@ -45,7 +46,7 @@ def type_over(edit, text):
 def test_a_failing_grammar_and_its_output_get_one_sentence(desk):
     desk.open(SCHEMA, notation="json_schema")
     dialog = open_dialog(desk)
-    assert dialog.sentence.startswith("Paste what a model wrote")
+    assert dialog.sentence == ui_text("dialogs.check.teaching")
     dialog.budget.setValue(20)
     paste(desk, dialog, '{"name": "Ada", "')
     assert dialog.sentence == "Cut off at token 17: the shortest legal ending needed 7 more, the budget had 3."
@@ -105,7 +106,7 @@ def test_an_output_that_is_deleted_leaves_no_verdict(desk):
     paste(desk, dialog, "abd")
     dialog.text.selectAll()
     QTest.keyClick(dialog.text, Qt.Key.Key_Delete)
-    assert dialog.sentence.startswith("Paste what a model wrote")
+    assert dialog.sentence == ui_text("dialogs.check.teaching")
     assert not dialog.chips.has_chips
 
 
@@ -175,7 +176,7 @@ def test_ids_are_pasted_too(desk):
     desk.wait(lambda: dialog._verdict is not None)
     assert dialog._verdict.outcome is VerdictOutcome.CUT_OFF
     type_over(dialog.text, "one, two")
-    desk.wait(lambda: dialog.sentence.startswith("These are no token ids"))
+    desk.wait(lambda: dialog.sentence.startswith("These are not token ids"))
     type_over(dialog.text, "12 5000")
     desk.wait(lambda: "Token 2 is #5000" in dialog.sentence)
 
@@ -197,7 +198,7 @@ def test_the_dialog_needs_no_model(desk):
     dialog = open_dialog(desk)
     paste(desk, dialog, "20x")
     assert dialog.sentence.startswith("Illegal at line 1, column 3 (byte 2): “x” is not allowed")
-    assert dialog.tokens_title.text() == "Told in bytes: no model is loaded"
+    assert dialog.tokens_title.text() == ui_text("dialogs.check.no_model")
     assert not dialog.open_button.isEnabled()
 
 
@@ -228,7 +229,7 @@ def test_an_output_of_another_vocabulary_is_judged_in_bytes(desk):
     dialog = open_dialog(desk)
     paste(desk, dialog, '["é", "b"')
     assert "ends at byte 10; the shortest legal ending needs 1 more byte (“]”)" in dialog.sentence
-    assert dialog.tokens_title.text().startswith("Told in bytes: Letters cannot spell this text.")
+    assert dialog.tokens_title.text() == ui_text("dialogs.check.no_tokens", model="Letters")
     assert not dialog.chips.isVisible()
 
 
@@ -349,11 +350,11 @@ def test_a_grammar_edited_mid_trace(desk):
     taken = len(desk.session.decoding.view.trace.path)
     # A broken grammar disables Step and says why; Back and inspection work.
     desk.panes.editor.edit.setPlainText("aa(")
-    desk.wait(lambda: "Fix it to continue" in desk.session.step_refusal)
+    desk.wait(lambda: "fix it to continue" in desk.session.step_refusal)
     step = desk.window.commands["run.step"]
     assert not step.isEnabled()
     assert "The grammar has an error" in step.toolTip()
-    assert "Fix it to continue" in desk.panes.generation.headline.text
+    assert "fix it to continue" in desk.panes.generation.headline.text
     QTest.keyClick(desk.window, Qt.Key.Key_Return, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     desk.wait(lambda: len(desk.output or b"") < len(before))
     last = desk.session.decoding.view.trace.path[-1]

@@ -33,7 +33,7 @@ def test_the_output_can_be_copied(qtbot, pane):
 
 def test_a_finished_output(pane):
     pane.show_view(view(trace((b"a",)), position((), output=b"a", finish=Finish.STOP, accepting=True)))
-    pane.set_refusal("The text is complete: go back, or restart")
+    pane.set_refusal("The output is complete: go back, or restart")
     assert pane.headline.text == "✓ Finished: the output matches in full"
     assert pane.candidates.search.isHidden()
 
