@@ -117,7 +117,7 @@ class Compiling(QObject):
         document.changed.connect(lambda _revision: self._timer.start())
         document.replaced.connect(self._forget)
         compile_group.answered.connect(self._on_answer)
-        compile_group.reported.connect(self._on_told)
+        compile_group.reported.connect(self._on_report)
         compile_group.failed.connect(lambda _request, failed: self.failed.emit(failed))
         layout_group.answered.connect(lambda _request, answer: self.laid_out.emit(answer))
         layout_group.failed.connect(self._on_layout_failed)
@@ -234,7 +234,7 @@ class Compiling(QObject):
             case ExportAnswer():
                 self.exported.emit(answer)
 
-    def _on_told(self, request: Any, value: Any) -> None:
+    def _on_report(self, request: Any, value: Any) -> None:
         if isinstance(value, Diagnosed) and value.revision == self._document.revision:
             self._tell_findings(request, value)
 

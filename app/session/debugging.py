@@ -60,7 +60,7 @@ class Debugging(QObject):
         self._until = RunUntil()
         self._steps = 0
         self._depth: int | None = None
-        self._places: tuple[bytes, RulePositions | None] | None = None  # after an output
+        self._rule_positions: tuple[bytes, RulePositions | None] | None = None  # after an output
         self._states_before: tuple[bytes, frozenset[StateName]] | None = None  # the states before a step
         self._text: str | None = None  # of the last grammar that compiled
         group.answered.connect(self._on_answer)
@@ -124,7 +124,7 @@ class Debugging(QObject):
         for one in reached_states(self.breakpoints, states):
             self.breakpoint_hit.emit(one)
             return ui_text("session.run.breakpoint_reached", name=name_of(one))
-        if self._wants_states and self._places is not None and self._places[1] is None:
+        if self._wants_states and self._rule_positions is not None and self._rule_positions[1] is None:
             return ui_text("session.run.unknown_position")
         return reached(self._until, now)
 
@@ -148,7 +148,7 @@ class Debugging(QObject):
         entered = self._entered_in_dfa(view) if any(not rule for rule, _ in names) else frozenset()
         if not self._wants_states:
             return entered
-        if self._places is None or self._places[0] != output:
+        if self._rule_positions is None or self._rule_positions[0] != output:
             self._compiling.request_stacks(output)
             return None
         return entered | self._entered_in_rules(output)
@@ -176,8 +176,8 @@ class Debugging(QObject):
     def _entered_in_rules(self, output: bytes) -> frozenset[StateName]:
         """Return the rule states that are live now and were not before the step."""
         drawn = self._compiling.last_good
-        assert self._places is not None
-        rule_positions = self._places[1]
+        assert self._rule_positions is not None
+        rule_positions = self._rule_positions[1]
         if drawn is None or drawn.rules is None or rule_positions is None:
             return frozenset()
         live = frozenset((drawn.rules.names[rule], state) for rule, state in rule_positions.reading)
@@ -188,7 +188,7 @@ class Debugging(QObject):
         return live - before
 
     def _on_stacks(self, answer: StackAnswer) -> None:
-        self._places = answer.output, answer.rule_positions
+        self._rule_positions = answer.output, answer.rule_positions
         if grammar_prefix(self._decoding.view) == answer.output and self._wants_states:
             self._decoding.continue_run()
 
@@ -212,14 +212,14 @@ class Debugging(QObject):
         self._document.set_breakpoints(breakpoints)
 
     def _forget(self) -> None:
-        self._text = self._places = self._states_before = None
+        self._text = self._rule_positions = self._states_before = None
 
     def _on_compiled(self, drawn: CompiledGrammarView) -> None:
         """Disable the breakpoints whose positions an edit invalidates: states, and offsets in a regular expression."""
         text, self._text = drawn.request.text, drawn.request.text if self._text is None else self._text
         if text == self._text:
             return
-        self._text, self._places, self._states_before = text, None, None
+        self._text, self._rule_positions, self._states_before = text, None, None
         self._document.set_breakpoints(tuple(_outdated(one) for one in self.breakpoints))
 
     # --- the baseline run --------------------------------------------------------------------------------------------

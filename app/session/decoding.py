@@ -146,7 +146,7 @@ class Decoding(QObject):
         self._one_by_one: Callable[[], bool] = bool
         self._breakpoints_before: Callable[[], tuple[Breakpoint, ...]] = tuple
         group.answered.connect(self._on_answer)
-        group.reported.connect(self._on_told)
+        group.reported.connect(self._on_report)
         group.failed.connect(self._on_failed)
         group.cancelled.connect(self._on_cancelled)
         self.queries = DecodeQueries(document, group, lambda: self._view, lambda: self._running, self)
@@ -489,7 +489,7 @@ class Decoding(QObject):
             for _ in range(steps):
                 self._group.submit(StepOnce())
 
-    def _on_told(self, _request: Any, value: Any) -> None:
+    def _on_report(self, _request: Any, value: Any) -> None:
         if isinstance(value, DecodeView):  # the part of a step that is known before the model answers
             self._view = self._of_this_document(value)
             self.view_changed.emit(self._view)

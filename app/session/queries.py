@@ -159,7 +159,7 @@ class DecodeQueries(QObject):
         self._assessment = QTimer(self, singleShot=True, interval=_ASSESS_DELAY_MS)
         self._assessment.timeout.connect(self._assess)
         group.answered.connect(lambda _request, answer: self._on_answer(answer))
-        group.reported.connect(self._on_told)
+        group.reported.connect(self._on_report)
         group.failed.connect(lambda request, _failed: self._on_lost(request, ui_text("session.lost.failed")))
         group.cancelled.connect(lambda request: self._on_lost(request, ui_text("session.lost.cancelled")))
         group.died.connect(lambda _code, lost, _restarted: self._report_lost_check(*lost))
@@ -244,7 +244,7 @@ class DecodeQueries(QObject):
         else:
             self._group.submit(AssessOutput())
 
-    def _on_told(self, _request: Any, value: Any) -> None:
+    def _on_report(self, _request: Any, value: Any) -> None:
         if isinstance(value, ManyAnswer):
             self.sampled.emit(value)
 

@@ -188,7 +188,7 @@ class Session(QObject):
         for group in groups:
             group.died.connect(lambda code, lost, restarted, group=group: self._on_died(group, code, lost, restarted))
             group.changed.connect(self._update_activity)
-            group.reported.connect(self._on_told)
+            group.reported.connect(self._on_report)
 
     @property
     def step_refusal(self) -> str:
@@ -289,7 +289,7 @@ class Session(QObject):
         else:
             self.live_changed.emit(frozenset({state}), drawn.dfa.states[state].spans)
 
-    def _on_told(self, request: Any, value: Any) -> None:
+    def _on_report(self, request: Any, value: Any) -> None:
         if isinstance(value, Progress):
             self._progress[type(request)] = value
             self._update_activity()
