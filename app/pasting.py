@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
+from app.catalogue import ui_text
 from app.document import GrammarPart
 
 
@@ -28,16 +28,24 @@ class NotationChoice:
     """A notation with some of its options.
 
     Attributes:
-        name: the label in the window.
-        tip: a few words of description.
+        id: its name in the catalogue.
         notation: the engine's name of the notation.
         options: fields of a `GrammarPart`, with their values.
     """
 
-    name: str
-    tip: str
+    id: str
     notation: str
     options: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return its label in the window."""
+        return ui_text(f"window.notation.choice.{self.id}.name")
+
+    @property
+    def tip(self) -> str:
+        """Return a few words of description."""
+        return ui_text(f"window.notation.choice.{self.id}.tip")
 
     def of(self, grammar: GrammarPart) -> GrammarPart:
         """Return the grammar with this notation and these options."""
@@ -48,45 +56,20 @@ class NotationChoice:
         return self.of(grammar) == grammar
 
 
-READINGS: Final = (
-    NotationChoice("Regex · Python", "As in Python's re module", "regex", (("dialect", "python"),)),
-    NotationChoice(
-        "Regex · ECMAScript",
-        "As in ECMAScript with the u flag, which JSON Schema's pattern uses",
-        "regex",
-        (("dialect", "ecma"),),
-    ),
-    NotationChoice("GBNF", "Rules as llama.cpp reads them", "gbnf"),
-    NotationChoice("JSON Schema", "Drafts 4 to 2020-12", "json_schema"),
+NOTATION_CHOICES: Final = (
+    NotationChoice("regex_python", "regex", (("dialect", "python"),)),
+    NotationChoice("regex_ecma", "regex", (("dialect", "ecma"),)),
+    NotationChoice("gbnf", "gbnf"),
+    NotationChoice("json_schema", "json_schema"),
 )
-WHITESPACE: Final[Mapping[str, tuple[str, str]]] = {
-    "compact": ("Compact", "None at all"),
-    "one-space": ("One space", "One behind each comma and colon, none elsewhere"),
-    "flexible": ("Flexible", "At most one space, or a line break and up to 32 of indentation, where JSON allows it"),
-    "any": ("Any", "As much as JSON allows: a model may go on with blanks for ever"),
-}
-ESCAPES: Final[Mapping[str, tuple[str, str]]] = {
-    "shortest": (
-        "Where JSON requires them",
-        "Each string in its shortest spelling. A string without conditions may also have \\uXXXX above U+007F, and \\/",
-    ),
-    "any": ("Any", "All that JSON has: a model may spell a property as \\u0061\\u0067\\u0065"),
-}
-ADDITIONAL: Final[Mapping[str, tuple[str, str]]] = {
-    "open": (
-        "Allowed",
-        "As the standard says: an object may have further properties where its schema does not forbid them",
-    ),
-    "closed": (
-        "Only the declared ones",
-        "Where a schema does not name additionalProperties, an object has its declared properties only",
-    ),
-}
+WHITESPACE: Final = ("compact", "one-space", "flexible", "any")
+ESCAPES: Final = ("shortest", "any")
+ADDITIONAL: Final = ("open", "closed")
 
 
-def reading_of(grammar: GrammarPart) -> NotationChoice:
+def notation_choice_of(grammar: GrammarPart) -> NotationChoice:
     """Return the choice that a grammar matches."""
-    return next((reading for reading in READINGS if reading.is_of(grammar)), READINGS[0])
+    return next((reading for reading in NOTATION_CHOICES if reading.is_of(grammar)), NOTATION_CHOICES[0])
 
 
 _LENGTH: Final = 20_000  # code points; a grammar can be recognised long before
@@ -137,7 +120,7 @@ def unwrapped(text: str) -> tuple[str, str] | None:
     content = _without_fence(text)
     found = _unwrap(content)
     if found is None and content is not text:
-        return content, "the code block"
+        return content, ui_text("window.notation.fragment.code_block")
     return found
 
 

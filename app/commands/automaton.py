@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
 
 from app.actions import Actions
+from app.catalogue import ui_text
 from app.graph.draw.image_files import save
 from app.graph.layout.types import METHODS
 from app.panes.automaton import AutomatonPane
@@ -18,13 +19,7 @@ from app.panes.automaton.levels import Level
 from app.session import Notification, Session
 
 _MENU = "automaton"
-_FILTER = "Picture that scales (*.svg);;Picture of pixels (*.png);;Graphviz (*.dot)"
 _LAYOUTS: Final = {"automaton.layout": "", **{f"automaton.layout_{method}": method for method in METHODS}}
-_WHY_NOT: Final = {
-    "all": "Every state is drawn, or there are more than can be",
-    "bytes": "Nothing is folded here: each byte is drawn",
-    "merge": "States alone have runs to merge, and rules are drawn with each text as one edge: go to Live for states",
-}
 
 
 class AutomatonCommands(QObject):
@@ -94,7 +89,9 @@ class AutomatonCommands(QObject):
             action = self._commands[f"automaton.{name}"]
             is_offered = not button.isHidden() and button.isEnabled()
             action.setEnabled(is_offered)
-            action.setToolTip(self._commands.tip(action.objectName()) if is_offered else _WHY_NOT[name])
+            action.setToolTip(
+                self._commands.tip(action.objectName()) if is_offered else ui_text(f"window.command.{name}_unavailable")
+            )
 
     def _press(self, action: QAction, button: QToolButton, *, is_on: bool) -> None:
         """Click the button of a command; if it is disabled, both stay unchanged."""
@@ -105,7 +102,12 @@ class AutomatonCommands(QObject):
     def save_picture(self) -> None:
         """Ask for a file and write the drawing to it."""
         title = self._session.document.title
-        name, _ = QFileDialog.getSaveFileName(self._window, "Save this picture", f"{title}.svg", _FILTER)
+        name, _ = QFileDialog.getSaveFileName(
+            self._window,
+            ui_text("window.command.picture_title"),
+            f"{title}.svg",
+            ui_text("window.command.picture_filter"),
+        )
         if name:
             path = Path(name)
             self.save_to(path if path.suffix else path.with_suffix(".svg"))
@@ -114,5 +116,7 @@ class AutomatonCommands(QObject):
         """Write the drawing; a failure becomes a notification."""
         why_not = save(self._pane.scene, path)
         if why_not:
-            notification = Notification("window", f"{why_not}.", button="Save elsewhere…", action=self.save_picture)
+            notification = Notification(
+                "window", why_not, button=ui_text("window.command.save_elsewhere"), action=self.save_picture
+            )
             self._session.notification_raised.emit(notification)

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.actions import Actions, keys_of
+from app.catalogue import ui_text
 from app.display_text import end_text
 from app.panes.generation.schema_parts import schema_parts
 from app.presenters.panes import Panes
@@ -183,7 +184,7 @@ class DebugCommands(QObject):
         text, notation = drawn.request.text, drawn.request.notation
         self._schema = text if notation == "json_schema" else ""
         self._rules = tuple(dict.fromkeys(_RULE.findall(text))) if notation == "gbnf" else ()
-        self._no_rules = "A regular expression has no rules" if notation == "regex" else ""
+        self._no_rules = ui_text("window.command.no_rules") if notation == "regex" else ""
 
     def _set_chip_colours(self, by: str) -> None:
         self._panes.generation.output.set_colours(by)
@@ -233,9 +234,7 @@ class DebugCommands(QObject):
     def _break_at_state(self) -> None:
         named = self._panes.automaton.navigation.selected_state
         if named is None:
-            self._panes.generation.show_stop(
-                f"Select a state of the automaton first, and press {keys_of('run.breakpoint')} again"
-            )
+            self._panes.generation.show_stop(ui_text("window.command.select_state", keys=keys_of("run.breakpoint")))
             return
         rule, state = named
         if state < 0:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.display_text import count
+from app.catalogue import ui_text
 from app.session import Notification, Session
 from app.workers.decode_messages import ShareAnswer
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from app.dialogs.export_dialog import ExportDialog
 
 SUFFIX = ".html"
-_FILTER = f"Web pages (*{SUFFIX})"
 
 
 class Sharing(QObject):
@@ -35,21 +34,27 @@ class Sharing(QObject):
         document = self._session.document
         folder = document.path.parent if document.path else Path.home()
         name = re.sub(r'[\x00-\x1f/\\:*?"<>|]+', "-", document.title).strip(" .-") or "trace"
-        chosen, _ = QFileDialog.getSaveFileName(self._window, "Share as HTML", str(folder / f"{name}{SUFFIX}"), _FILTER)
+        chosen, _ = QFileDialog.getSaveFileName(
+            self._window,
+            ui_text("window.command.share_title"),
+            str(folder / f"{name}{SUFFIX}"),
+            ui_text("window.command.share_filter", patterns=f"*{SUFFIX}"),
+        )
         if chosen:
             path = Path(chosen)
             self._session.decoding.share(str(path if path.suffix else path.with_suffix(SUFFIX)))
 
     def _on_shared(self, answer: ShareAnswer) -> None:
         if answer.error:
-            notification = Notification("window", answer.error, button="Share as…", action=self.share_chosen)
+            notification = Notification(
+                "window", answer.error, button=ui_text("window.command.share_as"), action=self.share_chosen
+            )
         else:
             path = Path(answer.path)
-            message = f"Shared as {path.name}: {count(answer.steps, 'step')} in {answer.size / 1000:,.0f} kB. "
             notification = Notification(
                 "window",
-                f"{message}It opens in any browser and loads nothing.",
-                button="Open",
+                ui_text("window.command.shared", name=path.name, count=answer.steps, kilobytes=answer.size / 1000),
+                button=ui_text("common.button.open"),
                 action=lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))),
                 severity="hint",
             )

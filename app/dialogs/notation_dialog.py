@@ -30,7 +30,7 @@ from app.dialogs.export_dialog import Options
 from app.display_text import CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, unmarked
 from app.document import GrammarPart
 from app.panes.editor.read_only_code import ReadOnlyCode
-from app.pasting import READINGS, NotationChoice, reading_of
+from app.pasting import NOTATION_CHOICES, NotationChoice, notation_choice_of
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from app.workers.compile_messages import CompileRequest
@@ -93,7 +93,7 @@ class NotationDialog(QDialog):
         self._timer.timeout.connect(self._ask)
         self.target = QComboBox()
         self.target.setAccessibleName(ui_text("dialogs.notation.target"))
-        for reading in READINGS:
+        for reading in NOTATION_CHOICES:
             if reading.notation != grammar.notation:
                 self.target.addItem(reading.name)
                 self.target.setItemData(self.target.count() - 1, plain_text(reading.tip), Qt.ItemDataRole.ToolTipRole)
@@ -141,7 +141,7 @@ class NotationDialog(QDialog):
         self.accept_button.clicked.connect(self.accept)
 
     def _lay_out(self) -> None:
-        title = Label(ui_text("dialogs.notation.from", notation=reading_of(self._grammar).name))
+        title = Label(ui_text("dialogs.notation.from", notation=notation_choice_of(self._grammar).name))
         title.setProperty("role", "title")
         head = QHBoxLayout()
         head.setSpacing(theme.SPACE_S)
@@ -189,7 +189,7 @@ class NotationDialog(QDialog):
     @property
     def reading(self) -> NotationChoice:
         """Return the chosen notation."""
-        return next(reading for reading in READINGS if reading.name == self.target.currentText())
+        return next(reading for reading in NOTATION_CHOICES if reading.name == self.target.currentText())
 
     @property
     def is_waiting(self) -> bool:

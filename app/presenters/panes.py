@@ -355,7 +355,7 @@ class Panes(QObject):
     @property
     def _is_of_other_notation(self) -> bool:
         """Return whether the last grammar that compiled is in another notation than the text."""
-        good = self._session.compiling.good
+        good = self._session.compiling.last_good
         return good is not None and good.request.notation != self._session.document.content.grammar.notation
 
     def _clear_compiled(self) -> None:

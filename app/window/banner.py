@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
 from app import theme
+from app.catalogue import ui_text
 from app.session import Notification
 from app.theme.buttons import push_button
 from app.widgets.banner import Banner
@@ -56,14 +57,14 @@ class NotificationBanner(Banner):
     def _add_details(self, text: str) -> None:
         details = QPlainTextEdit(text)
         details.setReadOnly(True)
-        details.setAccessibleName("Details")
+        details.setAccessibleName(ui_text("window.banner.details"))
         details.setTabChangesFocus(True)
         details.setFont(theme.mono_font())
         details.setMaximumHeight(180)
         details.hide()
-        toggle = push_button("Details", role="flat", checkable=True)
+        toggle = push_button(ui_text("window.banner.details"), role="flat", checkable=True)
         toggle.toggled.connect(details.setVisible)
-        self.copy_button = push_button("Copy details", "Copy what happened, to report it", role="flat")
+        self.copy_button = push_button(ui_text("window.banner.copy"), ui_text("window.banner.copy_tip"), role="flat")
         self.copy_button.clicked.connect(self._copy)
         for button in (toggle, self.copy_button):
             self.add_control(button)

@@ -11,6 +11,7 @@ from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
+from app.catalogue import ui_text
 from app.storage import is_small_number
 from app.widgets.keyboard import delegates_focus
 from app.widgets.lazy import Built, Lazy, LazyTabs
@@ -124,7 +125,7 @@ class DockLayout(QWidget):
         self._saved_states = saved
         self._restore_columns()
         numbers = saved.get(_BOTTOM, b"").decode(errors="replace").split()
-        if len(numbers) != len(("index", "is open", "height")) or not all(map(is_small_number, numbers)):
+        if len(numbers) != 3 or not all(map(is_small_number, numbers)):
             return
         index, is_open, height = map(int, numbers)
         self._bottom_height = height or None
@@ -143,8 +144,8 @@ class DockLayout(QWidget):
     def _arrange(self, *, is_narrow: bool) -> None:
         self._is_narrow = is_narrow
         if is_narrow:
-            self._tabs.addTab(self._editor, "Grammar")
-            self._tabs.addTab(self._automaton, "Automaton")
+            self._tabs.addTab(self._editor, ui_text("commands.view.editor.title"))
+            self._tabs.addTab(self._automaton, ui_text("commands.view.automaton.title"))
             panes: tuple[QWidget, ...] = (self._tabs, self._generation)
         else:
             panes = (self._editor, self._automaton, self._generation)

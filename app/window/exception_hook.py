@@ -15,6 +15,7 @@ from types import TracebackType
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from app.catalogue import ui_text
 from app.session import Notification
 
 _log = logging.getLogger(__name__)
@@ -38,7 +39,7 @@ def report_uncaught(show: Callable[[Notification], None]) -> Callable[[], None]:
             return
         details = "".join(traceback.format_exception(kind, error, trace))
         _log.error("uncaught in the window", exc_info=(kind, error, trace))
-        text = f"Turnstile met a bug of its own and went on: {kind.__name__}: {error}"
+        text = ui_text("window.main.error_continues", kind=kind.__name__, error=error)
         relay.raised.emit(Notification("window", text, details))
 
     def thread_hook(arguments: threading.ExceptHookArgs) -> None:

@@ -19,7 +19,7 @@ from PySide6.QtCore import QEvent, QMimeData, QObject, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
-from app.display_text import count
+from app.catalogue import ui_text
 from app.document import SUFFIX, DocumentError, DocumentFile, Leftover, ModelPart, Saved, file, last_document
 from app.document.gallery import Example, examples
 from app.session import Notification, Session
@@ -30,9 +30,6 @@ from app.theme.labels import plain_text
 if TYPE_CHECKING:
     from app.dialogs.gallery_dialog import GalleryDialog
 
-_CRASHED = "Turnstile closed unexpectedly."
-_SESSION_ENDED = "Turnstile was closed with the desktop session."
-_SIGNALLED = "Turnstile was closed by the signal {}."
 SESSION = "session"
 
 
@@ -72,27 +69,27 @@ class Recovery(QObject):
         self._notify(
             Notification(
                 "window",
-                f"{_cause(saved)} Recovered {_described(saved, self._document.title)}.",
+                ui_text("window.recovery.shown", cause=_cause(saved), work=_described(saved, self._document.title)),
                 severity="warning",
-                button="Save",
+                button=ui_text("common.button.save"),
                 action=self._save,
-                other_button="Discard",
+                other_button=ui_text("common.button.discard"),
                 other_action=lambda: self._discard(saved),
             )
         )
 
     def _offer(self, leftover: Leftover) -> None:
         saved = leftover.saved
-        title = Path(saved.path).stem if saved.path else saved.document.title or "Untitled"
-        text = f"{_cause(saved)} Recovered work is available: {_described(saved, title)}."
+        title = Path(saved.path).stem if saved.path else saved.document.title or ui_text("window.recovery.untitled")
+        text = ui_text("window.recovery.offered", cause=_cause(saved), work=_described(saved, title))
         self._session.notification_raised.emit(
             Notification(
                 "window",
                 text,
                 severity="warning",
-                button="Show",
+                button=ui_text("common.button.show"),
                 action=lambda: self._show_offered(leftover),
-                other_button="Discard",
+                other_button=ui_text("common.button.discard"),
                 other_action=lambda: self._drop(leftover),
             )
         )
@@ -129,9 +126,9 @@ class Recovery(QObject):
         self._offer_next()
 
     def _offer_undo(self, undo: Callable[[], object]) -> None:
-        text = "The recovered work was discarded."
+        text, button = ui_text("window.recovery.discarded"), ui_text("common.button.undo")
         self._session.notification_raised.emit(
-            Notification("window", text, severity="hint", button="Undo", action=undo)
+            Notification("window", text, severity="hint", button=button, action=undo)
         )
 
     def _offer_next(self) -> None:
@@ -168,15 +165,19 @@ def _is_work_on(saved: Saved, path: Path) -> bool:
 
 def _cause(saved: Saved) -> str:
     if saved.ended_by == SESSION:
-        return _SESSION_ENDED
-    return _SIGNALLED.format(saved.ended_by) if saved.ended_by else _CRASHED
+        return ui_text("window.recovery.session_ended")
+    if saved.ended_by:
+        return ui_text("window.recovery.signalled", signal=saved.ended_by)
+    return ui_text("window.recovery.crashed")
 
 
 def _described(saved: Saved, title: str) -> str:
     """Return the name of recovered work, its length and its time."""
     tokens = len(saved.document.trace.path)
-    length = f" with {count(tokens, 'token')}" if tokens else ""
-    return f"“{title}”{length}, from {_clock(saved.saved_at)}"
+    time = _clock(saved.saved_at)
+    if not tokens:
+        return ui_text("window.recovery.work", title=title, time=time)
+    return ui_text("window.recovery.work_with_tokens", title=title, time=time, count=tokens)
 
 
 def _clock(seconds: float) -> str:
@@ -219,10 +220,7 @@ def file_of(data: QMimeData) -> Path | None:
     return Path(urls[0].toLocalFile()) if len(urls) == 1 and urls[0].isLocalFile() else None
 
 
-_FILTER = f"Turnstile documents (*{SUFFIX})"
-_OPENED = f"Documents and grammars ({' '.join(f'*{suffix}' for suffix in (SUFFIX, *file.NOTATIONS))});;All (*)"
 _OPENING_STEPS = 3
-_DAMAGED = "Damaged files were found and renamed to “….damaged-<date>”: {}. The defaults are used instead."
 
 
 class Files(QObject):
@@ -246,10 +244,10 @@ class Files(QObject):
         if not self.recovery.begin(path) and not (self._resume(damaged) if path is None else self.open(path)):
             self._show_first_example()
         if count := self._document.autosave.damaged:
-            damaged.append("1 autosave" if count == 1 else f"{count} autosaves")
+            damaged.append(ui_text("window.files.damaged_autosaves", count=count))
         if damaged:
             self._session.notification_raised.emit(
-                Notification("window", _DAMAGED.format(", ".join(damaged)), severity="warning")
+                Notification("window", ui_text("window.files.damaged", names=", ".join(damaged)), severity="warning")
             )
 
     def new(self) -> None:
@@ -261,7 +259,13 @@ class Files(QObject):
     def open_chosen(self) -> None:
         """Ask for a file and open it."""
         if self.may_leave():
-            path, _ = QFileDialog.getOpenFileName(self._window, "Open", self._folder(), _OPENED)
+            patterns = " ".join(f"*{suffix}" for suffix in (SUFFIX, *file.NOTATIONS))
+            path, _ = QFileDialog.getOpenFileName(
+                self._window,
+                ui_text("window.files.open"),
+                self._folder(),
+                ui_text("window.files.openable", patterns=patterns),
+            )
             if path:
                 self.open(Path(path))
 
@@ -323,7 +327,7 @@ class Files(QObject):
             return False
         path = Path(found.path) if found.path else None
         if path is not None and not exists(path):
-            text = f"{path.name} is not where it was. This is how you left it; save it to keep it."
+            text = ui_text("window.files.moved", name=path.name)
             if found.document is not None:
                 self._session.notification_raised.emit(Notification("window", text, severity="warning"))
                 self._document.replace(found.document, modified=True)
@@ -353,7 +357,12 @@ class Files(QObject):
     def save_as(self) -> bool:
         """Ask for a file and save to it."""
         suggestion = str(Path(self._folder(), self._document.title + SUFFIX))
-        name, _ = QFileDialog.getSaveFileName(self._window, "Save as", suggestion, _FILTER)
+        name, _ = QFileDialog.getSaveFileName(
+            self._window,
+            ui_text("window.files.save_as"),
+            suggestion,
+            ui_text("window.files.documents", patterns=f"*{SUFFIX}"),
+        )
         if not name:
             return False
         path = Path(name)
@@ -365,8 +374,8 @@ class Files(QObject):
             return True
         choice = QMessageBox.question(
             self._window,
-            "Unsaved work",
-            plain_text(f"“{self._document.title}” has changes that are not saved."),
+            ui_text("window.files.unsaved"),
+            plain_text(ui_text("window.files.unsaved_text", title=self._document.title)),
             QMessageBox.StandardButton.Save | QMessageBox.StandardButton.Discard | QMessageBox.StandardButton.Cancel,
             QMessageBox.StandardButton.Save,
         )
@@ -380,11 +389,8 @@ class Files(QObject):
             return True
         choice = QMessageBox.question(
             self._window,
-            "Changed elsewhere",
-            plain_text(
-                f"Another window or program wrote {path.name} since it was opened here. Saving replaces what it wrote; "
-                "“Save as…” keeps both."
-            ),
+            ui_text("window.files.changed"),
+            plain_text(ui_text("window.files.changed_text", name=path.name)),
             QMessageBox.StandardButton.Save | QMessageBox.StandardButton.Cancel,
             QMessageBox.StandardButton.Cancel,
         )
@@ -398,7 +404,7 @@ class Files(QObject):
             action.setToolTip(plain_text(name))
             action.triggered.connect(lambda _checked=False, name=name: self.may_leave() and self.open(Path(name)))
         if menu.isEmpty():
-            menu.addAction("No recent documents").setEnabled(False)
+            menu.addAction(ui_text("window.main.no_recent")).setEnabled(False)
 
     def _begin_with(self, example: Example) -> None:
         if self.may_leave():
@@ -408,7 +414,9 @@ class Files(QObject):
         try:
             self._document.save(path)
         except DocumentError as error:
-            notification = Notification("window", str(error), button="Save as…", action=self.save_as)
+            notification = Notification(
+                "window", str(error), button=ui_text("common.button.save_as"), action=self.save_as
+            )
             self._session.notification_raised.emit(notification)
             return False
         self._settings.remember_file(path)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMessageBox, QPl
 
 from app import diagnostic_log, theme
 from app.actions import Actions
+from app.catalogue import ui_text
 from app.commands.automaton import AutomatonCommands
 from app.commands.debug import DebugCommands
 from app.commands.editor import EditorCommands
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from app.panes.test_strings import StringTestsPane
 
 _FOLD_DELAY_MS = 700  # half-typed patterns are often invalid: the panes should not move with every key
-WELCOME = "Press Step. Click a struck-through token to see why."
 
 
 class MainWindow(QMainWindow):
@@ -75,14 +75,14 @@ class MainWindow(QMainWindow):
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
         self.dock_layout = DockLayout(self.panes.editor, self.panes.automaton, self.panes.generation)
-        self.dock_layout.add_bottom(self.panes.problems, "Problems")
-        self.dock_layout.add_bottom(self.panes.late_tests, "Tests")
+        self.dock_layout.add_bottom(self.panes.problems, ui_text("commands.view.problems.title"))
+        self.dock_layout.add_bottom(self.panes.late_tests, ui_text("commands.view.tests.title"))
         self.debug_commands = DebugCommands(self.commands, self.panes, session, settings, self)
         self.debug_commands.until_button = self.toolbar.until_button
-        self.dock_layout.add_bottom(self.debug_commands.lazy_timeline, "Timeline")
-        self.dock_layout.add_bottom(self.debug_commands.lazy_breakpoints, "Breakpoints")
+        self.dock_layout.add_bottom(self.debug_commands.lazy_timeline, ui_text("commands.view.timeline.title"))
+        self.dock_layout.add_bottom(self.debug_commands.lazy_breakpoints, ui_text("commands.view.breakpoints.title"))
         self.forced_commands = ForcedCommands(self.commands, session, self)
-        self.dock_layout.add_bottom(self.forced_commands.lazy_pane, "Forced text")
+        self.dock_layout.add_bottom(self.forced_commands.lazy_pane, ui_text("commands.view.forced.title"))
         self.tour = Tour(self.commands, self.panes, self.toolbar, self.dock_layout, self)
         self.announcing = ScreenReader(session, self)
         self.status_line = StatusLine()
@@ -109,7 +109,8 @@ class MainWindow(QMainWindow):
         self.files.begin(path)
         self.panes.editor.edit.setFocus()
         if not self._settings.preferences.welcomed and not self.session.document.is_modified:  # it was recovered
-            line = Notification("window", WELCOME, severity="hint", button="Take the tour", action=self._begin_tour)
+            welcome, button = ui_text("window.main.welcome"), ui_text("commands.help.tour.title")
+            line = Notification("window", welcome, severity="hint", button=button, action=self._begin_tour)
             banner = self.banners.show_notification(line)
             banner.close_button.clicked.connect(lambda: self._settings.change(welcomed=True))
             for command_id in ("run.step", "run.run"):  # the banner asks for a step
@@ -175,7 +176,7 @@ class MainWindow(QMainWindow):
     # --- building ----------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.setWindowTitle("Turnstile")
+        self.setWindowTitle(ui_text("window.main.name"))
         self.placement = WindowPlacement(self, self._settings)
         self.addToolBar(self.toolbar)
         self.setStatusBar(self.status_line)
@@ -187,7 +188,7 @@ class MainWindow(QMainWindow):
         column.addWidget(self.dock_layout, 1)
         self.setCentralWidget(centre)
         menus = self.commands.fill(self.menuBar())
-        recent = QMenu("Open recent", self)
+        recent = QMenu(ui_text("window.main.recent"), self)
         recent.setToolTipsVisible(True)
         recent.aboutToShow.connect(lambda: self.files.fill_recent(recent))
         menus["file"].insertMenu(self.commands["file.gallery"], recent)
@@ -301,12 +302,12 @@ class MainWindow(QMainWindow):
             self.banners.show_notification(notification)
 
     def _on_settings_failed(self, reason: str) -> None:
-        text = f"Settings cannot be kept ({reason}): theme, layout and recent files are forgotten with this window."
+        text = ui_text("window.main.settings_lost", reason=reason)
         self.banners.show_notification(Notification("window", text, severity="warning"))
 
     def _show_title(self) -> None:
         document = self.session.document
-        self.setWindowTitle(f"{document.title}[*] – Turnstile")
+        self.setWindowTitle(ui_text("window.main.title", document=document.title))
         self.setWindowModified(document.is_modified)
         self.toolbar.show_document(document.title, is_modified=document.is_modified)
 
@@ -316,7 +317,9 @@ class MainWindow(QMainWindow):
         self.status_line.show_view(self.session.decoding.view, compiling.last_good, self._live)
 
     def _show_problem_count(self, diagnostics: Sequence[Diagnostic], _source: object) -> None:
-        title = f"Problems ({len(diagnostics)})" if diagnostics else "Problems"
+        title = ui_text("commands.view.problems.title")
+        if diagnostics:
+            title = ui_text("window.main.problems", count=len(diagnostics))
         self.dock_layout.set_bottom_title(self.panes.problems, title)
         self._fold_timer.start()
 
@@ -447,16 +450,16 @@ class MainWindow(QMainWindow):
 
     def _copy_details(self) -> None:
         QGuiApplication.clipboard().setText(diagnostic_log.details())
-        text = "Versions and the last lines of the log were copied. They contain no grammar, prompt or output."
+        text = ui_text("window.main.details_copied")
         self.banners.show_notification(Notification("window", text, severity="hint"))
 
     def _show_log_folder(self) -> None:
         folder = diagnostic_log.folder()
         if folder is None:
-            self.banners.show_notification(Notification("window", "This window writes no log.", severity="hint"))
+            self.banners.show_notification(Notification("window", ui_text("window.main.no_log"), severity="hint"))
         elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
             self.banners.show_notification(
-                Notification("window", f"The folder cannot be opened here: {folder}", severity="hint")
+                Notification("window", ui_text("window.main.no_folder", folder=folder), severity="hint")
             )
 
     def _show_about(self) -> None:
@@ -465,9 +468,9 @@ class MainWindow(QMainWindow):
         try:
             number = version("token-turnstile")
         except PackageNotFoundError:
-            number = "from a checkout"
-        about = "A desktop debugger for grammar-constrained decoding.<br>Apache-2.0"
-        self._show_text("About Turnstile", f"<b>Turnstile</b> {number}<br>{about}")
+            number = ui_text("window.main.checkout")
+        title = ui_text("commands.help.about.title")
+        self._show_text(title, ui_text("window.main.about", version=number))
 
     def _show_text(self, title: str, html: str) -> None:
         box = QMessageBox(QMessageBox.Icon.NoIcon, title, html, QMessageBox.StandardButton.Close, self)

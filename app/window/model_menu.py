@@ -12,6 +12,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QWidget
 
+from app.catalogue import ui_text
 from app.display_text import shown
 from app.panes.generation import GenerationPane
 from app.session import Session
@@ -43,10 +44,10 @@ class ModelOffer(QObject):
         if reason:
             model = view.model.name[:1].upper() + view.model.name[1:] if view.model else ""
             self._pane.show_banner(
-                f"{model} cannot write this text",
+                ui_text("window.model.unsuitable", name=model),
                 reason,
                 severity="warning",
-                button=f"Use {_TITLE}",
+                button=ui_text("window.model.use", name=_TITLE),
                 action=lambda: self._open_model(_SPEC),
             )
         elif self._pane.banner.detail_label.text() == before:
@@ -65,8 +66,8 @@ class ModelOffer(QObject):
 
 def _reason(position: Position, tokens: int) -> str:
     if position.forced_bytes:
-        return f"It begins with “{shown(position.forced_bytes)}”, and none of the model's {tokens:,} tokens does."
-    return f"None of the model's {tokens:,} tokens begins a text that matches."
+        return ui_text("window.model.no_token_for", text=shown(position.forced_bytes), tokens=tokens)
+    return ui_text("window.model.no_token", tokens=tokens)
 
 
 class ModelMenu(QObject):
@@ -88,20 +89,24 @@ class ModelMenu(QObject):
         menu.clear()
         served = self._decoding.view.model
         for info in known_models():
-            size = "" if info.available_offline or not info.size_bytes else f"  ({info.size_bytes / 1e6:,.0f} MB)"
-            action = menu.addAction(f"{info.title}{size}")
+            is_here = info.available_offline or not info.size_bytes
+            action = menu.addAction(
+                info.title
+                if is_here
+                else ui_text("window.model.size", name=info.title, megabytes=info.size_bytes / 1e6)
+            )
             action.setToolTip(plain_text(info.description))
             action.setCheckable(True)
             action.setChecked(served is not None and served.spec == info.spec)
             action.triggered.connect(lambda _checked=False, spec=info.spec: self.open(spec))
         menu.addSeparator()
-        menu.addAction("Open folder…").triggered.connect(self._choose_folder)
-        menu.addAction("Open GGUF file…").triggered.connect(self._choose_file)
-        menu.addAction("From the Hugging Face Hub…").triggered.connect(self._choose_id)
-        menu.addAction("Open tokenizer alone…").triggered.connect(self._choose_tokenizer)
+        menu.addAction(ui_text("window.model.open_folder")).triggered.connect(self._choose_folder)
+        menu.addAction(ui_text("window.model.open_gguf")).triggered.connect(self._choose_file)
+        menu.addAction(ui_text("window.model.open_hub")).triggered.connect(self._choose_id)
+        menu.addAction(ui_text("window.model.open_tokenizer")).triggered.connect(self._choose_tokenizer)
         if self._decoding.model_is_loading:
             menu.addSeparator()
-            menu.addAction("Cancel loading").triggered.connect(self._decoding.cancel_model)
+            menu.addAction(ui_text("window.model.cancel_loading")).triggered.connect(self._decoding.cancel_model)
 
     def open(self, spec: str) -> None:
         """Load a model, and use it for later starts."""
@@ -111,32 +116,40 @@ class ModelMenu(QObject):
     def _update_button(self, done: int = 0, total: int | None = None) -> None:
         view: DecodeView = self._decoding.view
         if self._decoding.model_is_loading:
-            share = f" {done / total:.0%}" if total else "…"
-            still = f"; {view.model.name} serves until it is ready" if view.model else ""
-            self._toolbar.show_model(f"Loading{share}", f"Loading {self._decoding.spec}{still}")
+            text, spec = ui_text("window.model.loading"), self._decoding.spec
+            if total:
+                text = ui_text("window.model.loading_share", share=done / total)
+            if view.model:
+                tip = ui_text("window.model.loading_tip_still", spec=spec, name=view.model.name)
+            else:
+                tip = ui_text("session.activity.open_model", spec=spec)
+            self._toolbar.show_model(text, tip)
         elif view.model is None:
-            self._toolbar.show_model("Choose a model", "No model is loaded")
+            self._toolbar.show_model(ui_text("window.model.none"), ui_text("window.model.none_tip"))
         else:
             title = view.model.name[:1].upper() + view.model.name[1:]
-            self._toolbar.show_model(title, f"{title}: {view.model.vocabulary_size:,} tokens")
+            self._toolbar.show_model(title, ui_text("window.model.tip", name=title, tokens=view.model.vocabulary_size))
 
     def _choose_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self._window, "Open a transformers model")
+        folder = QFileDialog.getExistingDirectory(self._window, ui_text("window.model.folder_title"))
         if folder:
             self.open(folder)
 
     def _choose_file(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(self._window, "Open a GGUF model", "", "GGUF models (*.gguf)")
+        title, known = ui_text("window.model.gguf_title"), ui_text("window.model.gguf_filter", patterns="*.gguf")
+        path, _ = QFileDialog.getOpenFileName(self._window, title, "", known)
         if path:
             self.open(path)
 
     def _choose_id(self) -> None:
-        name, is_given = QInputDialog.getText(self._window, "Model", "Name on the Hugging Face Hub:")
+        name, is_given = QInputDialog.getText(
+            self._window, ui_text("window.model.hub_title"), ui_text("window.model.hub_label")
+        )
         if is_given and name.strip():
             self.open(name.strip())
 
     def _choose_tokenizer(self) -> None:
-        known = "Tokenizers (*.json *.tiktoken *.model);;All files (*)"
-        path, _ = QFileDialog.getOpenFileName(self._window, "Open a tokenizer: every token is as likely", "", known)
+        known = ui_text("window.model.tokenizer_filter", patterns="*.json *.tiktoken *.model")
+        path, _ = QFileDialog.getOpenFileName(self._window, ui_text("window.model.tokenizer_title"), "", known)
         if path:
             self.open(f"uniform:{path}")

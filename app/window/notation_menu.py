@@ -9,7 +9,7 @@ that; for a typed one there is only a hint.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,17 +18,18 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.actions import Actions
+from app.catalogue import ui_text
 from app.document import GrammarPart
 from app.document.gallery import examples
 from app.panes.editor import EditorPane
 from app.pasting import (
     ADDITIONAL,
     ESCAPES,
-    READINGS,
+    NOTATION_CHOICES,
     WHITESPACE,
     NotationChoice,
     likely_notation,
-    reading_of,
+    notation_choice_of,
     unwrapped,
 )
 from app.session import Session
@@ -59,9 +60,9 @@ class NotationMenu(QObject):
         self._other: NotationChoice | None = None  # the choice of the hint's button
         self._undoes_unwrapping = False  # whether the hint's button undoes unwrapping instead
         self._is_settled = False  # whether the user decided on the notation of this text
-        self.whitespace_menu = QMenu("White space", toolbar.notation_menu)
-        self.escapes_menu = QMenu("Escapes in strings", toolbar.notation_menu)
-        self.additional_menu = QMenu("Additional properties", toolbar.notation_menu)
+        self.whitespace_menu = QMenu(ui_text("window.notation.whitespace"), toolbar.notation_menu)
+        self.escapes_menu = QMenu(ui_text("window.notation.escapes"), toolbar.notation_menu)
+        self.additional_menu = QMenu(ui_text("window.notation.additional"), toolbar.notation_menu)
         self._fill(commands)
         commands.connect_to({"edit.convert": self.ask})
         self._document.changed.connect(lambda _revision: self._show())
@@ -74,7 +75,7 @@ class NotationMenu(QObject):
 
     def choose(self, name: str) -> None:
         """Switch to the choice of that name, or ask what to do with the text."""
-        choice = next(choice for choice in READINGS if choice.name == name)
+        choice = next(choice for choice in NOTATION_CHOICES if choice.name == name)
         grammar = self._document.content.grammar
         if choice.notation == grammar.notation or not grammar.text.strip():
             self._switch(choice.of(grammar))
@@ -102,7 +103,7 @@ class NotationMenu(QObject):
 
         converting, compiled = self._session.converting, self._session.compiling.request()
         first = {example.notation: example.document().grammar for example in reversed(examples())}
-        examples_by_name = {choice.name: choice.of(first[choice.notation]) for choice in READINGS}
+        examples_by_name = {choice.name: choice.of(first[choice.notation]) for choice in NOTATION_CHOICES}
         dialog = NotationDialog(compiled, self._document.content.grammar, examples_by_name, target, self._window)
         dialog.wanted.connect(converting.ask)
         dialog.cancelled.connect(converting.cancel)
@@ -125,7 +126,7 @@ class NotationMenu(QObject):
                 self._switch(grammar)
             case _:
                 if self._files.may_leave():
-                    self._begin(reading_of(grammar))
+                    self._begin(notation_choice_of(grammar))
 
     def _switch(self, grammar: GrammarPart, text: str | None = None) -> None:
         """Switch the notation and options, and the text if given, as one undo step."""
@@ -152,26 +153,28 @@ class NotationMenu(QObject):
         if inner is not None:
             text = inner[0]
         likely = likely_notation(text) or grammar.notation
-        before = reading_of(grammar)
+        before = notation_choice_of(grammar)
         choice = before if likely == grammar.notation else _first_of(likely)
         if inner is None and choice == before:
             self._show_hint()
             return
         self._switch(choice.of(grammar), text if inner is not None else None)
         self._is_settled, self._other = True, before
+        without = "_no_tests" if tests_removed else ""
         if inner is not None:
             self._undoes_unwrapping = True
-            message, button = f"Taken out of {inner[1]}, and read as {choice.name}", "Keep all of it"
+            message = ui_text(f"window.notation.taken_out{without}", wrapper=inner[1], notation=choice.name)
+            button = ui_text("window.notation.keep_all")
         else:
-            message, button = f"Read as {choice.name}, which it looks like", f"Read as {before.name}"
-        message = f"{message}, without the example's tests." if tests_removed else f"{message}."
+            message = ui_text(f"window.notation.read_as{without}", notation=choice.name)
+            button = ui_text("window.notation.read_as_button", notation=before.name)
         self._editor.notation_hint.show_message(message, button=button)
 
     def _detach_example(self) -> bool:
-        """Separate a new text from the belongings of the example before it; return whether tests were removed."""
+        """Remove the title and tests of the example that a new text replaced; return whether tests were removed."""
         tests_removed = self._document.begin_anew()
         if tests_removed:
-            self._editor.edit.say("The example's title and tests went with its text; undo brings them back")
+            self._editor.edit.say(ui_text("window.notation.example_removed"))
         return tests_removed
 
     def _show_hint(self) -> None:
@@ -184,8 +187,10 @@ class NotationMenu(QObject):
             self._hide_hint()
             return
         self._other = _first_of(likely)
-        message = f"This looks like {self._other.name}, but is read as {reading_of(grammar).name}."
-        self._editor.notation_hint.show_message(message, button=f"Read as {self._other.name}")
+        likely_name, name = self._other.name, notation_choice_of(grammar).name
+        message = ui_text("window.notation.looks_like", likely=likely_name, notation=name)
+        button = ui_text("window.notation.read_as_button", notation=likely_name)
+        self._editor.notation_hint.show_message(message, button=button)
 
     def _on_hint_accepted(self) -> None:
         """Run the action of the hint's button; it can be undone."""
@@ -210,7 +215,7 @@ class NotationMenu(QObject):
     def _show(self) -> None:
         """Show the notation, check its menu entry, and highlight the text accordingly."""
         grammar = self._document.content.grammar
-        choice = reading_of(grammar)
+        choice = notation_choice_of(grammar)
         self._toolbar.show_notation(choice.name, choice.tip)
         for action in self._entries.actions():
             action.setChecked(action.data() == choice.name)
@@ -232,29 +237,30 @@ class NotationMenu(QObject):
         menu.setToolTipsVisible(True)
         self._entries = QActionGroup(menu)
         self._options: list[tuple[QMenu, QActionGroup]] = []
-        for choice in READINGS:
+        for choice in NOTATION_CHOICES:
             menu.addAction(_entry(choice.name, choice.tip, choice.name, self._entries))
         menu.addSeparator()
-        self._add_options(self.whitespace_menu, WHITESPACE, self.choose_whitespace)
-        self._add_options(self.escapes_menu, ESCAPES, self.choose_escapes)
-        self._add_options(self.additional_menu, ADDITIONAL, self.choose_additional)
+        self._add_options(self.whitespace_menu, "whitespace", WHITESPACE, self.choose_whitespace)
+        self._add_options(self.escapes_menu, "escapes", ESCAPES, self.choose_escapes)
+        self._add_options(self.additional_menu, "additional", ADDITIONAL, self.choose_additional)
         menu.addSeparator()
         menu.addAction(commands["edit.convert"])
         self._entries.triggered.connect(lambda action: self.choose(action.data()))
 
-    def _add_options(
-        self, submenu: QMenu, values: Mapping[str, tuple[str, str]], choose: Callable[[str], None]
-    ) -> None:
+    def _add_options(self, submenu: QMenu, option: str, values: Sequence[str], choose: Callable[[str], None]) -> None:
         """Add a submenu with the values of one option of a JSON Schema, one of which is checked.
 
         Args:
             submenu: the submenu.
-            values: pairs of text and tip, by value.
+            option: its name in the catalogue.
+            values: its values.
             choose: called with the chosen value.
         """
         submenu.setToolTipsVisible(True)
         group = QActionGroup(submenu)
-        for value, (text, tip) in values.items():
+        for value in values:
+            text = ui_text(f"window.notation.value.{option}.{value}.name")
+            tip = ui_text(f"window.notation.value.{option}.{value}.tip")
             submenu.addAction(_entry(text, tip, value, group))
         group.triggered.connect(lambda action: choose(action.data()))
         self._toolbar.notation_menu.addMenu(submenu)
@@ -262,7 +268,7 @@ class NotationMenu(QObject):
 
 
 def _first_of(notation: str) -> NotationChoice:
-    return next(choice for choice in READINGS if choice.notation == notation)
+    return next(choice for choice in NOTATION_CHOICES if choice.notation == notation)
 
 
 def _entry(text: str, tip: str, value: str, group: QActionGroup) -> QAction:

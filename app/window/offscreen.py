@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
+from app.catalogue import ui_text
 from app.window.main_window import MainWindow
 from engine.decoding.values import Step, Trace
 from engine.source.number_format import percent_column
@@ -56,15 +57,16 @@ def play(
         for line in _lines(session.decoding.view.trace):
             say(line)
         if not window.grab().save(str(picture)):
-            complain(f"The window cannot be drawn to {picture}.")
+            complain(ui_text("window.offscreen.not_written", path=picture))
             code = 1
         else:
-            say(f"Wrote {picture}.")
+            say(ui_text("window.offscreen.written", path=picture))
         window.close_without_asking()
         app.exit(code)
 
     def give_up() -> None:
-        complain(f"The session did not take its steps: {session.step_refusal or 'the worker is silent'}.")
+        reason = session.step_refusal or ui_text("window.offscreen.silent")
+        complain(ui_text("window.offscreen.no_steps", reason=reason))
         finish(1)
 
     poll.timeout.connect(look)

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from app.display_text import count, end_text, percent, token_text, unmarked
+from app.catalogue import ui_text
+from app.display_text import end_text, percent, token_text, unmarked
 from app.session import Notification, Session
 from app.widgets.accessibility import announce
 from app.workers.decode_messages import DecodeView
@@ -41,8 +42,12 @@ class ScreenReader(QObject):
     def _say_output(self) -> None:
         position = self._session.decoding.view.position
         if position is not None and position.output:
-            ended = f". {end_text(position)}" if position.finish is not None else ""
-            self._say(f"{count(position.index, 'token')}: {position.output.decode('utf-8', 'replace')}{ended}")
+            tokens, output = position.index, position.output.decode("utf-8", "replace")
+            if position.finish is None:
+                self._say(ui_text("window.screen_reader.finished", count=tokens, output=output))
+            else:
+                end = end_text(position)
+                self._say(ui_text("window.screen_reader.finished_end", count=tokens, output=output, end=end))
 
     def _on_diagnosed(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
         """Announce that the grammar got its first error, or lost its last one; not each error at every key."""
@@ -50,9 +55,12 @@ class ScreenReader(QObject):
         before, self._is_broken = self._is_broken, bool(errors)
         if errors and not before:
             line, column = source.line_column(errors[0].span.start)
-            self._say(f"{count(len(errors), 'error')}. Line {line}, column {column}: {unmarked(errors[0].message)}")
+            message = unmarked(errors[0].message)
+            self._say(
+                ui_text("window.screen_reader.errors", count=len(errors), line=line, column=column, message=message)
+            )
         elif before and not errors:
-            self._say("No error any more")
+            self._say(ui_text("window.screen_reader.no_error"))
 
     def _on_notification(self, notification: Notification) -> None:
         self._say(notification.text, is_urgent=notification.severity == "error")
@@ -68,8 +76,15 @@ def announcement(view: DecodeView) -> str:
     if position is None:
         return ""
     last = steps.get(view.trace.current) if view.trace.current is not None else None
-    taken = f"{token_text(last.token, last.name, last.token_id)}. " if last is not None else "At the start. "
+    allowed, total = position.allowed, position.vocabulary_size
     if position.finish is not None:
-        return f"{taken}{end_text(position)}"
-    mass = f", with {percent(position.z)}" if position.z is not None and view.has_model else ""
-    return f"{taken}{position.allowed:,} of {position.vocabulary_size:,} allowed{mass}"
+        state = end_text(position)
+    elif position.z is not None and view.has_model:
+        mass = percent(position.z)
+        state = ui_text("window.screen_reader.allowed_mass", allowed=allowed, total=total, mass=mass)
+    else:
+        state = ui_text("window.status.allowed", allowed=allowed, total=total)
+    if last is None:
+        return ui_text("window.screen_reader.start", state=state)
+    token = token_text(last.token, last.name, last.token_id)
+    return ui_text("window.screen_reader.token", token=token, state=state)

@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QStatusBar
 
 from app import theme
 from app.actions import set_tip
-from app.display_text import characters, count, duration, end_text, percent
+from app.catalogue import ui_text
+from app.display_text import characters, duration, end_text, percent
 from app.session import CompiledGrammarView
 from app.theme.buttons import close_button
 from app.theme.labels import plain_text
@@ -109,8 +110,8 @@ class StatusLine(QStatusBar):
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setFixedWidth(120)
-        self._cancel = close_button("Cancel the background job")
-        set_tip(self._cancel, "Cancel", "run.cancel")
+        self._cancel = close_button(ui_text("window.status.cancel"))
+        set_tip(self._cancel, ui_text("window.status.cancel_tip"), "run.cancel")
         self._cancel.setFixedSize(_CANCEL, _CANCEL)
         self._cancel.clicked.connect(self.cancel_clicked)
         for widget in (self._job, self._bar, self._cancel):
@@ -128,7 +129,8 @@ class StatusLine(QStatusBar):
         if stale_reason:
             self._fields.set_parts(_AUTOMATON, stale_reason)
         elif drawn is not None:
-            self._fields.set_parts(_AUTOMATON, *_size(drawn), f"compiled in {duration(drawn.compile_ms / 1e3)}")
+            compiled = ui_text("window.status.fragment.compiled", duration=duration(drawn.compile_ms / 1e3))
+            self._fields.set_parts(_AUTOMATON, *_size(drawn), compiled)
 
     def show_view(self, view: DecodeView, drawn: CompiledGrammarView | None, live: frozenset[int]) -> None:
         """Show what may come next."""
@@ -140,21 +142,23 @@ class StatusLine(QStatusBar):
         if position.finish is not None and position.finish is not Finish.DEAD_END:
             self._fields.set_parts(_ALLOWED)  # the grammar is not needed any more
         else:
-            counts = f"{position.allowed:,} of {position.vocabulary_size:,} allowed"
-            z = f"Z {percent(position.z)}" if position.z is not None and view.has_model else ""
-            self._fields.set_parts(_ALLOWED, counts, z, f"mask {duration(position.mask_us / 1e6)}")
+            counts = ui_text("window.status.allowed", allowed=position.allowed, total=position.vocabulary_size)
+            z = ""
+            if position.z is not None and view.has_model:
+                z = ui_text("window.status.z", percent=percent(position.z))
+            mask = ui_text("window.status.fragment.mask", duration=duration(position.mask_us / 1e6))
+            self._fields.set_parts(_ALLOWED, counts, z, mask)
         self._fields.set_parts(_EOS, _end(position, drawn, live), _context_left(view, position))
 
     def show_activity(self, text: str, done: int, total: int | None) -> None:
         """Show the background activity; an empty text hides it."""
         for widget in (self._job, self._bar, self._cancel):
             widget.setVisible(bool(text))
-        amount = ""
         if total is not None and total > _BYTES_FROM:
-            amount = f" · {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+            text = ui_text("window.status.megabytes", activity=text, done=done / 1e6, total=total / 1e6)
         elif total:
-            amount = f" · {done:,} of {total:,}"
-        self._job.set_text(text + amount)
+            text = ui_text("window.status.items", activity=text, done=done, total=total)
+        self._job.set_text(text)
         # Qt counts in 32 bits, and a model may have more bytes than that.
         self._bar.setRange(0, 1000 if total else 0)
         self._bar.setValue(round(1000 * min(done / total, 1)) if total else 0)
@@ -163,14 +167,20 @@ class StatusLine(QStatusBar):
 def _size(drawn: CompiledGrammarView) -> tuple[str, ...]:
     """Return the size of an automaton, as it is drawn and in total."""
     if drawn.rules is not None:
-        return count(len(drawn.rules.names), "rule"), count(drawn.rules.size, "state")
+        return _counted("rules", len(drawn.rules.names)), _counted("states", drawn.rules.size)
     if not drawn.is_whole:
         return (drawn.too_large.partition(":")[0],)
     states, edges = len(drawn.dfa.states), len(drawn.dfa.edges)
     if drawn.fold is None:
-        return count(states, "state"), count(edges, "edge")
-    outer = count(states - len(drawn.fold.inner), "state")
-    return f"{outer} ({states:,} over bytes)", count(len(drawn.fold.edges), "edge")
+        return _counted("states", states), _counted("edges", edges)
+    outer = _counted("states", states - len(drawn.fold.inner))
+    return ui_text("window.status.states_over_bytes", states=outer, total=states), _counted(
+        "edges", len(drawn.fold.edges)
+    )
+
+
+def _counted(noun: str, number: int) -> str:
+    return ui_text(f"window.status.{noun}", count=number)
 
 
 def _context_left(view: DecodeView, position: Position) -> str:
@@ -178,7 +188,7 @@ def _context_left(view: DecodeView, position: Position) -> str:
     context = position.context
     if context is None or position.finish is not None or context.left >= view.max_tokens - position.index:
         return ""
-    return f"the model's context takes {count(context.left, 'more token')}"
+    return ui_text("window.status.fragment.context_left", count=context.left)
 
 
 def _expected(drawn: CompiledGrammarView | None, live: frozenset[int]) -> str:
@@ -193,7 +203,7 @@ def _end(position: Position, drawn: CompiledGrammarView | None, live: frozenset[
     if position.finish is not None:
         return end_text(position)
     if position.accepting:
-        return "The text matches: it may end here" if position.eos is EosState.ALLOWED else "The text matches"
+        return ui_text("window.status.may_end" if position.eos is EosState.ALLOWED else "window.status.matches")
     expected = _expected(drawn, live)
     shown = expected if len(expected) <= 48 else expected[:47] + "…"
-    return f"No end yet, expects {shown}" if shown else "No end yet"
+    return ui_text("window.status.no_end_expects", expected=shown) if shown else ui_text("window.status.no_end")

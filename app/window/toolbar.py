@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from app import theme
 from app.actions import Actions
+from app.catalogue import ui_text
 from app.theme.buttons import give_menu, icon_button
 from app.theme.icons import icon
 from app.theme.labels import plain_text
@@ -15,29 +16,28 @@ from app.theme.labels import plain_text
 _LONGEST_TITLE = 28
 _SHORTEST_TITLE = 8
 _MENU_SIGN = " ▾"
-_RUN_TEXTS = ("Run", "Pause")
 
 
 class Toolbar(QToolBar):
     """Shows the current document, notation and model; the window fills `notation_menu` and `model_menu`."""
 
     def __init__(self, actions: Actions) -> None:
-        super().__init__("Toolbar")
+        super().__init__(ui_text("window.toolbar.name"))
         self.setObjectName("toolbar")
         self.setMovable(False)
         self.setFloatable(False)
         self.setIconSize(QSize(16, 16))
         self.toggleViewAction().setEnabled(False)
         self._actions = actions
-        self.document_button = _menu_button("Document", "ph.file-text")
+        self.document_button = _menu_button(ui_text("window.toolbar.document"), "ph.file-text")
         document_menu = QMenu(self.document_button)
         for command_id in ("file.new", "file.open", "file.gallery", "file.save", "file.save_as", "file.share"):
             document_menu.addAction(actions[command_id])
         give_menu(self.document_button, document_menu)
-        self.notation_button = _menu_button("Notation of the grammar", "ph.code")
+        self.notation_button = _menu_button(ui_text("window.toolbar.notation"), "ph.code")
         self.notation_menu = QMenu(self.notation_button)
         give_menu(self.notation_button, self.notation_menu)
-        self.model_button = _menu_button("Model", "ph.cpu")
+        self.model_button = _menu_button(ui_text("window.toolbar.model"), "ph.cpu")
         self.model_menu = QMenu(self.model_button)
         self.model_menu.setToolTipsVisible(True)
         give_menu(self.model_button, self.model_menu)
@@ -72,7 +72,7 @@ class Toolbar(QToolBar):
         self.addWidget(self._command_button("edit.palette", "", has_text=False))
         for more in self.findChildren(QToolButton, "qt_toolbar_ext_button"):  # the menu of buttons that do not fit
             more.setIcon(icon("ph.caret-double-right"))
-            more.setAccessibleName("More commands")
+            more.setAccessibleName(ui_text("window.toolbar.more"))
             more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -114,7 +114,7 @@ class Toolbar(QToolBar):
         """Reserve the width of the longer text of Run and Pause, so that its neighbours do not move."""
         run = self.run_button
         flag, metrics = Qt.TextFlag.TextShowMnemonic, run.fontMetrics()
-        texts = [metrics.size(flag, text).width() for text in (*_RUN_TEXTS, run.text())]
+        texts = [metrics.size(flag, text).width() for text in (*_run_texts(), run.text())]
         run.setMinimumWidth(run.sizeHint().width() + max(texts) - texts[-1])
 
     def _missing(self, icons: int) -> int:
@@ -131,7 +131,9 @@ class Toolbar(QToolBar):
 
     def show_document(self, title: str, *, is_modified: bool) -> None:
         """Show the document's title; a dot marks it as modified."""
-        self.document_button.setToolTip(plain_text(f"{title} (modified)" if is_modified else title))
+        self.document_button.setToolTip(
+            plain_text(ui_text("window.toolbar.modified", title=title) if is_modified else title)
+        )
         self._set_title(self.document_button, f"{_shortened(title)}{' •' if is_modified else ''}")
 
     def show_notation(self, text: str, tip: str) -> None:
@@ -152,7 +154,7 @@ class Toolbar(QToolBar):
 
     def show_running(self, is_running: bool) -> None:
         """Change Run to Pause during a run."""
-        self._actions["run.run"].setText(_RUN_TEXTS[is_running])
+        self._actions["run.run"].setText(_run_texts()[is_running])
         self._actions["run.run"].setIcon(icon("ph.pause" if is_running else "ph.fast-forward"))
         self._reserve_run_width()
 
@@ -187,6 +189,10 @@ def _menu_button(name: str, icon_name: str) -> QToolButton:
     button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
     button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
     return button
+
+
+def _run_texts() -> tuple[str, str]:
+    return ui_text("commands.run.run.title"), ui_text("window.toolbar.pause")
 
 
 def _shortened(text: str) -> str:

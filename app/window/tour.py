@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
 from app.actions import Actions, keys_of, set_tip
+from app.catalogue import ui_text
 from app.presenters.panes import Panes
 from app.theme import Role
 from app.theme.buttons import push_button
@@ -109,10 +110,10 @@ class TourCard(QFrame):
         self._count = Label()
         self._count.setProperty("role", "muted")
         self._text = Label(wraps=True)
-        self.skip_button = push_button("Skip", role="flat")
-        set_tip(self.skip_button, "End the tour, which stays in the Help menu", "tour.end")
-        self.back_button = push_button("Back")
-        self.next_button = push_button("Next", role="primary")
+        self.skip_button = push_button(ui_text("window.tour.skip"), role="flat")
+        set_tip(self.skip_button, ui_text("window.tour.skip_tip"), "tour.end")
+        self.back_button = push_button(ui_text("window.tour.back"))
+        self.next_button = push_button(ui_text("window.tour.next"), role="primary")
         head = QHBoxLayout()
         row = QHBoxLayout()
         row.setSpacing(theme.SPACE_S)
@@ -146,18 +147,18 @@ class TourCard(QFrame):
         is_last = number == count - 1
         self._title.setText(title)
         self._text.setText(text)
-        self._count.setText(f"{number + 1} of {count}")
-        self.next_button.setText("Done" if is_last else "Next")
+        self._count.setText(ui_text("window.tour.count", number=number + 1, total=count))
+        self.next_button.setText(ui_text("window.tour.done" if is_last else "window.tour.next"))
         self.back_button.setVisible(number > 0)
         self.skip_button.setVisible(not is_last)
-        announcement = f"Tour, {number + 1} of {count}. {title}. {text}"
+        announcement = ui_text("window.tour.announcement", number=number + 1, total=count, title=title, text=text)
         self.setAccessibleName(announcement)
         self.next_button.setAccessibleDescription(
             announcement
         )  # spoken by a screen reader when the button gets the focus
         announce(self, announcement)
 
-    def take_keys(self) -> None:
+    def take_focus(self) -> None:
         """Give the focus to the button that continues."""
         self.next_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -190,16 +191,21 @@ class Stop:
     """One step of the tour.
 
     Attributes:
-        title: its subject.
+        name: its name in the catalogue.
         text: the explanation, in two or three sentences.
-        place: the widget that it points at.
+        target: the widget that it points at.
         pane: the pane to bring to the front; None if the widget is always visible.
     """
 
-    title: str
+    name: str
     text: str
-    place: QWidget
+    target: QWidget
     pane: QWidget | None = None
+
+    @property
+    def title(self) -> str:
+        """Return its subject."""
+        return ui_text(f"window.tour.{self.name}.title")
 
 
 class Tour(QObject):
@@ -250,11 +256,11 @@ class Tour(QObject):
         if stop.pane is not None:
             self._dock_layout.reveal(stop.pane)
         self.card.show_stop(stop.title, stop.text, number, len(self._stops))
-        self._watch(stop.place)
+        self._watch(stop.target)
         self._update_positions()
         self.frame.show()
         self.card.show()
-        self.card.take_keys()
+        self.card.take_focus()
 
     def end(self) -> None:
         """End the tour; the focus returns to the first stop's pane."""
@@ -278,38 +284,11 @@ class Tour(QObject):
             self._keys_of(name) for name in ("run.step", "edit.fix", "tests.check", "edit.palette")
         )
         return (
-            Stop(
-                "Write a grammar",
-                "A regular expression, GBNF or a JSON Schema. It compiles as you type; what is wrong is underlined, "
-                f"and {fix} repairs most of it.",
-                panes.editor,
-                panes.editor,
-            ),
-            Stop(
-                "See what it means",
-                "These are the states that it compiles to; the lit one is where the output stands. Point at a state "
-                "to see its piece of the grammar.",
-                panes.automaton,
-                panes.automaton,
-            ),
-            Stop(
-                "Step the model through it",
-                f"{step} takes one token. Back takes it back, and it stays as a branch. Run goes on to the end.",
-                toolbar.step_button,
-            ),
-            Stop(
-                "Ask why",
-                "What the model wanted next, before the mask and after it. A click takes a token; a click on a "
-                "struck-through one tells at which byte it fails, and what was expected there.",
-                panes.generation.candidates,
-                panes.generation,
-            ),
-            Stop(
-                "Check an output",
-                f"Paste what went wrong elsewhere ({check}) and read in one sentence why. No model is needed. "
-                f"{palette} finds every command.",
-                toolbar.check_button,
-            ),
+            Stop("editor", ui_text("window.tour.editor.text", fix=fix), panes.editor, panes.editor),
+            Stop("automaton", ui_text("window.tour.automaton.text"), panes.automaton, panes.automaton),
+            Stop("step", ui_text("window.tour.step.text", step=step), toolbar.step_button),
+            Stop("why", ui_text("window.tour.why.text"), panes.generation.candidates, panes.generation),
+            Stop("check", ui_text("window.tour.check.text", check=check, palette=palette), toolbar.check_button),
         )
 
     def _keys_of(self, command_id: str) -> str:
@@ -337,13 +316,13 @@ class Tour(QObject):
 
     def _follow(self) -> None:
         if self.card is not None:
-            self._watch(self._stops[self._at].place)
+            self._watch(self._stops[self._at].target)
             self._update_positions()
 
     def _update_positions(self) -> None:
         if self.card is None or self.frame is None:
             return
-        target: QWidget | None = self._stops[self._at].place
+        target: QWidget | None = self._stops[self._at].target
         while target is not None and not (self._window.isAncestorOf(target) and target.isVisibleTo(self._window)):
             target = target.parentWidget()  # a button that does not fit the toolbar is in its menu
         room, highlighted = self._window.rect(), QRect()

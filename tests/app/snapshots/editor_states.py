@@ -108,7 +108,7 @@ def schema() -> QWidget:
 def misread() -> QWidget:
     """A text that looks like another notation than the one that it is read in."""
     made = pane(GBNF, "regex", 260)
-    made.notation_hint.show_message("This looks like GBNF, but is read as Regex · Python.", button="Read as GBNF")
+    made.notation_hint.show_message("The text looks like GBNF, but is read as Regex · Python", button="Read as GBNF")
     QTest.qWait(POLL_MS)
     return made
 

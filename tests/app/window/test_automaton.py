@@ -128,7 +128,7 @@ def test_what_cannot_be_drawn_otherwise_is_not_offered_and_says_why(desk):
     desk.document.replace(DocumentFile(grammar=grammar, model=ModelPart("letters")))
     desk.wait(lambda: header.merge_button.isHidden() and not desk.session.step_refusal)
     assert not merge.isEnabled()
-    assert "go to Live" in merge.toolTip()
+    assert "choose Live" in merge.toolTip()
     desk.qtbot.mouseClick(desk.panes.automaton.level_bar.live_button, Qt.MouseButton.LeftButton)
     desk.wait(merge.isEnabled)
     assert merge.toolTip().startswith("Draw each forced run")

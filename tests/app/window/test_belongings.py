@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
+from app.catalogue import ui_text
 from app.document import ModelPart
 from app.document.gallery import examples
 from engine.document.content import ExpectedText
@@ -49,7 +50,7 @@ def test_a_pasted_grammar_has_neither_the_title_nor_the_tests_of_the_example(des
     assert desk.window.windowTitle() == "Untitled[*] – Turnstile"
     assert desk.panes.tests.is_empty
     assert desk.panes.editor.notation_hint.text() == (
-        "Read as JSON Schema, which it looks like, without the example's tests."
+        ui_text("window.notation.read_as_no_tests", notation="JSON Schema")
     )
     desk.panes.tests.add_text(OWN.text)
     press(desk, Qt.Key.Key_Z)

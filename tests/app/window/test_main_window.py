@@ -7,9 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox
 
 from app.actions import COMMANDS
+from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.jobs import group
-from app.window.main_window import WELCOME
 from engine.decoding.values import Finish, StepOrigin
 
 A = ord("a") - 0x20
@@ -236,7 +236,7 @@ def test_the_first_run_takes_three_steps_and_greets(desk):
     assert desk.document.content.grammar.text == r"[A-Z]+: [a-z]+\n"
     assert desk.window.focusWidget() is desk.window.toolbar.step_button
     (banner,) = desk.window.banners.banners
-    assert banner.notification.text == WELCOME
+    assert banner.notification.text == ui_text("window.main.welcome")
     desk.qtbot.mouseClick(banner.close_button, Qt.MouseButton.LeftButton)
     assert desk.window.banners.banners == []
     assert desk.settings.preferences.welcomed

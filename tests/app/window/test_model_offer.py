@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 
+from app.catalogue import ui_text
+
 
 def write(desk, text: str) -> None:
     """Type a text in the place of the one in the editor."""
@@ -18,8 +20,8 @@ def test_another_model_is_a_click_away(desk):
     banner = desk.panes.generation.banner
     write(desk, "\\xe9+")
     desk.wait(banner.isVisible)
-    assert banner.text() == "Letters cannot write this text"
-    assert banner.detail_label.text() == "It begins with “é”, and none of the model's 98 tokens does."
+    assert banner.text() == ui_text("window.model.unsuitable", name="Letters")
+    assert banner.detail_label.text() == ui_text("window.model.no_token_for", text="é", tokens=98)
     desk.qtbot.mouseClick(banner.button, Qt.MouseButton.LeftButton)
     desk.wait(lambda: desk.session.decoding.view.model.spec == "records")
     assert not banner.isVisible()

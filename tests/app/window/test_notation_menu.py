@@ -348,7 +348,7 @@ def test_a_grammar_pasted_over_everything_is_read_as_what_it_looks_like(desk, te
     desk.wait(lambda: is_compiled_as(desk, notation))
     assert desk.window.toolbar.notation_button.text() == f"{name} ▾"
     assert hint_of(desk).isVisible()
-    assert hint_of(desk).text() == f"Read as {name}, which it looks like."
+    assert hint_of(desk).text() == ui_text("window.notation.read_as", notation=name)
     desk.qtbot.mouseClick(hint_of(desk).button, Qt.MouseButton.LeftButton)
     assert desk.document.content.grammar == GrammarPart("regex", text)
     assert not hint_of(desk).isVisible()  # whoever chose is not asked again
@@ -373,7 +373,7 @@ def test_of_a_typed_text_it_is_only_said_what_it_looks_like(desk):
     edit.setFocus()
     desk.qtbot.keyClicks(edit, 'root ::= "a"')
     assert desk.document.content.grammar == GrammarPart("regex", 'root ::= "a"')
-    assert hint_of(desk).text() == "This looks like GBNF, but is read as Regex · Python."
+    assert hint_of(desk).text() == ui_text("window.notation.looks_like", likely="GBNF", notation="Regex · Python")
     desk.qtbot.mouseClick(hint_of(desk).close_button, Qt.MouseButton.LeftButton)
     desk.qtbot.keyClicks(edit, ' "b"')
     assert not hint_of(desk).isVisible()
@@ -403,7 +403,9 @@ def test_a_schema_is_taken_out_of_the_request_it_was_pasted_with(desk):
     desk.qtbot.keyClick(edit, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
     assert desk.document.content.grammar == GrammarPart("json_schema", schema)
     assert desk.panes.editor.text() == schema
-    assert hint_of(desk).text() == "Taken out of json_schema.schema, and read as JSON Schema."
+    assert hint_of(desk).text() == ui_text(
+        "window.notation.taken_out", wrapper="json_schema.schema", notation="JSON Schema"
+    )
     desk.qtbot.mouseClick(hint_of(desk).button, Qt.MouseButton.LeftButton)
     assert desk.document.content.grammar == GrammarPart("regex", wrapped)
     desk.qtbot.keyClick(edit, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)

@@ -137,8 +137,8 @@ def test_the_status_line_says_in_words_what_is_expected(status, pattern, expecte
         ({"finish": Finish.STOP}, "Ended, though the output is no full match"),
         ({"finish": Finish.LENGTH}, "Budget used up"),
         ({"finish": Finish.CONTEXT, "context": ContextState(512, 0)}, "The model's context of 512 tokens is full"),
-        ({"accepting": True, "eos": EosState.ALLOWED}, "The text matches: it may end here"),
-        ({"accepting": True, "eos": EosState.NO_EOS}, "The text matches"),
+        ({"accepting": True, "eos": EosState.ALLOWED}, "The output matches: it may end here"),
+        ({"accepting": True, "eos": EosState.NO_EOS}, "The output matches"),
         ({"z": 0.0001}, "No end yet"),
     ],
 )

@@ -18,7 +18,7 @@ def tour(desk):
 
 
 def framed(desk, tour):
-    place = tour.stops[tour.at].place
+    place = tour.stops[tour.at].target
     if not place.isVisible():
         place = desk.window.toolbar  # which has no room for it in a narrow window
     return QRect(place.mapTo(desk.window, place.rect().topLeft()), place.size())
@@ -74,7 +74,7 @@ def test_every_stop_is_in_the_window_and_follows_it(desk, tour, size):
         desk.qtbot.turns()
         assert desk.window.rect().contains(tour.card.geometry())
         assert tour.frame._target == framed(desk, tour).intersected(desk.window.rect())
-        assert tour.stops[number].place.isVisible() or size == (960, 600)
+        assert tour.stops[number].target.isVisible() or size == (960, 600)
 
 
 def test_it_follows_when_the_panes_are_arranged_anew(desk, tour):

@@ -72,9 +72,9 @@ def test_a_dead_process_is_a_message_with_details_and_all_goes_on(busy, name):
 def test_a_bug_in_a_job_is_a_message_with_its_traceback(busy, name):
     busy.wait(lambda: works(busy))
     getattr(busy.session.worker_pool, name).submit(FAILING[name])
-    busy.wait(lambda: banner_with(busy, "bug of its own") is not None)
+    busy.wait(lambda: banner_with(busy, "Internal error") is not None)
     assert QApplication.activeModalWidget() is None
-    banner = banner_with(busy, "bug of its own")
+    banner = banner_with(busy, "Internal error")
     assert "Traceback" not in banner.notification.text
     busy.qtbot.mouseClick(banner.copy_button, Qt.MouseButton.LeftButton)
     assert banner.notification.details in QApplication.clipboard().text()
@@ -117,6 +117,6 @@ def test_a_home_that_cannot_be_written_is_told_once_and_costs_nothing_else(desk,
     desk.session.decoding.step()
     desk.wait(lambda: bool(desk.output))
     told = [banner.notification.text for banner in desk.window.banners.banners]
-    assert sorted(text.partition(" (")[0] for text in told) == ["Autosave does not work", "Settings cannot be kept"]
+    assert sorted(text.partition(" (")[0] for text in told) == ["Autosave does not work", "Settings cannot be saved"]
     desk.window.close_without_asking()
     assert not desk.window.isVisible()

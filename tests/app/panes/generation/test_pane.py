@@ -143,7 +143,7 @@ def test_a_remark_does_not_take_a_way_on_away(qtbot, pane):
 
 
 def test_a_banner_can_be_dismissed(qtbot, pane):
-    pane.show_banner("Press Step. Click a struck-through token to see why.", severity="hint")
+    pane.show_banner("Press Step. Click a struck-through token to see why it is masked.", severity="hint")
     with qtbot.waitSignal(pane.banner_dismissed):
         qtbot.mouseClick(pane.banner.close_button, LEFT)
     assert pane.banner.isHidden()
