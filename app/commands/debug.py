@@ -89,7 +89,7 @@ class DebugCommands(QObject):
         return self.lazy_breakpoints.get()
 
     def _make_timeline(self) -> TimelinePane:
-        from app.panes.timeline import TimelinePane
+        from app.panes.timeline import TimelinePane  # start-up time: the pane is built when first shown
 
         timeline = TimelinePane()
         timeline.show_trace(*_timeline_of(self._session.decoding.view))
@@ -97,7 +97,7 @@ class DebugCommands(QObject):
         return timeline
 
     def _make_breakpoints(self) -> BreakpointsPane:
-        from app.panes.breakpoints import BreakpointsPane
+        from app.panes.breakpoints import BreakpointsPane  # start-up time: the pane is built when first shown
 
         breakpoints = BreakpointsPane()
         breakpoints.show_breakpoints(self._session.debugging.breakpoints)

@@ -76,7 +76,7 @@ class Exporting(QObject):
 
     def open(self) -> ExportDialog:
         """Open the dialog; exports that need a model go to the model's process, if there is a model."""
-        from app.dialogs.export_dialog import ExportDialog
+        from app.dialogs.export_dialog import ExportDialog  # start-up time: the dialog is built when first shown
 
         compiling, decoding = self._session.compiling, self._session.decoding
         dialog = ExportDialog(

@@ -63,7 +63,7 @@ class ForcedCommands(QObject):
         return self.lazy_pane.get()
 
     def _make(self) -> ForcedPane:
-        from app.panes.forced import ForcedPane
+        from app.panes.forced import ForcedPane  # start-up time: the pane is built when first shown
 
         pane, queries = ForcedPane(), self._session.forced
         pane.show_strategy(self._session.decoding.view.pipeline.forced)
@@ -100,7 +100,7 @@ class ForcedCommands(QObject):
 
     def _fill(self, page: Page) -> None:
         """Request the contents of a page that has none."""
-        from app.panes.forced.pane import Page
+        from app.panes.forced.pane import Page  # start-up time: the pane is built when first shown
 
         view = self._session.decoding.view
         if view.model is None or view.position is None or self._session.decoding.is_running:

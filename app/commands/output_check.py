@@ -43,7 +43,7 @@ class OutputCheck(QObject):
         return dialog
 
     def _make(self) -> ReplayDialog:
-        from app.dialogs.replay_dialog import ReplayDialog
+        from app.dialogs.replay_dialog import ReplayDialog  # start-up time: the dialog is built when first shown
 
         compiling, decoding = self._session.compiling, self._session.decoding
         dialog = self._dialog = ReplayDialog(self._session.document.title, self._window)

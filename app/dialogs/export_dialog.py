@@ -589,7 +589,13 @@ class ExportDialog(QDialog):
             self._say("error", ui_text("common.internal_error", summary=failed.summary))
 
     def show_progress(self, text: str, done: int, total: int | None) -> None:
-        """Show the progress of the pending request."""
+        """Show the progress of the pending request.
+
+        Args:
+            text: the name of the activity; empty for none.
+            done: how much of it is done.
+            total: how much there is; None if that is unknown.
+        """
         if self._waiting and text:
             self.progress.setRange(0, total or 0)
             self.progress.setValue(done if total else 0)

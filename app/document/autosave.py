@@ -115,7 +115,13 @@ class Autosave:
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="autosave")
 
     def save(self, document: DocumentFile, path: Path | None, *, ended_by: str = "") -> None:
-        """Write the document in the background. While the disk is busy, only the latest one is queued."""
+        """Write the document in the background. While the disk is busy, only the latest one is queued.
+
+        Args:
+            document: the content to write.
+            path: the document's own file; None if it has none.
+            ended_by: what is about to end the window; empty if nothing is.
+        """
         if self._is_closed:
             return
         with self._guard:

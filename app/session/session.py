@@ -110,6 +110,11 @@ def post_mortem(process: str, cause: str, lost: Sequence[object]) -> str:
     """Return a report about a process that died: its requests, the exit cause and the platform.
 
     Requests are listed by their type only, since texts of the user may be long and private.
+
+    Args:
+        process: the name of its job group.
+        cause: what ended it.
+        lost: the requests that it had not answered.
     """
     kinds = [type(request).__name__ for request in lost]
     return ui_text(

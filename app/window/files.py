@@ -340,7 +340,7 @@ class Files(QObject):
 
     def open_gallery(self) -> GalleryDialog:
         """Open the gallery; a chosen example replaces the document."""
-        from app.dialogs.gallery_dialog import GalleryDialog
+        from app.dialogs.gallery_dialog import GalleryDialog  # start-up time: the dialog is built when first shown
 
         dialog = GalleryDialog(self._window)
         dialog.opened.connect(self._begin_with)

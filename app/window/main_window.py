@@ -393,7 +393,7 @@ class MainWindow(QMainWindow):
     # --- commands ----------------------------------------------------------------------------------------------------
 
     def _open_palette(self) -> None:
-        from app.dialogs.palette import CommandPalette
+        from app.dialogs.palette import CommandPalette  # start-up time: the dialog is built when first shown
 
         palette = CommandPalette(self.commands, self)
         palette.finished.connect(palette.deleteLater)
@@ -442,7 +442,7 @@ class MainWindow(QMainWindow):
             self.commands[f"view.{name}"].setChecked(self._settings.preferences.theme == name)
 
     def _show_keys(self) -> None:
-        from app.dialogs.keys_dialog import KeysDialog
+        from app.dialogs.keys_dialog import KeysDialog  # start-up time: the dialog is built when first shown
 
         dialog = KeysDialog(self.commands, self)
         dialog.finished.connect(dialog.deleteLater)

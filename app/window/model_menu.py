@@ -84,7 +84,7 @@ class ModelMenu(QObject):
 
     def fill(self, menu: QMenu) -> None:
         """List the models that can be loaded."""
-        from engine.models.load import known_models
+        from engine.models.load import known_models  # start-up time: the menu is built when first shown
 
         menu.clear()
         served = self._decoding.view.model

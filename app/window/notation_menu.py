@@ -99,7 +99,7 @@ class NotationMenu(QObject):
 
     def ask(self, target: str = "") -> NotationDialog:
         """Ask what to do with the text in another notation."""
-        from app.dialogs.notation_dialog import NotationDialog
+        from app.dialogs.notation_dialog import NotationDialog  # start-up time: the dialog is built when first shown
 
         converting, compiled = self._session.converting, self._session.compiling.request()
         first = {example.notation: example.document().grammar for example in reversed(examples())}

@@ -133,7 +133,13 @@ class StatusLine(QStatusBar):
             self._fields.set_parts(_AUTOMATON, *_size(drawn), compiled)
 
     def show_view(self, view: DecodeView, drawn: CompiledGrammarView | None, live: frozenset[int]) -> None:
-        """Show what may come next."""
+        """Show what may come next.
+
+        Args:
+            view: the last answer of the decode process.
+            drawn: the automaton that is drawn; None before the first one.
+            live: its live states.
+        """
         position = view.position
         if position is None:
             self._fields.set_parts(_ALLOWED)
@@ -151,7 +157,13 @@ class StatusLine(QStatusBar):
         self._fields.set_parts(_EOS, _end(position, drawn, live), _context_left(view, position))
 
     def show_activity(self, text: str, done: int, total: int | None) -> None:
-        """Show the background activity; an empty text hides it."""
+        """Show the background activity.
+
+        Args:
+            text: its name; empty to hide it.
+            done: how much of it is done.
+            total: how much there is, in items or, if large, in bytes; None if that is unknown.
+        """
         for widget in (self._job, self._bar, self._cancel):
             widget.setVisible(bool(text))
         if total is not None and total > _BYTES_FROM:

@@ -74,7 +74,7 @@ def test_targets_are_listed_in_groups_and_previewed(desk):
     assert "turnstile-token-index" in dialog.preview.text.toPlainText()
     click(desk, dialog, "gbnf")
     assert 'root ::= "a"+ "b"' in dialog.preview.text.toPlainText()
-    assert dialog.note.text().endswith(" bytes.")
+    assert dialog.note.text().endswith(" bytes")
     click(desk, dialog, "dot")
     assert "digraph grammar" in dialog.preview.text.toPlainText()
     dialog.close()
