@@ -83,7 +83,7 @@ def test_the_strip_says_what_was_recovered(desk, tmp_path):
 def test_the_strip_says_why(desk, tmp_path, ended_by, cause):
     leave(tmp_path, ended_by=ended_by, saved_at=1.5e9)
     desk.window.begin()
-    assert "from 2017-07-1" in strip(desk, cause).alarm.text
+    assert "from 2017-07-1" in strip(desk, cause).notification.text
 
 
 def test_save_in_the_strip_saves_and_closes_it(desk, tmp_path, monkeypatch):

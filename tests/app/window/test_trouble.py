@@ -92,7 +92,7 @@ def test_an_exception_in_the_window_is_a_message_too(desk):
         desk.wait(lambda: banner_with(desk, "ZeroDivisionError: as asked") is not None)
     finally:
         undo()
-    assert "ZeroDivisionError" in banner_with(desk, "as asked").alarm.details
+    assert "ZeroDivisionError" in banner_with(desk, "as asked").notification.details
     assert QApplication.activeModalWidget() is None
 
 
