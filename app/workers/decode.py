@@ -175,7 +175,7 @@ class DecodeHandler:
 
     def _dispatch(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
         if isinstance(request, _MOVES):
-            self._watcher.forget_stop()
+            self._watcher.clear_stop()
         match request:
             case SetGrammar():
                 return self._set_grammar(request, cancel)
@@ -368,8 +368,8 @@ class DecodeHandler:
             session.set_max_tokens(self._max_tokens)
             archived = self._shown_branch()
             self._session, self._summary, self._prompt_error = session, summary_of(model, spec), prompt_error
-            self._forced.forget_session()
-            self._watcher.forget_stop()
+            self._forced.clear_session()
+            self._watcher.clear_stop()
             self._begin_pipeline(self._pipeline)
             return self._view(archived=archived)
 
@@ -511,7 +511,7 @@ class RuleWatcher:
         if why and on_rule is not None:
             raise EngineError(f"a run cannot stop at the rule {on_rule.name}: {why}; switch the breakpoint off")
 
-    def forget_stop(self) -> None:
+    def clear_stop(self) -> None:
         """Let the next step stop at any breakpoint: something other than a step changed the position."""
         self._stopped = None
 

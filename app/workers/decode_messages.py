@@ -427,7 +427,7 @@ class ReplayQuestion:
         saved: the output as it was saved with its tokens.
         ids: the output as token ids of the loaded model; None if it is text.
         budget: the number of tokens; None if unknown.
-        finish: one of `engine.diagnosis.verdicts.verdict.FINISHES`, or empty.
+        finish: one of `engine.document.saved_traces.FINISHES`, or empty.
     """
 
     text: str = ""

@@ -76,7 +76,7 @@ class ForcedHandler:
         self._fast_forward: tuple[DecodeSession, Strategy, FastForward] | None = None
         self._plain: tuple[CompiledGrammar, CompiledGrammar, str] | None = None
 
-    def forget_session(self) -> None:
+    def clear_session(self) -> None:
         """Drop the data of the last session, which would keep its model in memory."""
         self._fast_forward = None
 

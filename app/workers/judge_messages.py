@@ -93,7 +93,7 @@ class GenerateRequest:
     """Convert a compiled grammar to GBNF, with the source span of each rule.
 
     Attributes:
-        spelling: `plain` or `any`, see `engine.export.Spelling`.
+        spelling: `plain` or `any`, see `engine.export.NumberSpelling`.
     """
 
     compiled: CompileRequest

@@ -79,7 +79,7 @@ class MaskCache:
         self._masks.clear()
         self._used_bytes = 0
         for user in list(self.users):
-            user.forget_masks()
+            user.clear_masks()
 
 
 mask_cache = MaskCache()
@@ -140,7 +140,7 @@ class TokenAutomaton:
 
     def __del__(self) -> None:
         """Break the reference cycles between states, so that they are freed without a garbage collection."""
-        self._forget_steps()
+        self._clear_steps()
 
     @property
     def words(self) -> int:
@@ -160,7 +160,7 @@ class TokenAutomaton:
         following = self.peek(state, token_id)
         if following is not None:
             if self._steps >= _MAX_STEPS:
-                self._forget_steps()
+                self._clear_steps()
             self._steps += 1
             state.next_states[token_id] = following
         return following
@@ -193,7 +193,7 @@ class TokenAutomaton:
             state.mask = self._compute_mask(state)
         return state.mask
 
-    def forget_masks(self) -> None:
+    def clear_masks(self) -> None:
         """Drop every state's mask."""
         self._mask_by_stack.clear()
         self._depths_by_state.clear()
@@ -214,7 +214,7 @@ class TokenAutomaton:
             )
         return end
 
-    def _forget_steps(self) -> None:
+    def _clear_steps(self) -> None:
         for state in self._states.values():
             state.next_states.clear()
         self._steps = 0

@@ -421,7 +421,7 @@ class DecodeSession:
         """Change the sampler's settings; steps taken stay."""
         if settings != self._sampler:
             self._sampler = settings
-            self._forget_positions()
+            self._clear_positions()
 
     def set_max_tokens(self, max_tokens: int) -> None:
         """Change the token limit; steps beyond a smaller one stay."""
@@ -464,7 +464,7 @@ class DecodeSession:
         constraint = self._plan.constraint(grammar, self._model_context.token_limit(self._max_tokens))
         found = put_under(constraint, tree, depth, known)
         self._grammar, self._constraint, self._tree, self._resume = grammar, constraint, tree, depth
-        self._forget_positions()
+        self._clear_positions()
         return found
 
     def _is_of_this_vocabulary(self, step: Step) -> bool:
@@ -488,9 +488,9 @@ class DecodeSession:
     def _budget_changed(self) -> None:
         if self._plan.settings.budget:
             self._replay(self._grammar, self._tree, self._tree.depth, self._model_context.peek)
-        self._forget_positions()
+        self._clear_positions()
 
-    def _forget_positions(self) -> None:
+    def _clear_positions(self) -> None:
         self._positions.clear()
         self._decision = None
 
