@@ -36,8 +36,8 @@ class RuleCharts:
         names: of the rules, the start rule first.
         rules: one chart for each.
         overview: a state for each rule, and an edge to each rule that it calls.
-        together: all rules side by side; None if they are too large even on demand.
-        firsts: the state in `together` that each rule begins with.
+        combined: all rules side by side; None if they are too large even on demand.
+        first_states: the state in `combined` that each rule begins with.
         notes: the texts of the grammar that the charts omit, one sentence each; empty if they show all.
     """
 

@@ -168,7 +168,7 @@ def test_rules_that_nest_are_drawn_each_by_itself_and_followed():
     asked = CompileRequest(1, "gbnf", ARITHMETIC, CompileOptions())
     answer = pickle.loads(pickle.dumps(handle(asked, handler)))
     assert answer.rules.names == ("root", "expr", "term")
-    assert answer.rules.together is not None
+    assert answer.rules.combined is not None
     assert answer.rule_positions.reading == {(2, 0)}
     there = pickle.loads(pickle.dumps(handle(NeighbourhoodRequest(asked, b"(a"), handler)))
     assert {answer.rules.names[rule] for rule, _ in there.rule_positions.reading} == {"expr", "term"}
