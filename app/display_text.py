@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from app.catalogue import ui_text
 from engine.decoding.values import Candidate, Chat, Finish, Position
 from engine.matching.byte_descriptions import Ranges, byte_prose
 from engine.source.number_format import duration, percent, percent_brief, percent_column
@@ -96,21 +97,22 @@ def prompt_text(prompt: str | Chat) -> str:
 
 def context_full(position: Position) -> str:
     """Return a sentence about a full model context, with its length."""
-    length = f" of {position.context.length:,} tokens" if position.context is not None else ""
-    return f"The model's context{length} is full"
+    if position.context is None:
+        return ui_text("common.generation.context_full")
+    return ui_text("common.generation.context_of_full", tokens=position.context.length)
 
 
 def end_text(position: Position) -> str:
     """Return in a few words how a generation ended; empty if it has not ended."""
     match position.finish:
         case Finish.STOP:
-            return "Complete" if position.accepting else "Ended, though the output is no full match"
+            return ui_text("common.generation.complete" if position.accepting else "common.generation.ended_early")
         case Finish.LENGTH:
-            return "Budget used up"
+            return ui_text("common.generation.budget")
         case Finish.CONTEXT:
             return context_full(position)
         case Finish.DEAD_END:
-            return "Dead end"
+            return ui_text("common.generation.dead_end")
     return ""
 
 
@@ -123,10 +125,3 @@ def megabytes(size: int) -> str:
     """Return a size in decimal megabytes, as download sizes are displayed."""
     value = size / 1_000_000
     return f"{value:.1f}" if value < 10 else f"{value:.0f}"
-
-
-CLOSE_OBJECTS = "Allow declared properties only"
-"""The label of the button that closes the objects of a JSON Schema if an export needs that."""
-CLOSE_OBJECTS_TIP = (
-    "Read the schema as if every object that does not name additionalProperties forbade them. Undo brings them back"
-)

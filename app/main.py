@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -135,7 +136,6 @@ def _application() -> QApplication:
     from PySide6.QtWidgets import QApplication
 
     from app.jobs import GarbageCollector
-    from app.window.icon_file import icon_path
 
     # Tokens are written in forty scripts; a missing system font for some of them is of no interest to the user.
     QLoggingCategory.setFilterRules("qt.text.font.db.warning=false")
@@ -144,7 +144,7 @@ def _application() -> QApplication:
     app.setApplicationName("turnstile")
     app.setApplicationDisplayName("Turnstile")
     app.setDesktopFileName("turnstile")
-    app.setWindowIcon(QIcon(str(icon_path())))
+    app.setWindowIcon(QIcon(str(_icon_path())))
     GarbageCollector(app)
     return app
 
@@ -174,6 +174,12 @@ def _window(app: QApplication, options: argparse.Namespace, stack: ExitStack) ->
         text = f"No diagnostic log is written ({why_no_log}): a crash would leave no trace."
         window.painted.connect(lambda: window.show_notification(Notification("window", text, severity="hint")))
     return window
+
+
+def _icon_path() -> Path:
+    """Return the path of the application's icon; the package is never run from an archive, so the file remains."""
+    with as_file(files("resources") / "icons" / "turnstile-256.png") as path:
+        return path
 
 
 def _complain(text: str) -> None:

@@ -59,7 +59,7 @@ def open_example(window: MainWindow, title: str, whitespace: str = "flexible") -
 
 def checked(window: MainWindow, output: str, budget: int = 0) -> ReplayDialog:
     """Paste an output into *Check an output*, and wait for the verdict."""
-    dialog = window.checking.open()
+    dialog = window.output_check.open()
     before = dialog.verdict.text()
     dialog.budget.setValue(budget)
     dialog.text.setPlainText(output)

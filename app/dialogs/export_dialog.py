@@ -34,7 +34,6 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.catalogue import ui_text
-from app.display_text import CLOSE_OBJECTS, CLOSE_OBJECTS_TIP
 from app.theme import Role
 from app.theme.buttons import push_button
 from app.theme.icons import icon
@@ -387,7 +386,8 @@ class ExportDialog(QDialog):
         self.options = Options(self._slug[:60])
         self.options.changed.connect(self._timer.start)
         self.preview = Preview()
-        self.close_objects = push_button(CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, role="outlined")
+        close, tip = ui_text("common.schema.close_objects"), ui_text("common.schema.close_objects_tip")
+        self.close_objects = push_button(close, tip, role="outlined")
         self.close_objects.clicked.connect(self.closing_wanted)
         self.notes = _label("muted")
         self.verdict = Banner()

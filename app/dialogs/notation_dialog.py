@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.catalogue import ui_text
 from app.dialogs.export_dialog import Options
-from app.display_text import CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, unmarked
+from app.display_text import unmarked
 from app.document import GrammarPart
 from app.panes.editor.read_only_code import ReadOnlyCode
 from app.pasting import NOTATION_CHOICES, NotationChoice, notation_choice_of
@@ -116,7 +116,8 @@ class NotationDialog(QDialog):
         self.preview = QStackedWidget()
         self.preview.addWidget(self.text)
         self.preview.addWidget(self.message)
-        self.close_objects = push_button(CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, role="outlined")
+        close, tip = ui_text("common.schema.close_objects"), ui_text("common.schema.close_objects_tip")
+        self.close_objects = push_button(close, tip, role="outlined")
         self.close_objects.clicked.connect(self._close_objects)
         self.close_objects.hide()
         self.result_label = _label()

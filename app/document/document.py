@@ -156,7 +156,7 @@ class Document(QObject):
                 self._keep_extras(self._extras.after_change(grammar))
             self._touch_grammar()
 
-    def begin_anew(self) -> bool:
+    def detach_example(self) -> bool:
         """Handle an edit that replaced the whole text: remove the extras of an example.
 
         Returns:

@@ -70,7 +70,7 @@ class MainWindow(QMainWindow):
         self.panes = Panes(session, self)
         self.files = Files(session, settings, self)
         self.sharing = Sharing(session, self)
-        self.checking = OutputCheck(session, self.panes, self)
+        self.output_check = OutputCheck(session, self.panes, self)
         self.exporting = Exporting(session, self)
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
@@ -84,7 +84,7 @@ class MainWindow(QMainWindow):
         self.forced_commands = ForcedCommands(self.commands, session, self)
         self.dock_layout.add_bottom(self.forced_commands.lazy_pane, ui_text("commands.view.forced.title"))
         self.tour = Tour(self.commands, self.panes, self.toolbar, self.dock_layout, self)
-        self.announcing = ScreenReader(session, self)
+        self.screen_reader = ScreenReader(session, self)
         self.status_line = StatusLine()
         self.model_menu = ModelMenu(self.toolbar, session, settings, self)
         ModelOffer(session, self.panes.generation, self.model_menu.open, self)
@@ -264,7 +264,7 @@ class MainWindow(QMainWindow):
                 "run.why": panes.generation.explain_selected,
                 "run.cancel": self.session.cancel_background,
                 "run.workers": self.session.restart_workers,
-                "tests.check": self.checking.open,
+                "tests.check": self.output_check.open,
                 "tests.add": lambda: self._in_tests(lambda tests: tests.add()),
                 "tests.paste": lambda: self._in_tests(lambda tests: tests.paste()),
                 "tests.duplicate": lambda: self._in_tests(lambda tests: tests.duplicate()),

@@ -172,7 +172,7 @@ class NotationMenu(QObject):
 
     def _detach_example(self) -> bool:
         """Remove the title and tests of the example that a new text replaced; return whether tests were removed."""
-        tests_removed = self._document.begin_anew()
+        tests_removed = self._document.detach_example()
         if tests_removed:
             self._editor.edit.say(ui_text("window.notation.example_removed"))
         return tests_removed

@@ -15,7 +15,15 @@ from app.catalogue import CatalogueError, CatalogueText, area_texts, has_text, u
 
 ROOT = Path(__file__).resolve().parents[2]
 AREAS = sorted(path.stem for path in (ROOT / "resources/texts").glob("*.toml"))
-CONVERTED = ("app/actions.py", "app/commands", "app/dialogs", "app/pasting.py", "app/session", "app/window")
+CONVERTED = (
+    "app/actions.py",
+    "app/commands",
+    "app/dialogs",
+    "app/display_text.py",
+    "app/pasting.py",
+    "app/session",
+    "app/window",
+)
 STORED = frozenset(("full screen",))  # values of settings files, which nobody sees
 
 # What a label, a tip or a message is passed to: a word in such a call belongs in the catalogue, too.

@@ -23,7 +23,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.display_text import CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, count
+from app.catalogue import ui_text
+from app.display_text import count
 from app.panes.forced.page_headings import empty_ground, headed, sentence
 from app.panes.forced.runs_page import RunsPage
 from app.panes.forced.strategies import StrategiesPage
@@ -146,7 +147,8 @@ class IndexPage(QWidget):
         super().__init__(parent)
         self._full_text = ""
         self.said = sentence(_WAITING)
-        self.close_objects = tool_button(CLOSE_OBJECTS, CLOSE_OBJECTS_TIP, role="outlined")
+        close, tip = ui_text("common.schema.close_objects"), ui_text("common.schema.close_objects_tip")
+        self.close_objects = tool_button(close, tip, role="outlined")
         self.copy = tool_button("Copy", _COPIES, role="outlined")
         self.text = QPlainTextEdit(readOnly=True)
         self.text.setAccessibleName("Token index")

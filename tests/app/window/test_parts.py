@@ -134,7 +134,7 @@ def test_the_status_line_says_in_words_what_is_expected(status, pattern, expecte
     ("changes", "says"),
     [
         ({"finish": Finish.STOP, "accepting": True}, "Complete"),
-        ({"finish": Finish.STOP}, "Ended, though the output is no full match"),
+        ({"finish": Finish.STOP}, "Ended, though the output is not a full match"),
         ({"finish": Finish.LENGTH}, "Budget used up"),
         ({"finish": Finish.CONTEXT, "context": ContextState(512, 0)}, "The model's context of 512 tokens is full"),
         ({"accepting": True, "eos": EosState.ALLOWED}, "The output matches: it may end here"),

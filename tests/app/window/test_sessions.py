@@ -10,6 +10,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QMenu, QMessageBox
 
+from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart, last_document
 from app.document import file as document_file
 from app.panes.automaton.levels import Level
@@ -129,7 +130,7 @@ def test_a_file_that_is_newer_wins_and_one_that_is_gone_is_told(desk, reopened, 
     path.unlink()
     third = reopened()
     told = [banner.notification.text for banner in third.window.banners.banners]
-    assert any("work.turnstile is not where it was" in text for text in told)
+    assert ui_text("window.files.moved", name="work.turnstile") in told
     assert (third.document.content.grammar.text, third.document.path) == ("new", None)
     assert third.document.is_modified
 
