@@ -170,7 +170,7 @@ class CompileHandler:
 
             output = without_white_space(output)
         try:
-            return self._tracker.places(output, cancel)
+            return self._tracker.positions(output, cancel)
         except LimitExceededError:
             return None
 

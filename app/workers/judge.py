@@ -30,7 +30,7 @@ from app.workers.judge_messages import (
 from app.workers.protocol import sentence
 from engine.compile import compile_grammar
 from engine.diagnosis.test_strings import suggestions
-from engine.diagnosis.test_strings.coverage import coverage, one_rule, uses_of
+from engine.diagnosis.test_strings.coverage import coverage, single_rule, uses_of
 from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
 from engine.diagnosis.verdicts.replay import replay_text
 from engine.diagnosis.verdicts.verdict import Verdict, VerdictOutcome
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.rtn.rule_automata import RuleAutomata
     from engine.compile import CompiledGrammar
-    from engine.diagnosis.test_strings.coverage import Uses
+    from engine.diagnosis.test_strings.coverage import GrammarUses
 
     Take = Callable[[CompileRequest, CancelToken], CompiledGrammar]
 
@@ -80,8 +80,8 @@ class StringTestHandler:
         self._dfa: ByteDfa | None = None
         self._has_no_dfa = False
         self._verdicts: dict[str, Verdict] = {}
-        self._uses: dict[bytes, Uses] = {}
-        self._output_uses: dict[bytes, tuple[Uses, frozenset[tuple[int, int]]]] = {}
+        self._uses: dict[bytes, GrammarUses] = {}
+        self._output_uses: dict[bytes, tuple[GrammarUses, frozenset[tuple[int, int]]]] = {}
 
     def warm(self) -> None:
         """Do nothing: all imports happen with this module, before there is a second thread (see `Sealed`)."""
@@ -204,7 +204,7 @@ class StringTestHandler:
                         self._dfa = fresh.materialise(DRAWN_STATES, cancel=cancel)
         return self._dfa
 
-    def _used(self, grammar: CompiledGrammar, automata: RuleAutomata, text: bytes, cancel: CancelToken) -> Uses:
+    def _used(self, grammar: CompiledGrammar, automata: RuleAutomata, text: bytes, cancel: CancelToken) -> GrammarUses:
         if text not in self._uses:
             self._uses[text] = _followed(grammar, automata, text, cancel, is_whole=True)
         return self._uses[text]
@@ -276,7 +276,7 @@ def passed(dfa: ByteDfa, text: bytes) -> frozenset[tuple[int, int]]:
 
 def _followed(
     grammar: CompiledGrammar, automata: RuleAutomata, text: bytes, cancel: CancelToken, *, is_whole: bool
-) -> Uses:
+) -> GrammarUses:
 
     followed = without_white_space(text) if grammar.notation == "json_schema" else text
     return uses_of(automata, followed, is_whole=is_whole, cancel=cancel)
@@ -302,7 +302,7 @@ def _automata(grammar: CompiledGrammar, cancel: CancelToken) -> RuleAutomata:
         return grammar.rule_automata(DRAWN_STATES, cancel=cancel)
     if grammar.notation == "json_schema":
         return drawable_automata(grammar, DRAWN_STATES, cancel=cancel).automata
-    return one_rule(grammar.materialise(DRAWN_STATES, cancel=cancel), Span(0, len(grammar.source.text)))
+    return single_rule(grammar.materialise(DRAWN_STATES, cancel=cancel), Span(0, len(grammar.source.text)))
 
 
 LONGEST = 60_000  # characters of a generated text; a longer one is unreadable and too slow to show

@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 
 from engine.analysis.token_graph import Steps, TokenGraph
 from engine.analysis.token_successors import TokenSuccessors
-from engine.automata.completion_search import legible
+from engine.automata.completion_search import legible_bytes
 from engine.compile import CompiledGrammar
 from engine.source.lru import LruCache
 from engine.vocabulary import Vocabulary
@@ -146,7 +146,7 @@ class BudgetSearch:
         self._tokens = vocabulary.tokens
         self._steps = TokenSuccessors(grammar.automaton, vocabulary)
         self._graph = TokenGraph(grammar.automaton, vocabulary)
-        readable = legible(grammar.automaton.classes, self._steps.alphabet)
+        readable = legible_bytes(grammar.automaton.classes, self._steps.alphabet)
         is_narrow = len(readable) <= len(_CLOSERS)
         self._first_choice_bytes = readable if is_narrow else bytes(byte for byte in _CLOSERS if byte in readable)
         self._other_bytes = bytes(byte for byte in readable if byte not in self._first_choice_bytes)

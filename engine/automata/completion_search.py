@@ -91,7 +91,7 @@ class _Search:
         self.at_least = automaton.min_remaining(start, alphabet).at_least or 0
         self.is_exhaustive = False  # whether the search was exhaustive
         self._automaton, self._alphabet = automaton, alphabet
-        self._bytes = legible(automaton.classes, alphabet)
+        self._bytes = legible_bytes(automaton.classes, alphabet)
         self._predecessors: dict[Any, tuple[int, Any, int]] = {start: (0, None, 0)}  # bytes read, predecessor, byte
         # The estimated length, then the longest first, since it is nearest to its end; a number breaks all ties.
         self._frontier: list[tuple[int, int, int, Any]] = [(weight * self.at_least, 0, 0, start)]
@@ -137,7 +137,7 @@ class _Search:
 
 
 @lru_cache(maxsize=64)
-def legible(classes: ByteClasses, alphabet: Alphabet = None) -> bytes:
+def legible_bytes(classes: ByteClasses, alphabet: Alphabet = None) -> bytes:
     """Return the most readable byte of each byte class, the most readable first."""
     best: dict[int, int] = {}
     for byte in sorted(range(256) if alphabet is None else alphabet, key=_legibility):

@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.cli.arguments import add_grammar, as_count
 from engine.cli.inputs import STDIN, compile_argument, load_vocabulary
-from engine.cli.output import ProgressLine, complain, print_json
+from engine.cli.output import ProgressLine, print_json, print_message
 from engine.compile import CompiledGrammar
 from engine.export import NumberSpelling
 from engine.export.target import Artifact, ExportJob, ExportOptions, Forecast, OptionName, Target
@@ -154,7 +154,7 @@ def _export_job(
 def _say_size(path: str, size: int) -> None:
     """Print the size of a file over a megabyte before it is written."""
     if size > _NOTED:
-        complain(f"note: writing {size / 1e6:,.1f} MB to {path}")
+        print_message(f"note: writing {size / 1e6:,.1f} MB to {path}")
 
 
 def _warn_or_ask(arguments: argparse.Namespace, forecast: Forecast) -> None:
@@ -165,7 +165,7 @@ def _warn_or_ask(arguments: argparse.Namespace, forecast: Forecast) -> None:
     """
     if not forecast.is_large and forecast.count <= forecast.limit:
         return
-    complain(f"note: {forecast.sentence}")
+    print_message(f"note: {forecast.sentence}")
     if arguments.yes or arguments.grammar_file == STDIN or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
     print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
@@ -189,8 +189,8 @@ def _write(arguments: argparse.Namespace, job: ExportJob) -> None:
         exported = export(chosen.name, job, Path(arguments.output))
         checked, notes = exported.check, exported.notes
     for note in notes:
-        complain(f"note: {note}")
-    complain(checked.sentence)
+        print_message(f"note: {note}")
+    print_message(checked.sentence)
 
 
 def _refusal_with_any_vocabulary(chosen: Target, job: ExportJob) -> str:

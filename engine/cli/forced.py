@@ -17,7 +17,7 @@ from engine.automata.dfa.dfa import ByteDfa
 from engine.automata.labels import label
 from engine.cli.arguments import add_grammar, as_count, as_natural, as_text
 from engine.cli.inputs import compile_options, read_grammar
-from engine.cli.output import CommandError, IllegalTextError, ProgressLine, complain, location_of, print_json
+from engine.cli.output import CommandError, IllegalTextError, ProgressLine, location_of, print_json, print_message
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.decoding import SamplerSettings
 from engine.decoding.forced.encodings import Query, encodings_of, query_after
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         if grammar.is_empty:
             raise CommandError("no text matches this grammar, so nothing is forced")
         for note in notes:
-            complain(f"note: {note}")
+            print_message(f"note: {note}")
         dfa, why_not = _byte_dfa(grammar, compiled, cancel)
         if (arguments.dot or arguments.index) and dfa is None:
             raise CommandError(why_not)

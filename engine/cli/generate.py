@@ -11,7 +11,7 @@ from engine import models
 from engine.cli.arguments import add_grammar, as_count, as_natural, as_text, number_between
 from engine.cli.exit_codes import ExitCode
 from engine.cli.inputs import compile_argument, read_json_file
-from engine.cli.output import CommandError, MisuseError, ProgressLine, complain, print_json
+from engine.cli.output import CommandError, MisuseError, ProgressLine, print_json, print_message
 from engine.compile import NOTATIONS
 from engine.decoding import Finish, Generation, SamplerSettings, Step, StopRule
 from engine.decoding.generate import generate
@@ -212,7 +212,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not why_not:
         return ExitCode.SUCCESS
     if arguments.require_complete or not arguments.json:
-        complain(why_not)
+        print_message(why_not)
     return ExitCode.INCOMPLETE
 
 

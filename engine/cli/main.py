@@ -19,7 +19,7 @@ from typing import Final, NoReturn
 from engine.cli.arguments import ArgumentParser
 from engine.cli.completion import SHELLS, completion_script
 from engine.cli.exit_codes import ExitCode, help_text
-from engine.cli.output import IllegalTextError, MisuseError, complain, have_streams, print_json, use_utf8
+from engine.cli.output import IllegalTextError, MisuseError, print_json, print_message, replace_closed_streams, use_utf8
 from engine.source import CancelledError, EngineError, GrammarError, LimitExceededError
 from engine.source.processes import protect_imports
 
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if is_process:
         protect_imports()
     given = list(sys.argv[1:] if arguments is None else arguments)
-    have_streams()
+    replace_closed_streams()
     use_utf8()
     if is_process:
         signal.signal(signal.SIGTERM, _terminate)
@@ -59,14 +59,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.NEGATIVE
     except (KeyboardInterrupt, CancelledError):
-        complain("cancelled")
+        print_message("cancelled")
         return ExitCode.CANCELLED
     return code
 
 
 def _terminate(_number: int, _frame: object) -> NoReturn:
     """Exit by an exception, so that partly written files are removed."""
-    complain("terminated")
+    print_message("terminated")
     raise SystemExit(int(ExitCode.TERMINATED))
 
 
@@ -85,11 +85,11 @@ def _run(given: Sequence[str]) -> int:
         if as_json:
             print_json(error.document)
         else:
-            complain(str(error))
+            print_message(str(error))
         return ExitCode.NEGATIVE
     except EngineError as error:
         remedy = error.remedy if isinstance(error, LimitExceededError) else ""
-        complain(f"{error}{remedy and f'; {remedy}'}")
+        print_message(f"{error}{remedy and f'; {remedy}'}")
         return ExitCode.MISUSE if isinstance(error, MisuseError) else ExitCode.NEGATIVE
     return code
 

@@ -61,7 +61,7 @@ class _Dropped(io.TextIOBase):
         return len(text)
 
 
-def have_streams() -> None:
+def replace_closed_streams() -> None:
     """Replace standard streams that Python omits because their descriptors are closed."""
     if sys.stdout is None:
         sys.stdout = _Closed()
@@ -77,7 +77,7 @@ def use_utf8() -> None:
         sys.stderr.reconfigure(errors="backslashreplace")
 
 
-def complain(message: str) -> None:
+def print_message(message: str) -> None:
     """Print one line on stderr."""
     print("turnstile:", " ".join(message.split("\n")), file=sys.stderr)
 

@@ -9,7 +9,7 @@ import msgspec
 
 from engine.cli.arguments import add_limits, add_vocabulary
 from engine.cli.inputs import limits_of, load_vocabulary, read_file
-from engine.cli.output import CommandError, ProgressLine, complain
+from engine.cli.output import CommandError, ProgressLine, print_message
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.decoding.constraints.staged import StagePlan
 from engine.diagnosis.share_page.page import page, write_page
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     size = write_page(Path(arguments.output), text)
     steps = len(document["steps"])
-    complain(f"{arguments.output}: {steps:,} step{'s' if steps != 1 else ''}, {size:,} bytes")
+    print_message(f"{arguments.output}: {steps:,} step{'s' if steps != 1 else ''}, {size:,} bytes")
     return 0
 
 
@@ -78,13 +78,15 @@ def _language(
     try:
         compiled = compile_grammar(grammar.notation, SourceText(grammar.text), options, cancel=cancel)
     except GrammarError as error:
-        complain(f"note: nothing is explained, since the grammar does not compile: {error}")
+        print_message(f"note: nothing is explained, since the grammar does not compile: {error}")
         return None
     if vocabulary is None and compiled.automaton.token_elements:
-        complain("note: the grammar names tokens, so nothing is explained without --model or --tokenizer")
+        print_message("note: the grammar names tokens, so nothing is explained without --model or --tokenizer")
     if work.pipeline.zones is None:
         return compiled
     if vocabulary is None:
-        complain("note: the grammar rules zones of the output, so nothing is explained without --model or --tokenizer")
+        print_message(
+            "note: the grammar rules zones of the output, so nothing is explained without --model or --tokenizer"
+        )
         return None
     return StagePlan(work.pipeline, vocabulary).constraint(compiled, work.max_tokens).grammar

@@ -189,7 +189,7 @@ def _hyphens(text: str, _finding: Diagnostic) -> Iterator[Fix]:
         new = name.text.replace("_", "-")
         if new != name.text and new not in taken:
             taken.add(new)
-            edits += [Edit(span, new) for span in name.places]
+            edits += [Edit(span, new) for span in name.occurrences]
     if edits:
         yield Fix("Write `-` for `_` in names", tuple(edits))
 

@@ -44,7 +44,7 @@ class Shown:
         self.pane.show_dfa(around, self.revision, None, self.grammar.source, None, self.charts)
         kind = "JSON Schema" if self._is_schema else "Recursive grammar"
         self.pane.show_too_large(f"{kind}: drawn around the live state")
-        self.pane.set_live([0], self.match.places(without_white_space(data) if self._is_schema else data))
+        self.pane.set_live([0], self.match.positions(without_white_space(data) if self._is_schema else data))
 
     def _answer(self, request: LayoutRequest) -> None:
         self.asked.append(request)

@@ -67,13 +67,13 @@ class SymbolNavigation(QObject):
         heading.setEnabled(False)
         menu.addSeparator()
         source = SourceText(self._edit.text())
-        for span in name.places[:_MOST_LISTED]:
+        for span in name.occurrences[:_MOST_LISTED]:
             action = QAction(self._entry(source, span, is_definition=span in name.definitions), menu)
             action.triggered.connect(self._goer(span))
             action.hovered.connect(self._shower(span))
             menu.addAction(action)
-        if len(name.places) > _MOST_LISTED:
-            menu.addAction(f"and {len(name.places) - _MOST_LISTED:,} more").setEnabled(False)
+        if len(name.occurrences) > _MOST_LISTED:
+            menu.addAction(f"and {len(name.occurrences) - _MOST_LISTED:,} more").setEnabled(False)
         menu.aboutToHide.connect(lambda: self._edit.show_hover(()))
         if len(menu.actions()) > 2:
             menu.setActiveAction(menu.actions()[2])
@@ -89,7 +89,7 @@ class SymbolNavigation(QObject):
             return
         text = self._edit.text()
         self._name = name
-        self._edit.show_hover(name.places)
+        self._edit.show_hover(name.occurrences)
         self.box.open(name.text, lambda new: rename(self._edit.notation, text, name, new), self._rename)
 
     def _rename(self, new: str) -> None:

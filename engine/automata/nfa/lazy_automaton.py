@@ -64,7 +64,7 @@ class LazyAutomaton(SearchedTable[_Key]):
             self._has_past = any(not look.ahead for look in program.looks)
             self._is_grouped = bool(program.looks) and self.n_classes >= _MANY_CLASSES
             trackers, past = self._track((), None)
-            start = self._intern((self._machine.place(program.start, past), trackers))
+            start = self._intern((self._machine.threads_at(program.start, past), trackers))
             self.start = start if self._is_live(start, cancel) else DEAD
 
     def restart(self, start: _Key) -> None:
@@ -123,7 +123,7 @@ class LazyAutomaton(SearchedTable[_Key]):
         by_bytes = self.run(configuration, data) if data else DEAD
         if by_bytes == DEAD or not unit:
             return self._intern((unit, ())) if unit else by_bytes
-        return self._intern((self._machine.unite(self._keys[by_bytes][0], unit), ()))
+        return self._intern((self._machine.union(self._keys[by_bytes][0], unit), ()))
 
     # ------------------------------------------------------------------ properties of a configuration
 
@@ -277,10 +277,10 @@ class LazyAutomaton(SearchedTable[_Key]):
                 past.append(NOTHING)
                 continue
             known = tuple(past)
-            threads = machine.place(look.start, known)
+            threads = machine.threads_at(look.start, known)
             if byte_class is not None:
                 threads |= machine.step(trackers[index], byte_class, known)
-            verdict = machine.ended(threads)
+            verdict = machine.accepting_threads(threads)
             following.append(threads - verdict)
             past.append(verdict)
         return tuple(following), tuple(past)

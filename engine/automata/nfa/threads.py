@@ -123,7 +123,7 @@ class ThreadMachine:
                 return True
         return False
 
-    def ended(self, threads: Threads) -> Threads:
+    def accepting_threads(self, threads: Threads) -> Threads:
         """Return the threads at which the pattern of a lookaround has just ended."""
         return frozenset(t for t in threads if isinstance(self._code[self._threads[t].pc], AcceptAny))
 
@@ -318,10 +318,10 @@ class ThreadMachine:
             thread = self._threads[number]
             instruction = self._code[thread.pc]
             if isinstance(instruction, TokenAtom) and takes(instruction.tokens):
-                after |= self.place(instruction.to, (), thread.counters, thread.stacks)
+                after |= self.threads_at(instruction.to, (), thread.counters, thread.stacks)
         return self._reduce(after)
 
-    def unite(self, one: Threads, other: Threads) -> Threads:
+    def union(self, one: Threads, other: Threads) -> Threads:
         """Return the union of two configurations."""
         return self._reduce({*one, *other})
 
@@ -377,7 +377,7 @@ class ThreadMachine:
 
     # ------------------------------------------------------------------ epsilon steps
 
-    def place(self, pc: Pc, past: Past, counters: Counters = (), stacks: StackSet = BOTTOM) -> Threads:
+    def threads_at(self, pc: Pc, past: Past, counters: Counters = (), stacks: StackSet = BOTTOM) -> Threads:
         """Return the threads that an instruction leads to without reading a byte, on these stacks.
 
         Args:
@@ -504,7 +504,7 @@ class ThreadMachine:
         obligations = FREE
         for look in looks:
             program = self.program.looks[look]
-            threads = self.place(program.start, past[:look]) if program.ahead else past[look]
+            threads = self.threads_at(program.start, past[:look]) if program.ahead else past[look]
             simplified = simplify(program.negated, threads, self.is_unconditional)
             if simplified is False:
                 return None

@@ -93,7 +93,7 @@ class RuleTracker:
         self._positions: list[_Position] = []
         self._size = 0
 
-    def places(self, data: bytes, cancel: CancelToken | None = None) -> RulePositions:
+    def positions(self, data: bytes, cancel: CancelToken | None = None) -> RulePositions:
         """Return the states of a text; none if it is not a prefix of any match.
 
         Raises:

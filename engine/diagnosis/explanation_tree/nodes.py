@@ -218,7 +218,8 @@ class ExplanationWriter:
                     continue
             yield from self._text(run)
             run = []
-            yield self.entry(item)
+            is_inside = node.span.start <= item.span.start and item.span.end <= node.span.end
+            yield self.entry(item) if is_inside else _placed(self.entry(item), node.span.start)
         yield from self._text(run)
 
     def _text(self, run: list[Chars]) -> Iterator[ExplanationEntry]:
@@ -275,6 +276,16 @@ class ExplanationWriter:
         quantifier = self.text[begin : node.span.end].strip()
         is_lazy = self.has_lazy_quantifiers and len(quantifier) > 1 and quantifier.endswith("?")
         return times(node.minimum, node.maximum) + (", lazily" if is_lazy else "")
+
+
+def _placed(entry: ExplanationEntry, start: int) -> ExplanationEntry:
+    """Return an entry at one position of the source.
+
+    A later alternative of an atomic group begins with the condition that the earlier ones do not match, whose source is
+    theirs.
+    """
+    inner = nothing if entry.is_leaf else lambda: (_placed(one, start) for one in entry.inner())
+    return ExplanationEntry(entry.text, Span(start, start), inner)
 
 
 def times(minimum: int, maximum: int | None) -> str:

@@ -38,7 +38,7 @@ class _Link(NamedTuple):
     inner: _Node | None
 
 
-def one_rule(dfa: ByteDfa, span: Span) -> RuleAutomata:
+def single_rule(dfa: ByteDfa, span: Span) -> RuleAutomata:
     """Return a regular grammar that is one expression as a rule without a name."""
     if dfa.start is None:
         return RuleAutomata(())
@@ -46,14 +46,16 @@ def one_rule(dfa: ByteDfa, span: Span) -> RuleAutomata:
 
 
 @dataclass(frozen=True, slots=True)
-class Uses:
+class GrammarUses:
     """The rules (by index) and edges that one text uses; both None if it has too many derivations."""
 
     rules: frozenset[int] | None = frozenset()
     edges: frozenset[EdgeKey] | None = frozenset()
 
 
-def uses_of(automata: RuleAutomata, text: bytes, *, is_whole: bool = True, cancel: CancelToken | None = None) -> Uses:
+def uses_of(
+    automata: RuleAutomata, text: bytes, *, is_whole: bool = True, cancel: CancelToken | None = None
+) -> GrammarUses:
     """Return what a text uses: nothing if it does not match.
 
     Args:
@@ -68,11 +70,11 @@ def uses_of(automata: RuleAutomata, text: bytes, *, is_whole: bool = True, cance
     try:
         rules, edges = _Chart(automata, cancel).uses(text, is_whole=is_whole)
     except LimitExceededError:
-        return Uses(None, None)
-    return Uses(frozenset(rules), frozenset(edges))
+        return GrammarUses(None, None)
+    return GrammarUses(frozenset(rules), frozenset(edges))
 
 
-def coverage(automata: RuleAutomata, uses: Iterable[Uses]) -> Coverage:
+def coverage(automata: RuleAutomata, uses: Iterable[GrammarUses]) -> Coverage:
     """Return what several texts use together."""
     used = list(uses)
     rules = frozenset[int]().union(*(one.rules or () for one in used))

@@ -16,7 +16,7 @@ from typing import Final
 from engine.notations.editing import words
 from engine.notations.editing.gbnf_names import GbnfPart, Piece, pieces
 from engine.notations.editing.outline import CursorContext, Outline, OutlinePosition, OutlineRole
-from engine.notations.editing.schema_names import REFERENCES, Schemas, quoted
+from engine.notations.editing.schema_names import REFERENCES, SchemaTargets, quoted
 from engine.source import Span
 
 _WORD_BEFORE: Final = re.compile(r"[A-Za-z0-9_-]*\Z")
@@ -203,11 +203,11 @@ def _in_class(text: str, offset: int) -> bool:
 def _schema(text: str, offset: int) -> Proposals:
     outline = Outline(text, offset)
     context = outline.context
-    if context is None or context.holder is None or context.place is OutlinePosition.NONE:
+    if context is None or context.holder is None or context.expects is OutlinePosition.NONE:
         return Proposals(Span(offset, offset))
     typed = text[context.typed.start : offset]
     is_string = typed.startswith('"')
-    if context.place is OutlinePosition.KEY:
+    if context.expects is OutlinePosition.KEY:
         if context.holder.role is not OutlineRole.SCHEMA:
             return Proposals(context.typed)
         proposals = list(_keywords(text, context))
@@ -258,7 +258,7 @@ def _values(outline: Outline, context: CursorContext) -> Iterator[Proposal]:
     elif keyword == "$schema":
         yield from _quoted(words.DRAFTS)
     elif keyword in REFERENCES:
-        yield from _quoted(dict.fromkeys(Schemas(outline).targets(schema), ""))
+        yield from _quoted(dict.fromkeys(SchemaTargets(outline).targets(schema), ""))
     elif keyword == "required" and holder.is_array:
         properties = schema.members.get("properties")
         present = {item.text for item in holder.items if not item.span.start <= context.typed.start < item.span.end}

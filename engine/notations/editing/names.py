@@ -20,7 +20,7 @@ from engine.notations.editing.schema_names import (
     DEFINITIONS,
     DYNAMIC,
     SchemaReference,
-    Schemas,
+    SchemaTargets,
     decoded_step,
     key_span,
     quoted,
@@ -51,7 +51,7 @@ class Name:
     fixed: str = ""
 
     @property
-    def places(self) -> tuple[Span, ...]:
+    def occurrences(self) -> tuple[Span, ...]:
         """All occurrences, in source order."""
         return tuple(sorted({*self.definitions, *self.uses}))
 
@@ -62,7 +62,7 @@ def names_of(notation: str, text: str) -> tuple[Name, ...]:
     if notation == "gbnf":
         return tuple(_rules(text))
     if notation == "json_schema":
-        return tuple(_schemas(Schemas(Outline(text))))
+        return tuple(_schemas(SchemaTargets(Outline(text))))
     return ()
 
 
@@ -98,7 +98,9 @@ def rename(notation: str, text: str, name: Name, new: str) -> Change:
         return Change(refusal=name.fixed)
     if new == name.text:
         return Change()
-    change = _rename_rule(text, name, new) if notation == "gbnf" else _rename_schema(Schemas(Outline(text)), name, new)
+    change = (
+        _rename_rule(text, name, new) if notation == "gbnf" else _rename_schema(SchemaTargets(Outline(text)), name, new)
+    )
     others = (other for other in names_of(notation, text) if other.text == new and other.kind == name.kind)
     if change.edits and name.definitions and any(not other.definitions for other in others):
         return replace(change, note=f"`{new}` is used but not defined: this defines it")
@@ -125,10 +127,10 @@ def _rename_rule(text: str, name: Name, new: str) -> Change:
     other = next((other for other in _rules(text) if other.text == new), None)
     if other is not None and other.definitions and name.definitions:
         return Change(refusal=f"There is a rule `{new}` already")
-    return Change(tuple(Edit(span, new) for span in name.places))
+    return Change(tuple(Edit(span, new) for span in name.occurrences))
 
 
-def _schemas(schemas: Schemas) -> Iterator[Name]:
+def _schemas(schemas: SchemaTargets) -> Iterator[Name]:
     uses: dict[tuple[int, str], list[Span]] = {}
     targets: dict[int, OutlinePart] = {}
     for reference in schemas.references:
@@ -163,7 +165,7 @@ def _missing(reference: SchemaReference) -> tuple[str, str, str] | None:
     if reference.anchor:
         return "anchor", address, reference.anchor
     *holders, last = reference.steps or ("",)
-    if holders and holders[-1] in DEFINITIONS and len(reference.way) in {len(reference.steps), len(holders)}:
+    if holders and holders[-1] in DEFINITIONS and len(reference.path) in {len(reference.steps), len(holders)}:
         return "definition", f"{address}#/{'/'.join(holders)}", decoded_step(last)
     return None
 
@@ -180,7 +182,7 @@ def _why_fixed(part: OutlinePart) -> str:
     return "Only rules, definitions under `$defs` and anchors are renamed: other keys are part of what is matched"
 
 
-def _rename_schema(schemas: Schemas, name: Name, new: str) -> Change:
+def _rename_schema(schemas: SchemaTargets, name: Name, new: str) -> Change:
     if not new:
         return Change(refusal="A name has at least one character")
     for known, given, schema in schemas.anchors():
@@ -196,7 +198,7 @@ def _rename_schema(schemas: Schemas, name: Name, new: str) -> Change:
     return Change(refusal="This name is no longer there")
 
 
-def _rename_missing(schemas: Schemas, name: Name, new: str) -> Change:
+def _rename_missing(schemas: SchemaTargets, name: Name, new: str) -> Change:
     """Rename a missing target in all references to it."""
     if name.kind == "anchor" and not _may_be_anchor(new):
         return Change(refusal=_ANCHOR_SPELLING)
@@ -222,7 +224,7 @@ def _with_anchor(reference: SchemaReference, name: str) -> str:
     return quoted(f"{address}#{quote(name)}")
 
 
-def _rename_anchor(schemas: Schemas, name: str, given: OutlinePart, schema: OutlinePart, new: str) -> Change:
+def _rename_anchor(schemas: SchemaTargets, name: str, given: OutlinePart, schema: OutlinePart, new: str) -> Change:
     if not _may_be_anchor(new):
         return Change(refusal=_ANCHOR_SPELLING)
     if schemas.has_anchor(new, beside=schema, is_dynamic=given.name == DYNAMIC):
@@ -231,9 +233,9 @@ def _rename_anchor(schemas: Schemas, name: str, given: OutlinePart, schema: Outl
     return Change((Edit(given.span, quoted(new)), *(Edit(one.part.span, _with_anchor(one, new)) for one in found)))
 
 
-def _through(schemas: Schemas, part: OutlinePart, new: str) -> Iterator[Edit]:
+def _through(schemas: SchemaTargets, part: OutlinePart, new: str) -> Iterator[Edit]:
     """Yield the edits of the references whose path contains a definition."""
     for reference in schemas.references:
-        for place, step in enumerate(reference.way[1:]):
+        for place, step in enumerate(reference.path[1:]):
             if step is part:
                 yield Edit(reference.part.span, quoted(with_step(reference, place, new)))

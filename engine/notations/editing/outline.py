@@ -90,7 +90,7 @@ class CursorContext:
         has_colon: whether a key already has its colon.
     """
 
-    place: OutlinePosition
+    expects: OutlinePosition
     holder: OutlinePart | None
     key: str | None
     typed: Span

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from engine.notations.editing import words
 from engine.notations.editing.edits import Edit
 from engine.notations.editing.outline import Outline, OutlinePart
-from engine.notations.editing.schema_names import REFERENCES, Schemas, decoded_step, key_span, quoted
+from engine.notations.editing.schema_names import REFERENCES, SchemaTargets, decoded_step, key_span, quoted
 from engine.source import Span, similar_words
 
 Repair: TypeAlias = tuple[str, tuple[Edit, ...]]
@@ -108,7 +108,7 @@ def _unresolved(text: str, span: Span) -> Iterator[Repair]:
         return
     # Compare only the last step: the path before it is the same for all.
     targets = {
-        re.split("[/#]", target)[-1]: target for target in Schemas(outline).targets(part.holder) if target != "#"
+        re.split("[/#]", target)[-1]: target for target in SchemaTargets(outline).targets(part.holder) if target != "#"
     }
     for near in similar_words(re.split("[/#]", part.text)[-1], targets, _MOST):
         yield _replaced(span, quoted(targets[near]))

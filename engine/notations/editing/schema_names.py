@@ -39,16 +39,16 @@ class SchemaReference:
 
     part: OutlinePart
     steps: tuple[str, ...]
-    way: tuple[OutlinePart, ...]
+    path: tuple[OutlinePart, ...]
     anchor: str = ""
 
     @property
     def target(self) -> OutlinePart | None:
         """The target; None if it does not exist."""
-        return self.way[-1] if len(self.way) == len(self.steps) + 1 else None
+        return self.path[-1] if len(self.path) == len(self.steps) + 1 else None
 
 
-class Schemas:
+class SchemaTargets:
     """The definitions and references of one text."""
 
     def __init__(self, outline: Outline) -> None:

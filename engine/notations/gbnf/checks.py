@@ -15,7 +15,7 @@ _MOST_SUGGESTIONS: Final = 10  # each compares a name with all others
 _LONGEST_CYCLE: Final = 8
 
 
-def check(
+def check_rules(
     rules: Mapping[str, Rule], source: SourceText, findings: Sequence[Diagnostic]
 ) -> tuple[Grammar | None, list[Diagnostic]]:
     """Add the findings about the rules together.

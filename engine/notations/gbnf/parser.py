@@ -32,7 +32,7 @@ from engine.grammar import (
     TokenSet,
 )
 from engine.grammar.charset import ANY
-from engine.notations.gbnf.checks import check
+from engine.notations.gbnf.checks import check_rules
 from engine.notations.gbnf.reader import GbnfReader, RuleError, error
 from engine.source import Diagnostic, GrammarError, Limits, Severity, SourceText, Span, checkpoint
 
@@ -58,7 +58,7 @@ def parse(source: SourceText, limits: Limits) -> tuple[Grammar, tuple[Diagnostic
     limits.check("characters of the grammar", len(source.text), limits.source_length, "source_length")
     parser = _Parser(source, limits)
     parser.run()
-    grammar, findings = check(parser.rules, source, parser.reader.findings)
+    grammar, findings = check_rules(parser.rules, source, parser.reader.findings)
     findings = sorted(findings, key=lambda finding: _RANK[finding.severity])[:MOST_FINDINGS]
     findings.sort(key=lambda finding: finding.span)
     if grammar is None:

@@ -112,7 +112,7 @@ def embedded_schema(node: Json) -> Json | None:
     return None
 
 
-def advice_for(node: Json) -> str:
+def advice_on(node: Json) -> str:
     """Return advice for a schema without any keyword."""
     for name in node.members:
         meant = None if is_annotation(name) else similar_word(name)

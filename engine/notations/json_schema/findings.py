@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
-from engine.notations.json_schema.advice import advice_for, similar_word
+from engine.notations.json_schema.advice import advice_on, similar_word
 from engine.notations.json_schema.json_tree import Json, Key
 from engine.source import Diagnostic, Severity, Span
 
@@ -105,7 +105,7 @@ class _Finding:
 
     def _advice(self) -> str:
         if self.code == "schema-no-keyword" and isinstance(self.at, Json):
-            return advice_for(self.at)
+            return advice_on(self.at)
         if self.code == "schema-unknown-keyword" and isinstance(self.at, Key):
             meant = similar_word(self.fields["what"])
             if meant is not None and meant not in self.at.holder.members:

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from engine.automata.actions import ASK, POP, PUSH, STAY, decode
 from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.automata.completion import Alphabet, Completion
-from engine.automata.completion_search import legible, search_completion
+from engine.automata.completion_search import legible_bytes, search_completion
 from engine.schema_automaton.pushdown.frame_table import FrameTable
 from engine.schema_automaton.pushdown.frames import ParsePosition
 from engine.schema_automaton.pushdown.lexeme_completions import LexemeCompletion, LexemeCompletions
@@ -73,7 +73,7 @@ class JsonCompletion:
     ) -> None:
         self._automaton, self._frame_table, self._alphabet = automaton, frame_table, alphabet
         self._effort, self._cancel = effort, cancel
-        self._endings = LexemeCompletions(frame_table.lexer_table, legible(automaton.classes, alphabet), alphabet)
+        self._endings = LexemeCompletions(frame_table.lexer_table, legible_bytes(automaton.classes, alphabet), alphabet)
         # The length read at least, whether the state was expanded before, a number that breaks ties, the state, and
         # the index of its next lexeme completion.
         self._queue: list[tuple[int, bool, int, _SearchNode, int]] = []

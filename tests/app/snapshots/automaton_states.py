@@ -15,7 +15,7 @@ from app.workers.compile_messages import StackAnswer
 from app.workers.decode_messages import TokensAnswer, TokensRequest, TokensTo
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
-from engine.diagnosis.test_strings.coverage import coverage, one_rule, uses_of
+from engine.diagnosis.test_strings.coverage import coverage, single_rule, uses_of
 from engine.source import Span
 from tests.app.snapshots.making import POLL_MS, State, shown
 
@@ -40,7 +40,7 @@ def rules(text: str, output: bytes, *, live: bool = False, stacks: bool = False,
     automata = grammar.rule_automata()
     made.show_dfa(grammar.neighbourhood(output), 1, None, grammar.source, None, charts_of(automata))
     made.show_too_large("Recursive grammar: drawn around the live state")
-    places = RuleTracker(automata).places(output)
+    places = RuleTracker(automata).positions(output)
     made.set_live([0], places, output)
     open_, more = stack_report(grammar, output)
     made.show_stacks(StackAnswer(1, output, open_, more, places))
@@ -67,7 +67,7 @@ def regular(
     state = dfa.run(output)
     made.set_live([] if state is None else [state], None, output)
     if covered:
-        automata = one_rule(dfa, Span(0, len(pattern)))
+        automata = single_rule(dfa, Span(0, len(pattern)))
         made.show_coverage(coverage(automata, [uses_of(automata, text.encode()) for text in covered]), 1)
         made.footer.coverage_button.click()
     if minimap:

@@ -7,7 +7,7 @@ from collections import deque
 import pytest
 
 from engine.automata.byte_automaton import DEAD
-from engine.automata.completion_search import legible
+from engine.automata.completion_search import legible_bytes
 from engine.compile import compile_grammar
 from engine.source import CancelledError, CancelToken, limited_work, work_turns
 
@@ -75,7 +75,7 @@ def places(automaton, depth=4, most=60):
     while todo and len(found) < most:
         here = todo.popleft()
         if found[here] < depth:
-            for byte in legible(automaton.classes):
+            for byte in legible_bytes(automaton.classes):
                 after = automaton.run(here, bytes((byte,)))
                 if after != DEAD and after not in found:
                     found[after] = found[here] + 1
@@ -168,9 +168,9 @@ def test_bytes_are_chosen_to_be_read():
 
 def test_a_representative_of_each_class():
     classes = compile_grammar("regex", "[a-f]x|[0-9]").automaton.classes
-    chosen = legible(classes)
+    chosen = legible_bytes(classes)
     assert sorted(classes.of_byte[byte] for byte in chosen) == list(range(len(classes)))
-    assert legible(classes, frozenset(b"bQ")) == b"bQ"
+    assert legible_bytes(classes, frozenset(b"bQ")) == b"bQ"
     assert {byte for byte in chosen if byte in b"abcdefx0123456789"} == set(b"ax0")
 
 

@@ -52,7 +52,7 @@ def test_the_rules_match_what_the_grammar_does(name: str) -> None:
     start = grammar.automaton.start
     for data in texts(alphabet, 6 if len(alphabet) < 5 else 5):
         wanted = grammar.fullmatch(data)
-        places = match.places(data)
+        places = match.positions(data)
         assert (interpreter.accepts(data), places.accepting) == (wanted, wanted), data
         assert (not places.reading) == (grammar.automaton.run(start, data) == 0), data
 
@@ -69,7 +69,7 @@ def test_random_grammars(grammar: Grammar) -> None:
     wanted = language(grammar, samples)
     for text in samples:
         is_member = text in wanted
-        assert (interpreter.accepts(text.encode()), match.places(text.encode()).accepting) == (is_member, is_member)
+        assert (interpreter.accepts(text.encode()), match.positions(text.encode()).accepting) == (is_member, is_member)
 
 
 @pytest.mark.parametrize("name", ["llama", "xgrammar"])
@@ -87,7 +87,9 @@ def test_the_grammars_of_the_corpora(name: str) -> None:
         match = RuleTracker(grammar.rule_automata())
         texts_of = (*case["accept"], *case["reject"])
         wrong += [
-            (case["id"], text) for text in texts_of if match.places(text.encode()).accepting != grammar.fullmatch(text)
+            (case["id"], text)
+            for text in texts_of
+            if match.positions(text.encode()).accepting != grammar.fullmatch(text)
         ]
     assert wrong == []
 
@@ -143,7 +145,7 @@ def test_a_grammar_without_text_has_no_rules() -> None:
     with pytest.raises(NoFiniteAutomatonError):
         compiled('root ::= "a" root').rule_automata()
     assert not compiled('root ::= "a" root').has_rules
-    assert not RuleTracker(RuleAutomata(())).places(b"a").reading
+    assert not RuleTracker(RuleAutomata(())).positions(b"a").reading
 
 
 @pytest.mark.parametrize(("notation", "text"), [("json_schema", "{}"), ("regex", "a+")])
@@ -178,7 +180,7 @@ def test_places_are_the_states_that_read_next_and_the_calls_around_them() -> Non
     match = RuleTracker(automata)
 
     def told(data: bytes) -> tuple[set[str], set[tuple[str, str]]]:
-        places = match.places(data)
+        places = match.positions(data)
         return {names[rule] for rule, _ in places.reading}, {(names[a], names[b]) for a, _, b in places.waiting}
 
     assert told(b"") == ({"term"}, {("root", "expr"), ("expr", "term")})
@@ -193,28 +195,28 @@ def test_places_are_the_states_that_read_next_and_the_calls_around_them() -> Non
 def test_a_text_that_goes_on_is_not_read_again() -> None:
     match = RuleTracker(compiled(ARITHMETIC).rule_automata())
     for data in (b"((a", b"((a+", b"((b", b"((a)", b"", b"(a)=", b"(a)=a", b"(a)="):
-        assert match.places(data) == RuleTracker(compiled(ARITHMETIC).rule_automata()).places(data)
+        assert match.positions(data) == RuleTracker(compiled(ARITHMETIC).rule_automata()).positions(data)
 
 
 def test_a_list_written_by_right_recursion_takes_one_return_for_each_item() -> None:
     match = RuleTracker(compiled('root ::= "a" root | "(" root ")" | "b"').rule_automata())
-    assert match.places(b"a" * 20_000).reading
-    assert match.places(b"a" * 20_000 + b"b").accepting
+    assert match.positions(b"a" * 20_000).reading
+    assert match.positions(b"a" * 20_000 + b"b").accepting
 
 
 def test_an_ambiguous_text_with_few_items_and_many_steps_is_refused() -> None:
     match = RuleTracker(compiled('root ::= x root?\nx ::= [a-z]+ | "b"').rule_automata())
-    assert match.places(b"abcdefgh" * 10).accepting
+    assert match.positions(b"abcdefgh" * 10).accepting
     with pytest.raises(LimitExceededError):
-        match.places(b"abcdefgh" * 60)  # 350,000 items, found 37 million times
+        match.positions(b"abcdefgh" * 60)  # 350,000 items, found 37 million times
 
 
 def test_too_many_ways_are_refused_and_the_next_text_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.automata.rtn.rule_tracker.MOST_ITEMS", 300)
     match = RuleTracker(compiled('root ::= root root | "a" | "(" root ")"').rule_automata())
     with pytest.raises(LimitExceededError):
-        match.places(b"a" * 100)
-    assert match.places(b"a" * 3).accepting
+        match.positions(b"a" * 100)
+    assert match.positions(b"a" * 3).accepting
     with pytest.raises(LimitExceededError):
-        match.places(b"a" * 100)
-    assert match.places(b"").reading
+        match.positions(b"a" * 100)
+    assert match.positions(b"").reading

@@ -126,7 +126,7 @@ def test_the_size_of_a_large_file_is_printed_before_it_is_written(monkeypatch, t
     assert "MB" not in capsys.readouterr().err
     monkeypatch.setattr("engine.cli.export._NOTED", 10)
     existed = []
-    monkeypatch.setattr("engine.cli.export.complain", lambda text: existed.append((text, file.exists())))
+    monkeypatch.setattr("engine.cli.export.print_message", lambda text: existed.append((text, file.exists())))
     file.unlink()
     assert run(*export) == 0
     assert existed[0] == (f"note: writing 0.0 MB to {file}", False)

@@ -5,7 +5,7 @@ import pytest
 from engine.automata.rtn.rule_automata import RuleAutomata
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
-from engine.diagnosis.test_strings.coverage import Uses, coverage, one_rule, uses_of
+from engine.diagnosis.test_strings.coverage import GrammarUses, coverage, single_rule, uses_of
 from engine.diagnosis.test_strings.values import EdgeKey
 from engine.source import Span
 
@@ -41,7 +41,7 @@ def without(automata, key):
 
 @pytest.mark.parametrize("text", [b"1", b"12+3", b"(1)", b"((1+2)+34)", b"1+(2)+3"])
 def test_an_unambiguous_text_uses_the_edges_that_it_cannot_do_without(automata, text):
-    needed = {key for key in all_edges(automata) if not RuleTracker(without(automata, key)).places(text).accepting}
+    needed = {key for key in all_edges(automata) if not RuleTracker(without(automata, key)).positions(text).accepting}
     assert uses_of(automata, text).edges == needed
 
 
@@ -61,9 +61,9 @@ def test_a_rule_that_was_only_tried_is_not_used():
 
 
 def test_what_does_not_match_uses_nothing(automata):
-    assert uses_of(automata, b"1+") == Uses(frozenset(), frozenset())
-    assert uses_of(automata, b"x", is_whole=False) == Uses(frozenset(), frozenset())
-    assert uses_of(automata, b"", is_whole=False) == Uses(frozenset(), frozenset())
+    assert uses_of(automata, b"1+") == GrammarUses(frozenset(), frozenset())
+    assert uses_of(automata, b"x", is_whole=False) == GrammarUses(frozenset(), frozenset())
+    assert uses_of(automata, b"", is_whole=False) == GrammarUses(frozenset(), frozenset())
     assert uses_of(automata, b"1+", is_whole=False).rules == {0, 1, 2, 3}
 
 
@@ -93,12 +93,12 @@ def test_texts_add_up_and_the_rows_have_places(automata):
 
 def test_one_expression_is_one_rule_without_a_name():
     grammar = compile_grammar("regex", "ab|cd")
-    automata = one_rule(grammar.materialise(), Span(0, 5))
+    automata = single_rule(grammar.materialise(), Span(0, 5))
     used = coverage(automata, [uses_of(automata, b"ab")])
     assert used.rules == ()
     assert (used.covered_edges, len(used.edges)) == (2, 4)
     assert all(isinstance(edge.key, EdgeKey) for edge in used.edges)
-    assert one_rule(compile_grammar("regex", "a$b").materialise(), Span(0, 3)).rules == ()
+    assert single_rule(compile_grammar("regex", "a$b").materialise(), Span(0, 3)).rules == ()
 
 
 def test_a_text_with_too_many_ways_is_left_out(monkeypatch, automata):

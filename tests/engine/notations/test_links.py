@@ -7,7 +7,7 @@ import pytest
 from engine import GrammarError, compile_grammar
 from engine.notations import links
 from engine.notations.editing.outline import Outline
-from engine.notations.editing.schema_names import Schemas
+from engine.notations.editing.schema_names import SchemaTargets
 
 MALFORMED = ["http://[", "http://[example.com/x", "http://[x]:y/", "http://\u2100/"]
 
@@ -30,7 +30,7 @@ def test_well_formed_ones() -> None:
 def test_schemas_with_such_addresses_compile_or_are_refused(address: str, key: str) -> None:
     schema = {key: f"{address}#/x", "properties": {"a": {"$id": "b"}, "c": {"$ref": "b"}, "d": {"$ref": f"{address}#"}}}
     text = json.dumps(schema)
-    Schemas(Outline(text))
+    SchemaTargets(Outline(text))
     if key == "$id":  # which the last reference then names
         assert compile_grammar("json_schema", text).fullmatch('{"d": 1}')
         return

@@ -14,7 +14,7 @@ from app.graph.match.rules import charts_of
 from app.panes.automaton import AutomatonPane
 from app.panes.automaton.levels import Level
 from engine.compile import compile_grammar
-from engine.diagnosis.test_strings.coverage import coverage, one_rule, uses_of
+from engine.diagnosis.test_strings.coverage import coverage, single_rule, uses_of
 from engine.diagnosis.test_strings.values import Coverage
 from engine.source import Span
 
@@ -41,7 +41,7 @@ def show_regex(pane: AutomatonPane, pattern: str, *texts: str):
     folded = fold(dfa)
     regions = regions_of(dfa, folded, grammar.grammar.rules[0].node, grammar.source)
     pane.show_dfa(dfa, 1, None, grammar.source, folded, None, regions)
-    pane.show_coverage(cover(one_rule(dfa, Span(0, len(pattern))), *texts), 1)
+    pane.show_coverage(cover(single_rule(dfa, Span(0, len(pattern))), *texts), 1)
     return dfa
 
 
@@ -163,7 +163,7 @@ def test_another_grammar_waits_for_its_own_verdicts(pane, qtbot):
     pane.show_dfa(dfa, 2, None, grammar.source)
     assert not pane.scene.highlights.covered
     assert "verdicts" in pane.coverage_banner.text()
-    pane.show_coverage(cover(one_rule(dfa, Span(0, 6)), "cde"), 3)  # verdicts that come before their drawing
+    pane.show_coverage(cover(single_rule(dfa, Span(0, 6)), "cde"), 3)  # verdicts that come before their drawing
     assert not pane.scene.highlights.covered
     pane.show_dfa(dfa, 3, None, grammar.source)
     assert pane.scene.highlights.covered == passed(dfa, "cde")

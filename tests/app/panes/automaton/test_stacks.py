@@ -38,7 +38,7 @@ def write(pane: AutomatonPane, output: bytes) -> None:
     """Another output: what is live, and then the stacks."""
     pane.set_live([0], None, output)
     stacks, more = stack_report(GRAMMAR, output)
-    places = RuleTracker(GRAMMAR.rule_automata()).places(output)
+    places = RuleTracker(GRAMMAR.rule_automata()).positions(output)
     pane.show_stacks(StackAnswer(1, output, stacks, more, places))
 
 
@@ -96,7 +96,7 @@ def test_where_the_rules_stand_comes_with_the_stacks(pane: AutomatonPane) -> Non
 def test_a_late_answer_moves_no_light(pane: AutomatonPane) -> None:
     pane.set_live([0], None, b"(a)")
     before = pane.scene.highlights.live
-    pane.show_stacks(StackAnswer(1, b"(", (), 0, RuleTracker(GRAMMAR.rule_automata()).places(b"(")))
+    pane.show_stacks(StackAnswer(1, b"(", (), 0, RuleTracker(GRAMMAR.rule_automata()).positions(b"(")))
     assert pane.scene.highlights.live == before
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import corpora
 import pytest
 from fuzzing import any_text, fuzz, joined, mutated
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from spoken import UnreadableError, read_back, same
 
@@ -221,6 +221,8 @@ REAL = [
 
 @fuzz(150)
 @given(st.one_of(joined(WORDS), mutated(REAL, WORDS), any_text(20)))
+@example("(?>(0)|)")
+@example("(?>(a|bc)|d*)")
 def test_words_of_any_pattern_mean_it(pattern: str) -> None:
     if not set(pattern) & set("␣↵␍⇥◌") and r"\\" not in pattern:  # these would stand for blanks, and begin an escape
         is_held(pattern, "python")

@@ -47,7 +47,7 @@ def test_the_json_file_says_what_matches():
     grammar = compile_grammar("gbnf", NESTED)
     match = RuleTracker(read_back(text_of(grammar)))
     for text in ("é", '"', "((é))", "((é)", "", "a", "()"):
-        assert match.places(text.encode()).accepting == grammar.fullmatch(text)
+        assert match.positions(text.encode()).accepting == grammar.fullmatch(text)
 
 
 def test_the_json_file_holds_tokens_taken_whole():

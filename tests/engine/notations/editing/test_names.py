@@ -12,7 +12,7 @@ from engine.grammar.analysis import references
 from engine.notations import gbnf
 from engine.notations.editing import Name, apply_edits, name_at, names_of, rename
 from engine.notations.editing.outline import Outline
-from engine.notations.editing.schema_names import Schemas
+from engine.notations.editing.schema_names import SchemaTargets
 from engine.notations.json_schema.dialects import SchemaDraft
 from engine.notations.json_schema.findings import SchemaFindings
 from engine.notations.json_schema.json_tree import Json, read_json
@@ -78,7 +78,7 @@ def test_references_lead_where_the_reader_follows_them() -> None:
                 part = todo.pop()
                 by_span[part.span] = part
                 todo += [*part.members.values(), *part.items]
-            for reference in Schemas(Outline(text)).references:
+            for reference in SchemaTargets(Outline(text)).references:
                 holder = reference.part.holder
                 assert holder is not None
                 if reference.part.name != "$ref" or holder.span not in by_span:

@@ -52,7 +52,7 @@ def test_nothing_makes_it_fail(text: str, offset: int) -> None:
         assert found.span.start <= at <= len(text)
         assert found.span.end <= len(text)
         for name in names_of(notation, text):
-            assert all(span.end <= len(text) for span in name.places)
+            assert all(span.end <= len(text) for span in name.occurrences)
         name_at(notation, text, at)
 
 
