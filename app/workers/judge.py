@@ -323,7 +323,7 @@ def generate(request: GenerateRequest, compiled: CompiledGrammar, cancel: Cancel
         raise
     except GrammarError as error:
         found = error.diagnostics[0]
-        return GenerateAnswer(revision, request.spelling, error=_error_sentence(found), place=found.span)
+        return GenerateAnswer(revision, request.spelling, error=_error_sentence(found), error_span=found.span)
     except EngineError as error:
         return GenerateAnswer(revision, request.spelling, error=f"{sentence(error)}.")
     if len(written.text) > LONGEST:

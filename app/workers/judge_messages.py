@@ -106,7 +106,7 @@ class GeneratedRule:
 
     name: str
     span: Span
-    places: tuple[Span, ...]
+    source_spans: tuple[Span, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class GenerateAnswer:
         rules: in the order of the text.
         notes: the texts of the source that it does not match, one sentence each.
         error: a sentence; empty if there is a text.
-        place: the source span that causes the error.
+        error_span: the source span that causes the error.
     """
 
     revision: int
@@ -127,7 +127,7 @@ class GenerateAnswer:
     rules: tuple[GeneratedRule, ...] = ()
     notes: tuple[str, ...] = ()
     error: str = ""
-    place: Span | None = None
+    error_span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)

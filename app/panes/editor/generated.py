@@ -150,7 +150,7 @@ class GeneratedPage(QWidget):
 
     def show_answer(self, answer: GenerateAnswer, source: str) -> None:
         """Show a text that was generated from `source`, or why there is none."""
-        self._source_text, self._rules, self._place = source, answer.rules, answer.place
+        self._source_text, self._rules, self._place = source, answer.rules, answer.error_span
         self._notes = answer.notes
         if answer.error:
             self._show_message(answer.error)
@@ -196,11 +196,11 @@ class GeneratedPage(QWidget):
         """Return the spans of the rules that belong to a code point of the grammar's text."""
         if not self.is_joined or self.stack.currentWidget() is not self.text:
             return ()
-        around = {span for rule in self._rules for span in rule.places if span.start <= offset <= span.end}
+        around = {span for rule in self._rules for span in rule.source_spans if span.start <= offset <= span.end}
         if not around:
             return ()
         inner = min(around, key=lambda span: span.end - span.start)
-        return tuple(rule.span for rule in self._rules if inner in rule.places)
+        return tuple(rule.span for rule in self._rules if inner in rule.source_spans)
 
     def _rule_at(self, offset: int) -> GeneratedRule | None:
         if not self.is_joined or offset < 0:
@@ -209,20 +209,20 @@ class GeneratedPage(QWidget):
 
     def _on_hovered(self, offset: int) -> None:
         rule = self._rule_at(offset)
-        self.text.point_at((rule.span,) if rule is not None and rule.places else ())
-        self.places_pointed_at.emit(rule.places if rule is not None else self._chosen if self.is_joined else ())
+        self.text.point_at((rule.span,) if rule is not None and rule.source_spans else ())
+        self.places_pointed_at.emit(rule.source_spans if rule is not None else self._chosen if self.is_joined else ())
 
     def _on_chosen(self, offset: int) -> None:
         rule = self._rule_at(offset)
-        self._choose_spans(rule.places if rule is not None else ())
-        if rule is not None and rule.places:
-            self.place_chosen.emit(rule.places[0])
+        self._choose_spans(rule.source_spans if rule is not None else ())
+        if rule is not None and rule.source_spans:
+            self.place_chosen.emit(rule.source_spans[0])
             self.text.light((rule.span,))
 
     def _on_entered(self, offset: int) -> None:
         rule = self._rule_at(offset)
-        if rule is not None and rule.places:
-            self.place_entered.emit(rule.places[0])
+        if rule is not None and rule.source_spans:
+            self.place_entered.emit(rule.source_spans[0])
 
     def _choose_spans(self, spans: tuple[Span, ...]) -> None:
         self._chosen = spans

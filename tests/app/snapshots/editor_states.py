@@ -74,7 +74,7 @@ def unwritten() -> QWidget:
     page = GeneratedPage(made.text)
     made.pages.add_page(page, "As GBNF")
     made.pages.open(page)
-    page.show_answer(GenerateAnswer(1, error="`uniqueItems` has no GBNF.", place=Span(2, 8)), NESTED)
+    page.show_answer(GenerateAnswer(1, error="`uniqueItems` has no GBNF.", error_span=Span(2, 8)), NESTED)
     QTest.qWait(POLL_MS)
     return made
 

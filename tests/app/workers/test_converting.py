@@ -32,7 +32,7 @@ def test_a_schema_as_gbnf_with_its_links(handler, spelling):
     answer = ask(handler, GenerateRequest(compiled("json_schema", SCHEMA), spelling))
     assert (answer.revision, answer.spelling, answer.error) == (3, spelling, "")
     assert bool(answer.notes) == (spelling == "plain")
-    linked = {rule.name: [SCHEMA[place.start : place.end] for place in rule.places] for rule in answer.rules}
+    linked = {rule.name: [SCHEMA[place.start : place.end] for place in rule.source_spans] for rule in answer.rules}
     assert linked["integer"] == ['"age": {"type": "integer"}']
     texts = [answer.text[rule.span.start : rule.span.end] for rule in answer.rules]
     assert all(text.startswith(f"{rule.name} ::= ") for text, rule in zip(texts, answer.rules, strict=True))
@@ -42,8 +42,8 @@ def test_why_there_is_no_gbnf(handler):
     answer = ask(handler, GenerateRequest(compiled("json_schema", '{"uniqueItems": true}')))
     assert answer.text == ""
     assert answer.error.startswith("/uniqueItems cannot be written as a grammar")
-    assert answer.place is not None
-    assert '{"uniqueItems": true}'[answer.place.start : answer.place.end] == "true"
+    assert answer.error_span is not None
+    assert '{"uniqueItems": true}'[answer.error_span.start : answer.error_span.end] == "true"
     assert ask(handler, GenerateRequest(compiled("gbnf", NESTED))).error == "The grammar is GBNF already."
 
 
