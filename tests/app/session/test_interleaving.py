@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 from model_doubles import decode_handler
 
+from app.catalogue import ui_text
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.session import Session, WorkerPool
 from app.session.decoding import _STOPPED_BY
@@ -106,7 +107,7 @@ def test_what_ends_a_run_says_so(ready, qtbot, kind):
     ready.debugging.run_until()
     ENDS[kind](ready)
     assert not ready.decoding.is_running
-    assert ended == [f"The run stopped: {_STOPPED_BY[kind]}"]
+    assert ended == [ui_text("session.run.stopped", reason=ui_text(f"session.run.fragment.{_STOPPED_BY[kind]}"))]
 
 
 def test_a_pause_by_the_user_needs_no_words(ready, qtbot):
