@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app import diagnostic_log
+from app.catalogue import ui_text
 from engine.cli.arguments import ArgumentParser
 from engine.cli.exit_codes import ExitCode, help_text
 from engine.source.processes import protect_imports
@@ -47,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain(why_not)
         return ExitCode.MISUSE
     if options.screenshot is None and not has_display():
-        _say(f"There is no display: the session runs offscreen, and its window is drawn to {DEFAULT_SCREENSHOT}.")
+        _say(ui_text("window.start.no_display", path=DEFAULT_SCREENSHOT))
         options.screenshot = Path(DEFAULT_SCREENSHOT)
     if options.screenshot is not None:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -75,21 +76,17 @@ def _unreadable(path: Path) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = ArgumentParser(
-        "turnstile", description="Step a language model through a grammar, in a window.", epilog=help_text("window")
-    )
-    parser.add_argument(
-        "document", nargs="?", type=Path, help="a .turnstile document to open, or a grammar as .gbnf, .json or .regex"
-    )
+    parser = ArgumentParser("turnstile", description=ui_text("window.start.about"), epilog=help_text("window"))
+    parser.add_argument("document", nargs="?", type=Path, help=ui_text("window.start.fragment.document"))
     parser.add_argument(
         "--screenshot",
         type=Path,
         metavar="PATH",
-        help="play the first steps without a display, draw the window to PATH, and end",
+        help=ui_text("window.start.fragment.screenshot"),
     )
-    parser.add_argument("--theme", choices=("system", "light", "dark"), help="use this theme, this time")
+    parser.add_argument("--theme", choices=("system", "light", "dark"), help=ui_text("window.start.fragment.theme"))
     parser.add_argument(
-        "--size", type=_size, default=(1600, 1000), metavar="SIZE", help="for --screenshot, as WIDTHxHEIGHT (1600x1000)"
+        "--size", type=_size, default=(1600, 1000), metavar="SIZE", help=ui_text("window.start.fragment.size")
     )
     parser.add_argument("-session", help=argparse.SUPPRESS)  # added by Qt when an X11 session manager restarts it
     parser.add_argument("--exit-after-paint", action="store_true", help=argparse.SUPPRESS)  # for the start benchmark
@@ -171,7 +168,7 @@ def _window(app: QApplication, options: argparse.Namespace, stack: ExitStack) ->
     stack.callback(report_uncaught(window.show_notification))
     StallWatch(window)
     if why_no_log:
-        text = f"No diagnostic log is written ({why_no_log}): a crash would leave no trace."
+        text = ui_text("window.start.no_log", reason=why_no_log)
         window.painted.connect(lambda: window.show_notification(Notification("window", text, severity="hint")))
     return window
 

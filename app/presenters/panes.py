@@ -397,7 +397,7 @@ class Panes(QObject):
         states = self._live
         self.editor.show_live(self._spans)
         # Without live states the answer is still pending; without positions it is known that there are none.
-        rule_positions = (drawn.places or RulePositions()) if drawn is not None and states else None
+        rule_positions = (drawn.rule_positions or RulePositions()) if drawn is not None and states else None
         view = self._session.decoding.view
         output = grammar_prefix(view) or b""
         if view.position is not None and grammar_prefix(view) is None:

@@ -54,7 +54,7 @@ class CompiledGrammarView:
         too_large: why `dfa` is only a part; empty if it is complete.
         fold: the automaton over characters; None if it does not differ.
         rules: the automata of the rules; None if `dfa` is complete or the rules cannot be drawn.
-        places: the rule positions after `output`.
+        rule_positions: the rule positions after `output`.
         regions: the automaton folded by the parts of its text; None if it is small or has rules.
     """
 
@@ -65,7 +65,7 @@ class CompiledGrammarView:
     too_large: str
     fold: FoldedAutomaton | None = None
     rules: RuleCharts | None = None
-    places: RulePositions | None = None
+    rule_positions: RulePositions | None = None
     regions: AutomatonRegions | None = None
 
     @property
@@ -218,7 +218,7 @@ class Compiling(QObject):
                         dfa=answer.dfa,
                         output=request.output,
                         fold=answer.fold,
-                        places=answer.rule_positions,
+                        rule_positions=answer.rule_positions,
                     )
                     self.view_changed.emit(self._last_good)
             case StackAnswer():

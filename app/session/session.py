@@ -79,7 +79,7 @@ class WorkerPool(QObject):
             group.close()
 
 
-Place = Literal["window", "generation"]
+BannerTarget = Literal["window", "generation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Notification:
     """The contents of a banner.
 
     Attributes:
-        place: where the banner opens: in the pane that failed, or across the window.
+        target: where the banner opens: in the pane that failed, or across the window.
         text: what happened and what to do, in one or two sentences.
         details: in a pane, the cause; across the window, a traceback or the like, folded. May be empty.
         button: the label of the button; empty for none.
@@ -96,7 +96,7 @@ class Notification:
         other_button, other_action: a second button beside the first.
     """
 
-    place: Place
+    target: BannerTarget
     text: str
     details: str = ""
     button: str = ""

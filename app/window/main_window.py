@@ -293,7 +293,7 @@ class MainWindow(QMainWindow):
 
     def show_notification(self, notification: Notification) -> None:
         """Open a banner in the window or in the generation pane."""
-        if notification.place == "generation":
+        if notification.target == "generation":
             severity, button = notification.severity, notification.button
             self.panes.generation.show_banner(
                 notification.text, notification.details, severity=severity, button=button, action=notification.action

@@ -10,6 +10,7 @@ import psutil
 import pytest
 from PySide6.QtGui import QImage
 
+from app.catalogue import ui_text
 from app.main import has_display
 
 ROOT = Path(__file__).parents[2]
@@ -75,7 +76,7 @@ def test_without_a_display_the_session_is_played_and_drawn_as_sharp_as_it_is_ask
     assert "no display" in lines[0]
     assert lines[1].split() == ["token", "p", "p", "masked", "Z"]
     assert len(lines) == 2 + 3 + 1
-    assert lines[-1] == "Wrote turnstile.png."
+    assert lines[-1] == ui_text("window.offscreen.written", path="turnstile.png")
     picture = QImage(str(tmp_path / "turnstile.png"))
     assert (picture.width(), picture.height()) == (3200, 2000)
 

@@ -20,6 +20,7 @@ CONVERTED = (
     "app/commands",
     "app/dialogs",
     "app/display_text.py",
+    "app/main.py",
     "app/pasting.py",
     "app/session",
     "app/window",

@@ -272,7 +272,7 @@ def test_a_model_that_fails_to_load_is_told_and_the_old_one_serves(ready, qtbot)
     with qtbot.waitSignal(ready.notification_raised) as blocker:
         ready.decoding.open_model("broken")
     alarm = blocker.args[0]
-    assert alarm.place == "generation"
+    assert alarm.target == "generation"
     assert "broken" in alarm.details
     assert "Letters is still in use" in alarm.details
     assert can_step(ready)
