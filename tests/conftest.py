@@ -10,7 +10,6 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from corpora import SHARED
 from leaks import Running, leaks
 
 pytest_plugins = ["pytester"]
@@ -61,11 +60,3 @@ def nothing_left_running() -> Iterator[None]:
     left = leaks(before)
     if left:
         pytest.fail("left running: " + "; ".join(left))
-
-
-@pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder of corpora and benchmarks beside the checkout."""
-    if not SHARED.is_dir():
-        pytest.skip("needs the folder `shared` beside the checkout")
-    return SHARED

@@ -1,4 +1,4 @@
-"""The answers of other engines to the cases: they differ on purpose in white space and escapes, so they are only counted.
+"""The answers of other engines to the cases: they differ on purpose in white space and escapes, so they are counted.
 
 An engine runs in a child process that writes a line for each case: some grammars crash or hang an engine, and the next
 child continues behind them.

@@ -45,8 +45,6 @@ def main() -> int:
     if not trials:
         raise SystemExit("say which trial: " + ", ".join(f"--{name}" for name in ("all", *TRIALS)))
     files = arguments.files or corpora()
-    if not files:
-        raise SystemExit("there are no corpora: they lie in the folder `shared` beside the checkout")
     numbers = (arguments.seed, arguments.walks, arguments.positions, arguments.texts, arguments.mutants)
     effort = Effort(*numbers, arguments.escapes)
     child, total = Child(arguments.vocabulary, effort, arguments.limit), Outcome()

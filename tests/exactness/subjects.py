@@ -7,7 +7,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from tests.support.corpora import SHARED, cases
+from tests.support.corpora import cases, names
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,8 @@ class Subject:
 
 
 def corpora() -> list[str]:
-    """The names of the corpora; none where the folder is missing."""
-    return sorted(path.stem for path in (SHARED / "corpora").glob("*.jsonl"))
+    """The names of the corpora."""
+    return names()
 
 
 def subjects(corpus: str) -> list[Subject]:

@@ -104,10 +104,9 @@ def is_held(text: str) -> bool:
     return True
 
 
-@pytest.mark.usefixtures("shared")
 def test_words_of_the_corpora_mean_the_grammar() -> None:
     texts = [c["source"] for name in ("llama", "xgrammar") for c in corpora.cases(name) if c["kind"] == "gbnf"]
-    assert sum(map(is_held, texts)) > 70
+    assert sum(map(is_held, texts)) > len(texts) / 2
 
 
 WORDS = [

@@ -450,13 +450,13 @@ def test_nesting_takes_no_call_stack() -> None:
     assert len(describe_grammar("json_schema", schema).phrases) == 2_401
 
 
-@pytest.mark.usefixtures("shared")
 def test_every_schema_of_the_corpora_is_told_whole() -> None:
-    count = 0
+    count = tried = 0
     for name in ("jsts_2020", "jsts_7", "llama", "outlines", "maskbench"):
         for case in corpora.cases(name)[::3]:
             if case.get("kind", "json_schema") != "json_schema":
                 continue
+            tried += 1
             schema = json.dumps(case["schema"]) if "schema" in case else case["source"]
             try:
                 found = describe_grammar("json_schema", schema)
@@ -468,4 +468,4 @@ def test_every_schema_of_the_corpora_is_told_whole() -> None:
             for one, following in zip(found.phrases, found.phrases[1:], strict=False):
                 if following.depth > one.depth:
                     assert one.span.start <= following.span.start <= following.span.end <= one.span.end
-    assert count > 200
+    assert count > 0.9 * tried > 30

@@ -51,7 +51,6 @@ def written(schema: CompiledGrammar, spelling: NumberSpelling) -> CompiledGramma
         return None
 
 
-@pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize("name", EVERY)
 def test_what_is_written_is_what_was_compiled(name):
     tried = converted = 0

@@ -51,7 +51,6 @@ def test_the_outer_language_holds_the_inner_one(name):
 
 
 @pytest.mark.parametrize("name", sorted(OUTER))
-@pytest.mark.usefixtures("shared")
 def test_the_outer_language_holds_what_the_suite_calls_valid(name):
     machine = automaton(outer_node(name))
     for suite in ("jsts_2020_format", "jsts_2020_format_typed", "jsts_7_format", "jsts_7_format_typed"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +20,7 @@ TAKEN_WITH_A_WARNING = {"regex-needless-escape"}
 NOT_A_PATTERN = {"^(a$"}
 
 
-def test_labelled_patterns(shared: Path) -> None:
+def test_labelled_patterns() -> None:
     for case in cases("regex"):
         node, _ = parse(SourceText(case["source"]), "python", Limits())
         for text in case["accept"]:
@@ -61,12 +60,12 @@ def errors(pattern: str) -> tuple[Diagnostic, ...]:
     return tuple(finding for finding in found if finding.severity is Severity.ERROR)
 
 
-def test_patterns_of_real_schemas(shared: Path) -> None:
+def test_patterns_of_real_schemas() -> None:
     assert {pattern for pattern in schema_patterns() if errors(pattern)} <= NOT_A_PATTERN
 
 
 @pytest.mark.parametrize("suite", ["jsts_2020_optional", "jsts_7_optional"])
-def test_what_the_standard_test_suite_says_of_patterns(shared: Path, suite: str) -> None:
+def test_what_the_standard_test_suite_says_of_patterns(suite: str) -> None:
     for case in cases(suite):
         schema = json.loads(case["source"])
         if not isinstance(schema.get("pattern"), str):

@@ -54,7 +54,6 @@ def generated(name, number):
 
 @pytest.mark.parametrize("draft", ["jsts_2020", "jsts_7"])
 @pytest.mark.parametrize("kind", ["format", "format_typed"])
-@pytest.mark.usefixtures("shared")
 def test_the_suite(draft, kind):
     for case in corpora.cases(f"{draft}_{kind}"):
         name = json.loads(case["source"])["format"]
