@@ -202,7 +202,7 @@ def _described(request: DescribeRequest, cancel: CancelToken) -> DescribeAnswer:
     from engine.diagnosis.explanation_tree.describe import describe_grammar
 
     compiled = request.compiled
-    with cancel.at_work():
+    with cancel.scope():
         found = describe_grammar(compiled.notation, compiled.text, compiled.options)
     return DescribeAnswer(compiled.revision, found)
 
@@ -211,7 +211,7 @@ def _formatted(request: FormatRequest, cancel: CancelToken) -> FormatAnswer:
     from engine.notations.editing import apply_edits
     from engine.notations.editing.formatting import format_text
 
-    with cancel.at_work():
+    with cancel.scope():
         change = format_text(request.notation, request.text, request.dialect)
     return FormatAnswer(change, apply_edits(request.text, change.edits))
 

@@ -330,7 +330,7 @@ class DecodeHandler:
         archived = self._shown_branch()
         if self._session is not None:
             try:
-                with cancel.at_work():  # a chat template may take seconds before its limit stops it
+                with cancel.scope():  # a chat template may take seconds before its limit stops it
                     self._session.set_prompt(prompt)
             except CancelledError:
                 self._prompt_error = "The prompt was cancelled before the model could read it; change it to try again"

@@ -17,51 +17,65 @@ Rejected: rows alone. An object of a hundred names has a hundred symbols.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import IntFlag
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 MISS: Final = -1
-"""An entry that is not computed yet."""
+"""Instead of an action or a frame: it is not computed yet."""
+NEEDS_TEXT: Final = -2
+"""Instead of an action or a frame: it depends on the text itself, and is requested each time."""
 
-Action = int
-"""`kind | again << 2 | top << 3 | below << 33`; 0 if nothing completes the text."""
 
-STAY: Final = 1
-"""The frame becomes `top`."""
-PUSH: Final = 2
-"""The frame becomes `below`, and `top` is pushed on it."""
-POP: Final = 3
-"""The frame is popped, and the one below it continues after the ending `top`."""
-AGAIN: Final = 4
-"""The byte is not consumed: the new top reads it again."""
-ASK: Final = 4
-"""The action depends on the text itself, and is requested each time."""
+class StackAction(IntFlag):
+    """What happens to the stack where a lexeme ends: one of `STAY`, `PUSH` and `POP`, perhaps with `REREAD`.
+
+    An encoded action is `flags | top << 4 | below << 34`; it is 0 if nothing completes the text. Kernels read encoded
+    actions; everything else reads what `decode` returns.
+    """
+
+    STAY = 1
+    """The frame becomes `top`."""
+    PUSH = 2
+    """The frame becomes `below`, and `top` is pushed on it."""
+    POP = 4
+    """The frame is popped, and the one below it continues after the ending `top`."""
+    REREAD = 8
+    """The byte is not consumed: the new top reads it again."""
+
+
+STAY, PUSH, POP, REREAD = StackAction
+KINDS: Final = int(STAY | PUSH | POP)
+_REREAD: Final = int(REREAD)  # operations on flags take long
+TOP_SHIFT: Final = 4
+BELOW_SHIFT: Final = 34
+FRAME_MASK: Final = (1 << 29) - 1
+"""Frames and endings are numbered below this, so that an action is a positive int64."""
 
 ENDING: Final = 1 << 31
 """Marks symbols that are endings of the frame above."""
 
 FRAME_FACTOR: Final = 2_654_435_769
 SYMBOL_FACTOR: Final = 40_503
-_MOST_FRAMES: Final = 1 << 30
 
 
-def encode(kind: int, top: int, below: int = 0, *, again: bool = False) -> Action:
+def encode(kind: StackAction, top: int, below: int = 0, *, reread: bool = False) -> int:
     """Encode an action as one number.
 
     Args:
         kind: `STAY`, `PUSH` or `POP`.
         top: the new top frame; for `POP` the number of the ending.
         below: for `PUSH` the frame below the new one.
-        again: whether the byte is read again.
+        reread: whether the byte is read again.
     """
-    return kind | (AGAIN if again else 0) | top << 3 | below << 33
+    return int(kind) + (_REREAD if reread else 0) + (top << TOP_SHIFT) + (below << BELOW_SHIFT)
 
 
-def decode(action: Action) -> tuple[int, int, int, bool]:
+def decode(action: int) -> tuple[int, int, int, bool]:
     """Return the kind, the top, the frame below, and whether the byte is read again."""
-    return action & 3, action >> 3 & (_MOST_FRAMES - 1), action >> 33, bool(action & AGAIN)
+    return action & KINDS, action >> TOP_SHIFT & FRAME_MASK, action >> BELOW_SHIFT, action & _REREAD != 0
 
 
 NEAR: Final = 15
@@ -86,7 +100,7 @@ class ActionTable:
         self.near: npt.NDArray[np.int64] = _NO_ROWS.copy()
         self.keys: npt.NDArray[np.int64] = _NO_KEYS.copy()
         self.values: npt.NDArray[np.int64] = np.zeros(256, np.int64)
-        self._known: dict[int, Action] = {}
+        self._known: dict[int, int] = {}
 
     def begin(self, frame: int, state: int) -> None:
         """Add a frame with the lexer state in which it begins."""
@@ -114,13 +128,13 @@ class ActionTable:
         """Return the lexer state in which a frame begins."""
         return self.near.item(frame, NEAR)
 
-    def get(self, frame: int, symbol: int) -> Action:
+    def get(self, frame: int, symbol: int) -> int:
         """Return an action; `MISS` if it is not known."""
         if symbol < NEAR:
             return self.near.item(frame, symbol)
         return self._known.get(frame << 32 | symbol, MISS)
 
-    def put(self, frame: int, symbol: int, action: Action) -> None:
+    def put(self, frame: int, symbol: int, action: int) -> None:
         """Add an action.
 
         Args:
@@ -141,7 +155,7 @@ class ActionTable:
         else:
             self._insert(key)
 
-    def put_near(self, frame: int, actions: Mapping[int, Action]) -> None:
+    def put_near(self, frame: int, actions: Mapping[int, int]) -> None:
         """Set the actions of all first symbols of a frame; for those that are not given, nothing completes the text."""
         self.near[frame, :NEAR] = 0
         for symbol, action in actions.items():

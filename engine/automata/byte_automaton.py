@@ -136,10 +136,10 @@ class ByteAutomaton(Protocol):
         """Compute a whole row."""
 
     def stack_action(self, frame: int, symbol: int) -> int:
-        """Compute the stack action of a frame whose lexeme ends with a symbol."""
+        """Compute the stack action of a frame whose lexeme ends with a symbol; `NEEDS_TEXT` if the text decides."""
 
     def return_action(self, frame: int, number: int) -> int:
-        """Compute the frame that continues below one that ends; `-ASK` if the text decides."""
+        """Compute the frame that continues below one that ends; `NEEDS_TEXT` if the text decides."""
 
     def loop_at(self, state: int) -> Loop | None:
         """Return the loop that a lexer state is equivalent to, if it is one of the shared loops."""

@@ -241,7 +241,7 @@ def _text(data: bytes) -> str:
 
 def _described(grammar: CompiledGrammar, cancel: CancelToken, *, as_json: bool) -> dict[str, object] | list[str]:
     """Explain each part of a grammar's text."""
-    with cancel.at_work():
+    with cancel.scope():
         found = describe_grammar(grammar.notation, grammar.source, grammar.options)
     return _as_data(found, grammar.source) if as_json else list(found.lines())
 

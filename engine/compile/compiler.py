@@ -20,11 +20,11 @@ from engine.notations import json_schema
 from engine.notations.gbnf import parse as parse_gbnf
 from engine.notations.json_schema.json_tree import pointer_to
 from engine.notations.regex import parse as parse_regex
-from engine.schema_automaton.formula.nodes import span_at
+from engine.schema_automaton.formula.nodes import span_of_location
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.lexing.whitespace import Whitespace
 from engine.schema_automaton.pushdown.automaton import DEEPEST, JsonAutomaton
-from engine.schema_automaton.solver.array_machine import UndecidedError
+from engine.schema_automaton.solver.machine import UndecidedError
 from engine.schema_automaton.solver.precheck import explore
 from engine.schema_automaton.solver.solver import SchemaSolver
 from engine.source import (
@@ -82,7 +82,7 @@ def compile_grammar(
         raise ValueError(f"there is no notation {notation!r}; there is {', '.join(NOTATIONS)}")
     options = options or _DEFAULTS
     text = source if isinstance(source, SourceText) else SourceText(source)
-    cancel_scope = nullcontext() if cancel is None else cancel.at_work()
+    cancel_scope = nullcontext() if cancel is None else cancel.scope()
     try:
         with _deep_recursion(options.limits.nesting), no_collection(), cancel_scope:
             return _compile(notation, text, options, cancel or _NEVER)
@@ -198,8 +198,8 @@ def _schema_automaton(
         found = Diagnostic(
             "schema-undecided",
             Severity.ERROR,
-            span_at(error.place),
-            f"{pointer_to(error.place)}: {error}",
+            span_of_location(error.location),
+            f"{pointer_to(error.location)}: {error}",
             "Remove the keyword, or bound what it is about",
         )
         raise GrammarError((*findings.in_source_order(), found), text) from error

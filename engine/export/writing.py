@@ -68,7 +68,7 @@ class Fit:
 
 def fits(job: ExportJob) -> tuple[Fit, ...]:
     """Return all targets in the order of the lists that users see, each with the reason why it does not fit."""
-    with job.cancel.at_work():
+    with job.cancel.scope():
         return tuple(Fit(found, refusal(found, job)) for found in map(target, TARGETS))
 
 
@@ -88,7 +88,7 @@ def make(name: str, job: ExportJob) -> Artifact:
         EngineError: as the target's `make`.
     """
     chosen = target(name)
-    with job.cancel.at_work():
+    with job.cancel.scope():
         why_not = refusal(chosen, job)
         if why_not and why_not != NO_VOCABULARY:
             _tell_with_a_place(chosen, job)
@@ -114,7 +114,7 @@ def preview_picture(name: str, job: ExportJob) -> tuple[bytes, tuple[str, ...]]:
         NotExportableError: the target cannot express the grammar.
         EngineError: as `drawing.picture`.
     """
-    with job.cancel.at_work():
+    with job.cancel.scope():
         if why_not := refusal(target(name), job):
             raise NotExportableError(f"{name} does not fit this grammar: {why_not}")
         from engine.export.graph.drawing import picture

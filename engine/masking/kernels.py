@@ -22,7 +22,20 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.actions import AGAIN, ASK, ENDING, FRAME_FACTOR, MISS, NEAR, POP, PUSH, SYMBOL_FACTOR
+from engine.automata.actions import (
+    BELOW_SHIFT,
+    ENDING,
+    FRAME_FACTOR,
+    FRAME_MASK,
+    KINDS,
+    MISS,
+    NEAR,
+    POP,
+    PUSH,
+    REREAD,
+    SYMBOL_FACTOR,
+    TOP_SHIFT,
+)
 
 Ints: TypeAlias = npt.NDArray[np.int32]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -96,7 +109,7 @@ symbol.
 DIGEST: Final = PROGRESS + 8
 RECORD_SIZE: Final = DIGEST + 1
 
-_FRAMES = (1 << 30) - 1
+_PUSH, _POP, _REREAD = int(PUSH), int(POP), int(REREAD)
 _DIGESTS = (1 << 63) - 1
 _ONE, _FIVE, _31, _256 = np.uint64(1), np.uint64(5), np.uint64(31), np.uint64(256)
 
@@ -185,14 +198,14 @@ def end_lexeme(  # noqa: PLR0913, PLR0917 - numba takes arrays, not objects
         frame, symbol = int(frames[stack]), -2 - following
         lowest = max(lowest, stack if stack < n_initial else -1)
         action = int(dense[frame, symbol]) if symbol < NEAR else find_action(keys, values, frame, symbol)
-        if action in (MISS, ASK):
+        if action < 0:  # `MISS` or `NEEDS_TEXT`
             progress[MISSING], progress[MISSING_OF], progress[MISSING_KEY] = NO_ACTION, frame, symbol
             return MISS, stack, lowest
         if action == 0:
             return 0, stack, lowest
-        kind, top = action & 3, action >> 3 & _FRAMES
+        kind, top = action & KINDS, action >> TOP_SHIFT & FRAME_MASK
         below = int(belows[stack])
-        if kind == POP:
+        if kind == _POP:
             owner, lowest = int(frames[below]), max(lowest, below if below < n_initial else -1)
             following = find_action(keys, values, owner, ENDING | top)
             if following < 0:
@@ -201,15 +214,15 @@ def end_lexeme(  # noqa: PLR0913, PLR0917 - numba takes arrays, not objects
             if following == 0:
                 return 0, stack, lowest
             top, below = following, int(belows[below])
-        elif kind == PUSH:
-            frames[free], belows[free] = action >> 33, below
+        elif kind == _PUSH:
+            frames[free], belows[free] = action >> BELOW_SHIFT, below
             below = free
             free += 1
         frames[free], belows[free] = top, below
         stack = free
         free += 1
         state = int(dense[top, NEAR])
-        following = int(rows[state, byte_class]) if action & AGAIN else state
+        following = int(rows[state, byte_class]) if action & _REREAD else state
     if following == MISS:
         progress[MISSING], progress[MISSING_OF], progress[MISSING_KEY] = NO_ENTRY, state, byte_class
     return following, stack, lowest

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.actions import ASK
+from engine.automata.actions import NEEDS_TEXT
 from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.masking.jit import Kernels
 from engine.masking.kernels import (
@@ -191,8 +191,8 @@ class TrieWalk:
         if missing == NO_ENTRY:
             automaton.fill(owner, key)
             return
-        action = automaton.stack_action(owner, key) if missing == NO_ACTION else -automaton.return_action(owner, key)
-        if action == ASK:
+        action = automaton.stack_action(owner, key) if missing == NO_ACTION else automaton.return_action(owner, key)
+        if action == NEEDS_TEXT:
             node = self._arguments[PROGRESS + AT_NODE]
             add_below(trie, automaton, self._configuration, node, self.words)
             self._arguments[PROGRESS + AT_NODE] = int(trie.skip[node])

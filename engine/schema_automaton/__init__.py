@@ -6,13 +6,15 @@
 2. `solver`: which values satisfy a goal. `SchemaSolver` projects a goal to one JSON type (`normal_form`), decides
    whether any value satisfies it, and gives its *entry states*: a literal's type, a language of strings or numbers, or
    the start of an `ArrayMachine` or `ObjectMachine`. A machine is one conjunction of assertions; what it requires of an
-   item or a member is again a goal.
+   item or a member is again a goal. Machines know their solver as a `Solver` protocol, so imports go one way.
 3. `lexing`: how bytes become symbols. A `JsonLexer` reads a regular language (white space, a string, a key, a number)
-   until a symbol ends the lexeme. Its states are rows of one integer table per grammar (`LexerTable`).
-4. `pushdown`: `FrameTable` and `JsonAutomaton`, the `ByteAutomaton` that a matcher steps.
+   until a symbol ends the lexeme. Its states are rows of one integer table per grammar (`LexerTable`). What depends on
+   the kind of lexer is a method of it.
+4. `pushdown`: `FrameTable` and `JsonAutomaton`, the `ByteAutomaton` that a matcher steps; `SourceMap` maps frames back
+   to source locations.
 
-`string_languages`, `number_languages` and `json_encoding` are the automata of scalars that layers 2 and 3 share.
-`formula.source_map` is an exception to the order: it maps frames back to source locations.
+`string_languages`, `number_languages` and `json_encoding` are the automata of scalars that layers 2 and 3 share. A
+layer imports only layers before it in this list (contract `schema-layers`).
 
 **Configuration**: a stack of frames, the lexer state of the top frame, and, only where it matters, the text of an open
 item or key. Stacks are paths in a tree of nodes `(frame, node below, start of the recorded text)`. Configurations are
@@ -28,8 +30,9 @@ So `anyOf` is followed side by side, and alternatives do not multiply with depth
 
 **Action**: what happens to the stack when a symbol ends the lexeme of the top frame (`engine.automata.actions`): STAY
 replaces the frame, PUSH replaces it and opens a value above, POP ends the value. POP carries the number of an ending,
-the set of alternatives below whose value is satisfied; the frame below continues with these (`return_action`). ASK
-means that the text itself decides. A byte that ends a number is read again by the next frame.
+the set of alternatives below whose value is satisfied; the frame below continues with these (`return_action`). An
+action with REREAD leaves its byte, the one that ends a number, to the next frame. Instead of an action, NEEDS_TEXT says
+that the text itself decides.
 
 **Liveness**: a configuration is live if some text completes it. Only live configurations have a number other than 0
 (`DEAD`). Liveness is decided where an alternative is made: machines give only transitions whose goal is satisfiable and
@@ -38,8 +41,8 @@ depend on the rest of the stack, so a stack is live if each frame is, and no sea
 
 **Provisional answer**: satisfiability is a least fixed point over recursive schemas. A goal whose check is in progress
 counts as unsatisfiable, so a negative answer below it may be wrong. `provisional_epoch` grows whenever an answer rests
-on such a goal; a negative answer or a list of transitions is memoised only if it did not grow meanwhile. Positive
-answers are final, and so are those of the outermost check.
+on such a goal; a negative answer or a list of transitions is memoised only if it did not grow meanwhile
+(`provisional_memo`). Positive answers are final, and so are those of the outermost check.
 
 Invariants:
 
@@ -48,10 +51,10 @@ Invariants:
   a mask depends on as many frames as the longest token can close.
 - The text matters only for items that must differ, keys that may not come twice, and A-labels of host names. Nodes
   record where it begins. Shared actions go on with an unknown value as long as every value can be completed, and are
-  ASK otherwise.
+  NEEDS_TEXT otherwise.
 - Bytes alone determine the nesting (visibly pushdown), so a configuration has one stack.
-- Equal formulas are one object (except of `Arena.kinds_at`). Results are memoised by identity; `SourceMap` tells the
-  source locations apart.
+- Equal formulas are one object (except of `Arena.separate_type_in`). Results are memoised by identity; `SourceMap`
+  tells the source locations apart.
 - Machines refer to the solver weakly, and it keeps their results: without reference cycles, an unused grammar is freed
   at once.
 - The rows of the shared lexers come first in every table, so any string has the same lexer states in all grammars with

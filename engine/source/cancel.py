@@ -1,6 +1,6 @@
 """Cooperative cancellation, progress, and limits of work, which is counted in iterations of loops ("turns").
 
-A caller runs the work inside `cancel.at_work()` or `limited_work()`, and every loop whose
+A caller runs the work inside `cancel.scope()` or `limited_work()`, and every loop whose
 length depends on the input calls `checkpoint`. So loops need no parameter to be stopped,
 and outside such a scope `checkpoint` does nothing.
 
@@ -88,7 +88,7 @@ class CancelToken:
             self.check()
 
     @contextmanager
-    def at_work(self) -> Iterator[None]:
+    def scope(self) -> Iterator[None]:
         """Make `checkpoint` count for this token, in this thread, while the context lasts."""
         outer = _CURRENT_WORK.get()
         work = _Work(self, outer.what, outer.turns, outer.limit) if outer else _Work(self, "", 0, None)

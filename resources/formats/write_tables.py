@@ -1,6 +1,6 @@
 """Writes the formats' automata as tables: `python -m resources.formats.write_tables [name…]`.
 
-Each format's own node is run over letters, every state is looked at, and the
+Each format's own node is run over character classes, every state is looked at, and the
 smallest automaton of the same language is written beside this script. Most take
 seconds, `idn-hostname` and `idn-email` minutes. Run it anew where a format changes; `test_tables` tells when.
 """
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from engine.grammar.simplify import simplify
 from engine.notations.json_schema.formats import NAMES, format_node
-from engine.schema_automaton.json_encoding.alphabet import CharacterClasses, letters_from
+from engine.schema_automaton.json_encoding.character_classes import CharacterClasses, char_classes_from
 from engine.schema_automaton.json_encoding.class_encoder import class_encoding_of
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.string_languages.conditions import ConditionAutomaton, text_program
@@ -43,15 +43,15 @@ def main() -> None:
 
 def table(name: str) -> bytes:
     """The file of a format's table."""
-    letters, rows, accepting = explore(name)
+    char_classes, rows, accepting = explore(name)
     rows, accepting = smallest(rows, accepting)
-    letters, rows = coarsest(letters, rows)
-    lacks = shortest(rows, accepting, class_encoding_of(letters).costs(None)[0])
-    characters = shortest(rows, accepting, np.ones(letters.size))
+    char_classes, rows = coarsest(char_classes, rows)
+    lacks = shortest(rows, accepting, class_encoding_of(char_classes).costs(None)[0])
+    characters = shortest(rows, accepting, np.ones(char_classes.size))
     lacks[0] = characters[0] = 0  # nobody asks
     width = width_of(len(rows))
     narrow = rows.astype(width), lacks.astype(width), characters.astype(width)
-    return write(*narrow, letters=letters, digest=digest(name))
+    return write(*narrow, char_classes=char_classes, digest=digest(name))
 
 
 def digest(name: str) -> str:
@@ -62,20 +62,24 @@ def digest(name: str) -> str:
 
 
 def explore(name: str) -> tuple[CharacterClasses, Ints, npt.NDArray[np.bool_]]:
-    """All states of a format's automaton: its letters, the rows over them, and which states accept."""
+    """All states of a format's automaton: its character classes, the rows over them, and which states accept."""
     node = format_node(name)
     assert node is not None
-    program = text_program(node, LIMITS, Escapes.ANY, by_letters=True)
+    program = text_program(node, LIMITS, Escapes.ANY, by_characters=True)
     assert program is not None
     automaton = ConditionAutomaton(*program)
-    letters = automaton.letters
-    assert letters is not None
+    char_classes = automaton.char_classes
+    assert char_classes is not None
     state = automaton.start
     while state < automaton.size:
         automaton.complete(state)
         state += 1
     rows = automaton.rows[: automaton.size].astype(np.int64)
-    return letters, rows[:, list(automaton.classes.of_byte[: letters.size])], automaton.accepting[: len(rows)] > 0
+    return (
+        char_classes,
+        rows[:, list(automaton.classes.of_byte[: char_classes.size])],
+        automaton.accepting[: len(rows)] > 0,
+    )
 
 
 def smallest(rows: Ints, accepting: npt.NDArray[np.bool_]) -> tuple[Ints, npt.NDArray[np.bool_]]:
@@ -84,7 +88,7 @@ def smallest(rows: Ints, accepting: npt.NDArray[np.bool_]) -> tuple[Ints, npt.ND
     Rows are told apart by a sum of random numbers, and whether it told them all is looked at in the end.
 
     Args:
-        rows: int64[states, letters]; state 0 is dead, the match begins in 1.
+        rows: int64[states, classes]; state 0 is dead, the match begins in 1.
         accepting: bool[states].
     """
     part, count = accepting.astype(np.int64), 0
@@ -116,17 +120,17 @@ def smallest(rows: Ints, accepting: npt.NDArray[np.bool_]) -> tuple[Ints, npt.ND
     return number[part[rows[member[order]]]], accepting[member[order]]
 
 
-def coarsest(letters: CharacterClasses, rows: Ints) -> tuple[CharacterClasses, Ints]:
-    """The automaton over letters that it tells apart."""
+def coarsest(char_classes: CharacterClasses, rows: Ints) -> tuple[CharacterClasses, Ints]:
+    """The automaton over the character classes that it tells apart."""
     columns: dict[bytes, int] = {}
     new = [columns.setdefault(column.tobytes(), len(columns)) for column in np.ascontiguousarray(rows.T)]
     segments: list[tuple[int, int, int]] = []
-    for first, last, letter in letters.segments:
-        if segments and segments[-1][2] == new[letter] and segments[-1][1] + 1 == first:
-            segments[-1] = (segments[-1][0], last, new[letter])
+    for first, last, char_class in char_classes.segments:
+        if segments and segments[-1][2] == new[char_class] and segments[-1][1] + 1 == first:
+            segments[-1] = (segments[-1][0], last, new[char_class])
         else:
-            segments.append((first, last, new[letter]))
-    return letters_from(tuple(segments), letters.escapes), rows[
+            segments.append((first, last, new[char_class]))
+    return char_classes_from(tuple(segments), char_classes.escapes), rows[
         :, [new.index(number) for number in range(len(columns))]
     ]
 

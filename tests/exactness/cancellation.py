@@ -258,7 +258,7 @@ def phases(notation: str, text: str) -> Iterator[tuple[str, Callable[[CancelToke
 def count_lines(work: Callable[[CancelToken], Any], *, most: int | None = None, locate: bool = False) -> LineCounter:
     """Run a piece of work until it ends, a limit stops it or it has run so many lines; return the counter."""
     counter, before = LineCounter(most=most, locate=locate), sys.gettrace()
-    with counter.at_work(), suppress(EngineError):
+    with counter.scope(), suppress(EngineError):
         sys.settrace(counter.trace)
         try:
             work(counter)

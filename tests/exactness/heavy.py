@@ -205,7 +205,7 @@ class _Phases:
         self.token.last = began
         limit = limited_work(name, Limits().work) if self._calibrate else nullcontext()
         try:
-            with self.token.at_work(), limit:
+            with self.token.scope(), limit:
                 try:
                     return work(*arguments)
                 finally:

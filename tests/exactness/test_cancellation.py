@@ -62,7 +62,7 @@ def test_a_cancelled_mask_leaves_nothing_wrong_behind(name: str) -> None:
     if expected is None or not total:
         return
     matcher, token = new_matcher(name), CancelsItself((total + 1) // 2)
-    with token.at_work():
+    with token.scope():
         stops(matcher.bitmask)
     assert matcher.bitmask().tobytes() == expected
 
@@ -90,7 +90,7 @@ def run(name: str, step: int, token: CancelsItself) -> tuple[int, object]:
             matcher = new_matcher(name)
             if step == 2:
                 matcher.bitmask()
-            with token.at_work():
+            with token.scope():
                 answer = matcher.bitmask().tobytes() if step == 1 else matcher.shortest_completion(cancel=token)
     except CancelledError:
         raise

@@ -75,7 +75,7 @@ def build(arena, formula):
         case ("length", least, most):
             return arena.length(least, most, HERE)
         case ("among", *texts):
-            return arena.among(texts, HERE)
+            return arena.enum(texts, HERE)
         case ("not", inner):
             return arena.negate(build(arena, inner))
         case ("all", *items):

@@ -67,11 +67,9 @@ class ProgramLengths:
 
     def _of_thread(self, thread: Thread) -> Length:
         if thread not in self._threads:
-            own = self._own_length(thread)
-            obligatory = [self._of_threads(duty.threads) for duty in _positive(thread.obligations)]
-            self._threads[thread] = (
-                None if None in (own, *obligatory) else max(filter(None, (own, *obligatory)), default=0)
-            )
+            lengths = [self._own_length(thread)]
+            lengths += (self._of_threads(duty.threads) for duty in _positive(thread.obligations))
+            self._threads[thread] = None if None in lengths else max(filter(None, lengths), default=0)
         return self._threads[thread]
 
     def _own_length(self, thread: Thread) -> Length:

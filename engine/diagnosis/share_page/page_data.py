@@ -64,7 +64,7 @@ def build_page_data(
         CancelledError: `cancel` was used.
     """
     cancel = cancel or CancelToken()
-    with cancel.at_work():
+    with cancel.scope():
         builder = _PageBuilder(work, language, vocabulary, cancel)
         branches = builder.branches()
         return {

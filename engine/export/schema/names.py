@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.export.rules.rule_builder import kebab
 from engine.notations.json_schema.json_tree import Json, read_json
 from engine.schema_automaton.formula.arena import Arena
-from engine.schema_automaton.formula.nodes import And, ExactlyOne, Formula, Or, Ref, span_at, span_of
+from engine.schema_automaton.formula.nodes import And, ExactlyOne, Formula, Or, Ref, span_of, span_of_location
 from engine.source import SourceText, Span
 from engine.source.json_pointer import unescape_step
 
@@ -58,7 +58,7 @@ class SchemaNames:
         while todo:
             part = todo.pop()
             if isinstance(part, Ref):
-                return span_at(self._arena.places[part.number])
+                return span_of_location(self._arena.definition_locations[part.number])
             if isinstance(part, And | Or | ExactlyOne):
                 todo += reversed(part.items)
             elif span_of(part).end:
@@ -72,7 +72,7 @@ class SchemaNames:
         while todo:
             part = todo.pop()
             if isinstance(part, Ref):
-                found[self.with_key(span_at(self._arena.places[part.number]))] = None
+                found[self.with_key(span_of_location(self._arena.definition_locations[part.number]))] = None
                 definition = self._arena.definitions[part.number]
                 if follows and isinstance(definition, Ref):
                     todo.append(definition)
@@ -92,4 +92,6 @@ class SchemaNames:
         return node.pointer if node is not None else ""
 
     def _node(self, formula: Formula) -> Json | None:
-        return self._schemas.get(span_at(self._arena.places[formula.number])) if isinstance(formula, Ref) else None
+        if not isinstance(formula, Ref):
+            return None
+        return self._schemas.get(span_of_location(self._arena.definition_locations[formula.number]))

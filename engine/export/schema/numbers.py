@@ -139,7 +139,7 @@ def _explored(language: NumberLanguage, symbols: bytes, limits: Limits) -> tuple
 def _is_long(state: NumberState, behind: int) -> bool:
     """Return whether there are more digits than are written if each counts, `behind` of them after the point."""
     assert isinstance(state, Mantissa)
-    if state.place in (MantissaState.POINT, MantissaState.FRACTION):
+    if state.phase in (MantissaState.POINT, MantissaState.FRACTION):
         return state.prefix.length - state.point > behind
     return state.point > MOST_WHOLE
 

@@ -31,8 +31,9 @@ from engine.schema_automaton.formula.values import WORDS, JsonType
 from engine.schema_automaton.lexing.whitespace import Whitespace
 from engine.schema_automaton.number_languages.language import NumberLanguage
 from engine.schema_automaton.solver.array_machine import ArrayMachine, ArrayState
+from engine.schema_automaton.solver.number_solver import NumberPiece
 from engine.schema_automaton.solver.object_machine import ObjectMachine, ObjectState
-from engine.schema_automaton.solver.solver import NumberPiece, SchemaSolver
+from engine.schema_automaton.solver.solver import SchemaSolver
 from engine.source import Span
 
 _MOST_INDENT: Final = 32
@@ -170,12 +171,12 @@ class SchemaRules:
         if not starts:
             return []
         if kind is JsonType.STRING:
-            return [self._goals.string_formula(goal)]
+            return [self._goals.strings.project(goal)]
         found: dict[object, None] = {}
         for start in starts:
             match start:
                 case ArrayState() | ObjectState():
-                    found[start.case] = None
+                    found[start.machine] = None
                 case _:
                     found[start] = None
         return list(found)
@@ -214,7 +215,7 @@ class SchemaRules:
                 )
                 return self._book.define(name, node, span) if node != NEVER else NEVER
             case _:
-                formula = self._goals.string_formula(goal)
+                formula = self._goals.strings.project(goal)
                 node = self._strings.strings(formula, name, span)
                 if _is_literal(node) and name != START:
                     return node
@@ -245,7 +246,7 @@ class SchemaRules:
     def _case(self, case: _Case, name: str, span: Span) -> Node:
         known = self._cases.get(case)
         if known is None:
-            is_common = case in (self._goals.case((), JsonType.ARRAY), self._goals.case((), JsonType.OBJECT))
+            is_common = case in (self._goals.machine((), JsonType.ARRAY), self._goals.machine((), JsonType.OBJECT))
             if is_common:
                 known, span = "array" if isinstance(case, ArrayMachine) else "object", Span(0, 0)
             else:
@@ -318,8 +319,8 @@ class SchemaRules:
 
     def _key(self, case: ObjectMachine, cell: int, own: str) -> Node:
         """Return the keys of a key class that are not declared names."""
-        goals, keys = self._goals, case.cells[cell].keys
-        names = tuple(name for name in case.cells[cell].names if goals.holds_string(keys, name))
+        goals, keys = self._goals, case.key_classes[cell].keys
+        names = tuple(name for name in case.key_classes[cell].names if goals.strings.holds(keys, name))
         node = self._keys.get((keys, names))
         if node is None:
             arena = goals.arena
@@ -328,7 +329,7 @@ class SchemaRules:
             if keys is arena.true and names:
                 node = self._strings.others(names, short, span)
             else:
-                formula = arena.all_of((keys, arena.negate(arena.among(names, span)))) if names else keys
+                formula = arena.all_of((keys, arena.negate(arena.enum(names, span)))) if names else keys
                 node = self._strings.strings(formula, short, span, is_key=True)
             if not isinstance(node, RuleReference) and not _is_literal(node):
                 node = self._book.define(self._book.name(short), node, span)

@@ -74,12 +74,12 @@ def array_system(case: ArrayMachine, goals: SchemaSolver, item: ItemWriter, comm
 
 def _array_moves(case: ArrayMachine, goals: SchemaSolver, place: ArrayState) -> list[tuple[Formula, ArrayState]]:
     found: list[tuple[Formula, ArrayState]] = []
-    for move in case.moves(place):
+    for move in case.transitions(place):
         if case.distinct is None:
-            found.append((move.goal, move.place))
+            found.append((move.goal, move.state))
             continue
-        if case.most is not None and move.place.at >= case.most:
-            following = move.place._replace(seen=frozenset())  # it is the last item
+        if case.most is not None and move.state.at >= case.most:
+            following = move.state._replace(seen=frozenset())  # it is the last item
             if case.can_close(following):
                 found.append((move.goal, following))
             continue
@@ -88,9 +88,9 @@ def _array_moves(case: ArrayMachine, goals: SchemaSolver, place: ArrayState) -> 
             message = "no two items may be equal, and they are not drawn from a few values"
             raise NotContextFreeError(message, case.distinct.span)
         for value in values:
-            after = case.after(move.place, value)
+            after = case.after(move.state, value)
             if after is not None:
-                only = goals.arena.all_of((move.goal, goals.arena.among((value,), case.distinct.span)))
+                only = goals.arena.all_of((move.goal, goals.arena.enum((value,), case.distinct.span)))
                 found.append((only, after))
     return found
 
@@ -112,11 +112,11 @@ def object_system(case: ObjectMachine, goals: SchemaSolver, member: MemberWriter
         names, cells = case.allowed(place)
         for name in range(names.bit_length()):
             if names >> name & 1:
-                for move in case.end_moves(place, name, -1, ""):
-                    yield member(name, -1, move.goal), move.place
+                for move in case.transitions_after(place, name, -1, ""):
+                    yield member(name, -1, move.goal), move.state
         for cell in cells:
-            for move in case.end_moves(place, -1, cell, _any_key(case, goals, place, cell)):
-                yield member(-1, cell, move.goal), move.place
+            for move in case.transitions_after(place, -1, cell, _any_key(case, goals, place, cell)):
+                yield member(-1, cell, move.goal), move.state
 
     return _with_commas(_reached(case.start, case.can_close, edges, case.spans), comma)
 
@@ -128,7 +128,7 @@ def _any_key(case: ObjectMachine, goals: SchemaSolver, place: ObjectState, cell:
     if place.extras:
         message = "members are counted, or looked for among all, so the keys that came must be remembered"
         raise NotContextFreeError(message, _first(case.spans))
-    witness = case.cells[cell].witness(goals, place.extras)
+    witness = case.key_classes[cell].witness(goals.strings, place.extras)
     assert witness is not None  # the key class is allowed here
     return witness
 

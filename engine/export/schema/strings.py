@@ -63,7 +63,7 @@ class StringRules:
         return known
 
     def strings(self, formula: Formula, name: str, span: Span, *, is_key: bool = False) -> Node:
-        """Return the strings that satisfy a formula of `SchemaSolver.string_formula`, with their quotes.
+        """Return the strings that satisfy a formula of `StringSolver.project`, with their quotes.
 
         Args:
             formula: the formula.
@@ -102,7 +102,7 @@ class StringRules:
                 rest.append(alternative)
                 continue
             for value in values:
-                if isinstance(value, str) and all(self._goals.holds_string(item, value) for item in items):
+                if isinstance(value, str) and all(self._goals.strings.holds(item, value) for item in items):
                     listed[value] = None
         return list(listed), rest
 

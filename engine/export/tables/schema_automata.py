@@ -61,7 +61,7 @@ def schema_automata(
         CancelledError: `cancel` was used.
     """
     cancel = cancel or CancelToken()
-    with cancel.at_work():
+    with cancel.scope():
         conversion = to_gbnf(compiled, spelling, cancel=cancel)
         automata = automata_of_rules(conversion.grammar, limit, compiled.options.limits, cancel)
     return SchemaAutomata(_placed(automata), conversion.notes)

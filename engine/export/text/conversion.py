@@ -358,7 +358,7 @@ def _written_schema(compiled: CompiledGrammar, request: _Request, cancel: Cancel
     assert isinstance(automaton, JsonAutomaton)
     if compiled.is_empty:
         return _SchemaGrammar(Grammar((Rule(START, NEVER, Span(0, len(compiled.source.text))),), START))
-    goals, options = automaton.goals, compiled.options
+    goals, options = automaton.solver, compiled.options
     names = SchemaNames(goals.arena, compiled.source)
     settings = SchemaRuleSettings(
         spelling,
@@ -418,5 +418,5 @@ def _at_work(cancel: CancelToken | None) -> Iterator[None]:
     if cancel is None:
         yield
     else:
-        with cancel.at_work():
+        with cancel.scope():
             yield

@@ -17,9 +17,8 @@ from itertools import product
 from engine.notations.json_schema.dialects import SchemaDraft
 from engine.notations.json_schema.json_tree import Json
 from engine.notations.json_schema.lowering import Schema
-from engine.schema_automaton.formula.nodes import And, EnumValues, Formula, Not, Or
+from engine.schema_automaton.formula.nodes import And, EnumValues, Formula, Not, Or, names_in
 from engine.schema_automaton.formula.values import JsonType
-from engine.schema_automaton.solver.key_classes import elsewhere, names_in
 
 _MOST_PATTERNS = 6
 _MOST_CONTAINS = 5
@@ -88,7 +87,7 @@ def _own(here: Schema, keyword: str | None) -> Iterator[_Evaluated]:
     arena = here.arena
     properties = here.other("properties")
     if properties is not None and properties.members:
-        yield _Evaluated(arena.true, arena.among(list(properties.members), properties))
+        yield _Evaluated(arena.true, arena.enum(list(properties.members), properties))
     for keys, _, _ in here.pattern_keys():
         yield _Evaluated(arena.true, keys)
     if here.other("additionalProperties") is not None:
@@ -125,21 +124,21 @@ def unevaluated_properties(here: Schema, part: Json) -> Formula:
         cover = tuple(dict.fromkeys(condition for condition, keys in found if _holds(here, keys, name)))
         by_cover.setdefault(cover, []).append(name)
     parts = [
-        arena.any_of((arena.members(arena.among(group, part), value, part), *cover))
+        arena.any_of((arena.every_property(arena.enum(group, part), value, part), *cover))
         for cover, group in by_cover.items()
     ]
     unnamed: dict[Formula, list[Formula]] = {}
     for condition, keys in found:
-        unnamed.setdefault(elsewhere(arena, keys), []).append(condition)
+        unnamed.setdefault(arena.elsewhere(keys), []).append(condition)
     unnamed.pop(arena.false, None)
     always = unnamed.pop(arena.true, [])
     if len(unnamed) > _MOST_PATTERNS:
         return here.not_enforced(part, f"more than {_MOST_PATTERNS} sets of keys are evaluated under conditions")
-    others = arena.negate(arena.among(list(names), part)) if names else arena.true
+    others = arena.negate(arena.enum(list(names), part)) if names else arena.true
     for signs in product((True, False), repeat=len(unnamed)):
         keys = arena.all_of(k if sign else arena.negate(k) for sign, k in zip(signs, unnamed, strict=True))
         cover = (*always, *(c for sign, k in zip(signs, unnamed, strict=True) if sign for c in unnamed[k]))
-        members = arena.members(arena.all_of((others, keys)), value, part)
+        members = arena.every_property(arena.all_of((others, keys)), value, part)
         parts.append(arena.any_of((members, *dict.fromkeys(cover))))
     return arena.all_of(parts)
 

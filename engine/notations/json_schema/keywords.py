@@ -10,7 +10,7 @@ from engine.notations.json_schema.evaluated import unevaluated_items, unevaluate
 from engine.notations.json_schema.json_tree import Json, Key
 from engine.notations.json_schema.lowering import TYPES, Keyword, Schema
 from engine.schema_automaton.formula.nodes import Formula
-from engine.schema_automaton.formula.values import EVERY_KIND, HugeNumber, JsonType
+from engine.schema_automaton.formula.values import EVERY_TYPE, HugeNumber, JsonType
 
 # ---------------------------------------------------------------------- references and combinations
 
@@ -67,7 +67,7 @@ def _declared(here: Schema, part: Json) -> Formula:
     if properties is None or not isinstance(properties.value, dict):
         return here.arena.true
     return here.arena.all_of(
-        here.arena.members(here.key(name, key), here.arena.true, key, declares=True)
+        here.arena.every_property(here.key(name, key), here.arena.true, key, declares=True)
         for name in properties.value
         for key in (Key(properties, name),)
     )
@@ -99,7 +99,7 @@ def _type(here: Schema, part: Json) -> Formula:
             return here.arena.true
         kinds |= TYPES[name]
     arena = here.arena
-    parts = [arena.kinds(kinds, part)] if kinds != EVERY_KIND else []
+    parts = [arena.type_in(kinds, part)] if kinds != EVERY_TYPE else []
     if "integer" in names and "number" not in names:
         parts.append(arena.written_whole(part))
     return arena.all_of(parts)
@@ -118,7 +118,7 @@ def _const(here: Schema, part: Json) -> Formula:
 def _among(here: Schema, listed: list[Json], part: Json) -> Formula:
     if any(map(_has_huge_number, listed)):
         return here.huge_number(part)
-    return here.arena.among([item.to_value() for item in listed], part)
+    return here.arena.enum([item.to_value() for item in listed], part)
 
 
 def _has_huge_number(part: Json) -> bool:
@@ -128,7 +128,7 @@ def _has_huge_number(part: Json) -> bool:
 
 
 def _bound(here: Schema, part: Json, *, least: bool) -> Formula:
-    make = here.arena.least if least else here.arena.most
+    make = here.arena.minimum if least else here.arena.maximum
     strict = here.other("exclusiveMinimum" if least else "exclusiveMaximum")
     value = here.number(part)
     # Draft 4: a boolean in the exclusive keyword excludes the bound.
@@ -139,7 +139,9 @@ def _strict_bound(here: Schema, part: Json, *, least: bool) -> Formula:
     if isinstance(part.value, bool):
         return here.arena.true
     value = here.number(part)
-    return here.arena.true if value is None else (here.arena.least if least else here.arena.most)(value, True, part)
+    return (
+        here.arena.true if value is None else (here.arena.minimum if least else here.arena.maximum)(value, True, part)
+    )
 
 
 def _multiple_of(here: Schema, part: Json) -> Formula:
@@ -201,7 +203,7 @@ def _contains(here: Schema, part: Json) -> Formula:
 def _unique_items(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, bool):
         return here.invalid(part, "true or false")
-    return here.arena.distinct(part) if part.value else here.arena.true
+    return here.arena.unique_items(part) if part.value else here.arena.true
 
 
 # ---------------------------------------------------------------------- objects
@@ -211,7 +213,7 @@ def _properties(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, dict):
         return here.invalid(part, "an object of schemas")
     return here.arena.all_of(
-        here.arena.members(here.key(name, key), here.sub(inner), key, declares=True)
+        here.arena.every_property(here.key(name, key), here.sub(inner), key, declares=True)
         for name, inner in part.value.items()
         for key in (Key(part, name),)
     )
@@ -229,15 +231,17 @@ def _required(here: Schema, part: Json) -> Formula:
 def _pattern_properties(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, dict):
         return here.invalid(part, "an object of schemas")
-    return here.arena.all_of(here.arena.members(keys, here.sub(inner), key) for keys, inner, key in here.pattern_keys())
+    return here.arena.all_of(
+        here.arena.every_property(keys, here.sub(inner), key) for keys, inner, key in here.pattern_keys()
+    )
 
 
 def _additional_properties(here: Schema, part: Json) -> Formula:
-    return here.arena.members(here.additional_keys(), here.sub(part), part)
+    return here.arena.every_property(here.additional_keys(), here.sub(part), part)
 
 
 def _property_names(here: Schema, part: Json) -> Formula:
-    return here.arena.members(here.arena.negate(here.sub(part)), here.arena.false, part)
+    return here.arena.every_property(here.arena.negate(here.sub(part)), here.arena.false, part)
 
 
 def _dependencies(here: Schema, part: Json) -> Formula:
@@ -292,8 +296,8 @@ FUNCTIONS: Final[dict[str, Keyword]] = {
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional_properties,
     "propertyNames": _property_names,
-    "minProperties": lambda here, part: here.bound(part, here.arena.member_count, least=True),
-    "maxProperties": lambda here, part: here.bound(part, here.arena.member_count, least=False),
+    "minProperties": lambda here, part: here.bound(part, here.arena.property_count, least=True),
+    "maxProperties": lambda here, part: here.bound(part, here.arena.property_count, least=False),
     "dependencies": _dependencies,
     "dependentRequired": _dependencies,
     "dependentSchemas": _dependencies,

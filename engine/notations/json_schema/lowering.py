@@ -17,7 +17,7 @@ from engine.notations.json_schema.json_tree import Json, Key
 from engine.notations.json_schema.resources import Resources, Scope
 from engine.notations.json_schema.string_languages import StringLanguages
 from engine.schema_automaton.formula.arena import Arena
-from engine.schema_automaton.formula.nodes import Formula, Place
+from engine.schema_automaton.formula.nodes import Formula, Location
 from engine.schema_automaton.formula.values import LARGEST, HugeNumber, JsonType
 from engine.source import Limits, checkpoint
 
@@ -160,7 +160,7 @@ class Lowering:
         """
         known = self._plain.get(node.number)
         if known is None:
-            known = self.arena.kinds_at(TYPES[str(part.value)], part)
+            known = self.arena.separate_type_in(TYPES[str(part.value)], part)
             if part.value == "integer":
                 known = self.arena.all_of((known, self.arena.written_whole(part)))
             self._plain[node.number] = known
@@ -192,8 +192,8 @@ class Lowering:
                 self.findings.add("schema-no-keyword", node)
 
     def _close(self, here: Schema, properties: Json) -> Formula:
-        names = self.arena.among(list(properties.members), properties)
-        return self.arena.members(self.arena.negate(names), self.arena.false, properties)
+        names = self.arena.enum(list(properties.members), properties)
+        return self.arena.every_property(self.arena.negate(names), self.arena.false, properties)
 
 
 class Schema:
@@ -258,7 +258,7 @@ class Schema:
         self.invalid(part, "a whole number that is not negative")
         return None
 
-    def bound(self, part: Json, make: Callable[[int, int | None, Place], Formula], *, least: bool) -> Formula:
+    def bound(self, part: Json, make: Callable[[int, int | None, Location], Formula], *, least: bool) -> Formula:
         """Return the formula of a lower or upper bound of a count.
 
         Args:
@@ -278,21 +278,21 @@ class Schema:
             return []
         return [self.sub(item) for item in part.value]
 
-    def key(self, name: str, place: Place) -> Formula:
+    def key(self, name: str, place: Location) -> Formula:
         """Return the set of keys that contains one name."""
         return self.arena.named(name, place)
 
-    def has(self, names: Mapping[str, Place]) -> Formula:
+    def has(self, names: Mapping[str, Location]) -> Formula:
         """Require members with some names of objects; other values are accepted."""
         arena = self.arena
-        members = [arena.some_member(self.key(name, place), arena.true, place) for name, place in names.items()]
+        members = [arena.some_property(self.key(name, place), arena.true, place) for name, place in names.items()]
         if not members:
             return arena.true
         return arena.about(JsonType.OBJECT, arena.all_of(members), self.node)
 
-    def lacks(self, name: str, place: Place) -> Formula:
+    def lacks(self, name: str, place: Location) -> Formula:
         """Require that an object has no member with a name."""
-        return self.arena.members(self.key(name, place), self.arena.false, place)
+        return self.arena.every_property(self.key(name, place), self.arena.false, place)
 
     def prefix_length(self) -> int:
         """Return how many items have their own schema."""
@@ -317,7 +317,7 @@ class Schema:
         """Return the set of keys that `additionalProperties` applies to."""
         arena = self.arena
         properties = self.other("properties")
-        named = [arena.among(list(properties.members), properties)] if properties and properties.members else []
+        named = [arena.enum(list(properties.members), properties)] if properties and properties.members else []
         return arena.all_of(arena.negate(keys) for keys in (*named, *(keys for keys, _, _ in self.pattern_keys())))
 
 

@@ -26,13 +26,13 @@ from engine.schema_automaton.formula.nodes import (
     Length,
     Located,
     LocatedFormula,
+    Location,
     Maximum,
     MemberCount,
     Minimum,
     MultipleOf,
     Not,
     Or,
-    Place,
     PropertyConstraint,
     Ref,
     Text,
@@ -54,7 +54,7 @@ class Arena:
 
     Attributes:
         definitions: the formulas that `Ref` refers to, by number; None while a definition is being written.
-        places: the source location of each definition.
+        definition_locations: the source location of each definition.
         any_numbers: whether integers and listed numbers may be written in every form that JSON has.
         uses_distinct: whether some array may not have two equal items.
         has_choices: whether a formula was made that a value may satisfy in more than one way.
@@ -64,14 +64,14 @@ class Arena:
     true: Constant = field(default_factory=lambda: Constant(True))
     false: Constant = field(default_factory=lambda: Constant(False))
     definitions: list[Formula | None] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
+    definition_locations: list[Location] = field(default_factory=list)
     any_numbers: bool = False
     uses_distinct: bool = False
     has_choices: bool = False
     is_written: bool = False
     _interned: dict[object, Formula] = field(default_factory=dict)
     _duplicates: list[Formula] = field(default_factory=list)  # see `duplicate_locations`
-    _duplicate_locations: list[Place] = field(default_factory=list)
+    _duplicate_locations: list[Location] = field(default_factory=list)
     _outer: dict[Formula, Formula] = field(default_factory=dict)  # see `within`
     _inner: dict[Formula, Formula] = field(default_factory=dict)
     _doubtful: dict[Formula, bool] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class Arena:
         """Return the constant of a truth value."""
         return self.true if value else self.false
 
-    def intern(self, key: tuple[object, ...], make: Callable[[], Formula], location: Place | None = None) -> Formula:
+    def intern(self, key: tuple[object, ...], make: Callable[[], Formula], location: Location | None = None) -> Formula:
         """Return the formula of a key.
 
         Args:
@@ -96,41 +96,41 @@ class Arena:
             self._note_duplicate(known, location)
         return known
 
-    def _note_duplicate(self, known: Formula, location: Place) -> None:
+    def _note_duplicate(self, known: Formula, location: Location) -> None:
         self._duplicates.append(known)
         self._duplicate_locations.append(location)
 
-    def duplicate_locations(self) -> list[tuple[Place, list[Located]]]:
+    def duplicate_locations(self) -> list[tuple[Location, list[Located]]]:
         """Return the locations of each assertion that was made more than once, each with the first location first."""
         locations: dict[LocatedFormula, dict[Located, None]] = {}
         for formula, location in zip(self._duplicates, self._duplicate_locations, strict=True):
             if (
                 isinstance(formula, LocatedFormula)
                 and not isinstance(location, Span)
-                and not isinstance(formula.place, Span)
+                and not isinstance(formula.location, Span)
             ):
-                locations.setdefault(formula, {formula.place: None})[location] = None
-        return [(formula.place, list(each)) for formula, each in locations.items()]
+                locations.setdefault(formula, {formula.location: None})[location] = None
+        return [(formula.location, list(each)) for formula, each in locations.items()]
 
     # ------------------------------------------------------------------ assertions
 
-    def define(self, location: Place) -> Formula:
+    def define(self, location: Location) -> Formula:
         """Return a reference to a new definition, which is not written yet."""
         reference = Ref(len(self.definitions))
         self.definitions.append(None)
-        self.places.append(location)
+        self.definition_locations.append(location)
         return reference
 
-    def kinds(self, kinds: Iterable[JsonType], location: Place) -> Formula:
+    def type_in(self, kinds: Iterable[JsonType], location: Location) -> Formula:
         """Assert that the value is of one of these JSON types."""
         these = frozenset(kinds)
         return self.intern(("kinds", these), lambda: TypeIn(these, location), location) if these else self.false
 
-    def kinds_at(self, kinds: frozenset[JsonType], location: Place) -> Formula:
+    def separate_type_in(self, kinds: frozenset[JsonType], location: Location) -> Formula:
         """Return a type assertion that is not interned: it represents a whole definition and has its own location."""
         return TypeIn(kinds, location)
 
-    def least(self, value: Fraction, strict: bool, location: Place) -> Formula:
+    def minimum(self, value: Fraction, strict: bool, location: Location) -> Formula:
         """Assert a lower bound of numbers.
 
         Args:
@@ -142,7 +142,7 @@ class Arena:
             ("least", *value.as_integer_ratio(), strict), lambda: Minimum(value, strict, location), location
         )
 
-    def most(self, value: Fraction, strict: bool, location: Place) -> Formula:
+    def maximum(self, value: Fraction, strict: bool, location: Location) -> Formula:
         """Assert an upper bound of numbers.
 
         Args:
@@ -154,19 +154,19 @@ class Arena:
             ("most", *value.as_integer_ratio(), strict), lambda: Maximum(value, strict, location), location
         )
 
-    def multiple_of(self, value: Fraction, location: Place) -> Formula:
+    def multiple_of(self, value: Fraction, location: Location) -> Formula:
         """Assert that numbers are multiples of a value."""
         return self.intern(
             ("multiple", *value.as_integer_ratio(), False), lambda: MultipleOf(value, False, location), location
         )
 
-    def written_whole(self, location: Place) -> Formula:
+    def written_whole(self, location: Location) -> Formula:
         """Assert that numbers are integers, written without fraction and exponent unless any form is allowed."""
         if self.any_numbers:
             return self.multiple_of(Fraction(1), location)
         return self.intern(("multiple", 1, 1, True), lambda: MultipleOf(Fraction(1), True, location), location)
 
-    def length(self, least: int, most: int | None, location: Place) -> Formula:
+    def length(self, least: int, most: int | None, location: Location) -> Formula:
         """Assert the length of strings, in characters; `most` is None for no upper bound.
 
         Args:
@@ -178,7 +178,7 @@ class Arena:
             return self.false
         return self.intern(("length", least, most), lambda: Length(least, most, location), location)
 
-    def text(self, make: Callable[[], Node], key: object, location: Place, *, shared: bool = False) -> Formula:
+    def text(self, make: Callable[[], Node], key: object, location: Location, *, shared: bool = False) -> Formula:
         """Assert that strings are in a language.
 
         Args:
@@ -213,6 +213,20 @@ class Arena:
             case _:
                 return self._outer.get(formula, formula)
 
+    def elsewhere(self, keys: Formula) -> Formula:
+        """Restrict a formula over keys to the strings that it does not mention."""
+        match keys:
+            case EnumValues():
+                return self.false
+            case Not():
+                return self.negate(self.elsewhere(keys.item))
+            case And():
+                return self.all_of(self.elsewhere(item) for item in keys.items)
+            case Or():
+                return self.any_of(self.elsewhere(item) for item in keys.items)
+            case _:
+                return keys
+
     def is_doubtful(self, formula: Formula) -> bool:
         """Return whether a formula contains a language that is not known exactly."""
         if not self._outer:
@@ -224,7 +238,7 @@ class Arena:
             )
         return known
 
-    def among(self, values: Iterable[Value], location: Place, *, seen: bool = False) -> Formula:
+    def enum(self, values: Iterable[Value], location: Location, *, seen: bool = False) -> Formula:
         """Assert that the value is one of these; `seen` as in `EnumValues`.
 
         Args:
@@ -239,7 +253,7 @@ class Arena:
         name = "seen" if seen else "among"
         return self.intern((name, *these), lambda: EnumValues(these, frozenset(these), location, seen), location)
 
-    def named(self, name: str, location: Place) -> Formula:
+    def named(self, name: str, location: Location) -> Formula:
         """Assert that the string is this one."""
         key = ("among", name)
         known = self._interned.get(key)
@@ -249,7 +263,7 @@ class Arena:
             self._note_duplicate(known, location)
         return known
 
-    def members(self, keys: Formula, value: Formula, location: Place, *, declares: bool = False) -> Formula:
+    def every_property(self, keys: Formula, value: Formula, location: Location, *, declares: bool = False) -> Formula:
         """Assert that the values of all members with such a key satisfy a formula.
 
         Args:
@@ -274,7 +288,7 @@ class Arena:
             ("begins", name), lambda: PropertyConstraint(self.named(name, _NOWHERE), self.true, False, _NOWHERE, True)
         )
 
-    def some_member(self, keys: Formula, value: Formula, location: Place) -> Formula:
+    def some_property(self, keys: Formula, value: Formula, location: Location) -> Formula:
         """Assert that some member with such a key has a value that satisfies a formula.
 
         Args:
@@ -282,9 +296,9 @@ class Arena:
             value: what the member's value must satisfy.
             location: the source location.
         """
-        return self.negate(self.members(keys, self.negate(value), location))
+        return self.negate(self.every_property(keys, self.negate(value), location))
 
-    def member_count(self, least: int, most: int | None, location: Place) -> Formula:
+    def property_count(self, least: int, most: int | None, location: Location) -> Formula:
         """Assert the number of members. Two bounds are two assertions, since the negation of a bound is one bound.
 
         Args:
@@ -293,10 +307,10 @@ class Arena:
             location: the source location.
         """
         if most is not None and least:
-            return self.all_of((self.member_count(least, None, location), self.member_count(0, most, location)))
+            return self.all_of((self.property_count(least, None, location), self.property_count(0, most, location)))
         return self.intern(("member count", least, most), lambda: MemberCount(least, most, location), location)
 
-    def items(self, first: int, end: int | None, value: Formula, location: Place) -> Formula:
+    def items(self, first: int, end: int | None, value: Formula, location: Location) -> Formula:
         """Assert that the items with an index from `first` up to `end` (None: no end) satisfy a formula.
 
         Args:
@@ -309,7 +323,7 @@ class Arena:
             return self.true
         return self.intern(("items", first, end, value), lambda: Items(first, end, value, location), location)
 
-    def item_count(self, least: int, most: int | None, location: Place) -> Formula:
+    def item_count(self, least: int, most: int | None, location: Location) -> Formula:
         """Assert the number of items. Two bounds are two assertions, since the negation of a bound is one bound.
 
         Args:
@@ -321,7 +335,7 @@ class Arena:
             return self.all_of((self.item_count(least, None, location), self.item_count(0, most, location)))
         return self.intern(("item count", least, most), lambda: ItemCount(least, most, location), location)
 
-    def contains(self, value: Formula, least: int, most: int | None, location: Place) -> Formula:
+    def contains(self, value: Formula, least: int, most: int | None, location: Location) -> Formula:
         """Assert the number of items that satisfy a formula; two bounds are two assertions, as for counts.
 
         Args:
@@ -334,7 +348,7 @@ class Arena:
             return self.all_of((self.contains(value, least, None, location), self.contains(value, 0, most, location)))
         return self.intern(("contains", value, least, most), lambda: Contains(value, least, most, location), location)
 
-    def distinct(self, location: Place) -> Formula:
+    def unique_items(self, location: Location) -> Formula:
         """Assert that no two items are equal."""
         self.uses_distinct = True
         return self.intern(("distinct",), lambda: UniqueItems(location), location)
@@ -349,7 +363,7 @@ class Arena:
         """Return the disjunction."""
         return self._join(items, Or, self.false, self.true)
 
-    def about(self, kind: JsonType, item: Formula, location: Place) -> Formula:
+    def about(self, kind: JsonType, item: Formula, location: Location) -> Formula:
         """Assert a formula of values of one JSON type; values of other types are not constrained.
 
         Args:

@@ -42,13 +42,13 @@ class Located(Protocol):
         """
 
 
-Place: TypeAlias = Span | Located
+Location: TypeAlias = Span | Located
 """The source location of an assertion. Most are never needed, so a location may be computed lazily."""
 
 
-def span_at(place: Place) -> Span:
+def span_of_location(location: Location) -> Span:
     """Return a location as a span."""
-    return place if isinstance(place, Span) else place.span
+    return location if isinstance(location, Span) else location.span
 
 
 _T = TypeVar("_T")
@@ -63,6 +63,12 @@ def _node(cls: type[_T]) -> type[_T]:
     return dataclass(slots=True, eq=False)(cls)
 
 
+def _base(cls: type[_T]) -> type[_T]:
+    """Mark the base of nodes: for mypyc, decorated classes are ordinary classes and may only inherit from such."""
+    return cls
+
+
+@_base
 class LocatedFormula:
     """An assertion, which has a source location.
 
@@ -73,12 +79,12 @@ class LocatedFormula:
     __slots__ = ()
 
     about: ClassVar[JsonType | None] = None
-    place: Place
+    location: Location
 
     @property
     def span(self) -> Span:
         """Return the location in the source."""
-        return span_at(self.place)
+        return span_of_location(self.location)
 
 
 @_node
@@ -127,8 +133,8 @@ class Ref:
 class TypeIn(LocatedFormula):
     """An assertion that the value is of one of these JSON types."""
 
-    kinds: frozenset[JsonType]
-    place: Place
+    types: frozenset[JsonType]
+    location: Location
 
 
 @_node
@@ -138,7 +144,7 @@ class Minimum(LocatedFormula):
     about: ClassVar = JsonType.NUMBER
     value: Fraction
     strict: bool
-    place: Place
+    location: Location
 
 
 @_node
@@ -148,7 +154,7 @@ class Maximum(LocatedFormula):
     about: ClassVar = JsonType.NUMBER
     value: Fraction
     strict: bool
-    place: Place
+    location: Location
 
 
 @_node
@@ -163,7 +169,7 @@ class MultipleOf(LocatedFormula):
     about: ClassVar = JsonType.NUMBER
     value: Fraction
     written: bool
-    place: Place
+    location: Location
 
 
 @_node
@@ -173,7 +179,7 @@ class Length(LocatedFormula):
     about: ClassVar = JsonType.STRING
     least: int
     most: int | None
-    place: Place
+    location: Location
 
 
 @_node
@@ -190,7 +196,7 @@ class Text(LocatedFormula):
     make: Callable[[], Node]
     key: object
     shared: bool
-    place: Place
+    location: Location
 
     @property
     def node(self) -> Node:
@@ -209,7 +215,7 @@ class EnumValues(LocatedFormula):
 
     values: tuple[Value, ...]
     members: frozenset[Value]
-    place: Place
+    location: Location
     seen: bool = False
 
 
@@ -226,7 +232,7 @@ class PropertyConstraint(LocatedFormula):
     keys: Formula
     value: Formula
     declares: bool
-    place: Place
+    location: Location
     begins: bool = False
 
 
@@ -237,7 +243,7 @@ class MemberCount(LocatedFormula):
     about: ClassVar = JsonType.OBJECT
     least: int
     most: int | None
-    place: Place
+    location: Location
 
 
 @_node
@@ -248,7 +254,7 @@ class Items(LocatedFormula):
     first: int
     end: int | None
     value: Formula
-    place: Place
+    location: Location
 
 
 @_node
@@ -258,7 +264,7 @@ class ItemCount(LocatedFormula):
     about: ClassVar = JsonType.ARRAY
     least: int
     most: int | None
-    place: Place
+    location: Location
 
 
 @_node
@@ -269,7 +275,7 @@ class Contains(LocatedFormula):
     value: Formula
     least: int
     most: int | None
-    place: Place
+    location: Location
 
 
 @_node
@@ -277,7 +283,7 @@ class UniqueItems(LocatedFormula):
     """An assertion that no two items of an array are equal."""
 
     about: ClassVar = JsonType.ARRAY
-    place: Place
+    location: Location
 
 
 Assertion: TypeAlias = (
@@ -321,6 +327,22 @@ def parts_of(formula: Formula, definitions: Sequence[Formula | None]) -> Iterato
             if each is not None and each not in seen:
                 seen.add(each)
                 todo.append(each)
+
+
+def names_in(keys: Formula) -> Iterator[str]:
+    """Yield the strings that a formula over keys mentions, in order."""
+    todo = [keys]
+    while todo:
+        part = todo.pop()
+        match part:
+            case EnumValues():
+                yield from (value for value in part.values if isinstance(value, str))
+            case And() | Or():
+                todo += reversed(part.items)
+            case Not():
+                todo.append(part.item)
+            case _:
+                pass
 
 
 def span_of(literal: Formula) -> Span:

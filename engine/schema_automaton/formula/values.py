@@ -24,7 +24,7 @@ class JsonType(IntEnum):
     OBJECT = 6
 
 
-EVERY_KIND: Final = frozenset(JsonType)
+EVERY_TYPE: Final = frozenset(JsonType)
 WORDS: Final = {JsonType.NULL: b"null", JsonType.FALSE: b"false", JsonType.TRUE: b"true"}
 
 
@@ -131,7 +131,7 @@ def integer(digits: str) -> int:
     return high + integer(digits[-half:])
 
 
-def kind_of(value: Value) -> JsonType:
+def json_type_of(value: Value) -> JsonType:
     """Return the JSON type of a value."""
     match value:
         case str():  # first, since most values are strings

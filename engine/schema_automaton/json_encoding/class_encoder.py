@@ -28,7 +28,7 @@ from engine.automata.completion import Alphabet
 from engine.automata.utf8 import Utf8Automaton
 from engine.grammar import CharSet
 from engine.grammar.charset import EVERY_SCALAR
-from engine.schema_automaton.json_encoding.alphabet import CharacterClasses, Segments
+from engine.schema_automaton.json_encoding.character_classes import CharacterClasses, Segments
 from engine.schema_automaton.json_encoding.encoder import RAW, Escapes, hex_digit, lower_hex_digit
 
 _ASCII: Final = 0x80
@@ -83,19 +83,19 @@ class ClassEncoding:
     @cached_property
     def narrow(self) -> dict[int, list[int]]:
         """Return the nodes after a first byte at which few character classes can end, and those classes."""
-        letters = self.part_of.tolist()
-        return {node: sorted({letters[part] for part in parts}) for node, parts in self.few.items()}
+        char_classes = self.part_of.tolist()
+        return {node: sorted({char_classes[part] for part in parts}) for node, parts in self.few.items()}
 
     @cached_property
     def bytes_of(self) -> list[int]:
         """Return the number of single-byte characters of each class."""
-        letters = int(self.part_of.max()) + 1
-        counts: list[int] = np.bincount(self.table[0], minlength=self.nodes + letters)[self.nodes :].tolist()
+        char_classes = int(self.part_of.max()) + 1
+        counts: list[int] = np.bincount(self.table[0], minlength=self.nodes + char_classes)[self.nodes :].tolist()
         return counts
 
-    def alive(self, letters: Bools) -> list[bool]:
+    def alive(self, char_classes: Bools) -> list[bool]:
         """Return for each node whether one of some character classes may be read from it."""
-        alive: list[bool] = np.logical_or.reduce(self.reach & letters[self.part_of], axis=1).tolist()
+        alive: list[bool] = np.logical_or.reduce(self.reach & char_classes[self.part_of], axis=1).tolist()
         return alive
 
     def costs(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
@@ -106,10 +106,10 @@ class ClassEncoding:
         return known
 
     def _compute_costs(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
-        letters = int(self.part_of.max()) + 1
+        char_classes = int(self.part_of.max()) + 1
         usable = list(range(256) if alphabet is None else alphabet)
-        costs = np.full((self.nodes + letters, letters), np.inf)
-        costs[self.nodes + np.arange(letters), np.arange(letters)] = 0
+        costs = np.full((self.nodes + char_classes, char_classes), np.inf)
+        costs[self.nodes + np.arange(char_classes), np.arange(char_classes)] = 0
         for node in (*range(1, self.nodes), 0):  # successors have smaller numbers
             targets = np.unique(self.table[node, usable])
             targets = targets[targets > 0]
@@ -125,16 +125,16 @@ def json_automaton(chars: CharSet, escapes: Escapes) -> Utf8Automaton:
 
 
 @lru_cache(maxsize=256)
-def class_encoding_of(letters: CharacterClasses) -> ClassEncoding:
+def class_encoding_of(char_classes: CharacterClasses) -> ClassEncoding:
     """Return the encoding of these classes, by renaming those of a partition that distinguishes all of ASCII."""
     names: list[int] = []
     beyond: list[tuple[int, int, int]] = []
     numbers: dict[int, int] = {}
-    for first, last, letter in letters.segments:
-        names += [letter] * (min(last + 1, _ASCII) - first)
+    for first, last, char_class in char_classes.segments:
+        names += [char_class] * (min(last + 1, _ASCII) - first)
         if last >= _ASCII:
-            beyond.append((max(first, _ASCII), last, numbers.setdefault(letter, _ASCII + len(numbers))))
-    every = _encoding_of_ascii_and(tuple(beyond), letters.escapes)
+            beyond.append((max(first, _ASCII), last, numbers.setdefault(char_class, _ASCII + len(numbers))))
+    every = _encoding_of_ascii_and(tuple(beyond), char_classes.escapes)
     part_of = np.array([*names, *numbers])
     renamed = np.concatenate((np.arange(every.nodes), every.nodes + part_of))
     return ClassEncoding(renamed[every.table], every.reach, part_of, every.below, every.few)
@@ -174,9 +174,12 @@ class _Builder:
     def spelling(self) -> ClassEncoding:
         """Return the automaton as a table over bytes."""
         self._build()
-        nodes, letters = len(self._nodes), 1 + max(letter for _, _, letter in self._segments)
+        nodes, char_classes = (
+            len(self._nodes),
+            1 + max(char_class for _, _, char_class in self._segments),
+        )
         table = np.zeros((nodes, 256), np.int64)
-        reach = np.zeros((nodes, letters), np.bool_)
+        reach = np.zeros((nodes, char_classes), np.bool_)
         for node in (*range(1, nodes), 0):  # successors have smaller numbers
             for byte, entry in self._nodes[node].items():
                 table[node, byte] = entry if entry > 0 else nodes - 1 - entry
@@ -187,7 +190,7 @@ class _Builder:
         below = self._below()
         few = {node: reach[node].nonzero()[0].tolist() for node in below[0]}
         few = {node: parts for node, parts in few.items() if len(parts) <= _FEW}
-        return ClassEncoding(table, reach, np.arange(letters), below, few)
+        return ClassEncoding(table, reach, np.arange(char_classes), below, few)
 
     def automaton(self) -> Utf8Automaton:
         """Return the automaton as ranges of bytes, for a single class: its entry is `FINAL`."""
@@ -196,8 +199,8 @@ class _Builder:
 
     def _build(self) -> None:
         root: dict[int, int] = {}
-        for low, high, letter in self._clip(0x20, 0x7F):
-            root.update({code: -1 - letter for code in range(low, high + 1) if code in RAW})
+        for low, high, char_class in self._clip(0x20, 0x7F):
+            root.update({code: -1 - char_class for code in range(low, high + 1) if code in RAW})
         for first, last, marker, bits in (
             (0x80, 0x7FF, 0xC0, (5, 6)),
             (0x800, 0xFFFF, 0xE0, (4, 6, 6)),
@@ -206,9 +209,9 @@ class _Builder:
             for digit, target in self._digits(self._clip(first, last), bits, _UTF_8).items():
                 root[marker | digit] = target
         escapes = {
-            short[0]: -1 - letter
+            short[0]: -1 - char_class
             for code, short in self._escapes.short.items()
-            for *_, letter in self._clip(code, code)
+            for *_, char_class in self._clip(code, code)
         }
         hexadecimal = self._hexadecimal()
         if hexadecimal:
@@ -226,8 +229,8 @@ class _Builder:
 
     def _clip(self, first: int, last: int) -> Segments:
         return tuple(
-            (max(low, first), min(high, last), letter)
-            for low, high, letter in self._segments
+            (max(low, first), min(high, last), char_class)
+            for low, high, char_class in self._segments
             if low <= last and high >= first
         )
 
@@ -249,7 +252,7 @@ class _Builder:
             )
             row = self._union(row, self._encoded(basic, (4, 4, 4, 4), _Digits(digit)))
             if pairs:
-                halves = tuple((low - 0x10000, high - 0x10000, letter) for low, high, letter in pairs)
+                halves = tuple((low - 0x10000, high - 0x10000, char_class) for low, high, char_class in pairs)
                 behind = self._add(self._encoded(halves, (2, 4, 4, 2, 4, 4), _Digits(digit, pairs=True)))
                 row = self._union(row, dict.fromkeys(digit(0xD), behind))
         return row
@@ -268,11 +271,11 @@ class _Builder:
         rest = sum(bits[1:])
         full = (1 << rest) - 1
         groups: dict[int, list[tuple[int, int, int]]] = {}
-        for first, last, letter in segments:
+        for first, last, char_class in segments:
             for digit in range(first >> rest, (last >> rest) + 1):
                 low = first & full if digit == first >> rest else 0
                 high = last & full if digit == last >> rest else full
-                groups.setdefault(digit, []).append((low, high, letter))
+                groups.setdefault(digit, []).append((low, high, char_class))
         return {digit: self._rest(tuple(remainder), bits[1:], digits) for digit, remainder in groups.items()}
 
     def _encoded(self, segments: Segments, bits: _Bits, digits: _Digits) -> dict[int, int]:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from engine.automata.byte_automaton import DEAD
 from engine.automata.byte_classes import ByteClasses
 from engine.automata.completion import Alphabet, LengthBound
-from engine.schema_automaton.json_encoding.alphabet import CharacterClasses
+from engine.schema_automaton.json_encoding.character_classes import CharacterClasses
 from engine.schema_automaton.json_encoding.class_encoder import ClassEncoding, class_encoding_of
 from engine.source import checkpoint
 
@@ -71,66 +71,66 @@ class EncodedAutomaton:
     merged.
     """
 
-    def __init__(self, letters: CharacterClasses, inner: CharacterAutomaton, *, merges: bool = True) -> None:
+    def __init__(self, char_classes: CharacterClasses, inner: CharacterAutomaton, *, merges: bool = True) -> None:
         """Create the automaton.
 
         Args:
-            letters: the character classes.
+            char_classes: the character classes.
             inner: the automaton over them.
             merges: whether states before a character may be merged within it; source locations and other properties are
                 then those of the first.
         """
-        self.letters = letters
+        self.char_classes = char_classes
         self.inner = inner
         self._merges = merges
         self._first: dict[tuple[int, ...], int] = {}  # by node and the states that its character classes lead to
         self.start = inner.start
-        self._class_of = list(inner.classes.of_byte[: letters.size])
+        self._class_of = list(inner.classes.of_byte[: char_classes.size])
         self._paths: dict[int, EncodingPaths] = {}
 
     @cached_property
-    def spelling(self) -> ClassEncoding:
+    def encoding(self) -> ClassEncoding:
         """Return the encoding of the character classes."""
-        return class_encoding_of(self.letters)
+        return class_encoding_of(self.char_classes)
 
     @property
     def classes(self) -> ByteClasses:
         """Return the bytes of each byte class."""
-        return self.spelling.classes
+        return self.encoding.classes
 
     @property
     def n_classes(self) -> int:
         """Return the number of byte classes."""
         return len(self.classes)
 
-    def ways(self, state: int) -> EncodingPaths:
+    def paths(self, state: int) -> EncodingPaths:
         """Return the transitions over whole characters from a state of the automaton over character classes."""
         paths = self._paths.get(state)
         if paths is None:
             row = self.inner.row(state)
             targets = [row[each] for each in self._class_of]
-            paths = self._paths[state] = EncodingPaths(self.spelling.alive(np.array(targets) != DEAD), targets)
+            paths = self._paths[state] = EncodingPaths(self.encoding.alive(np.array(targets) != DEAD), targets)
         return paths
 
     def loops_at(self, state: int) -> bool:
         """Return whether most single-byte characters lead to a state that has a transition to itself."""
         counts: dict[int, int] = {}
-        for target, bytes_of in zip(self.ways(state).targets, self.spelling.bytes_of, strict=True):
+        for target, bytes_of in zip(self.paths(state).targets, self.encoding.bytes_of, strict=True):
             counts[target] = counts.get(target, 0) + bytes_of
         counts.pop(DEAD, None)
         home = max(counts, key=counts.__getitem__, default=DEAD)
-        return home != DEAD and home in self.ways(home).targets
+        return home != DEAD and home in self.paths(home).targets
 
     def advance(self, state: int, byte: int) -> int:
         """Return the state after a byte; `DEAD` if it has no completion."""
-        entry = self.spelling.table.item(state >> _SHIFT, byte)
+        entry = self.encoding.table.item(state >> _SHIFT, byte)
         if entry == 0:
             return DEAD
         at = state & _STATE_MASK
-        letter = entry - self.spelling.nodes
-        if letter >= 0:
-            return self.inner.step(at, self._class_of[letter])
-        return self.entered(at, state >> _SHIFT, [entry])[0] if self.ways(at).alive[entry] else DEAD
+        char_class = entry - self.encoding.nodes
+        if char_class >= 0:
+            return self.inner.step(at, self._class_of[char_class])
+        return self.entered(at, state >> _SHIFT, [entry])[0] if self.paths(at).alive[entry] else DEAD
 
     def step(self, state: int, byte_class: int) -> int:
         """Return the state after a byte of a class."""
@@ -149,7 +149,7 @@ class EncodedAutomaton:
 
         At most `most` paths to each state are followed; their strings differ, and so do all continuations.
         """
-        inner, firsts = self.inner, self.letters.firsts
+        inner, firsts = self.inner, self.char_classes.firsts
         found: list[str] = []
         if inner.start == DEAD:
             return found
@@ -173,8 +173,8 @@ class EncodedAutomaton:
 
     def row(self, state: int) -> list[int]:
         """Return the state after each byte."""
-        at, node = before(state), place_of(state)
-        paths = self.ways(at)
+        at, node = before(state), node_within(state)
+        paths = self.paths(at)
         below = self.below(paths, node)
         inner = self.entered(at, node, below)
         row: list[int] = self.gather(node, below, inner, paths.targets, np.int64)[0].tolist()
@@ -185,7 +185,7 @@ class EncodedAutomaton:
 
         From between two characters, only those that one byte reaches.
         """
-        return [each for each in self.spelling.below[node] if paths.alive[each]]
+        return [each for each in self.encoding.below[node] if paths.alive[each]]
 
     def entered(self, at: int, node: int, below: list[int]) -> list[int]:
         """Return the states at live nodes that are reached from a node.
@@ -197,9 +197,12 @@ class EncodedAutomaton:
         """
         if node or not self._merges:
             return [within(at, each) for each in below]
-        targets, narrow = self.ways(at).targets, self.spelling.narrow
+        targets, narrow = self.paths(at).targets, self.encoding.narrow
         return [
-            within(self._first.setdefault((each, *[targets[letter] for letter in narrow[each]]), at), each)
+            within(
+                self._first.setdefault((each, *[targets[char_class] for char_class in narrow[each]]), at),
+                each,
+            )
             if each in narrow
             else within(at, each)
             for each in below
@@ -221,7 +224,7 @@ class EncodedAutomaton:
             dtype[rows, 256]; 0 where a byte is not allowed. Between two characters there is one row; within one the
             rows of the nodes below follow.
         """
-        spelling = self.spelling
+        spelling = self.encoding
         vector = np.zeros(spelling.nodes + len(after), dtype)
         vector[below] = inner
         vector[spelling.nodes :] = after
@@ -239,14 +242,14 @@ class EncodedAutomaton:
         """Return a lower bound of the bytes that complete a state, exact if the automaton over classes knows it."""
         if state == DEAD or is_between(state):
             return self.inner.min_remaining(state, alphabet)
-        costs = self.spelling.costs(alphabet)[state >> _SHIFT]
+        costs = self.encoding.costs(alphabet)[state >> _SHIFT]
         best, exact = np.inf, True
-        for letter, target in enumerate(self.ways(state & _STATE_MASK).targets):
-            if target != DEAD and costs[letter] < best:
+        for char_class, target in enumerate(self.paths(state & _STATE_MASK).targets):
+            if target != DEAD and costs[char_class] < best:
                 after = self.inner.min_remaining(target, alphabet)
                 exact &= after.exact
                 if after.at_least is not None:
-                    best = min(best, costs[letter] + after.at_least)
+                    best = min(best, costs[char_class] + after.at_least)
         return LengthBound(None if best == np.inf else int(best), exact)
 
 
@@ -265,6 +268,6 @@ def before(state: int) -> int:
     return state & _STATE_MASK
 
 
-def place_of(state: int) -> int:
+def node_within(state: int) -> int:
     """Return the node within the current character, 0 between two characters."""
     return state >> _SHIFT

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from engine.automata.byte_automaton import DEAD, MISS
 from engine.automata.completion import Alphabet
-from engine.schema_automaton.json_encoding.encoded_automaton import EncodedAutomaton, before, place_of
+from engine.schema_automaton.json_encoding.encoded_automaton import EncodedAutomaton, before, node_within
 from engine.schema_automaton.lexing.lexer import QUOTE_BYTE, JsonLexer, LexerTable, StringLexer, ending
 from engine.schema_automaton.string_languages.conditions import ConditionAutomaton
 from engine.schema_automaton.string_languages.language import Bounded
@@ -61,7 +61,12 @@ class BoundedLexer(JsonLexer):
         """Return the state before the first character."""
         return self._encoded.start, 0
 
-    def spans(self, state: _State) -> tuple[Span, ...]:
+    @property
+    def most_ends(self) -> int:
+        """Return 1: only the quote ends the string."""
+        return 1
+
+    def spans(self, state: _State, index: int, alternative: object) -> tuple[Span, ...]:
         """Return the source locations of the pattern and of the bounds that still matter."""
         return self._bounds.spans(state[1])
 
@@ -72,7 +77,7 @@ class BoundedLexer(JsonLexer):
         # A character is counted when it is complete.
         return None if least is None else max(least, self._bounds.least - count)
 
-    def relaxed(self, table: LexerTable, state: _State, longest: int) -> int:
+    def widened(self, table: LexerTable, state: _State, longest: int) -> int:
         """Return the state of the pattern's lexer that is equivalent for inputs of up to `longest` bytes.
 
         Args:
@@ -99,10 +104,10 @@ class BoundedLexer(JsonLexer):
             self._table = table.identity
             self._runs.clear()
             self._filled.clear()
-        at, node = before(state[0]), place_of(state[0])
+        at, node = before(state[0]), node_within(state[0])
         first = state[1] - state[1] % RUN
         counts = self._counts(first)
-        spelling, paths = self._encoded.spelling, self._encoded.ways(at)
+        spelling, paths = self._encoded.encoding, self._encoded.paths(at)
         enters = node > 0 or 0 < spelling.table[0, byte] < spelling.nodes
         if not node and (at, first) in self._filled:
             if enters and not self._filled[at, first]:
@@ -135,8 +140,8 @@ class BoundedLexer(JsonLexer):
 
     def _enter(self, table: LexerTable, at: int, counts: _Numbers) -> None:
         """Fill the entries of the first bytes of longer encodings, in an otherwise filled run far from the bounds."""
-        spelling, first = self._encoded.spelling, int(counts[0])
-        below = self._encoded.below(self._encoded.ways(at), 0)
+        spelling, first = self._encoded.encoding, int(counts[0])
+        below = self._encoded.below(self._encoded.paths(at), 0)
         run, *inner = self._runs_of(table, [at, *self._encoded.entered(at, 0, below)], first)
         numbers = np.zeros(spelling.nodes, np.int32)
         numbers[below] = inner
@@ -219,7 +224,7 @@ class BoundedLexer(JsonLexer):
         known = self._lives.get((at, count))
         if known is None:
             checkpoint()
-            targets = dict.fromkeys(self._encoded.ways(at).targets)
+            targets = dict.fromkeys(self._encoded.paths(at).targets)
             known = any(self._is_live(target, count + 1) for target in targets if target != DEAD)
             self._lives[at, count] = known
         return known

@@ -13,6 +13,7 @@ import json
 from typing import Any, NamedTuple
 
 from engine.automata.byte_automaton import DEAD
+from engine.automata.completion import Alphabet
 from engine.schema_automaton.json_encoding.encoded_automaton import EncodedAutomaton, before, is_between
 from engine.schema_automaton.lexing.lexer import QUOTE_BYTE, LexerTable, StringLexer
 from engine.schema_automaton.string_languages.a_labels import ALabel, Gate, NamesWithALabels, classify
@@ -42,26 +43,28 @@ class HostNamePaths(NamedTuple):
 class _Names:
     """A language of host names with A-labels, in place of one without them."""
 
-    lengths = None
-
     def __init__(self, language: TextLanguage, name: str) -> None:
         self._language = language
         self._names = NamesWithALabels(name, language.escapes)
-        self.spelled = EncodedAutomaton(self._names.letters, self._names)
-        self._far = EncodedAutomaton(self._names.far.letters, self._names.far)
-        self.start = self.spelled.start
+        self.encoded = EncodedAutomaton(self._names.char_classes, self._names)
+        self._far = EncodedAutomaton(self._names.far.char_classes, self._names.far)
+        self.start = self.encoded.start
 
-    def spelled_at(self, state: int) -> EncodedAutomaton:
+    def encoded_at(self, state: int) -> EncodedAutomaton:
         """Return the encoded automaton of a state. They share the nodes within characters: only ASCII differs."""
-        return self._far if self._names.is_far(before(state)) else self.spelled
+        return self._far if self._names.is_far(before(state)) else self.encoded
 
     def row(self, state: int) -> list[int | None]:
         """Return the state after each byte."""
-        return [following or None for following in self.spelled_at(state).row(state)]
+        return [following or None for following in self.encoded_at(state).row(state)]
 
     def accepts(self, state: int) -> bool:
         """Return whether the string may end here, whatever its text is."""
-        return self.spelled.accepts(state)
+        return self.encoded.accepts(state)
+
+    def min_remaining(self, state: int, alphabet: Alphabet = None) -> int | None:
+        """Return 0, a lower bound of the bytes that complete a name."""
+        return 0
 
     def is_free(self, state: int) -> bool:
         """Return False: no name may be continued by every string."""
@@ -69,19 +72,19 @@ class _Names:
 
     def spans(self, state: int) -> tuple[Span, ...]:
         """Return the source locations of the language."""
-        return self._language.places
+        return self._language.locations
 
     def gate(self, state: int | None) -> Gate | None:
         """Return the gate that a state is; None if it is not one."""
         return self._names.gates.get(state) if state is not None else None
 
-    def asks(self, state: int | None) -> bool:
+    def depends_on_label(self, state: int | None) -> bool:
         """Return whether the name may end here if it ends with an A-label."""
-        return state is not None and is_between(state) and self._names.asks(state)
+        return state is not None and is_between(state) and self._names.depends_on_label(state)
 
-    def told(self, state: int, found: ALabel) -> int:
-        """Return a state for which `asks` holds, given the class of its label."""
-        return self._names.told(state, found)
+    def given_label(self, state: int, found: ALabel) -> int:
+        """Return a state for which `depends_on_label` holds, given the class of its label."""
+        return self._names.given_label(state, found)
 
     def is_within(self, state: int | None) -> bool:
         """Return whether an A-label is open."""
@@ -104,15 +107,15 @@ class HostNameLexer(StringLexer):
         if len(self.languages) > 1:
             self._fill_row(table, number, state)
         else:
-            self._fill_characters(table, number, state, self.languages[0].spelled_at(state[0]))
-        undecided = [(i, names) for i, names in self._names if names.asks(state[i])]
+            self._fill_characters(table, number, state, self.languages[0].encoded_at(state[0]))
+        undecided = [(i, names) for i, names in self._names if names.depends_on_label(state[i])]
         if undecided:
             nowhere = (None,) * len(self.languages)
             paths = []
             for found in ALabel:
                 accepting = self.accepting(state)
                 for i, names in undecided:
-                    accepting |= names.accepts(names.told(state[i], found)) << i
+                    accepting |= names.accepts(names.given_label(state[i], found)) << i
                 paths.append(HostNamePaths(nowhere, accepting))
             table.rows[number, QUOTE_BYTE] = self.ending(TextGate(False, tuple(paths)))
 
@@ -148,7 +151,16 @@ class HostNameLexer(StringLexer):
             return table.state(self, paths.states)
         return self.ending(paths.accepting) if paths.accepting else DEAD
 
-    def is_within(self, state: tuple[Any, ...]) -> bool:
+    @property
+    def most_ends(self) -> None:
+        """Return None: gates are ends too."""
+
+    def accepting_at(self, symbol: int) -> int | None:
+        """Return the languages that end with a symbol, as bits; None for a gate."""
+        label: int | TextGate = self.labels[symbol]
+        return None if isinstance(label, TextGate) else label
+
+    def needs_text(self, state: tuple[Any, ...]) -> bool:
         """Return whether an A-label is open."""
         return any(names.is_within(state[i]) for i, names in self._names)
 
@@ -160,11 +172,11 @@ class HostNameLexer(StringLexer):
             state: the state.
             text: the text of the label so far.
         """
-        undecided = [(i, names) for i, names in self._names if names.asks(state[i])]
+        undecided = [(i, names) for i, names in self._names if names.depends_on_label(state[i])]
         if undecided:
             found, resolved = classify(json.loads(b'"%b"' % text)), list(state)
             for i, names in undecided:
-                resolved[i] = names.told(state[i], found)
+                resolved[i] = names.given_label(state[i], found)
             state = tuple(resolved)
         return table.state(self, state)
 

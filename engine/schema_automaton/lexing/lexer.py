@@ -17,19 +17,25 @@ from collections.abc import Hashable, Iterable, Sequence
 from functools import cache
 from itertools import repeat
 from mmap import mmap
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.byte_automaton import DEAD, MISS
+from engine.automata.byte_automaton import DEAD, MISS, Loop
+from engine.automata.completion import Alphabet
 from engine.schema_automaton.formula.values import WORDS, JsonType
-from engine.schema_automaton.json_encoding.encoded_automaton import before, place_of
+from engine.schema_automaton.json_encoding.encoded_automaton import before, node_within
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.lexing.whitespace import Whitespace, is_complete
 from engine.schema_automaton.lexing.whitespace import step as blank_step
-from engine.schema_automaton.number_languages.language import NUMERIC
-from engine.source import Limits, checkpoint
+from engine.schema_automaton.number_languages.language import NUMERIC, number_language
+from engine.schema_automaton.solver.object_machine import ObjectState
+from engine.schema_automaton.string_languages.language import any_string
+from engine.source import Limits, Span, checkpoint
+
+if TYPE_CHECKING:
+    from engine.schema_automaton.lexing.key_lexer import KeyEnd
 
 Rows = npt.NDArray[np.int32]
 
@@ -66,16 +72,28 @@ def symbol_of(entry: int) -> int:
     return -2 - entry
 
 
+OTHER_KEY: Final = ()
+"""The label of a key that is not one of the names."""
+
+
 class JsonLexer:
     """A regular language that the frames of a kind read, as rows of a `LexerTable`.
 
-    It has abstract methods but is not an `ABC`: every mask tests the class of a lexer, and `isinstance` is slow for an
-    `ABC`.
+    Frames ask their lexer what depends on its kind. The answers here are those of lexers that have nothing to say.
 
     Attributes:
         ids: the number of each of its states in the table.
         labels: the meanings of its symbols, by number.
+        reads_whitespace: whether it reads white space, which a shortest completion leaves out where it can.
+        reads_names: whether it reads some names and nothing else.
+        has_conditions: whether conditions on keys decide which keys may come, so that its states take longer.
+        reread_ends: the bytes that end the lexeme and are read again by the next frame.
     """
+
+    reads_whitespace: ClassVar = False
+    reads_names: ClassVar = False
+    has_conditions: ClassVar = False
+    reread_ends: ClassVar[bytes] = b""
 
     def __init__(self) -> None:
         self.ids: dict[Any, int] = {}
@@ -110,6 +128,95 @@ class JsonLexer:
             byte: the byte that was requested.
         """
 
+    # ------------------------------------------------------------------ states
+
+    def widened(self, table: LexerTable, state: Any, longest: int) -> int:
+        """Return a state that more frames share and that is equivalent for inputs of up to `longest` bytes.
+
+        Args:
+            table: the lexer states.
+            state: the state.
+            longest: the length of the inputs.
+
+        Returns:
+            The number of the state; `DEAD` if there is none but the state itself.
+        """
+        return DEAD
+
+    def loop_at(self, state: Any, shared: SharedLexers) -> Loop | None:
+        """Return the loop of any string, with marks or bounds, if a state between two characters is equivalent."""
+        return None
+
+    def may_have_loop(self, state: Any) -> bool:
+        """Return whether a state may be in a loop of its own: within a constrained string."""
+        return False
+
+    def may_end(self, state: Any) -> bool:
+        """Return whether the lexeme may end without another byte, at the end of the text: a number."""
+        return False
+
+    def min_remaining(self, state: Any, alphabet: Alphabet = None) -> int | None:
+        """Return the fewest bytes of an alphabet before the one that ends the lexeme; None if it has no completion.
+
+        The bound is 0 except for strings, which can be long.
+        """
+        return 0
+
+    @property
+    def most_ends(self) -> int | None:
+        """Return the most symbols that the lexeme can end with; None if that is not known."""
+        return None
+
+    def spans(self, state: Any, index: int, alternative: Any) -> Iterable[Span] | None:
+        """Return the source locations of one of the languages that are read; None if the frame has them.
+
+        Args:
+            state: the state.
+            index: the index of the language, which is that of the frame's alternative.
+            alternative: the alternative.
+        """
+        return None
+
+    def next_keys(self, state: Any, index: int, of: ObjectState) -> tuple[int, tuple[int, ...]]:
+        """Return the names (as a bit set) and the key classes that the key which is being read may be of.
+
+        Args:
+            state: the state.
+            index: the index of the object's alternative in its frame.
+            of: the state of the object.
+        """
+        return 0, of.machine.allowed(of)[1]
+
+    def needs_text(self, state: Any) -> bool:
+        """Return whether the recorded text still matters in a state."""
+        return True
+
+    def settled(self, table: LexerTable, state: Any, text: bytes) -> int:
+        """Return the number of a state, resolved by the recorded text if that decides.
+
+        Args:
+            table: the lexer states.
+            state: the state.
+            text: the text since it is recorded.
+        """
+        return table.state(self, state)
+
+    # ------------------------------------------------------------------ ends of the lexeme
+
+    def accepting_at(self, symbol: int) -> int | None:
+        """Return the languages that end with a symbol, as bits; None if the text decides."""
+        languages: int = self.labels[symbol]
+        return languages
+
+    def key_ends(self, symbol: int) -> tuple[KeyEnd | None, ...] | None:
+        """Return the classification of a key for each state of an object, if conditions on keys decide."""
+        return None
+
+    def keys_ending(self, symbol: int) -> list[str | None]:
+        """Return the names that a key which ends with a symbol may be; None for other keys."""
+        label = self.labels[symbol]
+        return [None] if label == OTHER_KEY else [label]
+
 
 class LexerTable:
     """The lexer states of one grammar.
@@ -123,7 +230,7 @@ class LexerTable:
     def __init__(self, limits: Limits, prefix: LexerTable | None = None) -> None:
         self._limits = limits
         self.identity = object()
-        self.owners: list[tuple[JsonLexer | None, Any]] = [(None, None)] if prefix is None else prefix.owners.copy()
+        self.owners: list[tuple[JsonLexer, Any]] = [(EmptyLexer(), None)] if prefix is None else prefix.owners.copy()
         # Memory is allocated when a row is first written, so growth does not pay for unused rows.
         self.rows: Rows = np.empty((max(_CAPACITY, 2 * len(self.owners)), 256), np.int32)
         self.rows[: len(self.owners)] = DEAD if prefix is None else prefix.rows[: len(self.owners)]
@@ -170,8 +277,8 @@ class LexerTable:
         return first
 
     def _reserve(self, size: int) -> None:
-        """Make room for a number of states."""
-        self._limits.check("reading states", size - 1, self._limits.configurations, "configurations")
+        """Reserve rows for a number of states."""
+        self._limits.check("lexer states", size - 1, self._limits.configurations, "configurations")
         if size > len(self.rows):
             self._grow(size)
         elif 2 * size > len(self.rows):
@@ -208,7 +315,6 @@ class LexerTable:
     def fill(self, state: int, byte: int) -> None:
         """Compute a missing entry."""
         lexer, name = self.owners[state]
-        assert lexer is not None
         checkpoint(16)
         lexer.fill(self, state, name, byte)
 
@@ -229,11 +335,16 @@ def _empty_rows(size: int) -> Rows:
 class WhitespaceLexer(JsonLexer):
     """A lexer of white space up to the first byte of what follows; its symbols are those of `STRUCTURE`."""
 
-    start = 0
+    reads_whitespace = True
 
     def __init__(self, mode: Whitespace, *, after_separator: bool) -> None:
         super().__init__()
         self._mode, self._after_separator = mode, after_separator
+
+    @property
+    def start(self) -> int:
+        """Return the state before the first byte."""
+        return 0
 
     def fill(self, table: LexerTable, number: int, state: int, byte: int) -> None:
         """Fill the whole row."""
@@ -245,11 +356,18 @@ class WhitespaceLexer(JsonLexer):
             entries[one] = table.state(self, blank_step(self._mode, state, one, after_separator=self._after_separator))
         table.rows[number] = entries
 
+    def next_keys(self, state: int, index: int, of: ObjectState) -> tuple[int, tuple[int, ...]]:
+        """Return the names and the key classes that the next key may be of."""
+        return of.machine.allowed(of)
+
 
 class EmptyLexer(JsonLexer):
     """A lexer that reads nothing, for the end of the text."""
 
-    start = 0
+    @property
+    def start(self) -> int:
+        """Return the only state."""
+        return 0
 
     def fill(self, table: LexerTable, number: int, state: int, byte: int) -> None:
         """Fill the whole row."""
@@ -259,11 +377,14 @@ class EmptyLexer(JsonLexer):
 class LiteralLexer(JsonLexer):
     """A lexer of `null`, `false` or `true`; a state is the number of bytes read. It begins after the first byte."""
 
-    start = 1
-
     def __init__(self, kind: JsonType) -> None:
         super().__init__()
         self._text = WORDS[kind]
+
+    @property
+    def start(self) -> int:
+        """Return the state after the first byte."""
+        return 1
 
     def fill(self, table: LexerTable, number: int, state: int, byte: int) -> None:
         """Fill the whole row."""
@@ -288,6 +409,17 @@ class LanguagesLexer(JsonLexer):
         """Return the state before the first character."""
         return tuple(language.start for language in self.languages)
 
+    @property
+    def most_ends(self) -> int | None:
+        """Return the number of non-empty sets of languages."""
+        return (1 << len(self.languages)) - 1
+
+    def spans(self, state: tuple[Any, ...], index: int, alternative: Any) -> Iterable[Span] | None:
+        """Return the source locations that apply in a state of one of the languages."""
+        at = state[index]
+        spans: Iterable[Span] = self.languages[index].spans(at) if at is not None else ()
+        return spans
+
     def accepting(self, state: tuple[Any, ...]) -> int:
         """Return the languages of which a text may end here, as bits."""
         pairs = enumerate(zip(self.languages, state, strict=True))
@@ -304,15 +436,21 @@ class StringLexer(LanguagesLexer):
 
     def may_have_loop(self, state: tuple[Any, ...]) -> bool:
         """Return whether a state may be in a loop over characters, or one character before a loop."""
-        encoded = getattr(self.languages[0], "spelled", None)
-        if len(self.languages) > 1 or encoded is None or place_of(state[0]):
+        encoded = self.languages[0].encoded
+        if len(self.languages) > 1 or encoded is None or node_within(state[0]):
             return True
         blank = encoded.advance(state[0], 0x20)  # many tokens begin with a space
         return bool(encoded.loops_at(state[0]) or (blank != DEAD and encoded.loops_at(blank)))
 
+    def min_remaining(self, state: tuple[Any, ...], alphabet: Alphabet = None) -> int | None:
+        """Return the fewest bytes that complete one of the languages."""
+        pairs = zip(self.languages, state, strict=True)
+        bounds = [language.min_remaining(at, alphabet) for language, at in pairs if at is not None]
+        return min((bound for bound in bounds if bound is not None), default=None)
+
     def fill(self, table: LexerTable, number: int, state: tuple[Any, ...], byte: int) -> None:
         """Fill the row of a state, and the rows within the characters that may follow."""
-        encoded = getattr(self.languages[0], "spelled", None)
+        encoded = self.languages[0].encoded
         if len(self.languages) > 1 or encoded is None:
             self._fill_row(table, number, state)
         else:
@@ -320,8 +458,8 @@ class StringLexer(LanguagesLexer):
 
     def _fill_characters(self, table: LexerTable, number: int, state: tuple[Any, ...], encoded: Any) -> None:
         """Fill the row of a state, and the rows within the characters that may follow."""
-        at, node = before(state[0]), place_of(state[0])
-        paths = encoded.ways(at)
+        at, node = before(state[0]), node_within(state[0])
+        paths = encoded.paths(at)
         below = encoded.below(paths, node)
         inner = table.states(self, [(each,) for each in encoded.entered(at, node, below)])
         rows = encoded.gather(node, below, inner, self._targets(table, paths.targets))
@@ -359,18 +497,27 @@ class StringLexer(LanguagesLexer):
         table.rows[number] = entries
 
 
-BEHIND_NUMBER: Final = np.array(list(b" \t\n\r,]}"))
-
-
 class NumberLexer(LanguagesLexer):
     """A lexer of several languages of numbers; a byte that may follow a number ends it, and is read again."""
+
+    reread_ends = b" \t\n\r,]}"
+
+    def may_end(self, state: tuple[Any, ...]) -> bool:
+        """Return whether the number may end."""
+        return bool(self.accepting(state))
+
+    def spans(self, state: tuple[Any, ...], index: int, alternative: Any) -> Iterable[Span] | None:
+        """Return the source locations of the alternative: equal languages of numbers are one."""
+        at = state[index]
+        spans: Iterable[Span] = alternative.spans(at) if at is not None else ()
+        return spans
 
     def fill(self, table: LexerTable, number: int, state: tuple[Any, ...], byte: int) -> None:
         """Fill the whole row."""
         entries = np.full(256, DEAD, np.int32)
         accepting = self.accepting(state)
         if accepting:
-            entries[BEHIND_NUMBER] = self.ending(accepting)
+            entries[_BEHIND_NUMBER] = self.ending(accepting)
         live = [(i, self.languages[i].row(at)) for i, at in enumerate(state) if at is not None]
         checkpoint(2 * len(live) + len(state) // 32)
         for column, one in enumerate(NUMERIC):
@@ -384,6 +531,9 @@ class NumberLexer(LanguagesLexer):
         table.rows[number] = entries
 
 
+_BEHIND_NUMBER: Final = np.array(list(NumberLexer.reread_ends))
+
+
 # ---------------------------------------------------------------------- shared by all grammars
 
 
@@ -393,8 +543,9 @@ class SharedLexers:
     Attributes:
         any_string: every string, encoded as names and constrained strings are.
         free_string: every string, encoded as unconstrained values are; often the same language.
-        any_string_state, any_string_last: its state between two characters, and its last state; they are a run.
-        free_string_state, free_string_last: those of `free_string`.
+        any_string_state: the state of `any_string` between two characters.
+        any_string_loop: its states as a loop.
+        free_string_state, free_string_loop: those of `free_string`.
         escapes: the escapes that strings may contain.
     """
 
@@ -414,14 +565,35 @@ class SharedLexers:
         blanks = (self.nothing, self.at_root, self.blanks, self.blanks_behind)
         for lexer in (*blanks, *self.words.values(), *self.numbers.values(), *self.strings.values()):
             self._complete(lexer)
-        self.any_string_state, self.any_string_last = self._run_of(any_string)
-        self.free_string_state, self.free_string_last = self._run_of(free_string)
+        self.any_string_loop, self.free_string_loop = self._loop_of(any_string), self._loop_of(free_string)
+        self.any_string_state, self.free_string_state = self.any_string_loop.first, self.free_string_loop.first
+        self._marked_loops = {
+            loop.first: loop._replace(marked=True) for loop in (self.free_string_loop, self.any_string_loop)
+        }
         self._shapes: dict[int, tuple[list[int], npt.NDArray[np.intp]]] = {}
 
-    def _run_of(self, language: Any) -> tuple[int, int]:
-        """Return the first and the last number of a string lexer's states, which are consecutive."""
+    def _loop_of(self, language: Any) -> Loop:
+        """Return the states of a string lexer, which are numbered consecutively."""
         numbers = self.strings[language].ids.values()
-        return min(numbers), max(numbers)
+        return Loop(min(numbers), max(numbers))
+
+    def loop_at(self, table: LexerTable, state: int) -> Loop | None:
+        """Return the loop of any string, if a lexer state between two characters is equivalent to it.
+
+        Args:
+            table: a table that begins with the shared states.
+            state: the lexer state.
+        """
+        if state == self.any_string_state:
+            return self.any_string_loop
+        if state == self.free_string_state:
+            return self.free_string_loop
+        lexer, name = table.owners[state]
+        return lexer.loop_at(name, self)
+
+    def marked_loop(self, home: int) -> Loop:
+        """Return the loop with the given first state, as one that some texts leave."""
+        return self._marked_loops[home]
 
     def shape(self, within: int) -> tuple[list[int], npt.NDArray[np.intp]]:
         """Return the transitions of any string at a node within a character.
@@ -453,8 +625,5 @@ class SharedLexers:
 @cache
 def common(mode: Whitespace, escapes: Escapes) -> SharedLexers:
     """Return the lexers shared by grammars with such white space and escapes."""
-    from engine.schema_automaton.number_languages.language import number_language
-    from engine.schema_automaton.string_languages.language import any_string
-
     strings = any_string(escapes), any_string(escapes.of_free_values)
     return SharedLexers(mode, *strings, (number_language(), number_language(integer=True)))

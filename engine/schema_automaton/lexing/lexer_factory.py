@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.lexing.bounded_lexer import MOST_LEAST, BoundedLexer
 from engine.schema_automaton.lexing.host_name_lexer import HostNameLexer
 from engine.schema_automaton.lexing.key_lexer import ANY_NAME, KeyClassLexer, KeyLexer, KeyScope, KeyStates, key_scope
-from engine.schema_automaton.lexing.lexer import JsonLexer, NumberLexer, SharedLexers, StringLexer
+from engine.schema_automaton.lexing.lexer import OTHER_KEY, JsonLexer, NumberLexer, SharedLexers, StringLexer
 from engine.schema_automaton.lexing.name_lexer import CountedString, NameLexer, Names
 from engine.schema_automaton.solver.object_machine import ObjectMachine, ObjectState
 from engine.schema_automaton.string_languages.language import Listing, StringLanguage, TextLanguage
 from engine.schema_automaton.string_languages.names import NameTrie
 from engine.source import checkpoint
-
-OTHER_KEY: Final = ()
-"""The label of a key that is not one of the names."""
 
 
 class LexerFactory:
@@ -52,7 +49,7 @@ class LexerFactory:
                 return CountedString(*lengths, shared)
             pattern = self.strings((bounded.pattern,)) if bounded is not None else None
             if bounded is not None and isinstance(pattern, StringLexer) and bounded.least <= MOST_LEAST:
-                encoded = bounded.pattern.spelled
+                encoded = bounded.pattern.encoded
                 if encoded is not None:
                     return BoundedLexer(bounded, encoded, pattern)
         listings = [listing for language in languages if (listing := language.listing) is not None]
@@ -100,11 +97,13 @@ class LexerFactory:
 
     def keys(self, states: tuple[ObjectState, ...]) -> JsonLexer:
         """Return the lexer of the next key in several states side by side."""
-        allowed_keys = [(state.case, *state.case.allowed(state)) for state in states]
-        if not all(not cells or machine.open_cell in cells for machine, _, cells in allowed_keys):
-            machine, names, cells = allowed_keys[0]
-            if len(states) == len(cells) == 1 and not names and machine.forgets(states[0]):
-                return self._key_class_lexer(machine.cells[cells[0]].language(machine.goals, states[0].extras))
+        allowed_keys = [(state.machine, *state.machine.allowed(state)) for state in states]
+        if not all(not key_classes or machine.only_class in key_classes for machine, _, key_classes in allowed_keys):
+            machine, names, key_classes = allowed_keys[0]
+            if len(states) == len(key_classes) == 1 and not names and machine.forgets(states[0]):
+                return self._key_class_lexer(
+                    machine.key_classes[key_classes[0]].language(machine.strings, states[0].extras)
+                )
             scopes = tuple(key_scope(state) for state in states)
             shared = self._of_keys.get(scopes)
             if shared is None:
@@ -113,7 +112,7 @@ class LexerFactory:
             return KeyLexer(shared, states)
         machines = tuple(machine for machine, _, _ in allowed_keys)
         trie = self._trie(machines, frozenset(key for state in states for key in state.extras))
-        if any(cells for _, _, cells in allowed_keys):
+        if any(key_classes for _, _, key_classes in allowed_keys):
             name_lexer = self._marked.get(trie)
             if name_lexer is None:
                 name_lexer = self._marked[trie] = NameLexer(trie, _label_of_key, self._common.any_string_state)

@@ -13,8 +13,9 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
 
-from engine.automata.byte_automaton import DEAD, MISS
+from engine.automata.byte_automaton import DEAD, MISS, Loop
 from engine.schema_automaton.lexing.lexer import BACKSLASH, QUOTE_BYTE, JsonLexer, LexerTable, SharedLexers, ending
+from engine.schema_automaton.solver.object_machine import ObjectState
 from engine.schema_automaton.string_languages.names import (
     WITHIN_ESCAPES,
     NameTrie,
@@ -50,9 +51,14 @@ class NameLexer(JsonLexer):
         """Return the state before the first character."""
         return self._trie.start
 
-    def is_between(self, state: TrieState) -> bool:
-        """Return whether a state is between two characters."""
-        return is_between(state)
+    def loop_at(self, state: TrieState, shared: SharedLexers) -> Loop | None:
+        """Return any other string with marks, between two characters."""
+        return shared.marked_loop(self.any_string_state) if is_between(state) else None
+
+    def next_keys(self, state: TrieState, index: int, of: ObjectState) -> tuple[int, tuple[int, ...]]:
+        """Return the allowed names that the key may still become, and the allowed key classes."""
+        names, key_classes = of.machine.allowed(of)
+        return names & _numbers_in(of, self._trie, self._trie.below[node_of(state)]), key_classes
 
     def begin(self, table: LexerTable) -> int:
         """Return the number of the start state."""
@@ -63,16 +69,12 @@ class NameLexer(JsonLexer):
         continues = not is_between(state) or self._trie.edges[state] or self._trie.ends[state] >= 0
         return table.state(self, state) if continues else otherwise
 
-    def names_below(self, state: TrieState) -> list[str]:
-        """Return the names that the string may still become."""
-        return _names_in(self._trie, self._trie.below[node_of(state)])
-
     def fill(self, table: LexerTable, number: int, state: TrieState, byte: int) -> None:
         """Fill a row, and the rows that follow: that of any string, changed where a byte continues a name.
 
         Entries for escapes are filled when one is requested.
         """
-        if not is_between(state) or self._trie.letters(state) is None:
+        if not is_between(state) or self._trie.character_steps(state) is None:
             self._fill_row(table, number, state)
             return
         ahead = (number, state) if table.rows.item(number, QUOTE_BYTE) == MISS else None
@@ -107,17 +109,17 @@ class NameLexer(JsonLexer):
             The next state and its node, if there is one successor only and that is new.
         """
         trie, ids = self._trie, self.ids
-        letters, ahead = trie.letters(node), None
-        if letters is None:
+        steps, ahead = trie.character_steps(node), None
+        if steps is None:
             return None
         marked_entries = []
-        for code, following, _ in letters:
+        for code, following, _ in steps:
             target = ids.get(following)
             if target is None:
                 target = table.state(self, following)
                 ahead = target, following
             marked_entries.append((code, target))
-        if letters and trie.has_needless_escapes:
+        if steps and trie.has_needless_escapes:
             marked_entries.append((BACKSLASH, MISS))
         if trie.ends[node] >= 0:
             marked_entries.append((QUOTE_BYTE, self._end(trie.ends[node])))
@@ -125,7 +127,7 @@ class NameLexer(JsonLexer):
         row[:] = table.rows[self.any_string_state]
         for one, entry in marked_entries:
             row[one] = entry
-        return ahead if len(letters) == 1 else None
+        return ahead if len(steps) == 1 else None
 
     def _end(self, name: int) -> int:
         """Return the entry for the end of a name."""
@@ -140,6 +142,8 @@ class Names(JsonLexer):
     states if the difference lies elsewhere: after its first characters, a key is mostly the same key in every state of
     the object.
     """
+
+    reads_names = True
 
     def __init__(self, trie: NameTrie, allowed: int, labels: Sequence[Hashable], sharing: Names | None = None) -> None:
         super().__init__()
@@ -157,9 +161,9 @@ class Names(JsonLexer):
         """Return a state of the trie, with those of the allowed names that are below it."""
         return state, self._allowed & self._trie.below[node_of(state)]
 
-    def names_below(self, state: tuple[TrieState, int]) -> list[str]:
-        """Return the names that the string may still become."""
-        return _names_in(self._trie, state[1])
+    def next_keys(self, state: tuple[TrieState, int], index: int, of: ObjectState) -> tuple[int, tuple[int, ...]]:
+        """Return the allowed names that the key may still become."""
+        return of.machine.allowed(of)[0] & _numbers_in(of, self._trie, state[1]), ()
 
     def fill(self, table: LexerTable, number: int, state: tuple[TrieState, int], byte: int) -> None:
         """Fill a row, and the rows that follow, since whoever reads one character mostly reads them all.
@@ -174,17 +178,17 @@ class Names(JsonLexer):
         budget = _FILLED_AT_ONCE
         while todo and budget > 0:
             number, at, allowed = todo.pop()
-            letters = self._trie.letters(at) if is_between(at) else None
-            if letters and allowed & (allowed - 1) == 0:
+            steps = self._trie.character_steps(at) if is_between(at) else None
+            if steps and allowed & (allowed - 1) == 0:
                 tail = self._trie.tail(at, allowed.bit_length() - 1)
                 if tail is not None:
                     budget -= self._fill_tail(table, number, allowed, *tail)
                     continue
             budget -= 1
-            escape = table.rows.item(number, BACKSLASH) if letters and needless else DEAD
+            escape = table.rows.item(number, BACKSLASH) if steps and needless else DEAD
             table.rows[number] = DEAD
-            todo += self._lead(table, number, self._trie.steps(at) if letters is None else letters, allowed)
-            if letters:
+            todo += self._lead(table, number, self._trie.steps(at) if steps is None else steps, allowed)
+            if steps:
                 table.rows[number, BACKSLASH] = escape
             name = self._trie.end(at, allowed)
             if name >= 0:
@@ -220,7 +224,7 @@ class Names(JsonLexer):
         live = self._trie.beyond(at) & allowed
         escapes = [at | each for each in WITHIN_ESCAPES]
         edges = self._trie.edges[at]
-        if not live or 0x2F in edges or not self._trie.letters(at) or (escapes[0], live) in self.ids:
+        if not live or 0x2F in edges or not self._trie.character_steps(at) or (escapes[0], live) in self.ids:
             return self._lead(table, number, ((BACKSLASH, escapes[0], live),), live)
         first = table.run(self, [(each, live) for each in escapes], DEAD)
         rows = table.rows
@@ -228,7 +232,7 @@ class Names(JsonLexer):
         rows[first + 2] = MISS
         return []
 
-    def _fill_tail(self, table: LexerTable, number: int, allowed: int, nodes: range, letters: bytes) -> int:
+    def _fill_tail(self, table: LexerTable, number: int, allowed: int, nodes: range, read: bytes) -> int:
         """Fill the rows of the rest of the only allowed name; return their number."""
         ids = self.ids
         met = next((i for i, node in enumerate(nodes) if (node, allowed) in ids), len(nodes))
@@ -238,9 +242,9 @@ class Names(JsonLexer):
         needless = self._trie.has_needless_escapes
         escape = rows.item(number, BACKSLASH) if needless else DEAD
         rows[number] = DEAD
-        rows[number, letters[0]] = following[0]
+        rows[number, read[0]] = following[0]
         rows[number, BACKSLASH] = escape
-        for at, (byte, target) in enumerate(zip(letters[1:], following[1:], strict=False), first):
+        for at, (byte, target) in enumerate(zip(read[1:], following[1:], strict=False), first):
             row = rows[at]
             row[byte] = target
             row[BACKSLASH] = MISS if needless else DEAD
@@ -261,16 +265,22 @@ class CountedString(JsonLexer):
         self._least, self._most, self._common = least, most, common
         self.ending(1)
 
-    start = (0, 0)
+    @property
+    def start(self) -> tuple[int, int]:
+        """Return the state before the first character."""
+        return 0, 0
 
     def begin(self, table: LexerTable) -> int:
         """Return the number of the state before the first character."""
         return self._state(table, *self.start)
 
-    def left(self, state: tuple[int, int]) -> tuple[int, int | None]:
-        """Return the least and the most characters that may still come."""
-        count, _ = state
-        return max(self._least - count, 0), None if self._most is None else self._most - count
+    def loop_at(self, state: tuple[int, int], shared: SharedLexers) -> Loop | None:
+        """Return any string with the bounds of the characters that may still come, between two characters."""
+        count, within = state
+        if within:
+            return None
+        most = None if self._most is None else self._most - count
+        return shared.any_string_loop._replace(least=max(self._least - count, 0), most=most)
 
     def _state(self, table: LexerTable, count: int, within: int) -> int:
         if self._most is None and count >= self._least:
@@ -290,6 +300,14 @@ class CountedString(JsonLexer):
         table.rows[number] = entries
 
 
-def _names_in(trie: NameTrie, names: int) -> list[str]:
-    """Return the names of a trie that are in a bit set."""
-    return [name for number, name in enumerate(trie.names) if names >> number & 1]
+def _numbers_in(state: ObjectState, trie: NameTrie, names: int) -> int:
+    """Return some names of a trie as a bit set of the names of an object, which may have only a part of them.
+
+    Args:
+        state: a state of the object.
+        trie: a trie of the names of several objects, and of keys that may not come again.
+        names: names of the trie, as a bit set.
+    """
+    numbers = state.machine.trie.numbers
+    each = (name for number, name in enumerate(trie.names) if names >> number & 1)
+    return sum(1 << numbers[name] for name in each if name in numbers)

@@ -25,13 +25,13 @@ class Exponent(NamedTuple):
     """A state within an exponent.
 
     Attributes:
-        place: the kind of byte read last.
+        phase: the kind of byte read last.
         low: the least exponent; after a sign, the least magnitude; None for no bound.
         high: the greatest, likewise.
         value: the magnitude of the digits so far.
     """
 
-    place: ExponentState
+    phase: ExponentState
     low: int | None
     high: int | None
     value: int
@@ -45,7 +45,7 @@ def after_mark(interval: Interval) -> Exponent:
 def step(state: Exponent, byte: int) -> Exponent | None:
     """Return the state after a byte; None if no completion lies in the interval."""
     low, high = state.low, state.high
-    if state.place is ExponentState.MARK:
+    if state.phase is ExponentState.MARK:
         if byte == 0x2D:
             return _signed(0 if high is None else -high, None if low is None else -low)
         positive = _signed(low or 0, high)
@@ -64,7 +64,7 @@ def step(state: Exponent, byte: int) -> Exponent | None:
 def accepts(state: Exponent) -> bool:
     """Return whether the exponent may end here."""
     return (
-        state.place is ExponentState.DIGIT
+        state.phase is ExponentState.DIGIT
         and state.value >= (state.low or 0)
         and (state.high is None or state.value <= state.high)
     )

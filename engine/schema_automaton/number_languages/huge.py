@@ -17,8 +17,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from engine.schema_automaton.formula.values import LARGEST, HugeNumber, integer, number
-from engine.schema_automaton.number_languages.exponent import Exponent
-from engine.schema_automaton.number_languages.exponent import ExponentState as ExponentPlace
+from engine.schema_automaton.number_languages.exponent import Exponent, ExponentState
 from engine.schema_automaton.number_languages.language import NUMERIC, NumberLanguage, number_language
 from engine.schema_automaton.number_languages.language import State as BaseState
 from engine.schema_automaton.number_languages.magnitudes import decimals
@@ -146,7 +145,7 @@ class LanguageOf(_ComparingLanguage):
         if compared is None:
             return False
         assert isinstance(state.base, Exponent)
-        return state.base.place is not ExponentPlace.DIGIT or any(
+        return state.base.phase is not ExponentState.DIGIT or any(
             _begins(compared.value, power) for power in compared.left
         )
 
@@ -203,18 +202,18 @@ def _after_byte(compared: _Digits, base: Mantissa, byte: int) -> _Digits:
         return compared
     left = compared.left
     if (
-        base.place in (MantissaState.WHOLE, MantissaState.ZERO) and not compared.point
+        base.phase in (MantissaState.WHOLE, MantissaState.ZERO) and not compared.point
     ):  # at the first digit, the sign is known
         left = tuple((each, count) for each, count in left if each.negative == base.negative)
     if byte == 0x2E:
         return _Digits(compared.point, left)
     if not base.prefix.length:  # a zero before all other digits
-        return _Digits(compared.point - (base.place is MantissaState.FRACTION), left)
+        return _Digits(compared.point - (base.phase is MantissaState.FRACTION), left)
     digit = chr(byte)
     agreeing = tuple(
         (each, count + 1) for each, count in left if (each.digits[count] if count < len(each.digits) else "0") == digit
     )
-    return _Digits(compared.point + (base.place is MantissaState.WHOLE), agreeing)
+    return _Digits(compared.point + (base.phase is MantissaState.WHOLE), agreeing)
 
 
 def _after_mark(compared: _Digits) -> _Power:
@@ -240,7 +239,7 @@ def _is_one(state: State) -> bool:
 
 def _leaves_another(base: Exponent, compared: _Power) -> bool:
     """Return whether digits, or none, lead to an exponent that makes none of the numbers."""
-    is_signed = base.place is ExponentPlace.MARK  # the sign may still come, and the bounds have theirs
+    is_signed = base.phase is ExponentState.MARK  # the sign may still come, and the bounds have theirs
     if base.high is None or (is_signed and base.low is None):
         return True
     low, high = base.low or 0, base.high

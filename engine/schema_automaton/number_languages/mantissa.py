@@ -33,13 +33,13 @@ class Mantissa(NamedTuple):
     """A state within a mantissa.
 
     Attributes:
-        place: the kind of byte read last.
+        phase: the kind of byte read last.
         negative: whether there was a minus sign.
         point: the number of digits before the decimal point; if negative, of zeros between it and the first digit.
         prefix: the significant digits; its length is 0 while there are none.
     """
 
-    place: MantissaState
+    phase: MantissaState
     negative: bool
     point: int
     prefix: Prefix
@@ -154,30 +154,30 @@ class DigitAutomaton:
         if byte == 0x2D:
             return self.sides[True].magnitudes is None
         magnitudes, prefix = self.sides[state.negative].magnitudes, state.prefix
-        if byte != 0x30 or state.place is not MantissaState.FRACTION or magnitudes is None or magnitudes.lower is None:
+        if byte != 0x30 or state.phase is not MantissaState.FRACTION or magnitudes is None or magnitudes.lower is None:
             return False
         return prefix.to_lower == 0 and prefix.length >= len(magnitudes.lower.digits)
 
     # ------------------------------------------------------------------ reading
 
     def _follow(self, state: Mantissa, byte: int) -> Mantissa | None:
-        kind = state.place
+        kind = state.phase
         if byte == 0x2D and kind is MantissaState.START:
             return Mantissa(MantissaState.MINUS, True, 0, _NO_DIGITS)
         if byte == 0x2E and kind in (MantissaState.ZERO, MantissaState.WHOLE) and not self.whole:
-            return state._replace(place=MantissaState.POINT)
+            return state._replace(phase=MantissaState.POINT)
         if not 0x30 <= byte <= 0x39:
             return None
         digit = byte - 0x30
         match kind:
             case MantissaState.START | MantissaState.MINUS:
                 if digit == 0:
-                    return state._replace(place=MantissaState.ZERO)
+                    return state._replace(phase=MantissaState.ZERO)
                 return self._significant(Mantissa(MantissaState.WHOLE, state.negative, 0, _NO_DIGITS), digit)
             case MantissaState.WHOLE:
                 return self._significant(state, digit)
             case MantissaState.POINT | MantissaState.FRACTION:
-                fraction = state._replace(place=MantissaState.FRACTION)
+                fraction = state._replace(phase=MantissaState.FRACTION)
                 leading = digit == 0 and state.prefix.length == 0
                 return self._leading_zero(fraction) if leading else self._significant(fraction, digit)
         return None
@@ -197,7 +197,7 @@ class DigitAutomaton:
         if magnitudes is None:
             return None
         before, reach = state.prefix, self._reach[state.negative]
-        point = state.point + (state.place is MantissaState.WHOLE)
+        point = state.point + (state.phase is MantissaState.WHOLE)
         lower, upper = magnitudes.lower, magnitudes.upper
         to_lower = before.to_lower or (lower.compare(before.length, digit) if lower else 1)
         to_upper = before.to_upper or (upper.compare(before.length, digit) if upper else -1)
@@ -218,7 +218,7 @@ class DigitAutomaton:
             point = 0 if _is_free(magnitudes) else min(point, reach + 1)
             longest = max((len(bound.digits) for bound in (lower, upper) if bound is not None), default=0)
             count = 1 if to_lower and to_upper else min(count, longest + 1)
-        return Mantissa(state.place, state.negative, point, Prefix(count, zeros, residue, to_lower, to_upper))
+        return Mantissa(state.phase, state.negative, point, Prefix(count, zeros, residue, to_lower, to_upper))
 
     # ------------------------------------------------------------------ deciding
 
@@ -227,7 +227,7 @@ class DigitAutomaton:
         return None if abs(state.point) > self._reach[state.negative] else self._plain_exponents(state)
 
     def _plain_exponents(self, state: Mantissa) -> Interval | None:
-        if state.place in (MantissaState.START, MantissaState.MINUS, MantissaState.POINT):
+        if state.phase in (MantissaState.START, MantissaState.MINUS, MantissaState.POINT):
             return None
         side = self.sides[state.negative]
         if not state.prefix.length:
@@ -236,7 +236,7 @@ class DigitAutomaton:
         return side.magnitudes.exponents(state.prefix, state.point)
 
     def _is_live(self, state: Mantissa) -> bool:
-        if state.place in (MantissaState.START, MantissaState.MINUS):
+        if state.phase in (MantissaState.START, MantissaState.MINUS):
             return any(self.step(state, byte) is not None for byte in b"-0123456789")
         if self.accepts(state):
             return True
@@ -248,7 +248,7 @@ class DigitAutomaton:
             return True
         if self.whole:
             return False
-        fraction = state._replace(place=MantissaState.FRACTION)
+        fraction = state._replace(phase=MantissaState.FRACTION)
         firsts = (self._significant(fraction, digit) for digit in range(1, 10))
         return any(self._meets(first, leading=True) for first in firsts if first is not None)
 
@@ -267,11 +267,11 @@ class DigitAutomaton:
             if leading:
                 most = min(most, state.point)
                 least = min(least, most)
-            elif state.place is MantissaState.WHOLE:
+            elif state.phase is MantissaState.WHOLE:
                 least = max(least, state.point)
             else:
                 least = most = state.point
-        digits_left = reach - max(0, -state.point) - (state.place is MantissaState.POINT)
+        digits_left = reach - max(0, -state.point) - (state.phase is MantissaState.POINT)
         counted = _is_counted(magnitudes) and not self.whole
         return any(
             magnitudes.meets(state.prefix, point)

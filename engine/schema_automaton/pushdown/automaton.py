@@ -10,32 +10,28 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.automata.actions import ASK, ENDING, PUSH, STAY, ActionTable, decode
+from engine.automata.actions import ENDING, NEEDS_TEXT, PUSH, STAY, ActionTable, decode
 from engine.automata.byte_automaton import DEAD, MISS, Loop
 from engine.automata.byte_classes import ByteClasses, ByteRanges, join_ranges
 from engine.automata.completion import Alphabet, Completion, LengthBound, NextProperties
 from engine.grammar import TokenSet
 from engine.schema_automaton.formula.nodes import Formula
-from engine.schema_automaton.formula.source_map import SourceMap, spans_of
 from engine.schema_automaton.formula.values import Value, from_text
-from engine.schema_automaton.lexing.bounded_lexer import BoundedLexer
-from engine.schema_automaton.lexing.host_name_lexer import HostNameLexer
-from engine.schema_automaton.lexing.key_lexer import KeyLexer
-from engine.schema_automaton.lexing.lexer import LanguagesLexer, LexerTable, NumberLexer, symbol_of
-from engine.schema_automaton.lexing.name_lexer import NameLexer, Names
+from engine.schema_automaton.lexing.lexer import LexerTable, symbol_of
 from engine.schema_automaton.lexing.whitespace import Whitespace
 from engine.schema_automaton.pushdown.completion import JsonCompletion
 from engine.schema_automaton.pushdown.frame_table import FrameTable
 from engine.schema_automaton.pushdown.frames import ParsePosition, Root
 from engine.schema_automaton.pushdown.item_text import NO_TEXT, ItemText
-from engine.schema_automaton.pushdown.next_properties import properties
+from engine.schema_automaton.pushdown.source_map import SourceMap, spans_of
 from engine.schema_automaton.solver.object_machine import ObjectState
 from engine.schema_automaton.solver.solver import SchemaSolver
 from engine.source import CancelToken, LimitExceededError, Limits, Span, is_work_limited, limited_work
@@ -47,6 +43,18 @@ _NODES_FOR_A_CONFIGURATION: Final = 10
 """A document may be nested deeper than the number of configurations allows."""
 _BYTES: Final = ByteClasses(bytes(range(256)), tuple(range(256)), tuple(((byte, byte),) for byte in range(256)))
 _CLASS_OF_BYTE: Final = np.frombuffer(_BYTES.of_byte, dtype=np.uint8)
+_MOST_STATES: Final = 2_000  # of a key, when its names are listed
+_MOST_STATES_WITH_CONDITIONS: Final = 1_000  # each of them takes longer
+_MOST_NAMES: Final = 50
+_BEFORE_KEY: Final = {
+    ParsePosition.OPEN_OBJECT: (b'"',),
+    ParsePosition.MEMBER: (b'"', b' "'),
+    ParsePosition.AFTER_MEMBER: (b',"', b', "'),
+    ParsePosition.NUMBER: (b',"', b', "'),  # a comma ends it
+}
+_BACKSLASH: Final = 0x5C
+_ANY_OTHER: Final = 0
+"""The symbol of a key that is not one of the names."""
 _Cursor = tuple[int, int, ItemText]
 """A cursor: a node, a lexer state, and the text since the outermost open item that must differ from others."""
 
@@ -59,7 +67,7 @@ class JsonAutomaton:
     def __init__(
         self, solver: SchemaSolver, goal: Formula, limits: Limits, whitespace: Whitespace = Whitespace.FLEXIBLE
     ) -> None:
-        self.goals = solver
+        self.solver = solver
         self.goal = goal
         self.classes = _BYTES
         self.class_of_byte = _CLASS_OF_BYTE
@@ -68,7 +76,7 @@ class JsonAutomaton:
         self._limits = self.limits = limits
         self._frame_table = FrameTable(solver, limits, whitespace)
         self.string_loops: tuple[Loop, ...] = tuple(
-            dict.fromkeys((self._frame_table.any_string, self._frame_table.free_string))
+            dict.fromkeys((self._frame_table.shared.any_string_loop, self._frame_table.shared.free_string_loop))
         )
         self.generation = 0
         self._full = limits.configurations // 2
@@ -158,7 +166,8 @@ class JsonAutomaton:
         position = self._frame_table.frames[frame].position
         if position is ParsePosition.NUMBER:
             at_root = self._frame_table.frames[self._nodes[below][0]].position is ParsePosition.ROOT
-            return at_root and self._frame_table.accepts_number(frame, cursor[1])
+            lexer, name = self._lexer_table.owners[cursor[1]]
+            return at_root and lexer.may_end(name)
         return position is ParsePosition.DONE
 
     # ------------------------------------------------------------------ steps
@@ -185,10 +194,10 @@ class JsonAutomaton:
                     action = self._with_deep_recursion(frame_table.stack_action, frame, symbol)
             else:
                 action = self._act_on_text(frame, symbol, text.since(mark) + read)
-            if action in {DEAD, ASK}:
-                return self._pass_gate(node, symbol, text, byte) if action == ASK else None
-            kind, top, under, again = decode(action)
-            text_after = text if again else text + read
+            if action in {DEAD, NEEDS_TEXT}:
+                return self._pass_gate(node, symbol, text, byte) if action == NEEDS_TEXT else None
+            kind, top, under, reread = decode(action)
+            text_after = text if reread else text + read
             if kind == STAY:
                 node = self._node(top, below, len(text) if frame_table.follows_text(top) else -1)
             elif kind == PUSH:
@@ -205,7 +214,7 @@ class JsonAutomaton:
                 node = self._node(top, lower, -1)
             text = text_after if self._follows_text[node] else NO_TEXT
             state = actions.start(top)
-            if not again:
+            if not reread:
                 return node, state, text
             entry = frame_table.lexer_table.entry(state, byte)
             if entry == DEAD:
@@ -241,9 +250,9 @@ class JsonAutomaton:
         """Normalise a cursor whose text is kept; within a host name, apply what the text decides."""
         frame, below, mark = self._nodes[node]
         lexer, name = self._lexer_table.owners[state]
-        if mark < 0 or not isinstance(lexer, HostNameLexer):
+        if mark < 0:
             return node, state, text
-        if lexer.is_within(name):
+        if lexer.needs_text(name):
             return node, lexer.settled(self._lexer_table, name, text.since(mark)), text
         return self._within_host_name(frame, below, -1, state, text)
 
@@ -292,7 +301,8 @@ class JsonAutomaton:
 
     def loop_at(self, state: int) -> Loop | None:
         """Return the loop of any string, if a lexer state is equivalent to it."""
-        return self._frame_table.loop_at(state)
+        frame_table = self._frame_table
+        return frame_table.shared.loop_at(frame_table.lexer_table, state)
 
     def evict_states(self) -> None:
         """If there are many lexer states, keep only those of configurations.
@@ -309,11 +319,14 @@ class JsonAutomaton:
 
     def widen(self, state: int, longest: int) -> int:
         """Return a lexer state that is equivalent for inputs of up to `longest` bytes."""
-        return self._frame_table.widen(state, longest)
+        table = self._frame_table.lexer_table
+        lexer, name = table.owners[state]
+        return lexer.widened(table, name, longest) or state
 
     def may_have_loop(self, state: int) -> bool:
         """Return whether a lexer state may be in another loop."""
-        return self._frame_table.may_have_loop(state)
+        lexer, name = self._frame_table.lexer_table.owners[state]
+        return lexer.may_have_loop(name)
 
     def cursor(self, configuration: int) -> _Cursor:
         """Return a configuration as a cursor, whose successors are not interned."""
@@ -329,7 +342,7 @@ class JsonAutomaton:
         return self._with_deep_recursion(self._frame_table.stack_action, frame, symbol) if known == MISS else known
 
     def return_action(self, frame: int, number: int) -> int:
-        """Return the frame that continues below one that ends; `-ASK` if the text decides."""
+        """Return the frame that continues below one that ends; `NEEDS_TEXT` if the text decides."""
         known = self.actions.get(frame, ENDING | number)
         return self._with_deep_recursion(self._frame_table.after, frame, number) if known == MISS else known
 
@@ -342,7 +355,7 @@ class JsonAutomaton:
             with limited_work("work of one step", self._limits.work):
                 return function(*arguments)
         except RecursionError as error:
-            raise LimitExceededError("frames to look for a value", given=DEEPEST + 1, limit=DEEPEST) from error
+            raise LimitExceededError("recursion of a search for a value", given=DEEPEST + 1, limit=DEEPEST) from error
         finally:
             sys.setrecursionlimit(before)
 
@@ -381,7 +394,7 @@ class JsonAutomaton:
 
     def next_properties(self, configuration: int) -> NextProperties:
         """Return the properties of the open object that may come next."""
-        return properties(self, self._frame_table, configuration) if configuration != DEAD else NextProperties()
+        return _next_properties(self, self._frame_table, configuration) if configuration != DEAD else NextProperties()
 
     def open_rules(self, configuration: int) -> tuple[str, ...]:
         """Return nothing: a schema has no rules; source locations identify its parts."""
@@ -396,26 +409,20 @@ class JsonAutomaton:
         position, alternatives = self._frame_table.frames[frame]
         lexer, name = self._lexer_table.owners[state]
         found: set[Span] = set()
-        spans: Iterable[Span]
         for i, (alternative, mask) in enumerate(alternatives):
             goals = self._goals_of(below, mask)
-            if isinstance(lexer, BoundedLexer):
-                spans = lexer.spans(name)
-            elif isinstance(lexer, LanguagesLexer) and position is not ParsePosition.KEY:
-                language = alternative if isinstance(lexer, NumberLexer) else lexer.languages[i]
-                spans = language.spans(name[i]) if name[i] is not None else ()
-            elif isinstance(alternative, ObjectState):
-                reads_key = position is ParsePosition.KEY
-                key = _key_of(alternative, lexer, name, i) if reads_key else alternative.case.allowed(alternative)
-                spans = alternative.case.key_spans(key[0], has_others=bool(key[1]))
-            else:
+            spans = lexer.spans(name, i, alternative) if position is not ParsePosition.KEY else None
+            if spans is None and isinstance(alternative, ObjectState):
+                names, key_classes = lexer.next_keys(name, i, alternative)
+                spans = alternative.machine.key_spans(names, has_others=bool(key_classes))
+            elif spans is None:
                 spans, goals = spans_of(alternative, goals)
             found.update(self._source_map.resolve(spans, goals))
         return tuple(sorted(span for span in found if span.end))  # implied assertions have no location
 
     @cached_property
     def _source_map(self) -> SourceMap:
-        return SourceMap(self._frame_table.goals.arena)
+        return SourceMap(self._frame_table.solver.arena)
 
     def _goals_of(self, node: int, mask: int) -> list[Formula]:
         """Return the goals of some alternatives of a level, which the level below contains."""
@@ -429,28 +436,66 @@ class JsonAutomaton:
         return self.spans(configuration)
 
 
-def _key_of(state: ObjectState, lexer: Any, name: Any, index: int) -> tuple[int, tuple[Any, ...]]:
-    """Return the names (as a bit set) and the key classes that the key which is being read may be of.
-
-    Args:
-        state: the state of the object.
-        lexer: the lexer of the key.
-        name: the state of the lexer.
-        index: the number of the object's alternative in its frame.
-    """
-    match lexer:
-        case KeyLexer() if name[0][index] is not None:
-            _, names, classes = name[0][index]
-        case Names() | NameLexer():
-            # The trie of the lexer may have the names of several objects, and keys that may not come again.
-            names, classes = state.case.allowed(state)
-            numbers = state.case.trie.numbers
-            names &= sum(1 << numbers[each] for each in lexer.names_below(name) if each in numbers)
-            classes = () if isinstance(lexer, Names) else classes
-        case _:  # it has left all names
-            names, classes = 0, state.case.allowed(state)[1]
-    return names, classes
-
-
 def _value(text: bytes) -> Value:
     return from_text(text.decode("utf-8"))
+
+
+# ---------------------------------------------------------------------- names of properties
+# The lexeme of a key ends with a symbol for each name, so the names that may still come are those whose symbols are
+# reachable and begin a member that can be completed.
+
+
+def _next_properties(automaton: JsonAutomaton, frame_table: FrameTable, configuration: int) -> NextProperties:
+    """Return the properties that may come next; none if no key is open or may begin.
+
+    Args:
+        automaton: the automaton.
+        frame_table: its frames.
+        configuration: a live configuration.
+    """
+    _, (frame, *_) = automaton.stack_top(configuration, 1)
+    position = frame_table.frames[frame].position
+    if position is ParsePosition.KEY:
+        return _keys_ending(automaton, frame_table, configuration)
+    for text in _BEFORE_KEY.get(position, ()):
+        in_key = automaton.run(configuration, text)
+        if in_key != DEAD:
+            _, (frame, *_) = automaton.stack_top(in_key, 1)
+            # After an item of an array it may be a string.
+            return (
+                _keys_ending(automaton, frame_table, in_key)
+                if frame_table.frames[frame].position is ParsePosition.KEY
+                else NextProperties()
+            )
+    return NextProperties()
+
+
+def _keys_ending(automaton: JsonAutomaton, frame_table: FrameTable, configuration: int) -> NextProperties:
+    """Return the names that may complete the open key."""
+    state, (frame, *_) = automaton.stack_top(configuration, 1)
+    lexer_table = frame_table.lexer_table
+    lexer, _ = lexer_table.owners[frame_table.actions.start(frame)]
+    names: dict[str, None] = {}
+    others = False
+    most = _MOST_STATES_WITH_CONDITIONS if lexer.has_conditions else _MOST_STATES
+    todo, escaped, seen = deque([state]), deque[int](), {state}
+    while (todo or escaped) and len(seen) < most and len(names) < _MOST_NAMES:
+        here = (todo or escaped).popleft()
+        owner, _ = lexer_table.owners[here]
+        if owner.ids is not lexer.ids and not owner.reads_names:  # the key has left the names
+            others = others or automaton.stack_action(frame, _ANY_OTHER) != DEAD
+            continue
+        lexer_table.complete(here)
+        row = lexer_table.rows[here].tolist()
+        for entry in dict.fromkeys(row):
+            if entry > DEAD and entry not in seen:
+                seen.add(entry)
+                # Most names are found without escapes, of which there are many.
+                (escaped if entry == row[_BACKSLASH] else todo).append(entry)
+            elif entry < DEAD and automaton.stack_action(frame, symbol_of(entry)) != DEAD:
+                for name in lexer.keys_ending(symbol_of(entry)):
+                    if name is None:
+                        others = True
+                    else:
+                        names[name] = None
+    return NextProperties(tuple(names), others)

@@ -5,8 +5,9 @@ computed once for each frame and each ending, whatever the stack is (Knuth, *A
 generalization of Dijkstra's algorithm*, IPL 6(1), 1977; the tabulation of Reps, Horwitz
 and Sagiv, POPL 1995). One queue holds the states of all levels, ordered by the length
 read within the level: when the end of a value leaves the queue, there is no shorter
-one, and every caller that opened such a value continues. A lexeme is one step (see
-`lexeme_completions`), and members that an object does not need are left out.
+one, and every caller that opened such a value continues. A lexeme is one step: what the lexer
+of a frame reads does not depend on the stack either, so the completions of a lexer state
+are computed once, shortest first. Members that an object does not need are left out.
 
 Rejected: A* over whole configurations, as for NFA programs. Levels multiply.
 """
@@ -16,13 +17,13 @@ from __future__ import annotations
 import heapq
 from typing import Final, NamedTuple
 
-from engine.automata.actions import ASK, POP, PUSH, STAY, decode
+from engine.automata.actions import NEEDS_TEXT, POP, PUSH, STAY, decode
 from engine.automata.byte_automaton import DEAD, ByteAutomaton
 from engine.automata.completion import Alphabet, Completion
 from engine.automata.completion_search import legible_bytes, search_completion
+from engine.schema_automaton.lexing.lexer import LexerTable, symbol_of
 from engine.schema_automaton.pushdown.frame_table import FrameTable
 from engine.schema_automaton.pushdown.frames import ParsePosition
-from engine.schema_automaton.pushdown.lexeme_completions import LexemeCompletion, LexemeCompletions
 from engine.source import CancelToken, LimitExceededError, checkpoint
 
 LONGEST_TEXT: Final = 100_000
@@ -73,7 +74,9 @@ class JsonCompletion:
     ) -> None:
         self._automaton, self._frame_table, self._alphabet = automaton, frame_table, alphabet
         self._effort, self._cancel = effort, cancel
-        self._endings = LexemeCompletions(frame_table.lexer_table, legible_bytes(automaton.classes, alphabet), alphabet)
+        self._endings = _LexemeCompletions(
+            frame_table.lexer_table, legible_bytes(automaton.classes, alphabet), alphabet
+        )
         # The length read at least, whether the state was expanded before, a number that breaks ties, the state, and
         # the index of its next lexeme completion.
         self._queue: list[tuple[int, bool, int, _SearchNode, int]] = []
@@ -149,19 +152,19 @@ class JsonCompletion:
             self._end(node, cost)
             return
         ending = self._endings.nth(node.state, number, least - cost)
-        if isinstance(ending, LexemeCompletion):
+        if isinstance(ending, _LexemeCompletion):
             self._act(node, ending, cost)
             self._push(least, node, number + 1)
         elif ending is not None:
             self._push(cost + ending, node, number)
 
-    def _act(self, node: _SearchNode, ending: LexemeCompletion, cost: int) -> None:
+    def _act(self, node: _SearchNode, ending: _LexemeCompletion, cost: int) -> None:
         action = self._automaton.stack_action(node.frame, ending.symbol)
-        if action == ASK:
+        if action == NEEDS_TEXT:
             self._all_followed = False
             return
-        kind, top, under, again = decode(action)
-        read = ending.text if again else ending.text + ending.last
+        kind, top, under, reread = decode(action)
+        read = ending.text if reread else ending.text + ending.last
         after = cost + len(read)
         if kind == STAY and self._is_wanted(node, top):
             self._reach(self._begin(node.level, top), after, _Predecessor(node, read, None))
@@ -190,10 +193,10 @@ class JsonCompletion:
             return True
         wants: dict[object, set[object]] = {}
         for state, _ in alternatives:
-            wants.setdefault(state.case, set()).add(state.case.wants(state))
+            wants.setdefault(state.machine, set()).add(state.machine.wants(state))
         transitions = self._frame_table.frames[top].alternatives
         return any(
-            wants[transition.place.case] != {transition.place.case.wants(transition.place)}
+            wants[transition.state.machine] != {transition.state.machine.wants(transition.state)}
             for transition, _ in transitions
         )
 
@@ -217,7 +220,7 @@ class JsonCompletion:
 
     def _below(self, frame: int, ending: int) -> int:
         following = self._automaton.return_action(frame, ending)
-        if following == -ASK:  # the text of the value decides, and different values have different texts
+        if following == NEEDS_TEXT:  # the text of the value decides, and different values have different texts
             self._all_followed = False
             return DEAD
         return following
@@ -235,4 +238,137 @@ class JsonCompletion:
                 continue
             predecessor = self._predecessors[part]
             todo += [piece for piece in (predecessor.before, predecessor.read, predecessor.value) if piece]
+        return b"".join(reversed(pieces))
+
+
+# ---------------------------------------------------------------------- lexemes
+
+
+class _LexemeCompletion(NamedTuple):
+    """One completion of a lexeme.
+
+    Attributes:
+        symbol: the symbol with which the lexeme ends.
+        text: the bytes before the last one.
+        last: the byte that ends it.
+    """
+
+    symbol: int
+    text: bytes
+    last: bytes
+
+
+class _LexemeCompletions:
+    """The lexeme completions of all lexer states of one grammar.
+
+    Attributes:
+        lexer_table: the lexer states.
+        alphabet: the bytes that a completion may contain; None for all.
+        steps: the number of states expanded so far.
+    """
+
+    def __init__(self, lexer_table: LexerTable, legible: bytes, alphabet: Alphabet) -> None:
+        self.lexer_table = lexer_table
+        self.alphabet = alphabet
+        self.steps = 0
+        self._legible = legible
+        self._of_state: dict[int, _LexemeSearch] = {}
+        self._exits: dict[int, list[tuple[int, bytes]]] = {}
+
+    def nth(self, state: int, number: int, up_to: int) -> _LexemeCompletion | int | None:
+        """Return the completion of a lexer state with index `number`, shortest first; each has another symbol.
+
+        Args:
+            state: the lexer state.
+            number: the index of the completion.
+            up_to: the most bytes before its last one.
+
+        Returns:
+            The completion, if no more than `up_to` bytes come before its last one; otherwise a lower bound of these
+            bytes, or None if there is no such completion.
+        """
+        search = self._of_state.get(state)
+        if search is None:
+            search = self._of_state[state] = _LexemeSearch(state, self.lexer_table.owners[state][0].most_ends)
+        while len(search.found) <= number and search.queue and search.queue[0][0] <= up_to:
+            search.expand(self)
+        if number < len(search.found):
+            return search.found[number]
+        return search.queue[0][0] if search.queue else None
+
+    def exits(self, state: int) -> list[tuple[int, bytes]]:
+        """Return the successors of a lexer state, each with one byte. Optional white space is skipped."""
+        exits = self._exits.get(state)
+        if exits is None:
+            self.steps += 1
+            self.lexer_table.complete(state)
+            row = self.lexer_table.rows[state].tolist()
+            chosen: dict[int, bytes] = {}
+            for byte in self._legible:
+                if row[byte] != DEAD:
+                    chosen.setdefault(row[byte], bytes((byte,)))
+            lexer, _ = self.lexer_table.owners[state]
+            # The byte after a number ends it and is read again; at the end of the text there is none.
+            for byte in lexer.reread_ends:
+                if row[byte] < DEAD:
+                    chosen.setdefault(row[byte], bytes((byte,)))
+            ends = [exit_ for exit_ in chosen.items() if exit_[0] < DEAD]
+            exits = self._exits[state] = ends if lexer.reads_whitespace and ends else list(chosen.items())
+        return exits
+
+    def min_remaining(self, state: int) -> int | None:
+        """Return a lower bound of the bytes before the one that ends the lexeme; None if it has no completion."""
+        lexer, name = self.lexer_table.owners[state]
+        return lexer.min_remaining(name, self.alphabet)
+
+
+class _LexemeSearch:
+    """An A* search from one lexer state to all completions."""
+
+    def __init__(self, start: int, most: int | None) -> None:
+        self.found: list[_LexemeCompletion] = []
+        self._most = most
+        self._symbols: set[int] = set()
+        self._came: dict[int, tuple[int, int, bytes]] = {start: (0, DEAD, b"")}
+        self._count = 0
+        # The estimated length, then the longest first, then the first found; a state; and for the end of the lexeme,
+        # the entry of the table and the byte.
+        self.queue: list[tuple[int, int, int, int, int, bytes]] = []
+        self._push(0, 0, start)
+
+    def _push(self, least: int, read: int, state: int, entry: int = DEAD, last: bytes = b"") -> None:
+        self._count += 1
+        heapq.heappush(self.queue, (least, -read, self._count, state, entry, last))
+
+    def expand(self, completions: _LexemeCompletions) -> None:
+        """Expand the most promising entry of the queue."""
+        least, negated, _, state, entry, last = heapq.heappop(self.queue)
+        read = -negated
+        if entry < DEAD:
+            symbol = symbol_of(entry)
+            if symbol not in self._symbols:
+                self._symbols.add(symbol)
+                self.found.append(_LexemeCompletion(symbol, self._text(state), last))
+                if len(self.found) == self._most:
+                    self.queue.clear()
+            return
+        if read > self._came[state][0]:
+            return
+        exits = completions.exits(state)
+        checkpoint(2 + 2 * len(exits))
+        for following, byte in exits:
+            if following < DEAD:
+                if symbol_of(following) not in self._symbols:
+                    self._push(read, read, state, following, byte)
+            elif following not in self._came or read + 1 < self._came[following][0]:
+                missing = completions.min_remaining(following)
+                if missing is not None:
+                    self._came[following] = read + 1, state, byte
+                    self._push(max(least, read + 1 + missing), read + 1, following)
+
+    def _text(self, state: int) -> bytes:
+        pieces: list[bytes] = []
+        while self._came[state][0]:
+            _, state, byte = self._came[state]
+            pieces.append(byte)
         return b"".join(reversed(pieces))

@@ -14,39 +14,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Final
+from weakref import ref
 
 import numpy as np
 
-from engine.automata.actions import ASK, ENDING, MISS, NEAR, POP, PUSH, STAY, ActionTable, decode, encode
-from engine.automata.byte_automaton import DEAD, Loop
+from engine.automata.actions import ENDING, MISS, NEAR, NEEDS_TEXT, POP, PUSH, STAY, ActionTable, decode, encode
+from engine.automata.byte_automaton import DEAD
 from engine.schema_automaton.formula.nodes import Formula
 from engine.schema_automaton.formula.values import ArrayValue, ObjectValue, Value
-from engine.schema_automaton.lexing.bounded_lexer import BoundedLexer
 from engine.schema_automaton.lexing.host_name_lexer import HostNameLexer, TextGate
-from engine.schema_automaton.lexing.key_lexer import KeyLexer
 from engine.schema_automaton.lexing.lexer import (
     CLOSE_BRACE,
     COLON,
     COMMA,
     NUMBER,
+    OTHER_KEY,
     QUOTE,
     JsonLexer,
     LexerTable,
-    NumberLexer,
-    StringLexer,
     common,
 )
-from engine.schema_automaton.lexing.lexer_factory import OTHER_KEY, LexerFactory
-from engine.schema_automaton.lexing.name_lexer import CountedString, NameLexer
+from engine.schema_automaton.lexing.lexer_factory import LexerFactory
 from engine.schema_automaton.lexing.whitespace import Whitespace
 from engine.schema_automaton.pushdown.frames import (
     AFTER_SEPARATOR,
     BEFORE_VALUE,
     ENDS_OF_WHITESPACE,
-    KIND_OF,
     OF_MEMBER,
     OPENED,
     READS_LEXEME,
+    TYPE_OF_SYMBOL,
     Alternative,
     Alternatives,
     Frame,
@@ -54,6 +51,7 @@ from engine.schema_automaton.pushdown.frames import (
     merge,
 )
 from engine.schema_automaton.solver.array_machine import UNKNOWN_VALUE, ArrayState
+from engine.schema_automaton.solver.machine import Memo, provisional_memo
 from engine.schema_automaton.solver.object_machine import UNKNOWN_KEY, ObjectTransition
 from engine.schema_automaton.solver.solver import SchemaSolver
 from engine.source import Limits, checkpoint
@@ -83,7 +81,7 @@ def _length(value: Value) -> int:
 
 def _with_members(alternatives: Alternatives) -> Alternatives:
     """Return the alternatives of objects in which some key may come."""
-    return tuple([item for item in alternatives if any(item[0].case.allowed(item[0]))])
+    return tuple([item for item in alternatives if any(item[0].machine.allowed(item[0]))])
 
 
 class FrameTable:
@@ -91,34 +89,31 @@ class FrameTable:
 
     Attributes:
         frames: the frames by number; number 0 is `DEAD`.
+        shared: the lexers that all grammars share.
         lexer_table: the lexer states of the frames.
         actions: the stack actions computed so far.
-        any_string: any string as a loop, encoded as names and constrained strings are.
-        free_string: any string as a loop, encoded as unconstrained values are.
+        memo: returns the frames of values, by goals.
     """
 
     def __init__(self, solver: SchemaSolver, limits: Limits, whitespace: Whitespace) -> None:
-        self.goals = solver
+        self.solver = solver
         self._limits = limits
-        self._common = common(whitespace, solver.escapes)
-        self.any_string = Loop(self._common.any_string_state, self._common.any_string_last)
-        self.free_string = Loop(self._common.free_string_state, self._common.free_string_last)
-        self._marked_string = self.any_string._replace(marked=True)
-        self._marked_free_string = self.free_string._replace(marked=True)
-        self.lexer_table = LexerTable(limits, self._common.table)
+        self.shared = common(whitespace, solver.strings.escapes)
+        self.lexer_table = LexerTable(limits, self.shared.table)
         self.actions = ActionTable()
         self.frames: list[Frame] = [Frame(ParsePosition.DONE, ())]
         self._ids: dict[tuple[ParsePosition, Alternatives], int] = {}
         self._follows_text: list[bool | None] = [False]
         self._item_bytes = 0
-        self._lexers: list[JsonLexer] = [self._common.nothing]
+        self._lexers: list[JsonLexer] = [self.shared.nothing]
         self._lexer_of_position: dict[ParsePosition, JsonLexer] = {
-            position: self._common.blanks for position in ParsePosition if position not in READS_LEXEME
+            position: self.shared.blanks for position in ParsePosition if position not in READS_LEXEME
         }
-        self._lexer_of_position |= dict.fromkeys(AFTER_SEPARATOR, self._common.blanks_behind)
-        self._lexer_of_position |= {ParsePosition.DONE: self._common.nothing, ParsePosition.ROOT: self._common.at_root}
-        self._factory = LexerFactory(self._common)
-        self._tops: dict[tuple[Formula, ...], dict[int, int]] = {}
+        self._lexer_of_position |= dict.fromkeys(AFTER_SEPARATOR, self.shared.blanks_behind)
+        self._lexer_of_position |= {ParsePosition.DONE: self.shared.nothing, ParsePosition.ROOT: self.shared.at_root}
+        self._factory = LexerFactory(self.shared)
+        self._results = Memo(dict)
+        self.memo = ref(self._results)
         self._endings: list[int] = [1]
         self._ending_ids: dict[int, int] = {1: _FIRST_ONLY}
         self._of_member = np.zeros((len(OF_MEMBER), NEAR + 1), np.int64)
@@ -134,7 +129,7 @@ class FrameTable:
         number = self._ids.get((position, alternatives))
         if number is None:
             number = len(self.frames)
-            self._limits.check("places of a document", number, self._limits.configurations, "configurations")
+            self._limits.check("frames of a document", number, self._limits.configurations, "configurations")
             checkpoint(8 + len(alternatives))
             self._count_item_bytes(alternatives)
             lexer = self._lexer_of(position, alternatives)
@@ -167,7 +162,7 @@ class FrameTable:
             return lexer
         match position:
             case ParsePosition.WORD:
-                return self._common.words[alternatives[0][0]]
+                return self.shared.words[alternatives[0][0]]
             case ParsePosition.STRING:
                 return self._factory.strings(tuple([language for language, _ in alternatives]))
             case ParsePosition.NUMBER:
@@ -175,61 +170,25 @@ class FrameTable:
             case _:
                 return self._factory.keys(tuple([alternative for alternative, _ in alternatives]))
 
-    def widen(self, state: int, longest: int) -> int:
-        """Return a lexer state that more frames share and that is equivalent for inputs of up to `longest` bytes."""
-        lexer, name = self.lexer_table.owners[state]
-        if isinstance(lexer, BoundedLexer):
-            return lexer.relaxed(self.lexer_table, name, longest) or state
-        return state
-
-    def loop_at(self, state: int) -> Loop | None:
-        """Return the loop of any string, if a lexer state between two characters is equivalent to it."""
-        if state == self._common.any_string_state:
-            return self.any_string
-        if state == self._common.free_string_state:
-            return self.free_string
-        lexer, name = self.lexer_table.owners[state]
-        if isinstance(lexer, NameLexer) and lexer.is_between(name):
-            return (
-                self._marked_string
-                if lexer.any_string_state == self._common.any_string_state
-                else self._marked_free_string
-            )
-        if isinstance(lexer, KeyLexer) and lexer.is_like_any_string(name):
-            return self._marked_string
-        if isinstance(lexer, CountedString) and name[1] == 0:
-            least, most = lexer.left(name)
-            return self.any_string._replace(least=least, most=most)
-        return None
-
     def evict_states(self, states: Iterable[int]) -> dict[int, int]:
         """Drop all lexer states except some and the start states of frames.
 
         Returns:
             The new numbers of the states that are kept.
         """
-        old, kept = self.lexer_table, len(self._common.table)
-        self.lexer_table = table = LexerTable(self._limits, self._common.table)
+        old, kept = self.lexer_table, len(self.shared.table)
+        self.lexer_table = table = LexerTable(self._limits, self.shared.table)
         for lexer, _ in old.owners[kept:]:
-            if lexer is not None:
-                lexer.ids.clear()
+            lexer.ids.clear()
         starts = [self.actions.start(frame) for frame in range(1, len(self.frames))]
         numbers = {state: state for state in range(kept)}
         for state in (*starts, *states):
             if state not in numbers:
                 lexer, name = old.owners[state]
-                assert lexer is not None
                 numbers[state] = table.state(lexer, name)
         for frame, state in enumerate(starts, 1):
             self.actions.near[frame, NEAR] = numbers[state]
         return numbers
-
-    def may_have_loop(self, state: int) -> bool:
-        """Return whether a lexer state may be in a loop of its own: within a constrained string."""
-        lexer, name = self.lexer_table.owners[state]
-        if isinstance(lexer, KeyLexer):
-            return lexer.is_off_names(name)
-        return isinstance(lexer, StringLexer) and lexer.may_have_loop(name)
 
     def follows_text(self, frame: int) -> bool:
         """Return whether the text read from a frame on matters: an item or a key that may not come twice."""
@@ -240,10 +199,10 @@ class FrameTable:
 
     def _must_follow(self, frame: Frame) -> bool:
         if frame.position is ParsePosition.IN_ITEM:
-            return any(transition.place.case.distinct is not None for transition, _ in frame.alternatives)
+            return any(transition.state.machine.distinct is not None for transition, _ in frame.alternatives)
         if frame.position is ParsePosition.KEY:
             states = (state for state, _ in frame.alternatives)
-            return any(state.case.allowed(state)[1] and not state.case.forgets(state) for state in states)
+            return any(state.machine.allowed(state)[1] and not state.machine.forgets(state) for state in states)
         return False
 
     def host_names(self, frame: int, symbol: int) -> tuple[HostNameLexer, TextGate]:
@@ -251,11 +210,6 @@ class FrameTable:
         lexer = self._lexers[frame]
         assert isinstance(lexer, HostNameLexer)
         return lexer, lexer.labels[symbol]
-
-    def accepts_number(self, frame: int, state: int) -> bool:
-        """Return whether a number in a lexer state may end."""
-        lexer, name = self.lexer_table.owners[state]
-        return isinstance(lexer, NumberLexer) and bool(lexer.accepting(name))
 
     # ------------------------------------------------------------------ actions
 
@@ -284,45 +238,41 @@ class FrameTable:
         below = number  # the frame below the value
         if position not in (ParsePosition.ROOT, ParsePosition.VALUE):
             if any(UNKNOWN_VALUE in state.seen for state, _ in transitions):
-                return dict.fromkeys(KIND_OF, ASK)
+                return dict.fromkeys(TYPE_OF_SYMBOL, NEEDS_TEXT)
             transitions = merge(
-                (transition, mask) for state, mask in transitions for transition in state.case.moves(state)
+                (transition, mask) for state, mask in transitions for transition in state.machine.transitions(state)
             )
             below = self.frame(ParsePosition.IN_ITEM, transitions)
         return {
-            symbol: encode(PUSH, top, below, again=symbol == NUMBER)
+            symbol: encode(PUSH, top, below, reread=symbol == NUMBER)
             for symbol, top in self._value_frames(tuple([transition.goal for transition, _ in transitions])).items()
         }
 
+    @provisional_memo
     def _value_frames(self, goals: tuple[Formula, ...]) -> dict[int, int]:
         """Return the frames of values that may come to satisfy some of the goals, by the symbol of the first byte."""
-        known = self._tops.get(goals)
-        if known is None:
-            before = self.goals.provisional_epoch
-            # A superset: there may be no value of one of these types.
-            kinds = frozenset().union(*map(self.goals.specialiser.kinds, goals))
-            known = {}
-            for symbol, kind in KIND_OF.items():
-                if kind in kinds:
-                    starts = [
-                        (start, 1 << i) for i, goal in enumerate(goals) for start in self.goals.entry_states(goal, kind)
-                    ]
-                    if starts:
-                        known[symbol] = self.frame(OPENED.get(kind, ParsePosition.WORD), merge(starts))
-            if self.goals.provisional_epoch == before:
-                self._tops[goals] = known
-        return known
+        # A superset: there may be no value of one of these types.
+        kinds = frozenset().union(*map(self.solver.projector.types, goals))
+        frames: dict[int, int] = {}
+        for symbol, kind in TYPE_OF_SYMBOL.items():
+            if kind in kinds:
+                starts = [
+                    (start, 1 << i) for i, goal in enumerate(goals) for start in self.solver.entry_states(goal, kind)
+                ]
+                if starts:
+                    frames[symbol] = self.frame(OPENED.get(kind, ParsePosition.WORD), merge(starts))
+        return frames
 
     def _end_lexeme(self, frame: Frame, lexer: JsonLexer, symbol: int) -> int:
         match frame.position:
             case ParsePosition.WORD:
                 return self._pop([mask for _, mask in frame.alternatives])
             case ParsePosition.STRING | ParsePosition.NUMBER:
-                accepting = lexer.labels[symbol]
-                if isinstance(accepting, TextGate):
-                    return ASK
+                accepting = lexer.accepting_at(symbol)
+                if accepting is None:
+                    return NEEDS_TEXT
                 masks = [mask for i, (_, mask) in enumerate(frame.alternatives) if accepting >> i & 1]
-                return self._pop(masks, again=frame.position is ParsePosition.NUMBER)
+                return self._pop(masks, reread=frame.position is ParsePosition.NUMBER)
             case _:
                 return self._key_ended(frame, lexer, symbol, UNKNOWN_KEY)
 
@@ -338,43 +288,43 @@ class FrameTable:
         return self._key_ended(frame, lexer, symbol, key)
 
     def _key_ended(self, frame: Frame, lexer: JsonLexer, symbol: int, key: str) -> int:
-        label = lexer.labels[symbol]
+        key_ends = lexer.key_ends(symbol)
         checkpoint(8 + len(frame.alternatives))
         transitions: list[tuple[ObjectTransition, int]] = []
-        if isinstance(lexer, KeyLexer) and not isinstance(label, str):
-            ends = tuple(zip(label, frame.alternatives, strict=True))
+        if key_ends is not None:
+            ends = tuple(zip(key_ends, frame.alternatives, strict=True))
             if key == UNKNOWN_KEY and any(
-                at and at.cells and not alternative.case.forgets(alternative) for at, (alternative, _) in ends
+                at and at.key_classes and not alternative.machine.forgets(alternative) for at, (alternative, _) in ends
             ):
-                return ASK  # the text may decide whether enough other keys are left
+                return NEEDS_TEXT  # the text may decide whether enough other keys are left
             for at, (alternative, mask) in ends:
-                transitions += ((transition, mask) for transition in (at.moves(alternative, key) if at else ()))
+                transitions += ((transition, mask) for transition in (at.transitions(alternative, key) if at else ()))
         else:
+            label = lexer.labels[symbol]
+            name = key if label == OTHER_KEY else label
             for alternative, mask in frame.alternatives:
-                transitions += (
-                    (transition, mask)
-                    for transition in alternative.case.moves_of(alternative, key if label == OTHER_KEY else label)
-                )
-        if len(transitions) == 1 and transitions[0][0].place.case.is_plain:
+                following = alternative.machine.transitions_of(alternative, name)
+                transitions += ((transition, mask) for transition in following)
+        if len(transitions) == 1 and transitions[0][0].state.machine.is_plain:
             return encode(STAY, self._member(*transitions[0]))
-        following = self._stay(ParsePosition.AFTER_KEY, merge(transitions))
-        if following:  # many tokens that end a key begin its value, so that is requested next
-            self.stack_action(decode(self.stack_action(decode(following)[1], COLON))[1], QUOTE)
-        return following
+        action = self._stay(ParsePosition.AFTER_KEY, merge(transitions))
+        if action:  # many tokens that end a key begin its value, so that is requested next
+            self.stack_action(decode(self.stack_action(decode(action)[1], COLON))[1], QUOTE)
+        return action
 
     def _member(self, transition: ObjectTransition, mask: int) -> int:
         """Return the frame after a key, and make those up to the next key, which nearly every text visits."""
-        alternatives, then = ((transition, mask),), ((transition.place, mask),)
+        alternatives, then = ((transition, mask),), ((transition.state, mask),)
         known = self._ids.get((ParsePosition.AFTER_KEY, alternatives))
         if known is not None:
             return known
-        tops, case = self._value_frames((transition.goal,)), transition.place.case
-        goes_on, closes = any(case.allowed(transition.place)), case.can_close(transition.place)
+        tops, machine = self._value_frames((transition.goal,)), transition.state.machine
+        goes_on, closes = any(machine.allowed(transition.state)), machine.can_close(transition.state)
         first = len(self.frames)
         value, behind = first + 1, first + 2
         known = self._ids.get((ParsePosition.AFTER_MEMBER, then))  # from another key
         phases = OF_MEMBER[:2] if known is not None else OF_MEMBER if goes_on else OF_MEMBER[:3]
-        self._limits.check("places of a document", first + len(phases), self._limits.configurations, "configurations")
+        self._limits.check("frames of a document", first + len(phases), self._limits.configurations, "configurations")
         for number, position in enumerate(phases, first):
             frame = Frame(position, alternatives if number <= value else then)
             self._ids[frame] = number
@@ -385,7 +335,7 @@ class FrameTable:
         near = self.actions.near
         near[first, COLON] = encode(STAY, value)
         for symbol, top in tops.items():
-            near[value, symbol] = encode(PUSH, top, value, again=symbol == NUMBER)
+            near[value, symbol] = encode(PUSH, top, value, reread=symbol == NUMBER)
         if known is None:
             if goes_on:
                 near[behind, COMMA] = encode(STAY, behind + 1)
@@ -399,7 +349,7 @@ class FrameTable:
         checkpoint(4 + len(alternatives))
         if symbol == QUOTE:
             if any(UNKNOWN_KEY in alternative.extras for alternative, _ in alternatives):
-                return ASK
+                return NEEDS_TEXT
             return self._stay(ParsePosition.KEY, _with_members(alternatives))
         if symbol == COLON:
             return self._stay(ParsePosition.VALUE, alternatives)
@@ -410,12 +360,14 @@ class FrameTable:
             if open_items:
                 return (
                     self._stay(ParsePosition.ITEM, alternatives)
-                    if all(p.case.has_spare(p) for p in open_items)
-                    else ASK
+                    if all(p.machine.has_spare(p) for p in open_items)
+                    else NEEDS_TEXT
                 )
-            return self._stay(ParsePosition.ITEM, tuple([item for item in alternatives if item[0].case.moves(item[0])]))
+            return self._stay(
+                ParsePosition.ITEM, tuple([item for item in alternatives if item[0].machine.transitions(item[0])])
+            )
         return self._pop(
-            [mask for alternative, mask in alternatives if alternative.case.can_close(alternative)]
+            [mask for alternative, mask in alternatives if alternative.machine.can_close(alternative)]
         )  # a closing bracket
 
     def _stay(self, position: ParsePosition, alternatives: Alternatives) -> int:
@@ -424,7 +376,7 @@ class FrameTable:
 
     # ------------------------------------------------------------------ values end
 
-    def _pop(self, masks: Iterable[int], *, again: bool = False) -> int:
+    def _pop(self, masks: Iterable[int], *, reread: bool = False) -> int:
         """Return the action that ends a value for the alternatives below that it satisfies."""
         ended = 0
         for mask in masks:
@@ -435,7 +387,7 @@ class FrameTable:
         if number is None:
             number = self._ending_ids[ended] = len(self._endings)
             self._endings.append(ended)
-        return encode(POP, number, again=again)
+        return encode(POP, number, reread=reread)
 
     def after(self, below: int, number: int) -> int:
         """Return the frame that continues below an ended value.
@@ -447,7 +399,7 @@ class FrameTable:
             number: the number of the ending.
 
         Returns:
-            The frame; `DEAD` if there is none, `-ASK` if the value's text decides.
+            The frame; `DEAD` if there is none, `NEEDS_TEXT` if the value's text decides.
         """
         following = self.actions.get(below, ENDING | number)
         if following == MISS:
@@ -474,12 +426,12 @@ class FrameTable:
         for i, (transition, mask) in enumerate(transitions):
             if not ended >> i & 1:
                 continue
-            state = transition.place
-            if isinstance(state, ArrayState) and state.case.distinct is not None:
+            state = transition.state
+            if isinstance(state, ArrayState) and state.machine.distinct is not None:
                 known = value != UNKNOWN_VALUE
-                state = state.case.after(state, value) if known else state.case.after_any(state)
+                state = state.machine.after(state, value) if known else state.machine.after_any(state)
                 if state is None and not known:
-                    return -ASK
+                    return NEEDS_TEXT
             if state is not None:
                 alternatives.append((state, mask))
         return self.frame(

@@ -67,7 +67,7 @@ class Root(NamedTuple):
     goal: Formula
 
 
-KIND_OF: Final = {
+TYPE_OF_SYMBOL: Final = {
     QUOTE: JsonType.STRING,
     OPEN_BRACKET: JsonType.ARRAY,
     OPEN_BRACE: JsonType.OBJECT,

@@ -7,37 +7,17 @@ item's start; all choices are followed side by side.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
-from weakref import ref
+from typing import NamedTuple
 
-from engine.schema_automaton.formula.nodes import (
-    Contains,
-    Formula,
-    ItemCount,
-    Items,
-    Not,
-    Place,
-    UniqueItems,
-    sorted_spans,
-)
-from engine.schema_automaton.formula.values import Value
-from engine.source import EngineError, Span, checkpoint
-
-if TYPE_CHECKING:
-    from engine.schema_automaton.solver.solver import SchemaSolver
-
+from engine.schema_automaton.formula.nodes import Contains, Formula, ItemCount, Items, Location, Not, UniqueItems
+from engine.schema_automaton.formula.values import ArrayValue, ObjectValue, Value
+from engine.schema_automaton.solver.machine import Machine, Solver, UndecidedError, provisional_memo
+from engine.source import checkpoint
 
 _MOST_DISTINCT = 64
 _MOST_TRIED = 2_000  # transitions tried to complete an array whose items must all differ
-
-
-class UndecidedError(EngineError):
-    """A formula needs a decision that this engine cannot make."""
-
-    def __init__(self, message: str, place: Place) -> None:
-        super().__init__(message)
-        self.place = place
 
 
 UNKNOWN_VALUE: Value = "\ud800"
@@ -48,13 +28,13 @@ class ArrayState(NamedTuple):
     """A state of an array: what matters of the items so far.
 
     Attributes:
-        case: the machine.
+        machine: the machine.
         at: the index of the next item, capped at the first index after which all items have the same goal.
         counts: the number of items that each counter counted, capped where larger numbers make no difference.
         seen: the items so far, where no two may be equal.
     """
 
-    case: ArrayMachine
+    machine: ArrayMachine
     at: int
     counts: tuple[int, ...]
     seen: frozenset[Value]
@@ -64,17 +44,7 @@ class ArrayTransition(NamedTuple):
     """An item: what it must satisfy, and the state after it."""
 
     goal: Formula
-    place: ArrayState
-
-
-class ArrayMemo:
-    """Memoised results about the states of arrays, kept by the solver as for objects."""
-
-    __slots__ = ("live", "moves")
-
-    def __init__(self) -> None:
-        self.live: dict[ArrayState, bool] = {}
-        self.moves: dict[ArrayState, tuple[ArrayTransition, ...]] = {}
+    state: ArrayState
 
 
 class _ContainsCounter(NamedTuple):
@@ -85,20 +55,28 @@ class _ContainsCounter(NamedTuple):
     most: int | None
     first: int
     end: int | None
-    place: Place
+    location: Location
 
 
-class ArrayMachine:
-    """A conjunction of assertions over arrays. It lives no longer than its solver."""
+class ArrayMachine(Machine):
+    """A conjunction of assertions over arrays.
 
-    def __init__(self, solver: SchemaSolver, conjunction: tuple[Formula, ...]) -> None:
-        self._solver_ref = ref(solver)
+    Attributes:
+        least, most: the bounds of the number of items.
+        distinct: the assertion that no two items are equal, if there is one.
+    """
+
+    least: int
+    most: int | None
+
+    def __init__(self, solver: Solver, conjunction: tuple[Formula, ...]) -> None:
+        super().__init__(solver, conjunction)
         self.least, self.most = 0, None
         self.distinct: UniqueItems | None = None
         self._equal: UniqueItems | None = None
         self._ranges: list[Items] = []
         self._counters: list[_ContainsCounter] = []
-        self._conjunction = conjunction
+        self._sizes: dict[Value, int] = {}
         for item in conjunction:
             self._add(item)
         edges = {self.least, self.most or 0}
@@ -106,16 +84,6 @@ class ArrayMachine:
         edges |= {edge for counter in self._counters for edge in (counter.first, counter.end or 0)}
         self._last = max(edges)
         self._item_goals: dict[int, Formula] = {}
-
-    least: int
-    most: int | None
-
-    @property
-    def _solver(self) -> SchemaSolver:
-        solver = self._solver_ref()
-        if solver is None:
-            raise ReferenceError("the goals of this case are gone")
-        return solver
 
     @property
     def start(self) -> ArrayState:
@@ -133,22 +101,17 @@ class ArrayMachine:
             case Items() if not negated:
                 self._ranges.append(atom)
             case Items():
-                value = self._solver.arena.negate(atom.value)
-                self._counters.append(_ContainsCounter(value, 1, None, atom.first, atom.end, atom.place))
+                value = self._arena.negate(atom.value)
+                self._counters.append(_ContainsCounter(value, 1, None, atom.first, atom.end, atom.location))
             case Contains():
                 least, most = _range(atom.least, atom.most, negated=negated)
-                self._counters.append(_ContainsCounter(atom.value, least, most, 0, None, atom.place))
+                self._counters.append(_ContainsCounter(atom.value, least, most, 0, None, atom.location))
             case UniqueItems() if not negated:
                 self.distinct = atom
             case UniqueItems():
                 self._equal = atom
             case _:
                 raise AssertionError(item)
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        """Return the source locations of the conjunction."""
-        return sorted_spans(self._conjunction)
 
     # ------------------------------------------------------------------ states
 
@@ -160,25 +123,18 @@ class ArrayMachine:
             and all(count >= counter.least for count, counter in zip(state.counts, self._counters, strict=True))
         )
 
-    def moves(self, state: ArrayState) -> tuple[ArrayTransition, ...]:
+    @provisional_memo
+    def transitions(self, state: ArrayState) -> tuple[ArrayTransition, ...]:
         """Return the items that may come next, each with a state that can be completed."""
-        solver = self._solver
-        known = solver.arrays.moves.get(state)
-        if known is None:
-            before = solver.provisional_epoch
-            transitions = self._all_transitions(state)
-            if self.distinct is not None:
-                transitions = [
-                    transition._replace(goal=self._without_dead_ends(transition)) for transition in transitions
-                ]
-            known = tuple(
-                transition
-                for transition in transitions
-                if solver.is_satisfiable(transition.goal) and self.is_live(transition.place)
-            )
-            if solver.provisional_epoch == before:
-                solver.arrays.moves[state] = known
-        return known
+        solver = self.solver
+        transitions = self._all_transitions(state)
+        if self.distinct is not None:
+            transitions = [transition._replace(goal=self._without_dead_ends(transition)) for transition in transitions]
+        return tuple(
+            transition
+            for transition in transitions
+            if solver.is_satisfiable(transition.goal) and self.is_live(transition.state)
+        )
 
     def after_any(self, state: ArrayState) -> ArrayState | None:
         """Return the state after an item whose value was not examined; None if the value has to be known."""
@@ -189,7 +145,7 @@ class ArrayMachine:
     def has_spare(self, state: ArrayState) -> bool:
         """Return whether another item may follow, whatever the item was that was not examined."""
         known = state._replace(seen=state.seen - {UNKNOWN_VALUE})
-        return any(len(self._solver.values(transition.goal, 2) or (0, 0)) > 1 for transition in self.moves(known))
+        return any(len(self.solver.values(transition.goal, 2) or (0, 0)) > 1 for transition in self.transitions(known))
 
     def after(self, state: ArrayState, value: Value) -> ArrayState | None:
         """Return the state after an item that equals `value`, where no two items may be equal; None if it is dead."""
@@ -201,7 +157,7 @@ class ArrayMachine:
         goal = self._item_goals.get(index)
         if goal is None:
             checkpoint(1 + len(self._ranges) // 8)
-            goal = self._solver.arena.all_of(
+            goal = self._arena.all_of(
                 part.value for part in self._ranges if part.first <= index and (part.end is None or index < part.end)
             )
             self._item_goals[index] = goal
@@ -210,13 +166,13 @@ class ArrayMachine:
     def _all_transitions(self, state: ArrayState) -> list[ArrayTransition]:
         if self.most is not None and state.at >= self.most:
             return []
-        arena, index = self._solver.arena, state.at
+        arena, index = self._arena, state.at
         checkpoint(4 + len(self._counters) + len(state.seen))
         choices: list[tuple[Formula, tuple[int, ...]]] = [(self.item_goal(index), ())]
         if state.seen:
             assert self.distinct is not None
-            self._solver.check_distinct(state.seen)
-            used = arena.among(sorted(state.seen, key=repr), self.distinct.place, seen=True)
+            self._check_distinct(state.seen)
+            used = arena.enum(sorted(state.seen, key=repr), self.distinct.location, seen=True)
             choices = [(arena.all_of((choices[0][0], arena.negate(used))), ())]
         for counter, count in zip(self._counters, state.counts, strict=True):
             checkpoint(4 * len(choices))
@@ -232,7 +188,7 @@ class ArrayMachine:
 
     def _choices(self, goal: Formula, counter: _ContainsCounter, count: int, index: int) -> list[tuple[Formula, int]]:
         """Return the goals of an item and the counter's values after it: the item counts, or it does not."""
-        arena = self._solver.arena
+        arena = self._arena
         if index < counter.first or (counter.end is not None and index >= counter.end):
             return [(goal, count)]
         if counter.most is None:
@@ -252,16 +208,14 @@ class ArrayMachine:
 
     # ------------------------------------------------------------------ liveness
 
+    @provisional_memo
     def is_live(self, state: ArrayState) -> bool:
         """Return whether the array can be completed."""
-        solver = self._solver
-        return solver.is_live(solver.arrays.live, state, self._is_live)
-
-    def _is_live(self, state: ArrayState) -> bool:
+        checkpoint(4)
         if self._equal is not None:
-            if self._solver.budget is not None:
-                raise UndecidedError("that two items are equal cannot be asked for", self._equal.place)
-            self._solver.mark_provisional()
+            if self.solver.budget is not None:
+                raise UndecidedError("`not: {uniqueItems}` is not supported", self._equal.location)
+            self.solver.mark_provisional()
             return False
         if self.can_close(state):
             return True
@@ -273,7 +227,7 @@ class ArrayMachine:
             # Only the items below the least count matter, and only where their goals change.
             edges = {state.at, *(part.first for part in self._ranges), *(part.end or 0 for part in self._ranges)}
             return all(
-                self._solver.is_satisfiable(self._goal_here(state, index))
+                self.solver.is_satisfiable(self._goal_here(state, index))
                 for index in sorted(edges)
                 if state.at <= index < self.least
             )
@@ -286,18 +240,18 @@ class ArrayMachine:
 
     def _search(self, start: ArrayState) -> bool:
         """Search depth first for a state that can close; items that count are tried first."""
-        solver = self._solver
+        solver, live = self.solver, self.results_of("is_live")
         seen, todo = {start}, [start]
         while todo:
             state = todo.pop()
             for transition in reversed(self._all_transitions(state)):
-                if transition.place in seen or not solver.is_satisfiable(transition.goal):
+                if transition.state in seen or not solver.is_satisfiable(transition.goal):
                     continue
-                if self.can_close(transition.place) or solver.arrays.live.get(transition.place):
+                if self.can_close(transition.state) or live.get((transition.state,)):
                     return True
-                seen.add(transition.place)
-                solver.limits.check("places of an array", len(seen), solver.limits.search, "search")
-                todo.append(transition.place)
+                seen.add(transition.state)
+                solver.limits.check("states of an array", len(seen), solver.limits.search, "search")
+                todo.append(transition.state)
         return False
 
     # ------------------------------------------------------------------ items that must all differ
@@ -311,16 +265,48 @@ class ArrayMachine:
             for transition in reversed(self._useful_transitions(here)):
                 tried += 1
                 if len(so_far) == _MOST_DISTINCT or tried > _MOST_TRIED:
-                    self._refuse(f"more than {_MOST_DISTINCT} items that must all differ are not looked for")
+                    self._refuse(f"more than {_MOST_DISTINCT} items that must all differ are not supported")
                     return False
-                if not self._solver.is_satisfiable(transition.goal):
+                if not self.solver.is_satisfiable(transition.goal):
                     continue
                 wanted = (*so_far, transition.goal)
-                if not self.can_close(transition.place):
-                    todo.append((transition.place, wanted))
+                if not self.can_close(transition.state):
+                    todo.append((transition.state, wanted))
                 elif self._can_differ(wanted):
                     return True
         return False
+
+    def _check_distinct(self, values: Collection[Value]) -> None:
+        """Check the memory for telling the next item from these earlier values.
+
+        Each item is compared with all before it, so the work grows with the square of their number although no single
+        step takes long.
+
+        Raises:
+            LimitExceededError: all items together exceed the work limit.
+        """
+        total = len(values) * sum(self._size(value) for value in values) // 2
+        limits = self.solver.limits
+        limits.check("work of items that must differ", total, limits.work, "work")
+
+    def _size(self, value: Value) -> int:
+        """Return the cost of a value in units of work; one unit is about 200 bytes of memory."""
+        size = self._sizes.get(value)
+        if size is None:
+            size, todo = 0, [value]
+            while todo:
+                part = todo.pop()
+                size += 4
+                if isinstance(part, str):
+                    size += len(part) // 2
+                elif isinstance(part, ArrayValue):
+                    size += 150
+                    todo += part.items
+                elif isinstance(part, ObjectValue):
+                    size += 150
+                    todo += [member for _, member in part.members]
+            self._sizes[value] = size
+        return size
 
     def _useful_transitions(self, state: ArrayState) -> list[ArrayTransition]:
         """Return the transitions that bring the end nearer; beyond all bounds, only items that count do."""
@@ -328,7 +314,7 @@ class ArrayMachine:
         return (
             transitions
             if state.at < self._steady
-            else [transition for transition in transitions if transition.place.counts != state.counts]
+            else [transition for transition in transitions if transition.state.counts != state.counts]
         )
 
     @cached_property
@@ -355,9 +341,9 @@ class ArrayMachine:
         return all(_match(row, choices, taken, set()) for row in range(len(choices)))
 
     def _values(self, goal: Formula, most: int) -> list[Value] | None:
-        values = self._solver.values(goal, most)
+        values = self.solver.values(goal, most)
         if values is None:
-            self._refuse("whether so many arrays or objects can all differ is not decided")
+            self._refuse("whether so many arrays or objects can all differ cannot be decided")
         return values
 
     def _without_dead_ends(self, transition: ArrayTransition) -> Formula:
@@ -366,7 +352,7 @@ class ArrayMachine:
         Only the values of goals that few values satisfy matter: if a goal has more values than there are items missing,
         one of them is always left.
         """
-        following = transition.place
+        following = transition.state
         if self.can_close(following) or not self.is_live(following):
             return transition.goal
         found: dict[Formula, None] = {}
@@ -375,10 +361,10 @@ class ArrayMachine:
             here = todo.pop()
             for each in self._useful_transitions(here):
                 found[each.goal] = None
-                if each.place not in reached and not self.can_close(each.place):
-                    reached.add(each.place)
-                    self._solver.limits.check("places of an array", len(reached), _MOST_TRIED)
-                    todo.append(each.place)
+                if each.state not in reached and not self.can_close(each.state):
+                    reached.add(each.state)
+                    self.solver.limits.check("states of an array", len(reached), _MOST_TRIED)
+                    todo.append(each.state)
         longest = min(len(reached), _MOST_DISTINCT)
         few: dict[Value, None] = {}
         for goal in found:
@@ -386,10 +372,10 @@ class ArrayMachine:
             if values is not None and len(values) <= longest:
                 few.update(dict.fromkeys(values))
         needed = [value for value in few if not self.is_live(following._replace(seen=following.seen | {value}))]
-        arena = self._solver.arena
+        arena = self._arena
         assert self.distinct is not None
         return (
-            arena.all_of((transition.goal, arena.negate(arena.among(needed, self.distinct.place, seen=True))))
+            arena.all_of((transition.goal, arena.negate(arena.enum(needed, self.distinct.location, seen=True))))
             if needed
             else transition.goal
         )
@@ -397,9 +383,9 @@ class ArrayMachine:
     def _refuse(self, message: str) -> None:
         """Raise during the precheck; later, count the array as dead and mark the answer as provisional."""
         assert self.distinct is not None
-        if self._solver.budget is not None:
-            raise UndecidedError(message, self.distinct.place)
-        self._solver.mark_provisional()
+        if self.solver.budget is not None:
+            raise UndecidedError(message, self.distinct.location)
+        self.solver.mark_provisional()
 
 
 def _match(row: int, choices: list[list[Value]], taken: dict[Value, int], seen: set[Value]) -> bool:

@@ -7,36 +7,12 @@ patterns that exclude each other give few classes.
 
 from __future__ import annotations
 
-import json
-from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from engine.automata.byte_automaton import DEAD
-from engine.schema_automaton.formula.nodes import And, EnumValues, Formula, Not, Or
+from engine.schema_automaton.formula.nodes import Formula
+from engine.schema_automaton.solver.string_solver import StringSolver
 from engine.schema_automaton.string_languages.language import TextLanguage
 from engine.source import Span, checkpoint
-
-if TYPE_CHECKING:
-    from engine.schema_automaton.formula.arena import Arena
-    from engine.schema_automaton.solver.solver import SchemaSolver
-
-
-def names_in(keys: Formula) -> Iterator[str]:
-    """Yield the strings that a formula over keys mentions, in order."""
-    todo = [keys]
-    while todo:
-        part = todo.pop()
-        match part:
-            case EnumValues():
-                yield from (value for value in part.values if isinstance(value, str))
-            case And() | Or():
-                todo += reversed(part.items)
-            case Not():
-                todo.append(part.item)
-            case _:
-                pass
 
 
 @dataclass(eq=False, slots=True)
@@ -57,67 +33,38 @@ class KeyClass:
     _languages: dict[frozenset[str], TextLanguage] = field(default_factory=dict)
     _witnesses: dict[frozenset[str], str | None] = field(default_factory=dict)
 
-    def language(self, solver: SchemaSolver, used: frozenset[str]) -> TextLanguage:
+    def language(self, strings: StringSolver, used: frozenset[str]) -> TextLanguage:
         """Return the language of the keys of this class that are not used yet."""
         language = self._languages.get(used)
         if language is None:
-            language = self._languages[used] = solver.text(self._without(solver, used))
+            language = self._languages[used] = strings.language(self._without(strings, used))
         return language
 
-    def has_keys(self, solver: SchemaSolver) -> bool:
+    def has_keys(self, strings: StringSolver) -> bool:
         """Return whether the class contains a key that is not one of the names."""
-        return self.keys is solver.arena.true or self.language(solver, frozenset()).start is not None
+        return self.keys is strings.arena.true or self.language(strings, frozenset()).start is not None
 
-    def witness(self, solver: SchemaSolver, used: frozenset[str]) -> str | None:
+    def witness(self, strings: StringSolver, used: frozenset[str]) -> str | None:
         """Return one key of the class that is not used yet; None if there is none."""
-        if self.keys is solver.arena.true:
+        if self.keys is strings.arena.true:
             taken = {*self.names, *used}
             checkpoint(1 + len(taken) // 4)
             return next(key for key in (f"x{i}" for i in range(len(taken) + 1)) if key not in taken)
         if used not in self._witnesses:
-            self._witnesses[used] = next(iter(some_strings(self.language(solver, used), 1)), None)
+            self._witnesses[used] = next(iter(self.language(strings, used).some_strings(1)), None)
         return self._witnesses[used]
 
-    def _without(self, solver: SchemaSolver, used: frozenset[str]) -> Formula:
+    def _without(self, strings: StringSolver, used: frozenset[str]) -> Formula:
         checkpoint(1 + len(self.names) + len(used))
-        excluded = [name for name in sorted({*self.names, *used}) if solver.holds_string(self.keys, name)]
+        excluded = [name for name in sorted({*self.names, *used}) if strings.holds(self.keys, name)]
         if not excluded:
             return self.keys
-        arena = solver.arena
-        return arena.all_of((self.keys, arena.negate(arena.among(excluded, Span(0, 0)))))
-
-
-def some_strings(language: TextLanguage, most: int) -> list[str]:
-    """Return up to `most` strings of a language; at most one, found breadth first, if it has no encoded automaton."""
-    if language.start is None:
-        return []
-    if language.spelled is not None:
-        return language.spelled.some_strings(most)
-    automaton = language.automaton
-    bytes_of = automaton.classes.representatives
-    predecessors: dict[int, tuple[int, int]] = {language.start: (DEAD, 0)}
-    queue = deque([language.start])
-    while queue:
-        state = queue.popleft()
-        checkpoint(automaton.n_classes)
-        if language.accepts(state):
-            encoded = bytearray()
-            while state != language.start or encoded == b"":
-                state, byte = predecessors[state]
-                if state == DEAD:
-                    break
-                encoded.append(byte)
-            return [str(json.loads(b'"' + bytes(reversed(encoded)) + b'"'))]
-        for byte_class in range(automaton.n_classes):
-            following = automaton.step(state, byte_class)
-            if following != DEAD and following not in predecessors:
-                predecessors[following] = (state, bytes_of[byte_class])
-                queue.append(following)
-    return []
+        arena = strings.arena
+        return arena.all_of((self.keys, arena.negate(arena.enum(excluded, Span(0, 0)))))
 
 
 def find_key_classes(
-    solver: SchemaSolver,
+    strings: StringSolver,
     names: tuple[str, ...],
     every: list[tuple[Formula, Formula]],
     exists_constraints: list[tuple[Formula, Formula]],
@@ -125,7 +72,7 @@ def find_key_classes(
     """Compute the key classes of an object.
 
     Args:
-        solver: the solver.
+        strings: decides formulas over keys.
         names: the names that assertions mention.
         every: the universal assertions: keys, and what their values must satisfy.
         exists_constraints: the existential assertions: keys, and what one of their values must satisfy.
@@ -133,12 +80,12 @@ def find_key_classes(
     Returns:
         The classes, and whether every key that is not a name is in one of them.
     """
-    arena = solver.arena
+    arena = strings.arena
     conditions: dict[Formula, list[tuple[Formula, int]]] = {}
     for keys, value in every:
-        conditions.setdefault(elsewhere(arena, keys), []).append((value, 0))
+        conditions.setdefault(arena.elsewhere(keys), []).append((value, 0))
     for number, (keys, _) in enumerate(exists_constraints):
-        conditions.setdefault(elsewhere(arena, keys), []).append((arena.true, 1 << number))
+        conditions.setdefault(arena.elsewhere(keys), []).append((arena.true, 1 << number))
     classes: list[tuple[tuple[Formula, ...], Formula, int]] = [((), arena.true, 0)]
     any_key = True
     for keys, effects in conditions.items():
@@ -156,8 +103,8 @@ def find_key_classes(
                 split.append(((*parts, arena.negate(keys)), old, bits))
         possible = [one for one in split if one[1] is not arena.false]
         any_key = any_key and len(possible) == len(split)
-        classes = [one for one in possible if _inhabited(solver, one[0])]
-        solver.limits.check("sets of keys that an object tells apart", len(classes), 2000)
+        classes = [one for one in possible if _inhabited(strings, one[0])]
+        strings.limits.check("sets of keys that an object tells apart", len(classes), 2000)
     merged: dict[tuple[Formula, int], list[Formula]] = {}
     for parts, goal, bits in classes:
         merged.setdefault((goal, bits), []).append(arena.all_of(parts))
@@ -165,23 +112,8 @@ def find_key_classes(
     return found, any_key
 
 
-def _inhabited(solver: SchemaSolver, parts: tuple[Formula, ...]) -> bool:
-    formula = solver.arena.all_of(parts)
-    if formula is solver.arena.true:
+def _inhabited(strings: StringSolver, parts: tuple[Formula, ...]) -> bool:
+    formula = strings.arena.all_of(parts)
+    if formula is strings.arena.true:
         return True
-    return solver.text(formula).start is not None
-
-
-def elsewhere(arena: Arena, keys: Formula) -> Formula:
-    """Restrict a formula over keys to the strings that it does not mention."""
-    match keys:
-        case EnumValues():
-            return arena.false
-        case Not():
-            return arena.negate(elsewhere(arena, keys.item))
-        case And():
-            return arena.all_of(elsewhere(arena, item) for item in keys.items)
-        case Or():
-            return arena.any_of(elsewhere(arena, item) for item in keys.items)
-        case _:
-            return keys
+    return strings.language(formula).start is not None

@@ -20,15 +20,15 @@ from engine.schema_automaton.formula.nodes import (
     Formula,
     Items,
     LocatedFormula,
+    Location,
     Not,
     Or,
-    Place,
     PropertyConstraint,
     Ref,
     TypeIn,
     is_compound,
 )
-from engine.schema_automaton.formula.values import EVERY_KIND, ArrayValue, JsonType, ObjectValue, Value, kind_of
+from engine.schema_automaton.formula.values import EVERY_TYPE, ArrayValue, JsonType, ObjectValue, Value, json_type_of
 from engine.source import Limits, checkpoint
 
 _FEW: Final = 8
@@ -51,7 +51,7 @@ class TypeProjector:
 
     # ------------------------------------------------------------------ one kind
 
-    def specialise(self, formula: Formula, kind: JsonType) -> Formula:
+    def project(self, formula: Formula, kind: JsonType) -> Formula:
         """Return the formula for values of one type, without references and assertions about other types."""
         atom = formula.item if isinstance(formula, Not) else formula
         if isinstance(atom, LocatedFormula) and atom.about is not None:
@@ -74,25 +74,25 @@ class TypeProjector:
             case Or():
                 return self.any_of(self._project_each(formula.items, kind, arena.true))
             case ExactlyOne():
-                return arena.exactly_one([self.specialise(item, kind) for item in formula.items])
+                return arena.exactly_one([self.project(item, kind) for item in formula.items])
             case Ref():
                 definition = arena.definitions[formula.number]
                 assert definition is not None
-                return self.specialise(definition, kind)
+                return self.project(definition, kind)
             case Not():
-                return self._negated(self.specialise(formula.item, kind))
+                return self._negated(self.project(formula.item, kind))
             case TypeIn():
-                return arena.constant(kind in formula.kinds)
+                return arena.constant(kind in formula.types)
             case EnumValues():
                 return self._project_enum(formula, kind)
             case _:
                 raise AssertionError(formula)
 
-    def kinds(self, formula: Formula) -> frozenset[JsonType]:
+    def types(self, formula: Formula) -> frozenset[JsonType]:
         """Return the types of values that may satisfy a formula: a superset of those that do."""
         atom = formula.item if isinstance(formula, Not) else formula
         if isinstance(atom, LocatedFormula) and atom.about is not None:
-            return EVERY_KIND
+            return EVERY_TYPE
         known = self._kinds.get(formula)
         if known is None:
             known = self._kinds[formula] = self._kinds_of(formula)
@@ -101,26 +101,26 @@ class TypeProjector:
     def _kinds_of(self, formula: Formula) -> frozenset[JsonType]:
         match formula:
             case And():
-                kinds = EVERY_KIND
+                kinds = EVERY_TYPE
                 for item in formula.items:
-                    of_item = self.kinds(item)
-                    if of_item is not EVERY_KIND:
+                    of_item = self.types(item)
+                    if of_item is not EVERY_TYPE:
                         kinds &= of_item
                 return kinds
             case Or() | ExactlyOne():
-                return frozenset().union(*map(self.kinds, formula.items))
+                return frozenset().union(*map(self.types, formula.items))
             case Ref():
                 definition = self._arena.definitions[formula.number]
                 assert definition is not None
-                return self.kinds(definition)
+                return self.types(definition)
             case TypeIn():
-                return formula.kinds
-            case Not(item=TypeIn(kinds=kinds)):
-                return EVERY_KIND - kinds
+                return formula.types
+            case Not(item=TypeIn(types=types)):
+                return EVERY_TYPE - types
             case EnumValues():
-                return frozenset(map(kind_of, formula.values))
+                return frozenset(map(json_type_of, formula.values))
             case _:
-                return EVERY_KIND if formula is not self._arena.false else frozenset()
+                return EVERY_TYPE if formula is not self._arena.false else frozenset()
 
     def _project_each(self, items: tuple[Formula, ...], kind: JsonType, ending: Formula) -> tuple[Formula, ...]:
         """Project the items to a type; return the absorbing item alone if there is one."""
@@ -128,7 +128,7 @@ class TypeProjector:
             checkpoint(len(items))
         found: list[Formula] = []
         for item in items:
-            special = self.specialise(item, kind)
+            special = self.project(item, kind)
             if special is ending:
                 return (ending,)
             found.append(special)
@@ -164,9 +164,9 @@ class TypeProjector:
         stated = arena.negate(value) if needed else value
         if isinstance(same, PropertyConstraint):
             declares = any(isinstance(item, PropertyConstraint) and item.declares for item in group)
-            whole = arena.members(same.keys, stated, same.place, declares=declares)
+            whole = arena.every_property(same.keys, stated, same.location, declares=declares)
         else:
-            whole = arena.items(same.first, same.end, stated, same.place)
+            whole = arena.items(same.first, same.end, stated, same.location)
         return arena.negate(whole) if needed else whole
 
     def _negated(self, special: Formula) -> Formula:
@@ -176,36 +176,36 @@ class TypeProjector:
 
     def _project_enum(self, formula: EnumValues, kind: JsonType) -> Formula:
         arena = self._arena
-        values = [value for value in formula.values if kind_of(value) is kind]
+        values = [value for value in formula.values if json_type_of(value) is kind]
         if kind is JsonType.NUMBER or kind is JsonType.STRING:
             every = len(values) == len(formula.values)
-            return formula if every else arena.among(values, formula.place, seen=formula.seen)
+            return formula if every else arena.enum(values, formula.location, seen=formula.seen)
         if kind is JsonType.ARRAY or kind is JsonType.OBJECT:
-            return arena.any_of(self._structure(value, formula.place, seen=formula.seen) for value in values)
+            return arena.any_of(self._structure(value, formula.location, seen=formula.seen) for value in values)
         return arena.constant(bool(values))
 
-    def _structure(self, value: Value, location: Place, *, seen: bool) -> Formula:
+    def _structure(self, value: Value, location: Location, *, seen: bool) -> Formula:
         """Return a formula for the arrays or objects that equal a value, made of assertions about its parts."""
         known = self._structures.get((value, seen))
         if known is None:
             known = self._structures[value, seen] = self._write_structure(value, location, seen=seen)
         return known
 
-    def _write_structure(self, value: Value, location: Place, *, seen: bool) -> Formula:
+    def _write_structure(self, value: Value, location: Location, *, seen: bool) -> Formula:
         arena = self._arena
         if isinstance(value, ArrayValue):
-            goals = [arena.among((item,), location, seen=seen) for item in value.items]
+            goals = [arena.enum((item,), location, seen=seen) for item in value.items]
             items = [arena.items(i, i + 1, goal, location) for i, goal in enumerate(goals)]
             return arena.all_of([arena.item_count(len(items), len(items), location), *items])
         assert isinstance(value, ObjectValue)
         members = dict(value.members)
         parts: list[Formula] = []
         for name in value.order:
-            key, item = arena.among((name,), location), arena.among((members[name],), location, seen=seen)
-            parts.append(arena.members(key, item, location, declares=True))
-            parts.append(arena.some_member(key, arena.true, location))
-        others = arena.negate(arena.among(value.order, location)) if value.order else arena.true
-        return arena.all_of([*parts, arena.members(others, arena.false, location)])
+            key, item = arena.enum((name,), location), arena.enum((members[name],), location, seen=seen)
+            parts.append(arena.every_property(key, item, location, declares=True))
+            parts.append(arena.some_property(key, arena.true, location))
+        others = arena.negate(arena.enum(value.order, location)) if value.order else arena.true
+        return arena.all_of([*parts, arena.every_property(others, arena.false, location)])
 
     # ------------------------------------------------------------------ alternatives
 

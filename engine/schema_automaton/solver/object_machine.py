@@ -17,29 +17,30 @@ without names, the keys of the open object are recorded and cannot come twice.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
-from weakref import ref
+from typing import NamedTuple
 
-from engine.schema_automaton.formula.nodes import EnumValues, Formula, Not, PropertyConstraint, sorted_spans
+from engine.schema_automaton.formula.nodes import (
+    EnumValues,
+    Formula,
+    MemberCount,
+    Not,
+    PropertyConstraint,
+    sorted_spans,
+)
 from engine.schema_automaton.solver.key_classes import KeyClass, find_key_classes
-from engine.schema_automaton.solver.object_assertions import Assertions
-from engine.schema_automaton.solver.object_search import completes
+from engine.schema_automaton.solver.machine import Machine, Solver, provisional_memo
+from engine.schema_automaton.solver.residual import ResidualConditions
 from engine.schema_automaton.string_languages.names import NameTrie
-from engine.source import checkpoint
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from engine.schema_automaton.solver.solver import SchemaSolver
-    from engine.source import Span
+from engine.source import Span, checkpoint
 
 
 class ObjectState(NamedTuple):
     """A state of an object: what matters of the members so far.
 
     Attributes:
-        case: the machine.
+        machine: the machine.
         position: the first declared name that may still come.
         seen: the names without a position in the order that have come, as a bit set.
         done: the existential constraints that are satisfied, as a bit set.
@@ -48,7 +49,7 @@ class ObjectState(NamedTuple):
         left: the residual formula (see `residual`).
     """
 
-    case: ObjectMachine
+    machine: ObjectMachine
     position: int
     seen: int
     done: int
@@ -61,25 +62,7 @@ class ObjectTransition(NamedTuple):
     """A member: what its value must satisfy, and the state after it."""
 
     goal: Formula
-    place: ObjectState
-
-
-class ObjectMemo:
-    """Memoised results about the states of objects.
-
-    States refer to their machine, so the solver keeps the results, not the machine: there are no reference cycles, and
-    a grammar is freed as soon as it is no longer used.
-    """
-
-    __slots__ = ("allowed", "end_moves", "inhabited", "live", "names", "plain")
-
-    def __init__(self) -> None:
-        self.inhabited: dict[ObjectMachine, int] = {}
-        self.live: dict[ObjectState, bool] = {}
-        self.allowed: dict[ObjectState, tuple[int, tuple[int, ...]]] = {}
-        self.end_moves: dict[tuple[ObjectState, int, int, str], tuple[ObjectTransition, ...]] = {}
-        self.plain: dict[tuple[ObjectMachine, int, int], tuple[ObjectTransition, ...]] = {}
-        self.names: dict[ObjectMachine, tuple[int, int]] = {}
+    state: ObjectState
 
 
 _NO_KEYS: frozenset[str] = frozenset()
@@ -88,13 +71,132 @@ UNKNOWN_KEY = "\ud800"
 """A recorded key whose text was not examined. No JSON text has this key."""
 
 
-class ObjectMachine:
-    """A conjunction of assertions over objects. It lives no longer than its solver."""
+class _Assertions:
+    """The assertions of one conjunction about an object, sorted into universal ones, existential ones and counts.
 
-    def __init__(self, solver: SchemaSolver, conjunction: tuple[Formula, ...]) -> None:
-        self._solver_ref = ref(solver)
-        self._conjunction = conjunction
-        self._assertions = assertions = Assertions(solver, conjunction)
+    Names are sorted too: declared names in the order of the source, then required ones, then all others.
+
+    Attributes:
+        every: universal assertions: sets of keys, as formulas over strings, and what all their values must satisfy.
+        exists_constraints: existential assertions: sets of keys, and what the value of some such member must satisfy.
+        conditions: the part of the conjunction that stays a formula (see `residual`).
+        watched: the existential assertions, then the assertions of `conditions`.
+        names: the names that are mentioned.
+        declared: the number of names that have a position in the order of properties; they come first.
+        begins: the names without a position that may come before all that have one, as a bit set.
+        required: the required names, as a bit set.
+        least, most: the bounds of the number of members.
+    """
+
+    def __init__(self, solver: Solver, conjunction: tuple[Formula, ...]) -> None:
+        self._strings = strings = solver.strings
+        self.least = 0
+        self.most: int | None = None
+        self.every: list[tuple[Formula, Formula]] = []
+        self.exists_constraints: list[tuple[Formula, Formula]] = []
+        self._needed: dict[str, list[Formula]] = {}
+        declared: dict[str, None] = {}
+        mentioned: dict[str, None] = {}
+        begin: dict[str, None] = {}
+        of_exists: dict[str, None] = {}
+        compound: list[Formula] = []
+        checkpoint(1 + len(conjunction))
+        for item in conjunction:
+            negated = isinstance(item, Not)
+            atom = item.item if isinstance(item, Not) else item
+            if isinstance(atom, MemberCount):
+                self._count(atom, negated=negated)
+                continue
+            if not isinstance(atom, PropertyConstraint):
+                compound.append(item)
+                declared.update(ResidualConditions(strings, [item]).names)
+                continue
+            keys, names = strings.keys(atom)
+            if not negated and atom.begins:
+                begin.update(names)
+                continue
+            if not negated:
+                self.every.append((keys, atom.value))
+                mentioned.update(names)
+                if atom.declares:
+                    declared.update(names)
+                continue
+            value = strings.arena.negate(atom.value)
+            if strings.arena.is_doubtful(keys):  # an existential assertion needs the keys exactly
+                keys = strings.project(atom.keys)
+            if isinstance(keys, EnumValues) and len(keys.values) == 1 and isinstance(keys.values[0], str):
+                self._needed.setdefault(keys.values[0], []).append(value)
+            else:
+                self.exists_constraints.append((keys, value))
+                of_exists.update(names)
+        self.conditions = ResidualConditions(strings, compound) if compound else solver.no_conditions
+        self.watched = [*self.exists_constraints, *self.conditions.atoms]
+        needed = dict.fromkeys(self._needed)
+        if declared:
+            mentioned.update(begin)
+        self.names = tuple({**declared, **needed, **mentioned, **of_exists, **self.conditions.names})
+        self.declared = len(declared)
+        self.begins = sum(1 << i for i, name in enumerate(self.names) if name in begin and name not in declared)
+        self.required = sum(1 << i for i, name in enumerate(self.names) if name in needed)
+        self._goals: dict[int, Formula] = {}
+
+    def _count(self, atom: MemberCount, *, negated: bool) -> None:
+        least, most = atom.least, atom.most
+        if negated:
+            least, most = (0, atom.least - 1) if atom.most is None else (atom.most + 1, None)
+        self.least = max(self.least, least)
+        self.most = most if self.most is None else self.most if most is None else min(self.most, most)
+
+    @cached_property
+    def _by_keys(self) -> tuple[dict[str, list[tuple[int, Formula]]], list[tuple[int, Formula, Formula]]]:
+        """Group the universal assertions by listed name; the rest are numbered in the order of the source."""
+        listed: dict[str, list[tuple[int, Formula]]] = {}
+        others: list[tuple[int, Formula, Formula]] = []
+        for number, (keys, value) in enumerate(self.every):
+            if isinstance(keys, EnumValues):
+                for name in keys.values:
+                    listed.setdefault(str(name), []).append((number, value))
+            else:
+                others.append((number, keys, value))
+        return listed, others
+
+    def goal_of(self, number: int) -> Formula:
+        """Return what the member with a name must satisfy, in the order of the source."""
+        known = self._goals.get(number)
+        if known is None:
+            name, (listed, others) = self.names[number], self._by_keys
+            stated = listed.get(name, [])
+            checkpoint(1 + len(others))
+            others_stated = [(index, value) for index, keys, value in others if self._strings.holds(keys, name)]
+            if others_stated:
+                stated = sorted([*stated, *others_stated], key=lambda pair: pair[0])
+            known = self._strings.arena.all_of([*(value for _, value in stated), *self._needed.get(name, ())])
+            self._goals[number] = known
+        return known
+
+    def watched_of_names(self) -> list[int]:
+        """Return, for each name, the assertions in `watched` that concern it, as a bit set."""
+        listed = dict.fromkeys(self.names, 0)
+        others: list[tuple[int, Formula]] = []
+        for w, (keys, _) in enumerate(self.watched):
+            checkpoint(1 + len(self.names) // 16)
+            if isinstance(keys, EnumValues):
+                for name in listed.keys() & keys.members:
+                    listed[name] |= 1 << w
+            else:
+                others.append((w, keys))
+        return [
+            bits | sum(1 << w for w, keys in others if self._strings.holds(keys, name)) for name, bits in listed.items()
+        ]
+
+
+class ObjectMachine(Machine):
+    """A conjunction of assertions over objects."""
+
+    def __init__(self, solver: Solver, conjunction: tuple[Formula, ...]) -> None:
+        super().__init__(solver, conjunction)
+        self.strings = solver.strings
+        self._assertions = assertions = _Assertions(solver, conjunction)
         self.names, self.exists_constraints, self.watched, self.conditions = (
             assertions.names,
             assertions.exists_constraints,
@@ -109,14 +211,6 @@ class ObjectMachine:
         self.counted = self.least > 0 or self.most is not None
 
     @property
-    def goals(self) -> SchemaSolver:
-        """Return the solver that the machine belongs to."""
-        solver = self._solver_ref()
-        if solver is None:
-            raise ReferenceError("the goals of this case are gone")
-        return solver
-
-    @property
     def start(self) -> ObjectState:
         """Return the state before the first member."""
         return ObjectState(self, 0, 0, 0, 0, _NO_KEYS, self.conditions.whole)
@@ -124,12 +218,7 @@ class ObjectMachine:
     @cached_property
     def watched_of_name(self) -> list[int]:
         """Return the constraints in `watched` that a member of each name concerns, as bit sets."""
-        return self._assertions.watched_of_names(self.goals)
-
-    @property
-    def spans(self) -> tuple[Span, ...]:
-        """Return the source locations of the conjunction."""
-        return sorted_spans(self._conjunction)
+        return self._assertions.watched_of_names()
 
     def key_spans(self, names: int, *, has_others: bool) -> tuple[Span, ...]:
         """Return the source locations of the assertions that concern the next key; all locations if there are none.
@@ -138,24 +227,23 @@ class ObjectMachine:
             names: the names that the key may be, as a bit set.
             has_others: whether the key may be none of `self.names`.
         """
-        goals = self.goals
         live = frozenset(name for number, name in enumerate(self.names) if names >> number & 1)
 
         def concerns_key(item: Formula) -> bool:
             atom = item.item if isinstance(item, Not) else item
             if not isinstance(atom, PropertyConstraint):
                 return True
-            keys, _ = goals.keys(atom)
+            keys, _ = self.strings.keys(atom)
             if isinstance(keys, EnumValues):
                 return not live.isdisjoint(map(str, keys.values))
-            return has_others or any(goals.holds_string(keys, name) for name in live)
+            return has_others or any(self.strings.holds(keys, name) for name in live)
 
         return sorted_spans(filter(concerns_key, self._conjunction)) or self.spans
 
     @cached_property
     def trie(self) -> NameTrie:
         """Return the trie of the names."""
-        return NameTrie(self.names, self.goals.escapes)
+        return NameTrie(self.names, self.strings.escapes)
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -165,10 +253,10 @@ class ObjectMachine:
     @cached_property
     def _key_classes(self) -> tuple[tuple[KeyClass, ...], bool]:
         """Compute the key classes when keys without a name first matter."""
-        return find_key_classes(self.goals, self.names, self._assertions.every, self.watched)
+        return find_key_classes(self.strings, self.names, self._assertions.every, self.watched)
 
     @property
-    def cells(self) -> tuple[KeyClass, ...]:
+    def key_classes(self) -> tuple[KeyClass, ...]:
         """Return the key classes."""
         return self._key_classes[0]
 
@@ -177,10 +265,10 @@ class ObjectMachine:
         """Return whether every key that is not a name is in one of the key classes."""
         return self._key_classes[1]
 
-    def holds_any_key(self, cells: tuple[int, ...]) -> bool:
+    def holds_any_key(self, key_classes: tuple[int, ...]) -> bool:
         """Return whether every key that is not a name is in one of these key classes."""
-        others = (cell for number, cell in enumerate(self.cells) if number not in cells)
-        return self.any_key and not any(cell.has_keys(self.goals) for cell in others)
+        others = (key_class for number, key_class in enumerate(self.key_classes) if number not in key_classes)
+        return self.any_key and not any(key_class.has_keys(self.strings) for key_class in others)
 
     @property
     def remembers(self) -> bool:
@@ -188,10 +276,10 @@ class ObjectMachine:
         return self.least > 0 or bool(self.exists_constraints) or self.conditions.about_others != 0
 
     @property
-    def open_cell(self) -> int:
+    def only_class(self) -> int:
         """Return 0, the number of the only key class, if that contains every key that is not a name; otherwise -1."""
-        cells = self.cells
-        return 0 if len(cells) == 1 and cells[0].keys is self.goals.arena.true else -1
+        key_classes = self.key_classes
+        return 0 if len(key_classes) == 1 and key_classes[0].keys is self._arena.true else -1
 
     def forgets(self, state: ObjectState) -> bool:
         """Return whether the text of the next key will not matter after it."""
@@ -213,7 +301,7 @@ class ObjectMachine:
             return False
         if state.size < self.least or (self.most is not None and state.size > self.most):
             return False
-        return state.left is self.goals.arena.true or self.conditions.holds_at_end(state.left)
+        return state.left is self._arena.true or self.conditions.holds_at_end(state.left)
 
     def wants(self, state: ObjectState) -> tuple[object, ...]:
         """Return what the object still needs.
@@ -228,8 +316,8 @@ class ObjectMachine:
 
     def candidates(self, state: ObjectState) -> tuple[list[int], bool]:
         """Return the names that the order allows next, and whether key classes may come."""
-        names, with_cells = self._candidates(state)
-        return list(_bits(names)), with_cells
+        names, with_key_classes = self._candidates(state)
+        return list(_bits(names)), with_key_classes
 
     def _candidates(self, state: ObjectState) -> tuple[int, bool]:
         if self.most is not None and state.size >= self.most:
@@ -243,113 +331,98 @@ class ObjectMachine:
         every = (1 << len(self.names)) - 1
         return declared >> state.position << state.position | every & ~declared & ~state.seen, True
 
+    @provisional_memo
     def allowed(self, state: ObjectState) -> tuple[int, tuple[int, ...]]:
         """Return the names (as a bit set) and the key classes that the next key may be of."""
-        solver = self.goals
-        known = solver.objects.allowed.get(state)
-        if known is None:
-            before = solver.provisional_epoch
-            names, with_cells = self._candidates(state)
-            mask = self._live_names(state, names)
-            cells: tuple[int, ...] = ()
-            if with_cells:
-                cells = tuple(i for i, cell in enumerate(self.cells) if self._has_class_transition(state, i, cell))
-            known = mask, cells
-            if solver.provisional_epoch == before:
-                solver.objects.allowed[state] = known
-        return known
+        names, with_key_classes = self._candidates(state)
+        live = self._live_names(state, names)
+        if not with_key_classes:
+            return live, ()
+        return live, tuple(i for i, each in enumerate(self.key_classes) if self._has_class_transition(state, i, each))
 
     def _live_names(self, state: ObjectState, names: int) -> int:
         """Return those of some names whose members can be completed, as a bit set."""
         in_order = 0
         if not state.seen and self.is_plain:  # then all states give the same answer, and each name is judged once
-            solver = self.goals
             in_order = names & ((1 << self.ordered) - 1)
-            judged, live = solver.objects.names.get(self, (0, 0))
+            results = self.results_of("_live_names")
+            judged, live = results.get((), (0, 0))
             if in_order & ~judged:
+                solver = self.solver
                 before = solver.provisional_epoch
                 live |= self._plain_live(in_order & ~judged)
                 if solver.provisional_epoch == before:
-                    solver.objects.names[self] = judged | in_order, live
+                    results[()] = judged | in_order, live
             in_order &= live
             names &= -1 << self.ordered
-        return in_order | sum(1 << name for name in _bits(names) if self.end_moves(state, name, -1, ""))
+        return in_order | sum(1 << name for name in _bits(names) if self.transitions_after(state, name, -1, ""))
 
     def _plain_live(self, names: int) -> int:
         """Return those of some declared names whose members can be completed, if a state is a position alone."""
-        solver, assertions = self.goals, self._assertions
+        assertions, is_satisfiable = self._assertions, self.solver.is_satisfiable
         if self._have_values(assertions.required):  # then all states are live
-            return sum(1 << name for name in _bits(names) if solver.is_satisfiable(assertions.goal_of(solver, name)))
-        return sum(1 << name for name in _bits(names) if self._plain_transitions(name))
+            return sum(1 << name for name in _bits(names) if is_satisfiable(assertions.goal_of(name)))
+        return sum(1 << name for name in _bits(names) if self._plain_transitions(name, -1))
 
-    def _has_class_transition(self, state: ObjectState, number: int, cell: KeyClass) -> bool:
+    def _has_class_transition(self, state: ObjectState, number: int, key_class: KeyClass) -> bool:
         if not self.remembers:
-            return bool(self.end_moves(state, -1, number, "")) and cell.has_keys(self.goals)
-        witness = cell.witness(self.goals, state.extras)
-        return witness is not None and bool(self.end_moves(state, -1, number, witness))
+            return bool(self.transitions_after(state, -1, number, "")) and key_class.has_keys(self.strings)
+        witness = key_class.witness(self.strings, state.extras)
+        return witness is not None and bool(self.transitions_after(state, -1, number, witness))
 
-    def end_moves(self, state: ObjectState, name: int, cell: int, key: str) -> tuple[ObjectTransition, ...]:
+    def transitions_after(self, state: ObjectState, name: int, number: int, key: str) -> tuple[ObjectTransition, ...]:
         """Return the members that a complete key may begin, without those that cannot be completed.
 
         Args:
             state: the state before the key.
             name: the number of the name, or -1.
-            cell: the number of the key class, if the key is not a name.
+            number: the number of the key class, if the key is not a name.
             key: the text of the key, if it matters.
         """
-        solver = self.goals
         if not state.seen and name < self.ordered and self.is_plain:
-            return self._plain_transitions(name, cell)
-        question = (state, name, cell, key)
-        known = solver.objects.end_moves.get(question)
-        if known is None:
-            before = solver.provisional_epoch
-            known = tuple(
-                transition
-                for transition in self.all_moves(state, name, cell, key)
-                if solver.is_satisfiable(transition.goal) and self.is_live(transition.place)
-            )
-            if solver.provisional_epoch == before:
-                solver.objects.end_moves[question] = known
-        return known
+            return self._plain_transitions(name, number)
+        return self._transitions_after(state, name, number, key)
+
+    @provisional_memo
+    def _transitions_after(self, state: ObjectState, name: int, number: int, key: str) -> tuple[ObjectTransition, ...]:
+        solver = self.solver
+        return tuple(
+            transition
+            for transition in self.all_transitions(state, name, number, key)
+            if solver.is_satisfiable(transition.goal) and self.is_live(transition.state)
+        )
 
     @cached_property
     def is_plain(self) -> bool:
         """Return whether a state within the declared order is a position and nothing more."""
-        return not self.remembers and not self.counted and self.conditions.whole is self.goals.arena.true
+        return not self.remembers and not self.counted and self.conditions.whole is self._arena.true
 
-    def _plain_transitions(self, name: int, cell: int = -1) -> tuple[ObjectTransition, ...]:
+    @provisional_memo
+    def _plain_transitions(self, name: int, number: int) -> tuple[ObjectTransition, ...]:
         """Return the member that a declared name, or a key of a key class, begins; the same in all plain states."""
-        solver = self.goals
-        known = solver.objects.plain.get((self, name, cell))
-        if known is None:
-            before = solver.provisional_epoch
-            goal = self._assertions.goal_of(solver, name) if name >= 0 else self.cells[cell].goal
-            known = ()
-            if solver.is_satisfiable(goal):
-                position = name + 1 if name >= 0 else self.ordered
-                state = ObjectState(self, position, 0, 0, 0, _NO_KEYS, solver.arena.true)
-                known = (ObjectTransition(goal, state),) if self.is_live(state) else ()
-            if solver.provisional_epoch == before:
-                solver.objects.plain[self, name, cell] = known
-        return known
+        goal = self._assertions.goal_of(name) if name >= 0 else self.key_classes[number].goal
+        if not self.solver.is_satisfiable(goal):
+            return ()
+        position = name + 1 if name >= 0 else self.ordered
+        state = ObjectState(self, position, 0, 0, 0, _NO_KEYS, self._arena.true)
+        return (ObjectTransition(goal, state),) if self.is_live(state) else ()
 
-    def all_moves(self, state: ObjectState, name: int, cell: int, key: str) -> list[ObjectTransition]:
+    def all_transitions(self, state: ObjectState, name: int, number: int, key: str) -> list[ObjectTransition]:
         """Return the members that a key may begin, including those without values and without completion.
 
         Args:
             state: the state before the key.
             name: the number of the name, or -1.
-            cell: the number of the key class, if the key is not a name.
+            number: the number of the key class, if the key is not a name.
             key: the text of the key, if it matters.
         """
-        arena = self.goals.arena
+        arena = self._arena
         count = 0
         if self.counted:
             count = state.size + 1 if self.most is not None else min(state.size + 1, self.least)
         extras = state.extras
         if name >= 0:
-            goal, watched = self._assertions.goal_of(self.goals, name), self.watched_of_name[name]
+            goal, watched = self._assertions.goal_of(name), self.watched_of_name[name]
             in_order = name < self.ordered
             begins = not state.position and not state.seen and self._begins >> name & 1
             position = name + 1 if in_order else state.position if begins else self.ordered
@@ -357,7 +430,7 @@ class ObjectMachine:
             if in_order and self.is_plain:
                 seen &= ~self._begins  # after it, the state is the same as without `$schema`
         else:
-            goal, watched = self.cells[cell].goal, self.cells[cell].exists_constraints
+            goal, watched = self.key_classes[number].goal, self.key_classes[number].exists_constraints
             position, seen = self.ordered, state.seen
             if not self.forgets(state):
                 checkpoint(1 + len(extras) // 4)  # the set is copied
@@ -366,7 +439,7 @@ class ObjectMachine:
             residual = self._residual_after(state, position, name)
             text = self.names[name] if name >= 0 else None
             choices = self.conditions.split_goals(
-                self.goals, (goal, residual), watched >> len(self.exists_constraints), text
+                self.solver.is_satisfiable, (goal, residual), watched >> len(self.exists_constraints), text
             )
         else:
             choices = [(goal, state.left)]
@@ -388,7 +461,7 @@ class ObjectMachine:
         return residual
 
     def _choose_constraints(self, goal: Formula, watched: int, state: ObjectState) -> list[ObjectTransition]:
-        arena = self.goals.arena
+        arena = self._arena
         open_constraints = watched & self.all_exists_constraints & ~state.done
         transitions = []
         chosen = open_constraints
@@ -403,50 +476,113 @@ class ObjectMachine:
                 return transitions
             chosen = (chosen - 1) & open_constraints
 
-    def moves_of(self, state: ObjectState, key: str) -> tuple[ObjectTransition, ...]:
+    def transitions_of(self, state: ObjectState, key: str) -> tuple[ObjectTransition, ...]:
         """Return the members that a key begins, if one key class contains every key that is not a name."""
-        names, cells = self.allowed(state)
+        names, key_classes = self.allowed(state)
         name = self._numbers.get(key, -1)
         if name >= 0:
-            return self.end_moves(state, name, -1, "") if names >> name & 1 else ()
-        return self.end_moves(state, -1, cells[0], key) if cells and key not in state.extras else ()
+            return self.transitions_after(state, name, -1, "") if names >> name & 1 else ()
+        if not key_classes or key in state.extras:
+            return ()
+        return self.transitions_after(state, -1, key_classes[0], key)
 
     def value_goals(self) -> list[Formula]:
         """Return what the values of members must satisfy, apart from existential constraints."""
-        if self.conditions.whole is self.goals.arena.true:
-            names = (self._assertions.goal_of(self.goals, name) for name in range(len(self.names)))
-            return [*names, *(cell.goal for cell in self.cells)]
-        keys = [*((name, -1) for name in range(len(self.names))), *((-1, cell) for cell in range(len(self.cells)))]
-        return [transition.goal for name, cell in keys for transition in self.all_moves(self.start, name, cell, "")]
+        if self.conditions.whole is self._arena.true:
+            names = (self._assertions.goal_of(name) for name in range(len(self.names)))
+            return [*names, *(key_class.goal for key_class in self.key_classes)]
+        keys = [(name, -1) for name in range(len(self.names))]
+        keys += ((-1, number) for number in range(len(self.key_classes)))
+        return [each.goal for name, number in keys for each in self.all_transitions(self.start, name, number, "")]
 
     # ------------------------------------------------------------------ liveness
 
-    def known_live(self, state: ObjectState) -> bool:
-        """Return whether the object is already known to be completable from a state."""
-        return self.goals.objects.live.get(state, False)
-
+    @provisional_memo
     def is_live(self, state: ObjectState) -> bool:
         """Return whether the object can be completed."""
-        solver = self.goals
-        return solver.is_live(solver.objects.live, state, self._is_live)
-
-    def _is_live(self, state: ObjectState) -> bool:
+        checkpoint(4)
         if self.can_close(state):
             return True
-        if not self.counted and state.done == self.all_exists_constraints and state.left is self.goals.arena.true:
+        if not self.counted and state.done == self.all_exists_constraints and state.left is self._arena.true:
             return self._have_values(self.missing(state))
-        return completes(self, state)
+        return self._search(state)
 
     def _have_values(self, names: int) -> bool:
         """Return whether every one of some names has a possible value; positive results are memoised."""
-        solver, assertions = self.goals, self._assertions
-        known = solver.objects.inhabited.get(self, 0)
+        solver, results = self.solver, self.results_of("_have_values")
+        known = results.get((), 0)
         for name in _bits(names & ~known):
-            if not solver.is_satisfiable(assertions.goal_of(solver, name)):
+            if not solver.is_satisfiable(self._assertions.goal_of(name)):
                 return False
         if names & ~known:
-            solver.objects.inhabited[self] = solver.objects.inhabited.get(self, 0) | names
+            results[()] = results.get((), 0) | names
         return True
+
+    def _search(self, start: ObjectState) -> bool:
+        """Search depth first for a state that can close."""
+        solver, live = self.solver, self.results_of("is_live")
+        reached, todo = {start}, [start]
+        while todo:
+            state = todo.pop()
+            checkpoint(8)
+            for transition in self._witness_transitions(state):
+                if transition.state in reached or not solver.is_satisfiable(transition.goal):
+                    continue
+                if self.can_close(transition.state) or live.get((transition.state,)):
+                    return True
+                reached.add(transition.state)
+                solver.limits.check("states of an object", len(reached), solver.limits.search, "search")
+                todo.append(transition.state)
+        return False
+
+    def _witness_transitions(self, state: ObjectState) -> list[ObjectTransition]:
+        """Return the transitions that bring the end nearer; each key class is represented by one key.
+
+        A member that is not required, satisfies no existential constraint and is not needed for the count can be left
+        out of whatever completes the object. If the order is free, it suffices to try names in one order, before key
+        classes.
+        """
+        names, with_key_classes = self.candidates(state)
+        missing = self.missing(state)
+        open_constraints = (self.all_exists_constraints & ~state.done) | self.conditions.open(state.left) << len(
+            self.exists_constraints
+        )
+        transitions: list[ObjectTransition] = []
+        if with_key_classes and not missing:
+            for number, key_class in enumerate(self.key_classes):
+                if state.size < self.least or key_class.exists_constraints & open_constraints:
+                    witness = key_class.witness(self.strings, state.extras) if self.remembers else ""
+                    if witness is not None:
+                        transitions += reversed(self.all_transitions(state, -1, number, witness))
+        last = (missing & -missing).bit_length() - 1 if missing else len(self.names)
+        for name in reversed(names):
+            needed = missing >> name & 1 or state.size < self.least or self.watched_of_name[name] & open_constraints
+            if name <= last and needed:
+                checkpoint(4)
+                transitions += reversed(
+                    [self._as_if_ordered(transition, name) for transition in self.all_transitions(state, name, -1, "")]
+                )
+        return [
+            transition
+            for transition in transitions
+            if state.size < self.least
+            or transition.state.done != state.done
+            or transition.state.left is not state.left
+            or self.missing(transition.state) != missing
+        ]
+
+    def _as_if_ordered(self, transition: ObjectTransition, name: int) -> ObjectTransition:
+        """Return a transition of a free order as if the names before this one could not come any more."""
+        state = transition.state
+        free = range(self.ordered, name)
+        passed = [i for i in free if not state.seen >> i & 1]
+        if not passed:
+            return transition
+        residual = state.left
+        for i in passed:
+            residual = self.conditions.assume(residual, self.conditions.of_name(self.names[i]), holds=True)
+        seen = state.seen | sum(1 << i for i in passed)
+        return transition._replace(state=state._replace(seen=seen, left=residual))
 
 
 def _bits(names: int) -> Iterator[int]:

@@ -12,7 +12,8 @@ from math import prod
 
 from engine.schema_automaton.formula.nodes import And, ExactlyOne, Formula, LocatedFormula, Not, Or, Ref
 from engine.schema_automaton.formula.values import JsonType
-from engine.schema_automaton.solver.array_machine import ArrayMachine, ArrayState, UndecidedError
+from engine.schema_automaton.solver.array_machine import ArrayMachine, ArrayState
+from engine.schema_automaton.solver.machine import UndecidedError
 from engine.schema_automaton.solver.object_machine import ObjectMachine, ObjectState
 from engine.schema_automaton.solver.solver import BudgetSpentError, SchemaSolver
 from engine.source import CancelToken, LimitExceededError
@@ -62,10 +63,10 @@ def _explore(solver: SchemaSolver, seen: set[Formula], todo: list[Formula], canc
 
 def _below(start: object) -> list[Formula]:
     if isinstance(start, ArrayState):
-        machine: ArrayMachine = start.case
-        return [transition.goal for state in machine.sample() for transition in machine.moves(state)]
+        machine: ArrayMachine = start.machine
+        return [transition.goal for state in machine.sample() for transition in machine.transitions(state)]
     if isinstance(start, ObjectState):
-        object_machine: ObjectMachine = start.case
+        object_machine: ObjectMachine = start.machine
         return object_machine.value_goals()
     return []
 
@@ -89,7 +90,7 @@ class _AlternativeCounter:
 
     def __init__(self, solver: SchemaSolver) -> None:
         self._definitions = solver.arena.definitions
-        self._kinds = solver.specialiser.kinds
+        self._kinds = solver.projector.types
         self._known: dict[tuple[Formula, bool], int] = {}
 
     def count(self, formula: Formula, *, negated: bool) -> int:

@@ -11,7 +11,7 @@ assertions, and only the combinations that some value can bring about are visite
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from engine.schema_automaton.formula.nodes import (
     And,
@@ -22,12 +22,10 @@ from engine.schema_automaton.formula.nodes import (
     Not,
     Or,
     PropertyConstraint,
+    names_in,
 )
-from engine.schema_automaton.solver.key_classes import names_in
+from engine.schema_automaton.solver.string_solver import StringSolver
 from engine.source import checkpoint
-
-if TYPE_CHECKING:
-    from engine.schema_automaton.solver.solver import SchemaSolver
 
 
 class ResidualConditions:
@@ -41,13 +39,13 @@ class ResidualConditions:
         about_others: the assertions about keys that are not listed, as a bit set.
     """
 
-    def __init__(self, solver: SchemaSolver, formulas: list[Formula]) -> None:
-        self._arena = solver.arena
-        self.whole = solver.arena.all_of(formulas)
+    def __init__(self, strings: StringSolver, formulas: list[Formula]) -> None:
+        self._arena = strings.arena
+        self.whole = strings.arena.all_of(formulas)
         self._numbers: dict[Formula, int] = {}
         self.atoms: list[tuple[Formula, Formula]] = []
         self.names: dict[str, None] = {}
-        self._collect(solver, self.whole)
+        self._collect(strings, self.whole)
         self._open: dict[Formula, int] = {}
         self._known: dict[tuple[Formula, int, bool], Formula] = {}
         self.about_others = sum(1 << i for i, (keys, _) in enumerate(self.atoms) if not isinstance(keys, EnumValues))
@@ -58,18 +56,18 @@ class ResidualConditions:
             if isinstance(keys, EnumValues) and len(keys.values) == 1:
                 self._of_one_name[keys.values[0]] |= 1 << number
 
-    def _collect(self, solver: SchemaSolver, formula: Formula) -> None:
+    def _collect(self, strings: StringSolver, formula: Formula) -> None:
         checkpoint()
         match formula:
             case And() | Or() | ExactlyOne():
                 for item in formula.items:
-                    self._collect(solver, item)
+                    self._collect(strings, item)
             case Not():
-                self._collect(solver, formula.item)
+                self._collect(strings, formula.item)
             case PropertyConstraint():
-                keys = solver.string_formula(formula.keys)
-                if solver.arena.is_doubtful(keys):  # both the keys in the set and those outside are needed exactly
-                    solver.limits.check("conditions on keys whose format is not known exactly", 1, 0)
+                keys = strings.project(formula.keys)
+                if strings.arena.is_doubtful(keys):  # both the keys in the set and those outside are needed exactly
+                    strings.limits.check("conditions on keys whose format is not known exactly", 1, 0)
                 if formula not in self._numbers:
                     self._numbers[formula] = len(self.atoms)
                     self.atoms.append((keys, formula.value))
@@ -134,12 +132,12 @@ class ResidualConditions:
         return self._of_one_name.get(name, 0)
 
     def split_goals(
-        self, solver: SchemaSolver, start: tuple[Formula, Formula], atoms: int, name: str | None
+        self, is_satisfiable: Callable[[Formula], bool], start: tuple[Formula, Formula], atoms: int, name: str | None
     ) -> list[tuple[Formula, Formula]]:
         """Split a member's goal by the open assertions about its key.
 
         Args:
-            solver: the solver, which decides whether there are such values.
+            is_satisfiable: decides whether some value satisfies a goal.
             start: what the value must satisfy in any case, and the residual formula before it.
             atoms: the assertions about its key, as a bit set.
             name: the key, if it is one of the names.
@@ -165,7 +163,7 @@ class ResidualConditions:
                     (arena.negate(value), self.assume(residual_before, bit, holds=False)),
                 ):
                     whole = arena.all_of((so_far, part))
-                    if rest is not arena.false and solver.is_satisfiable(whole):
+                    if rest is not arena.false and is_satisfiable(whole):
                         split.append((whole, rest))
             found = split
         return found

@@ -41,7 +41,11 @@ from engine.automata.byte_automaton import DEAD
 from engine.automata.byte_classes import ByteClasses
 from engine.automata.completion import Alphabet, LengthBound
 from engine.grammar import CharSet
-from engine.schema_automaton.json_encoding.alphabet import CharacterClasses, common_letters, letters_of
+from engine.schema_automaton.json_encoding.character_classes import (
+    CharacterClasses,
+    char_classes_of,
+    common_refinement,
+)
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.string_languages.tables import TableAutomaton, table_of
 
@@ -204,7 +208,7 @@ class NamesWithALabels:
     """Host names, as an automaton over character classes in which A-labels begin and end at gates.
 
     Attributes:
-        letters: the character classes.
+        char_classes: the character classes.
         classes: a byte class for each character class.
         start: the state before the first character.
         gates: the states that are gates.
@@ -220,8 +224,8 @@ class NamesWithALabels:
         """
         self._alphabet = _alphabet(name, escapes)
         self._table = self._alphabet.table
-        self.letters: CharacterClasses = self._alphabet.letters
-        self.classes: ByteClasses = self.letters.classes
+        self.char_classes: CharacterClasses = self._alphabet.char_classes
+        self.classes: ByteClasses = self.char_classes.classes
         self._states: list[_State | None] = [None]
         self._ids: dict[tuple[type[_State], _State], int] = {}
         self.gates: dict[int, Gate] = {}
@@ -239,11 +243,11 @@ class NamesWithALabels:
             return self._row_outside(at)
         if isinstance(at, _Within):
             return self._row_within(at)
-        return [DEAD] * self.letters.size
+        return [DEAD] * self.char_classes.size
 
-    def step(self, state: int, letter: int) -> int:
+    def step(self, state: int, char_class: int) -> int:
         """Return the state after a character class."""
-        return self.row(state)[letter]
+        return self.row(state)[char_class]
 
     def accepts(self, state: int) -> bool:
         """Return whether the name may end here, whatever its text is."""
@@ -252,7 +256,7 @@ class NamesWithALabels:
             return at.found is not None and self._table.accepts(self._ended(at, at.found)[0])
         return isinstance(at, _Plain) and self._table.accepts(at.table)
 
-    def asks(self, state: int) -> bool:
+    def depends_on_label(self, state: int) -> bool:
         """Return whether the name may end here if the open A-label is valid."""
         at = self._states[state]
         return isinstance(at, _Within) and at.found is None and self._table.accepts(at.table)
@@ -261,8 +265,8 @@ class NamesWithALabels:
         """Return whether an A-label is open."""
         return isinstance(self._states[state], _Within)
 
-    def told(self, state: int, found: ALabel) -> int:
-        """Return a state for which `asks` holds, given the class of its label."""
+    def given_label(self, state: int, found: ALabel) -> int:
+        """Return a state for which `depends_on_label` holds, given the class of its label."""
         at = self._states[state]
         assert isinstance(at, _Within)
         return self._number(at._replace(found=found))
@@ -299,9 +303,9 @@ class NamesWithALabels:
         assert isinstance(at, _Plain)
         following, plain = self._table.row(at.table), self._plain[at.bidi]
         row = [plain[to] if to in plain else self._number_plain(to, at.bidi) for to in following]
-        for letter in self._alphabet.dots_in_table:
-            if row[letter] != DEAD:
-                row[letter] = self._number(self._label(following[letter], at.bidi))
+        for char_class in self._alphabet.dots_in_table:
+            if row[char_class] != DEAD:
+                row[char_class] = self._number(self._label(following[char_class], at.bidi))
         return row
 
     def _row_outside(self, at: _Plain) -> list[int]:
@@ -313,23 +317,23 @@ class NamesWithALabels:
         following = self._table.row(at.table)
         if at.read == 0 and self._is_ascii:
             self._begin_with_digit(row, at, following)
-        letter = alphabet.letter_of[_PREFIX[at.read]]
+        char_class = alphabet.class_of[_PREFIX[at.read]]
         if at.read + 1 < len(_PREFIX):
-            if row[letter] != DEAD:
-                longer = at._replace(table=following[alphabet.in_table[letter]], read=at.read + 1)
-                row[letter] = self._number(longer)
+            if row[char_class] != DEAD:
+                longer = at._replace(table=following[alphabet.in_table[char_class]], read=at.read + 1)
+                row[char_class] = self._number(longer)
         else:
             within = self._within(alphabet.after(at.table, 1), at.bidi, at.start, Beginning(0, "", ""))
-            row[letter] = DEAD if within == DEAD else self._number(Gate((within,) * 4, begins=True))
+            row[char_class] = DEAD if within == DEAD else self._number(Gate((within,) * 4, begins=True))
         return row
 
     def _begin_with_digit(self, row: list[int], at: _Plain, following: list[int]) -> None:
         """Replace the states after digits: of ASCII labels, only those that begin with a digit break the Bidi rule."""
         for digit in digits:
-            letter = self._alphabet.letter_of[digit]
-            to = following[self._alphabet.in_table[letter]]
+            char_class = self._alphabet.class_of[digit]
+            to = following[self._alphabet.in_table[char_class]]
             is_dead = to == DEAD or at.bidi is _Bidi.RIGHT
-            row[letter] = DEAD if is_dead else self._number_plain(to, _Bidi.LEFT)
+            row[char_class] = DEAD if is_dead else self._number_plain(to, _Bidi.LEFT)
 
     def _number_plain(self, table: int, bidi: _Bidi) -> int:
         number = self._plain[bidi][table] = self._number(_Plain(table, bidi))
@@ -353,30 +357,30 @@ class NamesWithALabels:
             return at.table, _Bidi.RIGHT if right else _Bidi.LEFT
         # The table is in the same state after a U-label and after a label that begins with a digit.
         if right:
-            return self._table.step(at.start, self._table.letters.of(ord(_ALEF))), at.bidi
-        digit = self._table.step(at.start, self._table.letters.of(ord("0")))
+            return self._table.step(at.start, self._table.char_classes.of(ord(_ALEF))), at.bidi
+        digit = self._table.step(at.start, self._table.char_classes.of(ord("0")))
         return self._alphabet.after(digit, len(_PREFIX) + at.beginning.length - 1), at.bidi
 
     def _row_within(self, at: _Within) -> list[int]:
         alphabet = self._alphabet
-        row = [DEAD] * self.letters.size
+        row = [DEAD] * self.char_classes.size
         table = alphabet.after(at.table, 1)
         of_letters, of_hyphen = (
             self._within(table, at.bidi, at.start, at.beginning.longer(kind)) for kind in ("a", "-")
         )
-        for character, letter in alphabet.letter_of.items():
+        for character, char_class in alphabet.class_of.items():
             if character == at.end[:1]:
                 found = ALabel.ANYWHERE if len(at.end) == 1 else None
                 longer = at.beginning.longer(character)
-                row[letter] = self._number(_Within(table, at.bidi, at.start, longer, at.end[1:], found))
+                row[char_class] = self._number(_Within(table, at.bidi, at.start, longer, at.end[1:], found))
             else:
-                row[letter] = of_hyphen if character == "-" else of_letters
-        for letter in alphabet.dots:
-            invalid, *valid = (self._behind(at, found, alphabet.in_table[letter]) for found in ALabel)
+                row[char_class] = of_hyphen if character == "-" else of_letters
+        for char_class in alphabet.dots:
+            invalid, *valid = (self._behind(at, found, alphabet.in_table[char_class]) for found in ALabel)
             if at.found is not None:
-                row[letter] = (invalid, *valid)[at.found]
+                row[char_class] = (invalid, *valid)[at.found]
             elif any(to != DEAD for to in valid):
-                row[letter] = self._number(Gate((invalid, valid[0], valid[1], valid[2]), begins=False))
+                row[char_class] = self._number(Gate((invalid, valid[0], valid[1], valid[2]), begins=False))
         return row
 
     def _behind(self, at: _Within, found: ALabel, dot: int) -> int:
@@ -401,7 +405,7 @@ class _Far:
     """
 
     def __init__(self, names: NamesWithALabels, table: TableAutomaton) -> None:
-        self.letters: CharacterClasses = table.letters
+        self.char_classes: CharacterClasses = table.char_classes
         self.classes: ByteClasses = table.classes
         self.start = names.start
         self.row = names.row_far
@@ -409,9 +413,9 @@ class _Far:
         self.is_free = names.is_free
         self.min_remaining = names.min_remaining
 
-    def step(self, state: int, letter: int) -> int:
+    def step(self, state: int, char_class: int) -> int:
         """Return the state after a character class."""
-        return self.row(state)[letter]
+        return self.row(state)[char_class]
 
 
 class _Alphabet:
@@ -419,29 +423,29 @@ class _Alphabet:
 
     Attributes:
         table: the automaton of names without A-labels.
-        letters: classes that distinguish each character of an A-label.
+        char_classes: classes that distinguish each character of an A-label.
         in_table: for each class, the class of the table that it is part of.
         spread: maps a list by class of the table to one by class.
-        letter_of: the class of each character of an A-label.
+        class_of: the class of each character of an A-label.
         dots: the classes that separate labels.
         dots_in_table: those of the table.
     """
 
     def __init__(self, name: str, escapes: Escapes) -> None:
         table = table_of(("format", name), escapes)
-        own = letters_of((CharSet.chars(character) for character in (*_CHARACTERS, DOTS[name])), escapes)
+        own = char_classes_of((CharSet.chars(character) for character in (*_CHARACTERS, DOTS[name])), escapes)
         assert table is not None
         assert own is not None
-        common = common_letters((table.letters, own))
+        common = common_refinement((table.char_classes, own))
         assert common is not None
         self.table: TableAutomaton = table
-        self.letters, parts = common
+        self.char_classes, parts = common
         self.in_table = [of_table for of_table, _ in parts]
         self.spread: Callable[[list[int]], tuple[int, ...]] = itemgetter(*self.in_table)
-        self.letter_of = {character: self.letters.of(ord(character)) for character in _CHARACTERS}
-        self.dots = sorted({self.letters.of(ord(dot)) for dot in DOTS[name]})
-        self.dots_in_table = sorted({table.letters.of(ord(dot)) for dot in DOTS[name]})
-        self._plain_letter = self.in_table[self.letter_of["a"]]
+        self.class_of = {character: self.char_classes.of(ord(character)) for character in _CHARACTERS}
+        self.dots = sorted({self.char_classes.of(ord(dot)) for dot in DOTS[name]})
+        self.dots_in_table = sorted({table.char_classes.of(ord(dot)) for dot in DOTS[name]})
+        self._plain_class = self.in_table[self.class_of["a"]]
         self._after: dict[int, int] = {}
 
     def after(self, state: int, count: int) -> int:
@@ -449,7 +453,7 @@ class _Alphabet:
         for _ in range(count):
             following = self._after.get(state)
             if following is None:
-                following = self._after[state] = self.table.step(state, self._plain_letter) if state != DEAD else DEAD
+                following = self._after[state] = self.table.step(state, self._plain_class) if state != DEAD else DEAD
             state = following
         return state
 

@@ -28,7 +28,7 @@ from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.nodes import parts
 from engine.grammar.simplify import simplify
 from engine.schema_automaton.formula.nodes import EnumValues, Formula, Length, Text
-from engine.schema_automaton.json_encoding.alphabet import MOST_LETTERS, CharacterClasses, letters_of
+from engine.schema_automaton.json_encoding.character_classes import MOST_CLASSES, CharacterClasses, char_classes_of
 from engine.schema_automaton.json_encoding.class_encoder import class_encoding_of, json_automaton
 from engine.schema_automaton.json_encoding.encoder import Escapes, spellings
 from engine.schema_automaton.string_languages.names import NameTrie, TrieState
@@ -44,18 +44,18 @@ class ConditionAutomaton(LazyAutomaton):
     """A pattern or a format. States that accept every continuation are merged, one for each node in a character.
 
     Attributes:
-        letters: the character classes; None if it reads bytes.
+        char_classes: the character classes; None if it reads bytes.
     """
 
     def __init__(
-        self, program: Program | None, limits: Limits, letters: CharacterClasses | None, escapes: Escapes
+        self, program: Program | None, limits: Limits, char_classes: CharacterClasses | None, escapes: Escapes
     ) -> None:
-        self.letters = letters
-        every = json_automaton(EVERY_SCALAR, escapes) if letters is None else letters.automaton(EVERY_SCALAR)
+        self.char_classes = char_classes
+        every = json_automaton(EVERY_SCALAR, escapes) if char_classes is None else char_classes.automaton(EVERY_SCALAR)
         self._endless = _endless(program, every) if program is not None else frozenset()
         self._reduced: dict[Threads, Threads] = {}
         self._free: set[int]
-        super().__init__(program, limits, classes=None if letters is None else letters.classes)
+        super().__init__(program, limits, classes=None if char_classes is None else char_classes.classes)
 
     def _clear(self, dead: tuple[Threads, Past]) -> None:
         super()._clear(dead)
@@ -69,18 +69,18 @@ class ConditionAutomaton(LazyAutomaton):
         """Return the fewest characters that complete a string from a live configuration without lookarounds."""
         if self.accepting[configuration]:
             return 0
-        least = self._in_letters.of(self._keys[configuration][0]).at_least
+        least = self._in_characters.of(self._keys[configuration][0]).at_least
         assert least is not None
         return least
 
     @cached_property
-    def _in_letters(self) -> ProgramLengths:
+    def _in_characters(self) -> ProgramLengths:
         return ProgramLengths(self._program, self._machine, _OneEach(None))
 
     def _lengths_of(self, alphabet: Alphabet) -> ProgramLengths:
-        if self.letters is None:
+        if self.char_classes is None:
             return super()._lengths_of(alphabet)
-        return ProgramLengths(self._program, self._machine, _LetterCosts(self.letters, alphabet))
+        return ProgramLengths(self._program, self._machine, _CharacterCosts(self.char_classes, alphabet))
 
     def _intern(self, key: tuple[Threads, Past]) -> int:
         if not self._endless:
@@ -127,16 +127,16 @@ def _endless(program: Program, every: Utf8Automaton) -> frozenset[Pc]:
     return frozenset(found)
 
 
-class _LetterCosts(ByteCosts):
+class _CharacterCosts(ByteCosts):
     """The number of bytes of character classes."""
 
-    def __init__(self, letters: CharacterClasses, alphabet: Alphabet) -> None:
+    def __init__(self, char_classes: CharacterClasses, alphabet: Alphabet) -> None:
         super().__init__(alphabet)
-        self._of_letter = class_encoding_of(letters).costs(alphabet)[0]
+        self._of_class = class_encoding_of(char_classes).costs(alphabet)[0]
 
     def left(self, automaton: Utf8Automaton, node: int = 0) -> int | None:
         """Return the fewest bytes of one of the character classes."""
-        least = min(self._of_letter[first : last + 1].min(initial=np.inf) for first, last, _ in automaton.nodes[node])
+        least = min(self._of_class[first : last + 1].min(initial=np.inf) for first, last, _ in automaton.nodes[node])
         return None if least == np.inf else int(least)
 
 
@@ -189,10 +189,10 @@ class SharedAutomaton(ConditionAutomaton):
     """The automaton of a format, shared by all grammars and threads, with the results that they computed."""
 
     def __init__(
-        self, program: Program | None, limits: Limits, letters: CharacterClasses | None, escapes: Escapes
+        self, program: Program | None, limits: Limits, char_classes: CharacterClasses | None, escapes: Escapes
     ) -> None:
         self._lock = RLock()
-        super().__init__(program, limits, letters, escapes)
+        super().__init__(program, limits, char_classes, escapes)
 
     def _follow(self, configuration: int, byte_class: int) -> int:
         with self._lock:
@@ -207,14 +207,16 @@ class SharedAutomaton(ConditionAutomaton):
 _shared: dict[tuple[_ByIdentity, Limits, Escapes, bool], SharedAutomaton] = {}
 
 
-def _text_automaton(formula: Text, limits: Limits, escapes: Escapes, *, by_letters: bool) -> ConditionAutomaton | None:
+def _text_automaton(
+    formula: Text, limits: Limits, escapes: Escapes, *, by_characters: bool
+) -> ConditionAutomaton | None:
     if not formula.shared:
-        program = text_program(formula.node, limits, escapes, by_letters=by_letters)
+        program = text_program(formula.node, limits, escapes, by_characters=by_characters)
         return ConditionAutomaton(*program) if program is not None else None
-    key = (_ByIdentity(formula.node), limits, escapes, by_letters)
+    key = (_ByIdentity(formula.node), limits, escapes, by_characters)
     known = _shared.get(key)
     if known is None or known.size > _SHARED_STATES:
-        program = text_program(formula.node, limits, escapes, by_letters=by_letters)
+        program = text_program(formula.node, limits, escapes, by_characters=by_characters)
         if program is None:
             return None
         known = _shared[key] = SharedAutomaton(*program)
@@ -222,7 +224,7 @@ def _text_automaton(formula: Text, limits: Limits, escapes: Escapes, *, by_lette
 
 
 def text_program(
-    node: Node, limits: Limits, escapes: Escapes, *, by_letters: bool
+    node: Node, limits: Limits, escapes: Escapes, *, by_characters: bool
 ) -> tuple[Program | None, Limits, CharacterClasses | None, Escapes] | None:
     """Assemble the program of a node.
 
@@ -230,7 +232,7 @@ def text_program(
         node: the node.
         limits: the limits of the program.
         escapes: the escapes that strings may contain.
-        by_letters: whether the program reads character classes; otherwise bytes.
+        by_characters: whether the program reads character classes; otherwise bytes.
 
     Returns:
         The arguments of `ConditionAutomaton`; None if the node distinguishes too many characters.
@@ -238,20 +240,24 @@ def text_program(
     Raises:
         LimitExceededError: a program over bytes has a look-behind. Within an escape, the text behind is no character.
     """
-    if not by_letters:
+    if not by_characters:
         program = json_spelled(node, limits, escapes)
         if program is not None and any(not look.ahead for look in program.looks):
-            limits.check("kinds of characters of a pattern that looks behind", MOST_LETTERS + 1, MOST_LETTERS)
+            limits.check("kinds of characters of a pattern that looks behind", MOST_CLASSES + 1, MOST_CLASSES)
         return program, limits, None, escapes
     simple = simplify(node)
-    letters = letters_of((part.set for part in parts(simple) if isinstance(part, Chars)), escapes)
-    return None if letters is None else (assemble(simple, limits, letters.automaton), limits, letters, escapes)
+    char_classes = char_classes_of((part.set for part in parts(simple) if isinstance(part, Chars)), escapes)
+    return (
+        None
+        if char_classes is None
+        else (assemble(simple, limits, char_classes.automaton), limits, char_classes, escapes)
+    )
 
 
 class NamesAutomaton(LazyTable["TrieState | None"]):
     """A list of strings in all of their encodings, by bytes."""
 
-    letters = None
+    char_classes = None
 
     def __init__(self, names: Iterable[str], limits: Limits, escapes: Escapes) -> None:
         self._trie = NameTrie(names, escapes)
@@ -293,11 +299,11 @@ def _classes_of_names(names: Iterable[str], escapes: Escapes) -> ByteClasses:
 class ListedAutomaton(LazyTable[int]):
     """A list of strings, by character classes; a state is a node of their trie."""
 
-    def __init__(self, names: Iterable[str], letters: CharacterClasses, limits: Limits) -> None:
-        self.letters = letters
-        self._trie = NameTrie(names, letters.escapes)
-        self._edges = [{letters.of(code): to for code, to in edges.items()} for edges in self._trie.edges]
-        super().__init__(letters.classes, -1, limits)
+    def __init__(self, names: Iterable[str], char_classes: CharacterClasses, limits: Limits) -> None:
+        self.char_classes = char_classes
+        self._trie = NameTrie(names, char_classes.escapes)
+        self._edges = [{char_classes.of(code): to for code, to in edges.items()} for edges in self._trie.edges]
+        super().__init__(char_classes.classes, -1, limits)
         if self._trie.names:
             self.start = self._intern(0)
 
@@ -317,11 +323,11 @@ class LengthAutomaton(LazyTable[int]):
     """Strings of bounded length, by character classes; a state is the capped number of characters."""
 
     def __init__(self, least: int, most: int | None, limits: Limits, escapes: Escapes) -> None:
-        letters = letters_of((), escapes)
-        assert letters is not None
-        self.letters: CharacterClasses = letters
+        char_classes = char_classes_of((), escapes)
+        assert char_classes is not None
+        self.char_classes: CharacterClasses = char_classes
         self._least, self._most = least, most
-        super().__init__(letters.classes, -1, limits)
+        super().__init__(char_classes.classes, -1, limits)
         if most is None or least <= most:
             self.start = self._intern(0)
 
@@ -353,7 +359,7 @@ Components: TypeAlias = dict[tuple[Formula, bool], Component | None]
 
 
 def component(
-    formula: Text | Length | EnumValues, limits: Limits, escapes: Escapes, known: Components, *, by_letters: bool
+    formula: Text | Length | EnumValues, limits: Limits, escapes: Escapes, known: Components, *, by_characters: bool
 ) -> Component | None:
     """Return the automaton of one condition.
 
@@ -362,33 +368,33 @@ def component(
         limits: the limits of the automaton.
         escapes: the escapes that strings may contain.
         known: the automata that exist already; a new one is added.
-        by_letters: whether it reads character classes; otherwise bytes.
+        by_characters: whether it reads character classes; otherwise bytes.
 
     Returns:
         The automaton; None if it distinguishes too many characters.
     """
-    key = (formula, by_letters)
+    key = (formula, by_characters)
     if key not in known:
-        known[key] = _make(formula, limits, escapes, by_letters=by_letters)
+        known[key] = _make(formula, limits, escapes, by_characters=by_characters)
     return known[key]
 
 
 def _make(
-    formula: Text | Length | EnumValues, limits: Limits, escapes: Escapes, *, by_letters: bool
+    formula: Text | Length | EnumValues, limits: Limits, escapes: Escapes, *, by_characters: bool
 ) -> Component | None:
     match formula:
         case EnumValues():
             names = [value for value in formula.values if isinstance(value, str) and not _SURROGATES.search(value)]
-            if not by_letters:
+            if not by_characters:
                 return NamesAutomaton(names, limits, escapes)
             codes = sorted({ord(character) for name in names for character in name})
-            letters = letters_of((CharSet(((code, code),)) for code in codes), escapes)
-            return None if letters is None else ListedAutomaton(names, letters, limits)
+            char_classes = char_classes_of((CharSet(((code, code),)) for code in codes), escapes)
+            return None if char_classes is None else ListedAutomaton(names, char_classes, limits)
         case Length():
-            if by_letters:
+            if by_characters:
                 return LengthAutomaton(formula.least, formula.most, limits, escapes)
             length = Repeat(Chars(EVERY_SCALAR), formula.least, formula.most)
             return ConditionAutomaton(json_spelled(length, limits, escapes), limits, None, escapes)
         case Text():
-            table = table_of(formula.key, escapes) if formula.shared and by_letters else None
-            return table or _text_automaton(formula, limits, escapes, by_letters=by_letters)
+            table = table_of(formula.key, escapes) if formula.shared and by_characters else None
+            return table or _text_automaton(formula, limits, escapes, by_characters=by_characters)

@@ -8,11 +8,13 @@ read up to the closing quote, which begins no encoding of a character.
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import NamedTuple, TypeAlias
 
 from engine.automata.byte_automaton import DEAD
+from engine.automata.completion import Alphabet
 from engine.grammar import EMPTY
 from engine.grammar.simplify import simplify
 from engine.schema_automaton.formula.nodes import (
@@ -21,16 +23,14 @@ from engine.schema_automaton.formula.nodes import (
     EnumValues,
     Formula,
     Length,
+    Location,
     Not,
-    Place,
     Text,
-    span_at,
     span_of,
+    span_of_location,
 )
 from engine.schema_automaton.json_encoding.encoded_automaton import EncodedAutomaton, before
 from engine.schema_automaton.json_encoding.encoder import Escapes
-from engine.schema_automaton.json_encoding.length_counter import longest_completion, without_count
-from engine.schema_automaton.solver.plainly_inhabited import is_plainly_inhabited
 from engine.schema_automaton.string_languages.a_labels import DOTS, LONGEST_NAME
 from engine.schema_automaton.string_languages.conditions import (
     Component,
@@ -40,15 +40,17 @@ from engine.schema_automaton.string_languages.conditions import (
     any_automaton,
     no_automaton,
 )
+from engine.schema_automaton.string_languages.length_counter import longest_completion, without_count
 from engine.schema_automaton.string_languages.names import NameTrie, TrieState
+from engine.schema_automaton.string_languages.plainly_inhabited import is_plainly_inhabited
 from engine.schema_automaton.string_languages.products import (
     LEAF,
     TextProduct,
-    TooManyLettersError,
+    TooManyClassesError,
     begin,
 )
 from engine.schema_automaton.string_languages.tables import table_of
-from engine.source import Limits, Span
+from engine.source import Limits, Span, checkpoint
 
 EVERY_STRING = Constant(True)
 
@@ -86,7 +88,7 @@ class Bounded(NamedTuple):
     def spans(self, count: int) -> tuple[Span, ...]:
         """Return the source locations that apply after a number of characters."""
         open_lengths = [each for each in self.lengths if each.most is not None or count < each.least]
-        return tuple(sorted({*self.pattern.places, *map(span_of, open_lengths)}))
+        return tuple(sorted({*self.pattern.locations, *map(span_of, open_lengths)}))
 
 
 class TextLanguage:
@@ -150,8 +152,8 @@ class TextLanguage:
         counted = without_count(node)
         if counted is not None:
             node = counted.node
-            lengths.append(Length(counted.least, counted.most, text.place))
-            text = Text(lambda: node, ("without a count", text.key), shared=False, place=text.place)
+            lengths.append(Length(counted.least, counted.most, text.location))
+            text = Text(lambda: node, ("without a count", text.key), shared=False, location=text.location)
         least, most = _range_of(lengths)
         reach = longest_completion(node) if table is None else table.reach
         if reach is None or most is None:
@@ -171,7 +173,7 @@ class TextLanguage:
                 return None
 
     @property
-    def places(self) -> tuple[Span, ...]:
+    def locations(self) -> tuple[Span, ...]:
         """Return the source locations of the formula."""
         parts = self._formula.items if isinstance(self._formula, And) else (self._formula,)
         return tuple(span_of(part) for part in parts)
@@ -182,7 +184,7 @@ class TextLanguage:
         return self.automaton.classes.of_byte
 
     @property
-    def spelled(self) -> EncodedAutomaton | None:
+    def encoded(self) -> EncodedAutomaton | None:
         """Return the automaton over character classes in its JSON encoding; None if the automaton reads bytes."""
         return self.automaton if isinstance(self.automaton, EncodedAutomaton) else None
 
@@ -190,25 +192,27 @@ class TextLanguage:
         if self._formula is EVERY_STRING:
             return any_automaton(self._limits, self.escapes)
         try:
-            made = self._build(by_letters=True)
-        except TooManyLettersError:
-            made = self._build(by_letters=False)
-        if made.letters is not None:
+            made = self._build(by_characters=True)
+        except TooManyClassesError:
+            made = self._build(by_characters=False)
+        if made.char_classes is not None:
             # The states of a product are not merged: they tell which conditions are open.
-            return EncodedAutomaton(made.letters, made, merges=not isinstance(made, TextProduct))
+            return EncodedAutomaton(made.char_classes, made, merges=not isinstance(made, TextProduct))
         assert isinstance(made, ConditionAutomaton | NamesAutomaton | TextProduct)
         return made
 
-    def _build(self, *, by_letters: bool) -> Component | TextProduct:
+    def _build(self, *, by_characters: bool) -> Component | TextProduct:
         residual, components, formulas = begin(
-            self._formula, self._limits, self.escapes, self._components, by_letters=by_letters
+            self._formula, self._limits, self.escapes, self._components, by_characters=by_characters
         )
         if isinstance(residual, bool):
             return _every(self.escapes) if residual else no_automaton(self._limits, self.escapes)
         if residual[0] == LEAF:
             number: int = residual[1]
             return components[number]
-        return TextProduct(None if by_letters else _every(self.escapes), components, formulas, residual, self._limits)
+        return TextProduct(
+            None if by_characters else _every(self.escapes), components, formulas, residual, self._limits
+        )
 
     def step(self, state: int, byte: int) -> int | None:
         """Return the state after a byte; None if it is dead."""
@@ -232,6 +236,10 @@ class TextLanguage:
         """Return whether the string may end here."""
         return bool(self.automaton.accepts(state))
 
+    def min_remaining(self, state: int, alphabet: Alphabet = None) -> int | None:
+        """Return a lower bound of the bytes of an alphabet that complete a string; None if none do."""
+        return self.automaton.min_remaining(state, alphabet).at_least
+
     def is_free(self, state: int) -> bool:
         """Return whether this is between two characters, and any string may follow."""
         return self.accepts(state) and self.automaton.is_free(state)
@@ -242,6 +250,34 @@ class TextLanguage:
             return False
         state = self.automaton.run(self.start, _inner(text))
         return state != DEAD and self.accepts(state)
+
+    def some_strings(self, most: int) -> list[str]:
+        """Return up to `most` strings; at most one, found breadth first, if there is no encoded automaton."""
+        if self.start is None:
+            return []
+        if self.encoded is not None:
+            return self.encoded.some_strings(most)
+        automaton = self.automaton
+        bytes_of = automaton.classes.representatives
+        predecessors: dict[int, tuple[int, int]] = {self.start: (DEAD, 0)}
+        queue = deque([self.start])
+        while queue:
+            state = queue.popleft()
+            checkpoint(automaton.n_classes)
+            if self.accepts(state):
+                encoded = bytearray()
+                while state != self.start or encoded == b"":
+                    state, byte = predecessors[state]
+                    if state == DEAD:
+                        break
+                    encoded.append(byte)
+                return [str(json.loads(b'"' + bytes(reversed(encoded)) + b'"'))]
+            for byte_class in range(automaton.n_classes):
+                following = automaton.step(state, byte_class)
+                if following != DEAD and following not in predecessors:
+                    predecessors[following] = (state, bytes_of[byte_class])
+                    queue.append(following)
+        return []
 
     def spans(self, state: int) -> tuple[Span, ...]:
         """Return the source locations of the conditions that are open in a state."""
@@ -289,17 +325,18 @@ def _every(escapes: Escapes) -> ConditionAutomaton:
 class EnumLanguage:
     """A finite list of strings."""
 
-    __slots__ = ("_place", "all", "start", "trie")
+    __slots__ = ("_location", "all", "start", "trie")
 
     lengths = None
     bounded = None
     host_names = None
+    encoded = None
 
-    def __init__(self, values: Iterable[str], place: Place, escapes: Escapes) -> None:
+    def __init__(self, values: Iterable[str], location: Location, escapes: Escapes) -> None:
         self.trie = NameTrie(values, escapes)
         self.all = (1 << len(self.trie.names)) - 1
         self.start: TrieState | None = self.trie.start if self.all else None
-        self._place = place
+        self._location = location
 
     @property
     def listing(self) -> Listing:
@@ -307,9 +344,9 @@ class EnumLanguage:
         return Listing(self.trie.names, others=False)
 
     @property
-    def places(self) -> tuple[Span, ...]:
+    def locations(self) -> tuple[Span, ...]:
         """Return the source location of the list."""
-        return (span_at(self._place),)
+        return (span_of_location(self._location),)
 
     def step(self, state: TrieState, byte: int) -> TrieState | None:
         """Return the state after a byte; None if it is dead."""
@@ -326,13 +363,17 @@ class EnumLanguage:
         """Return whether the string may end here."""
         return self.trie.end(state, self.all) >= 0
 
+    def min_remaining(self, state: TrieState, alphabet: Alphabet = None) -> int | None:
+        """Return 0, a lower bound of the bytes that complete a string."""
+        return 0
+
     def holds(self, text: str) -> bool:
         """Return whether the list contains a string."""
         return text in self.trie.numbers
 
     def spans(self, state: TrieState) -> tuple[Span, ...]:
         """Return the source location of the list, in every state."""
-        return (span_at(self._place),)
+        return (span_of_location(self._location),)
 
 
 StringLanguage: TypeAlias = TextLanguage | EnumLanguage

@@ -112,7 +112,7 @@ class NameTrie:
         known = self._steps.get(state)
         if known is None:
             node, partial = node_of(state), partial_of(state)
-            in_any_way = self._escapes is Escapes.ANY and self.letters(node)
+            in_any_way = self._escapes is Escapes.ANY and self.character_steps(node)
             escaped = _ESCAPED.get(partial) if in_any_way else None
             known = self._all_steps(node, partial) if escaped is None else self._escape_steps(node, partial, escaped)
             self._steps[state] = known
@@ -153,7 +153,7 @@ class NameTrie:
         """Return the strings that continue after a node, as a bit set."""
         return self.below[node] & ~(1 << self.ends[node] if self.ends[node] >= 0 else 0)
 
-    def letters(self, node: int) -> tuple[TrieStep, ...] | None:
+    def character_steps(self, node: int) -> tuple[TrieStep, ...] | None:
         """Return the transitions between two characters, without escapes; None if a character has several bytes."""
         if node not in self._letters:
             edges = self.edges[node]

@@ -26,7 +26,7 @@ from engine.automata.completion import Alphabet, LengthBound
 from engine.automata.dfa.lazy_table import LazyTable
 from engine.automata.dfa.searched_table import SearchedTable
 from engine.schema_automaton.formula.nodes import And, Constant, EnumValues, Formula, Length, Not, Or, Text, span_of
-from engine.schema_automaton.json_encoding.alphabet import CharacterClasses, common_letters
+from engine.schema_automaton.json_encoding.character_classes import CharacterClasses, common_refinement
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.string_languages.conditions import Component, Components, component
 from engine.source import Limits, Span, check_cancelled, checkpoint
@@ -38,12 +38,12 @@ LEAF, _NOT, _ALL, _SOME = range(4)
 _SOON: Final = 100
 
 
-class TooManyLettersError(Exception):
+class TooManyClassesError(Exception):
     """Conditions distinguish more characters than there may be character classes."""
 
 
 def begin(
-    formula: Formula, limits: Limits, escapes: Escapes, known: Components, *, by_letters: bool
+    formula: Formula, limits: Limits, escapes: Escapes, known: Components, *, by_characters: bool
 ) -> tuple[Residual, list[Component], list[Formula]]:
     """Start the automata of a formula over strings.
 
@@ -52,7 +52,7 @@ def begin(
         limits: the limits of the automata.
         escapes: the escapes that strings may contain.
         known: the automata that exist already.
-        by_letters: whether to use automata over character classes; otherwise over bytes.
+        by_characters: whether to use automata over character classes; otherwise over bytes.
 
     Returns:
         The residual formula at the start of a string, the automata, and the condition of each automaton.
@@ -64,9 +64,9 @@ def begin(
     components: list[Component] = []
 
     def start_component(part: Text | Length | EnumValues) -> Residual:
-        automaton = component(part, limits, escapes, known, by_letters=by_letters)
+        automaton = component(part, limits, escapes, known, by_characters=by_characters)
         if automaton is None:
-            raise TooManyLettersError
+            raise TooManyClassesError
         components.append(automaton)
         formulas.append(part)
         return _leaf(automaton, len(components) - 1, automaton.start)
@@ -94,7 +94,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
     """A boolean formula over conditions; a state is that of any string, and the residual formula.
 
     Attributes:
-        letters: the character classes; None if it reads bytes.
+        char_classes: the character classes; None if it reads bytes.
     """
 
     def __init__(
@@ -120,17 +120,21 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         self._every = every
         self._components = components
         self._formulas = formulas
-        self.letters: CharacterClasses | None = None
+        self.char_classes: CharacterClasses | None = None
         if every is None:
-            common = common_letters([each.letters for each in components if each.letters is not None])
+            common = common_refinement([each.char_classes for each in components if each.char_classes is not None])
             if common is None:
-                raise TooManyLettersError
-            self.letters, parts_of = common
+                raise TooManyClassesError
+            self.char_classes, parts_of = common
             of_byte = [each.classes.of_byte for each in components]
             self._classes_of = [
-                (0, *(table[letter] for table, letter in zip(of_byte, letters, strict=True))) for letters in parts_of
+                (
+                    0,
+                    *(table[char_class] for table, char_class in zip(of_byte, char_classes, strict=True)),
+                )
+                for char_classes in parts_of
             ]
-            classes = self.letters.classes
+            classes = self.char_classes.classes
         else:
             classes, self._classes_of = _common_classes([table.classes for table in (every, *components)])
         super().__init__(classes, (DEAD, False), limits)

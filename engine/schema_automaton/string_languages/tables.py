@@ -28,7 +28,7 @@ import numpy.typing as npt
 from engine.automata.byte_automaton import DEAD
 from engine.automata.byte_classes import ByteClasses
 from engine.automata.completion import Alphabet, LengthBound
-from engine.schema_automaton.json_encoding.alphabet import CharacterClasses, letters_from
+from engine.schema_automaton.json_encoding.character_classes import CharacterClasses, char_classes_from
 from engine.schema_automaton.json_encoding.class_encoder import class_encoding_of
 from engine.schema_automaton.json_encoding.encoder import Escapes
 
@@ -56,7 +56,7 @@ class TableAutomaton:
     """A complete automaton over character classes.
 
     Attributes:
-        letters: the character classes.
+        char_classes: the character classes.
         size: the number of states, including `DEAD`.
         reach: the most characters that are needed to complete a string from any state.
         digest: the digest of the node that it was made from.
@@ -67,8 +67,8 @@ class TableAutomaton:
     def __init__(self, data: bytes, escapes: Escapes) -> None:
         length = int.from_bytes(data[:4], "little")
         header = json.loads(data[4 : 4 + length])
-        self.letters: CharacterClasses = letters_from(tuple(map(tuple, header["segments"])), escapes)
-        self.classes: ByteClasses = self.letters.classes
+        self.char_classes: CharacterClasses = char_classes_from(tuple(map(tuple, header["segments"])), escapes)
+        self.classes: ByteClasses = self.char_classes.classes
         self.n_classes = len(self.classes)
         self.size: int = header["states"]
         self.reach: int = header["reach"]
@@ -81,9 +81,9 @@ class TableAutomaton:
         self._blocks: dict[int, _Block] = {}
         self._lacks: dict[Alphabet, npt.NDArray[np.float64]] = {}
 
-    def step(self, state: int, letter: int) -> int:
+    def step(self, state: int, char_class: int) -> int:
         """Return the state after a character class."""
-        return self._block(state).rows.item(state % BLOCK, letter)
+        return self._block(state).rows.item(state % BLOCK, char_class)
 
     def row(self, state: int) -> list[int]:
         """Return the state after each character class."""
@@ -121,14 +121,14 @@ class TableAutomaton:
         return block
 
     def _unpacked(self, packed: bytes) -> tuple[Targets, Targets, Targets]:
-        return unpack(packed, self.letters.size, width_of(self.size))
+        return unpack(packed, self.char_classes.size, width_of(self.size))
 
     def _find_lacks(self, alphabet: Alphabet) -> npt.NDArray[np.float64]:
         unpacked = [self._unpacked(packed) for packed in self._packed]
         rows = np.concatenate([rows for rows, _, _ in unpacked])
         accepting = np.concatenate([lacks for _, lacks, _ in unpacked]) == 0
         accepting[DEAD] = False
-        return shortest(rows, accepting, class_encoding_of(self.letters).costs(alphabet)[0])
+        return shortest(rows, accepting, class_encoding_of(self.char_classes).costs(alphabet)[0])
 
 
 def shortest(
@@ -171,31 +171,31 @@ def pack(rows: Targets, lacks: Targets, characters: Targets) -> bytes:
 
 
 def unpack(
-    packed: bytes, letters: int, width: type[np.unsignedinteger[Any]] = np.uint16
+    packed: bytes, char_classes: int, width: type[np.unsignedinteger[Any]] = np.uint16
 ) -> tuple[Targets, Targets, Targets]:
     """Unpack what `pack` packed.
 
     Args:
         packed: the block.
-        letters: the number of character classes.
+        char_classes: the number of character classes.
         width: the type that `width_of` returns.
 
     Returns:
         The rows, the bytes and the characters that complete each state.
     """
-    differences = np.frombuffer(zlib.decompress(packed), width).reshape(letters + 2, -1)
+    differences = np.frombuffer(zlib.decompress(packed), width).reshape(char_classes + 2, -1)
     columns = np.cumsum(differences, axis=1, dtype=width)
     return columns[:-2].T, columns[-2], columns[-1]
 
 
-def write(rows: Targets, lacks: Targets, characters: Targets, *, letters: CharacterClasses, digest: str) -> bytes:
+def write(rows: Targets, lacks: Targets, characters: Targets, *, char_classes: CharacterClasses, digest: str) -> bytes:
     """Return the contents of a table's file.
 
     Args:
         rows: [states, classes], the transitions.
         lacks: [states], the fewest bytes that complete each state.
         characters: [states], the fewest characters that complete it.
-        letters: the character classes.
+        char_classes: the character classes.
         digest: the digest of the node that the table was made from.
     """
     blocks = [pack(*(each[at : at + BLOCK] for each in (rows, lacks, characters))) for at in range(0, len(rows), BLOCK)]
@@ -203,7 +203,7 @@ def write(rows: Targets, lacks: Targets, characters: Targets, *, letters: Charac
         "digest": digest,
         "reach": int(characters.max()),
         "states": len(rows),
-        "segments": letters.segments,
+        "segments": char_classes.segments,
         "blocks": [len(block) for block in blocks],
     }
     text = json.dumps(header, separators=(",", ":")).encode()

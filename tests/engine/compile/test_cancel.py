@@ -123,9 +123,9 @@ def test_progress_tells_stages_and_how_far_each_is() -> None:
 def test_turns_belong_to_the_token_that_is_at_work_in_this_thread() -> None:
     outer, inner = CancelToken(), CancelToken()
     inner.cancel()
-    with outer.at_work():
+    with outer.scope():
         checkpoint(10_000)
-        with pytest.raises(CancelledError), inner.at_work():
+        with pytest.raises(CancelledError), inner.scope():
             checkpoint(10_000)
         checkpoint(10_000)
     checkpoint(10_000)  # nobody's
@@ -135,5 +135,5 @@ def test_a_step_can_be_cancelled_as_well() -> None:
     grammar = compile_grammar("regex", r"(?:a|b)*a(?:a|b){300}", CompileOptions(limits=Limits(configurations=10**6)))
     token = CancelToken()
     token.cancel()
-    with token.at_work(), pytest.raises(CancelledError):
+    with token.scope(), pytest.raises(CancelledError):
         grammar.automaton.run(grammar.automaton.start, b"a" * 2_000)

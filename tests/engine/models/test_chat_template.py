@@ -204,7 +204,7 @@ def test_a_child_that_ends_within_a_render_is_a_message(monkeypatch: pytest.Monk
 
 def test_a_render_is_cancelled() -> None:
     token = CancelToken()
-    with token.at_work():
+    with token.scope():
         assert render("a", VARIABLES) == "a"
         token.cancel()
         # Its text has exponential length, so that it ends only when it is cancelled or out of processor time.

@@ -50,5 +50,5 @@ def test_a_table_ends_at_its_limit():
     table, reader = LexerTable(Limits(configurations=500)), Numbers()
     for state in range(500):
         table.state(reader, state)
-    with pytest.raises(LimitExceededError, match="reading states"):
+    with pytest.raises(LimitExceededError, match="lexer states"):
         table.state(reader, 500)

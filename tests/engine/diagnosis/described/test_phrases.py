@@ -53,7 +53,7 @@ def test_what_is_never_unfolded_is_never_made() -> None:
 def test_it_can_be_cancelled() -> None:
     cancel = CancelToken()
     cancel.cancel()
-    with pytest.raises(CancelledError), cancel.at_work():
+    with pytest.raises(CancelledError), cancel.scope():
         describe_grammar("gbnf", 'root ::= "a"\n' + "".join(f'r{n} ::= "a" | "b"\n' for n in range(2_000)))
 
 

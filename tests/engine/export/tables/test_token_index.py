@@ -157,11 +157,11 @@ def test_every_state_is_a_chance_to_cancel():
     dfa = compiled.materialise(cancel=looks)
     assert looks.count > len(dfa.states) > 40
     index, looks = index_of(dfa, TOKENS), Looks()
-    with looks.at_work():
+    with looks.scope():
         forecast_of(dfa, TOKENS, 10, lambda ids, targets: ids.nbytes + targets.nbytes)
     assert looks.count >= len(dfa.states)
     looks = Looks()
-    with looks.at_work():
+    with looks.scope():
         index_document(index, ExportJob(compiled, TOKENS))
     assert looks.count >= len(dfa.states)
 

@@ -336,7 +336,7 @@ def large_schema(*, closed: bool) -> dict[str, object]:
 
 
 def turns(work: Callable[[], object]) -> int:
-    with CancelToken().at_work():
+    with CancelToken().scope():
         work()
         return work_turns()
 

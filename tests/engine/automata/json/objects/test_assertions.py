@@ -12,13 +12,13 @@ from engine.schema_automaton.solver.solver import SchemaSolver
 from engine.source import Limits, SourceText
 
 
-def case_of(schema: object) -> tuple[SchemaSolver, ObjectMachine]:
-    """The only case of a schema, and its goals."""
+def machine_of(schema: object) -> tuple[SchemaSolver, ObjectMachine]:
+    """The only machine of a schema, and its solver."""
     model, _ = parse(SourceText(json.dumps(schema)), Limits())
-    goals = SchemaSolver(model.arena, Limits(), Escapes.ANY)
-    (start,) = goals.entry_states(model.goal, JsonType.OBJECT)
+    solver = SchemaSolver(model.arena, Limits(), Escapes.ANY)
+    (start,) = solver.entry_states(model.goal, JsonType.OBJECT)
     assert isinstance(start, ObjectState)
-    return goals, start.case
+    return solver, start.machine
 
 
 def test_names_come_declared_then_required_then_mentioned():
@@ -27,21 +27,21 @@ def test_names_come_declared_then_required_then_mentioned():
         "required": ["late", "b"],
         "properties": {"b": {}, "a": {"type": "null"}},
     }
-    _, case = case_of(schema)
-    assert case.names == ("b", "a", "late", "never")
-    assert case.ordered == 2
-    assert case.missing(case.start) == 0b101
+    _, machine = machine_of(schema)
+    assert machine.names == ("b", "a", "late", "never")
+    assert machine.ordered == 2
+    assert machine.missing(machine.start) == 0b101
 
 
 def test_a_name_that_may_begin_takes_no_place_in_the_order():
-    _, case = case_of({"$id": "https://example.com/s.json", "properties": {"a": {}, "b": {}}, "required": ["b"]})
-    assert case.names == ("a", "b", "$schema")
-    assert case.ordered == 2
-    assert case.candidates(case.start) == ([0, 1, 2], False)
-    (begun,) = case.end_moves(case.start, 2, -1, "")
-    assert case.candidates(begun.place) == ([0, 1], False)
-    (behind,) = case.end_moves(begun.place, 0, -1, "")
-    assert behind.place == case.end_moves(case.start, 0, -1, "")[0].place
+    _, machine = machine_of({"$id": "https://example.com/s.json", "properties": {"a": {}, "b": {}}, "required": ["b"]})
+    assert machine.names == ("a", "b", "$schema")
+    assert machine.ordered == 2
+    assert machine.candidates(machine.start) == ([0, 1, 2], False)
+    (begun,) = machine.transitions_after(machine.start, 2, -1, "")
+    assert machine.candidates(begun.state) == ([0, 1], False)
+    (behind,) = machine.transitions_after(begun.state, 0, -1, "")
+    assert behind.state == machine.transitions_after(machine.start, 0, -1, "")[0].state
 
 
 @pytest.mark.parametrize(
@@ -54,13 +54,13 @@ def test_a_name_that_may_begin_takes_no_place_in_the_order():
     ],
 )
 def test_counts_are_joined(schema, least, most):
-    _, case = case_of(schema)
-    assert (case.least, case.most) == (least, most)
+    _, machine = machine_of(schema)
+    assert (machine.least, machine.most) == (least, most)
 
 
-def test_a_case_lives_no_longer_than_its_goals():
-    goals, case = case_of({"minProperties": 1})
-    assert case.goals is goals
-    del goals
-    with pytest.raises(ReferenceError, match="are gone"):
-        case.goals  # noqa: B018 - asking is what is tested
+def test_a_machine_lives_no_longer_than_its_solver():
+    solver, machine = machine_of({"minProperties": 1})
+    assert machine.solver is solver
+    del solver
+    with pytest.raises(ReferenceError, match="of this machine is gone"):
+        machine.solver  # noqa: B018 - asking is what is tested

@@ -50,9 +50,9 @@ def run(names, text, state=None):
     """The state behind a text: gates open for what is an A-label, and states that ask are answered."""
     state, label = state or names.start, ""
     for character in text:
-        if names.asks(state):
-            state = names.told(state, classify(label))
-        state = names.row(state)[names.letters.of(ord(character))]
+        if names.depends_on_label(state):
+            state = names.given_label(state, classify(label))
+        state = names.row(state)[names.char_classes.of(ord(character))]
         gate = names.gates.get(state)
         if gate is not None:
             if not gate.begins:
@@ -62,7 +62,7 @@ def run(names, text, state=None):
             label += character
         if state == DEAD:
             return DEAD
-    return names.told(state, classify(label)) if names.asks(state) else state
+    return names.given_label(state, classify(label)) if names.depends_on_label(state) else state
 
 
 @pytest.mark.parametrize("encoded", VALID)

@@ -7,7 +7,7 @@ import pytest
 from string_formulas import node_of
 
 from engine.grammar.simplify import simplify
-from engine.schema_automaton.json_encoding.length_counter import fixed_length, without_count
+from engine.schema_automaton.string_languages.length_counter import fixed_length, without_count
 
 
 @pytest.mark.parametrize(

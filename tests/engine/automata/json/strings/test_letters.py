@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from engine.automata.utf8 import FINAL
 from engine.grammar import CharSet
 from engine.grammar.charset import EVERY_SCALAR
-from engine.schema_automaton.json_encoding.alphabet import common_letters, letters_of
+from engine.schema_automaton.json_encoding.character_classes import char_classes_of, common_refinement
 from engine.schema_automaton.json_encoding.encoder import Escapes
 
 INTERESTING = list('aZ"\\/\n\0\x7f\x80\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0010ffff')
@@ -18,37 +18,40 @@ sets = st.lists(ranges, min_size=1, max_size=4).map(CharSet.of)
 
 @given(st.lists(sets, max_size=4), codes, codes)
 def test_characters_share_a_letter_exactly_where_no_set_tells_them_apart(some, one, other):
-    letters = letters_of(some, Escapes.ANY)
+    char_classes = char_classes_of(some, Escapes.ANY)
     alike = all((one in chars) == (other in chars) for chars in some)
-    assert (letters.of(one) == letters.of(other)) is alike
-    assert letters is letters_of(some, Escapes.ANY)
+    assert (char_classes.of(one) == char_classes.of(other)) is alike
+    assert char_classes is char_classes_of(some, Escapes.ANY)
 
 
 @given(st.lists(sets, min_size=1, max_size=4), codes)
 def test_a_set_is_its_letters(some, code):
-    letters = letters_of(some, Escapes.ANY)
+    char_classes = char_classes_of(some, Escapes.ANY)
     for chars in some:
-        (row,) = letters.automaton(chars & EVERY_SCALAR).nodes
+        (row,) = char_classes.automaton(chars & EVERY_SCALAR).nodes
         assert all(target == FINAL for _, _, target in row)
-        assert any(first <= letters.of(code) <= last for first, last, _ in row) is (code in chars)
+        assert any(first <= char_classes.of(code) <= last for first, last, _ in row) is (code in chars)
 
 
 @given(sets, sets, codes, codes)
 def test_letters_in_common(mine, yours, one, other):
-    each = letters_of([mine], Escapes.ANY), letters_of([yours], Escapes.ANY)
-    letters, parts = common_letters(each)
+    each = char_classes_of([mine], Escapes.ANY), char_classes_of([yours], Escapes.ANY)
+    char_classes, parts = common_refinement(each)
     for code in (one, other):
-        assert parts[letters.of(code)] == tuple(part.of(code) for part in each)
-    assert letters is letters_of([mine, yours], Escapes.ANY)
+        assert parts[char_classes.of(code)] == tuple(part.of(code) for part in each)
+    assert char_classes is char_classes_of([mine, yours], Escapes.ANY)
 
 
 def test_too_many_letters_are_none():
     single = [CharSet(((code, code),)) for code in range(300)]
-    assert letters_of(single, Escapes.ANY) is None
-    assert letters_of(single[:200], Escapes.ANY).size == 201
-    assert common_letters([letters_of(single[:200], Escapes.ANY), letters_of(single[200:], Escapes.ANY)]) is None
+    assert char_classes_of(single, Escapes.ANY) is None
+    assert char_classes_of(single[:200], Escapes.ANY).size == 201
+    assert (
+        common_refinement([char_classes_of(single[:200], Escapes.ANY), char_classes_of(single[200:], Escapes.ANY)])
+        is None
+    )
 
 
 @pytest.mark.parametrize("surrogate", [0xD800, 0xDFFF])
 def test_surrogates_are_no_letters(surrogate):
-    assert letters_of([CharSet(((0xD7FF, 0xE000),))], Escapes.ANY).of(surrogate) == -1
+    assert char_classes_of([CharSet(((0xD7FF, 0xE000),))], Escapes.ANY).of(surrogate) == -1

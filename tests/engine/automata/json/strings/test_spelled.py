@@ -20,7 +20,7 @@ from engine.source import GrammarError, LimitExceededError, Limits, Span
 def over_bytes(formula, escapes):
     language = TextLanguage(formula, Limits(), escapes)
     try:
-        language._automaton = language._build(by_letters=False)
+        language._automaton = language._build(by_characters=False)
     except LimitExceededError:
         assume(False)  # it looks behind
     return language

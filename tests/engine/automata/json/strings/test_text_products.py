@@ -10,9 +10,8 @@ from engine.automata.byte_automaton import DEAD
 from engine.compile import CompileOptions, compile_grammar
 from engine.schema_automaton.formula.arena import Arena
 from engine.schema_automaton.json_encoding.encoder import Escapes
-from engine.schema_automaton.solver.key_classes import some_strings
-from engine.schema_automaton.solver.plainly_inhabited import is_plainly_inhabited
 from engine.schema_automaton.string_languages.language import TextLanguage
+from engine.schema_automaton.string_languages.plainly_inhabited import is_plainly_inhabited
 from engine.source import LimitExceededError, Limits, Span
 
 
@@ -31,7 +30,7 @@ def test_a_formula_holds_what_its_conditions_say(formula):
 def test_some_strings_are_some_of_them(formula):
     language = TextLanguage(build(Arena(), formula), Limits(), Escapes.ANY)
     for most in (1, 3):
-        found = some_strings(language, most)
+        found = language.some_strings(most)
         assert bool(found) is (language.start is not None)
         assert len(found) == len(set(found)) <= most
         assert all(map(language.holds, found))

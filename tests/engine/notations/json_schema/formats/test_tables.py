@@ -10,7 +10,7 @@ from engine.automata.byte_automaton import DEAD
 from engine.compile import CompileOptions, compile_grammar
 from engine.grammar import CharSet
 from engine.notations.json_schema.formats import NAMES, format_node
-from engine.schema_automaton.json_encoding.alphabet import letters_of
+from engine.schema_automaton.json_encoding.character_classes import char_classes_of
 from engine.schema_automaton.json_encoding.class_encoder import class_encoding_of
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.string_languages.conditions import ConditionAutomaton, text_program
@@ -23,7 +23,7 @@ FEW_STATES = 1_000
 
 
 def worked_out(name):
-    return ConditionAutomaton(*text_program(format_node(name), Limits(), Escapes.ANY, by_letters=True))
+    return ConditionAutomaton(*text_program(format_node(name), Limits(), Escapes.ANY, by_characters=True))
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -61,8 +61,8 @@ def test_a_large_table_is_its_format_along_many_ways(name):
 
 def letters_of_both(table, twin):
     """The letter of the table and the class of the twin that each character has; most share theirs with many."""
-    segments = twin.letters.segments
-    return sorted({(table.letters.of(first), twin.classes.of_byte[letter]) for first, _, letter in segments})
+    segments = twin.char_classes.segments
+    return sorted({(table.char_classes.of(first), twin.classes.of_byte[letter]) for first, _, letter in segments})
 
 
 def check_place(table, twin, pairs, mine, theirs):
@@ -71,10 +71,10 @@ def check_place(table, twin, pairs, mine, theirs):
     assert not table.is_free(mine)
     lengths = [0] if table.accepts(mine) else []
     lacking = [0] if table.accepts(mine) else []
-    costs = class_encoding_of(table.letters).costs(None)[0]
+    costs = class_encoding_of(table.char_classes).costs(None)[0]
     following = set()
     row, others = table.row(mine), twin.row(theirs)
-    assert [table.step(mine, letter) for letter in range(table.letters.size)] == row
+    assert [table.step(mine, letter) for letter in range(table.char_classes.size)] == row
     for letter, kind in pairs:
         target, other = row[letter], others[kind]
         assert (target == DEAD) is (other == DEAD)
@@ -107,7 +107,7 @@ def test_blocks_are_unpacked_as_they_were():
 
 def test_the_smallest_automaton_over_the_coarsest_letters():
     # a or b, any number of times, then c: states 1 and 2 are alike, and so are a and b.
-    letters = letters_of([CharSet.chars(c) for c in "abc"], Escapes.ANY)
+    letters = char_classes_of([CharSet.chars(c) for c in "abc"], Escapes.ANY)
     a, b, c = (letters.of(ord(each)) for each in "abc")
     rows = np.zeros((4, letters.size), np.int64)
     rows[1, [a, b, c]], rows[2, [a, b, c]] = (2, 1, 3), (1, 2, 3)
@@ -121,7 +121,7 @@ def test_the_smallest_automaton_over_the_coarsest_letters():
     for text, holds in (("c", True), ("abbac", True), ("ab", False), ("cc", False), ("d", False)):
         state = table.start
         for character in text:
-            state = table.step(state, table.letters.of(ord(character))) if state else DEAD
+            state = table.step(state, table.char_classes.of(ord(character))) if state else DEAD
         assert table.accepts(state) is holds
     assert accepting.tolist() == [False, False, True]
 
@@ -138,8 +138,8 @@ def test_grammars_share_a_format():
 @pytest.mark.parametrize("name", TABLES)
 def test_every_format_has_more_than_a_million_strings(name):
     table = table_of(("format", name), Escapes.ANY)
-    widths = np.zeros(table.letters.size)
-    for first, last, letter in table.letters.segments:
+    widths = np.zeros(table.char_classes.size)
+    for first, last, letter in table.char_classes.segments:
         widths[letter] += last - first + 1
     ways, found = {table.start: 1.0}, 0.0
     for _ in range(40):

@@ -6,7 +6,7 @@ character is encoded within a JSON string is the same for all conditions (see
 `class_encoder`). So the many bytes that a character may take do not multiply what
 conditions cost.
 
-A character class ("letter" in the code) is a number below 256, so automata over
+A character class ("char_class" in the code) is a number below 256, so automata over
 character classes use the machinery of automata over bytes.
 """
 
@@ -24,7 +24,7 @@ from engine.grammar.charset import EVERY_SCALAR
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.source import check_cancelled
 
-MOST_LETTERS: Final = 256
+MOST_CLASSES: Final = 256
 
 Segments: TypeAlias = tuple[tuple[int, int, int], ...]
 """`(first, last, class)` in ascending order; together they cover the scalar values."""
@@ -52,22 +52,22 @@ class CharacterClasses:
     @cached_property
     def classes(self) -> ByteClasses:
         """Return a byte class for each character class; larger bytes, which are never read, join the last one."""
-        of_byte = bytes(min(letter, self.size - 1) for letter in range(256))
-        ranges = tuple(((letter, letter),) for letter in range(self.size))
+        of_byte = bytes(min(char_class, self.size - 1) for char_class in range(256))
+        ranges = tuple(((char_class, char_class),) for char_class in range(self.size))
         return ByteClasses(of_byte, tuple(range(self.size)), ranges)
 
     @cached_property
     def firsts(self) -> list[int]:
         """Return the first character of each class."""
         found: dict[int, int] = {}
-        for first, _, letter in self.segments:
-            found.setdefault(letter, first)
-        return [found[letter] for letter in range(self.size)]
+        for first, _, char_class in self.segments:
+            found.setdefault(char_class, first)
+        return [found[char_class] for char_class in range(self.size)]
 
     def of(self, code: int) -> int:
         """Return the class of a character; -1 for a surrogate."""
-        _, last, letter = self.segments[bisect_right(self._firsts, code) - 1]
-        return letter if code <= last else -1
+        _, last, char_class = self.segments[bisect_right(self._firsts, code) - 1]
+        return char_class if code <= last else -1
 
     def automaton(self, chars: CharSet) -> Utf8Automaton:
         """Return the automaton that reads a set of characters as one symbol each; the set is a union of classes."""
@@ -78,11 +78,13 @@ class CharacterClasses:
 
     def _rows(self, chars: CharSet) -> list[tuple[int, int, int]]:
         rows: list[tuple[int, int, int]] = []
-        for letter in sorted({self.segments[i][2] for first, last in chars.ranges for i in self._within(first, last)}):
-            if rows and rows[-1][1] == letter - 1:
-                rows[-1] = (rows[-1][0], letter, FINAL)
+        for char_class in sorted(
+            {self.segments[i][2] for first, last in chars.ranges for i in self._within(first, last)}
+        ):
+            if rows and rows[-1][1] == char_class - 1:
+                rows[-1] = (rows[-1][0], char_class, FINAL)
             else:
-                rows.append((letter, letter, FINAL))
+                rows.append((char_class, char_class, FINAL))
         return rows
 
     def _within(self, first: int, last: int) -> range:
@@ -91,7 +93,7 @@ class CharacterClasses:
         return range(begin + (self.segments[begin][1] < first), bisect_right(self._firsts, last))
 
 
-def letters_of(sets: Iterable[CharSet], escapes: Escapes) -> CharacterClasses | None:
+def char_classes_of(sets: Iterable[CharSet], escapes: Escapes) -> CharacterClasses | None:
     """Return the coarsest classes that distinguish these sets; None if there are too many of them."""
     borders: dict[int, list[int]] = {}
     for number, chars in enumerate(dict.fromkeys(sets)):
@@ -109,7 +111,7 @@ def letters_of(sets: Iterable[CharSet], escapes: Escapes) -> CharacterClasses | 
     return _numbered(pieces, escapes)
 
 
-def common_letters(each: Sequence[CharacterClasses]) -> tuple[CharacterClasses, list[tuple[int, ...]]] | None:
+def common_refinement(each: Sequence[CharacterClasses]) -> tuple[CharacterClasses, list[tuple[int, ...]]] | None:
     """Return the coarsest common refinement of some partitions.
 
     Args:
@@ -118,16 +120,16 @@ def common_letters(each: Sequence[CharacterClasses]) -> tuple[CharacterClasses, 
     Returns:
         The refinement, and for each of its classes the classes that it is part of; None if there are too many classes.
     """
-    (escapes,) = {letters.escapes for letters in each}
-    borders = sorted({first for letters in each for first, _, _ in letters.segments})
+    (escapes,) = {char_classes.escapes for char_classes in each}
+    borders = sorted({first for char_classes in each for first, _, _ in char_classes.segments})
     keys: dict[tuple[int, ...], int] = {}
     pieces: list[tuple[int, int, int]] = []
     for first, following in zip(borders, [*borders[1:], EVERY_SCALAR.ranges[-1][1] + 1], strict=True):
         check_cancelled()
-        key = tuple(letters.of(first) for letters in each)
+        key = tuple(char_classes.of(first) for char_classes in each)
         pieces.append((first, following - 1, keys.setdefault(key, len(keys))))
-    letters = _numbered(pieces, escapes)
-    return None if letters is None else (letters, list(keys))
+    char_classes = _numbered(pieces, escapes)
+    return None if char_classes is None else (char_classes, list(keys))
 
 
 def _numbered(pieces: list[tuple[int, int, int]], escapes: Escapes) -> CharacterClasses | None:
@@ -139,17 +141,17 @@ def _numbered(pieces: list[tuple[int, int, int]], escapes: Escapes) -> Character
             first, last = max(begin, low), min(end, high)
             if first > last:
                 continue
-            letter = numbers.setdefault(key, len(numbers))
-            if segments and segments[-1][2] == letter and segments[-1][1] + 1 == first:
-                segments[-1] = (segments[-1][0], last, letter)
+            char_class = numbers.setdefault(key, len(numbers))
+            if segments and segments[-1][2] == char_class and segments[-1][1] + 1 == first:
+                segments[-1] = (segments[-1][0], last, char_class)
             else:
-                segments.append((first, last, letter))
-    return _interned(tuple(segments), len(numbers), escapes) if len(numbers) <= MOST_LETTERS else None
+                segments.append((first, last, char_class))
+    return _interned(tuple(segments), len(numbers), escapes) if len(numbers) <= MOST_CLASSES else None
 
 
-def letters_from(segments: Segments, escapes: Escapes) -> CharacterClasses:
+def char_classes_from(segments: Segments, escapes: Escapes) -> CharacterClasses:
     """Return the classes of some segments, numbered as there."""
-    return _interned(segments, 1 + max(letter for _, _, letter in segments), escapes)
+    return _interned(segments, 1 + max(char_class for _, _, char_class in segments), escapes)
 
 
 @lru_cache(maxsize=1024)

@@ -26,8 +26,8 @@ from engine.schema_automaton.formula.nodes import (
     Not,
     Or,
     Ref,
-    span_at,
     span_of,
+    span_of_location,
 )
 from engine.schema_automaton.pushdown.frames import Root
 from engine.schema_automaton.solver.array_machine import ArrayState, ArrayTransition
@@ -42,12 +42,12 @@ class SourceMap:
     def __init__(self, arena: Arena) -> None:
         self._definitions = arena.definitions
         self._of_definition = [
-            -1 if isinstance(location, Span) else next(location.ancestors) for location in arena.places
+            -1 if isinstance(location, Span) else next(location.ancestors) for location in arena.definition_locations
         ]
         self._numbers = frozenset(self._of_definition)
         self._duplicates: dict[Span, list[Located]] = {}
         for first, locations in arena.duplicate_locations():
-            self._duplicates.setdefault(span_at(first), []).extend(locations)
+            self._duplicates.setdefault(span_of_location(first), []).extend(locations)
 
     def resolve(self, spans: Iterable[Span], goals: Iterable[Formula]) -> Iterator[Span]:
         """Yield the source locations of the assertions that a value is read with.
@@ -106,12 +106,12 @@ def spans_of(alternative: Any, goals: list[Formula]) -> tuple[Iterable[Span], li
     """
     match alternative:
         case ArrayState() | ObjectState():
-            return alternative.case.spans, goals
+            return alternative.machine.spans, goals
         case ArrayTransition() | ObjectTransition():
             spans = _goal_spans(alternative.goal)
-            return (spans, [alternative.goal]) if spans else (alternative.place.case.spans, goals)
+            return (spans, [alternative.goal]) if spans else (alternative.state.machine.spans, goals)
         case TextLanguage() | EnumLanguage():
-            return alternative.places, goals
+            return alternative.locations, goals
         case Root():
             return _goal_spans(alternative.goal), [alternative.goal]
         case _:
