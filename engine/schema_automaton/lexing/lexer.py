@@ -17,7 +17,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from functools import cache
 from itertools import repeat
 from mmap import mmap
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -33,9 +33,6 @@ from engine.schema_automaton.number_languages.language import NUMERIC, number_la
 from engine.schema_automaton.solver.object_machine import ObjectState
 from engine.schema_automaton.string_languages.language import any_string
 from engine.source import Limits, Span, checkpoint
-
-if TYPE_CHECKING:
-    from engine.schema_automaton.lexing.key_lexer import KeyEnd
 
 Rows = npt.NDArray[np.int32]
 
@@ -208,8 +205,8 @@ class JsonLexer:
         languages: int = self.labels[symbol]
         return languages
 
-    def key_ends(self, symbol: int) -> tuple[KeyEnd | None, ...] | None:
-        """Return the classification of a key for each state of an object, if conditions on keys decide."""
+    def key_ends(self, symbol: int) -> tuple[Any, ...] | None:
+        """Return the `KeyEnd` for each state of an object (None: the key may not end), if conditions on keys decide."""
         return None
 
     def keys_ending(self, symbol: int) -> list[str | None]:
