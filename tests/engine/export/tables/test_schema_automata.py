@@ -73,7 +73,7 @@ def test_the_gallery_is_drawn(path):
     example = json.loads(path.read_text(encoding="utf-8"))
     grammar = compile_grammar("json_schema", example["source"])
     found = drawable_automata(grammar, 4000)
-    assert RuleTracker(found.automata).places(b"").reading
+    assert RuleTracker(found.automata).positions(b"").reading
 
 
 def test_the_spelling_is_plain_and_the_text_may_be_another():
@@ -99,7 +99,7 @@ def test_one_rule_alone_is_a_rule(schema, text):
     found = drawable_automata(compile_grammar("json_schema", schema), 100)
     assert "unused" not in found.automata.numbers
     assert found.automata.rules[0].name == "root"
-    assert RuleTracker(found.automata).places(text).accepting
+    assert RuleTracker(found.automata).positions(text).accepting
 
 
 def test_no_text_has_no_rules():
