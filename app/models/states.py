@@ -11,7 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.graph.draw.diagram import written
+from app.graph.draw.diagram import label_text
 from app.models.rows import rest_of_row
 from app.theme.labels import plain_text
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
@@ -188,7 +188,7 @@ class StatesModel(QAbstractTableModel):
     def _edge_text(self, edge: DfaEdge) -> str:
         if self._noun == "rule":
             return self._name(edge.target)
-        label = " ".join(map(written, self._label(edge).split("\n")))
+        label = " ".join(map(label_text, self._label(edge).split("\n")))
         tokens = self._tokens.get((edge.source, edge.target), "")
         return f"{label} → {self._name(edge.target)}".strip() + (f" ({tokens})" if tokens else "")
 

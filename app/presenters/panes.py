@@ -159,7 +159,7 @@ class Panes(QObject):
         session, document, editor = self._session, self._session.document, self.editor
         editor.text_edited.connect(document.set_text)
         editor.switched.connect(self._switch)
-        editor.edit.replaced.connect(self.automaton.expect_another)
+        editor.edit.replaced.connect(self.automaton.expect_new_grammar)
         editor.pages.add_page(self.late_generated, "As GBNF")
         document.changed.connect(lambda _revision: self._offer_generated())
         editor.offset_hovered.connect(self.automaton.highlight_offset)
@@ -174,7 +174,7 @@ class Panes(QObject):
         """Change the notation or the options of the text; another notation makes it another grammar."""
         document = self._session.document
         if reading.notation != document.content.grammar.notation:
-            self.automaton.expect_another()
+            self.automaton.expect_new_grammar()
         document.set_grammar(msgspec.structs.replace(reading, text=text))
 
     def _connect_explanation(self, page: ExplanationPage) -> None:
@@ -210,7 +210,7 @@ class Panes(QObject):
         session.decoding.running_changed.connect(automaton.set_running)
         session.compiling.stacks_changed.connect(automaton.show_stacks)
         for table in (self.generation.candidates.table, self.generation.candidates.ends):
-            table.pointed_at.connect(lambda pointed: automaton.show_ahead(pointed.token if pointed else None))
+            table.pointed_at.connect(lambda pointed: automaton.show_candidate_path(pointed.token if pointed else None))
 
     def _connect_generation(self) -> None:
         session, decoding, pane = self._session, self._session.decoding, self.generation

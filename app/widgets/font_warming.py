@@ -60,11 +60,11 @@ class FontWarming(QObject):
         return not self._samples
 
     @property
-    def is_at_work(self) -> bool:
+    def is_running(self) -> bool:
         """Return whether the timer is running."""
         return self._timer.isActive()
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Start with the first sample; samples that this font has laid out before take almost no time."""
         self._samples = list(reversed(_SAMPLES))
         self._timer.start()

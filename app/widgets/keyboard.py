@@ -88,7 +88,7 @@ class FieldKeys(QObject):
         down: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(field)
-        self.entered, self.left, self.down = entered, left, down
+        self.on_return, self.on_escape, self.on_down = entered, left, down
         field.installEventFilter(self)
 
     def eventFilter(self, _field: QObject, event: QEvent) -> bool:
@@ -101,12 +101,12 @@ class FieldKeys(QObject):
                 event.accept()  # otherwise the window would handle Esc
                 return True
             if is_pressed:
-                self.left()
+                self.on_escape()
             return is_pressed
         if is_pressed and event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
-            self.entered(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+            self.on_return(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
             return True
-        if is_pressed and event.key() == Qt.Key.Key_Down and self.down is not None:
-            self.down()
+        if is_pressed and event.key() == Qt.Key.Key_Down and self.on_down is not None:
+            self.on_down()
             return True
         return False

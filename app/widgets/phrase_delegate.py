@@ -40,7 +40,7 @@ class PhraseDelegate(QStyledItemDelegate):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.pointed: int | None = None
+        self.hovered_phrase: int | None = None
         self.is_stale = False
         self.refresh_fonts()
 
@@ -72,7 +72,7 @@ class PhraseDelegate(QStyledItemDelegate):
             painter.fillRect(box, theme.colour(Role.SELECTION))
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(box, theme.colour(Role.HOVER))
-        if index.internalId() == self.pointed:
+        if index.internalId() == self.hovered_phrase:
             painter.setPen(QPen(theme.colour(Role.ACCENT), 1, Qt.PenStyle.DotLine))
             painter.drawRect(box.adjusted(0.5, 0.5, -1.5, -1.5))
         self._paint_words(painter, box.adjusted(theme.SPACE_XS, 0, -theme.SPACE_XS, 0), phrase, is_on=is_selected)

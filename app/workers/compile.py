@@ -10,9 +10,9 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from app.graph.match.folding import fold
+from app.graph.match.folding import fold_characters
 from app.graph.match.regions import FOLDED_BEYOND, regions_of
-from app.graph.match.rules import RuleCharts, charts_of
+from app.graph.match.rules import RuleCharts, rule_charts
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
 from app.workers.compile_messages import (
     CompileAnswer,
@@ -125,7 +125,7 @@ class CompileHandler:
                 too_large += why_not and too_large and f", since {why_not}"
                 rule_positions = self._places(b"", cancel, by_rules=False)
         elapsed_ms = (time.perf_counter() - started) * 1000
-        character_dfa = fold(dfa) if dfa is not None else None
+        character_dfa = fold_characters(dfa) if dfa is not None else None
         if dfa is not None and not too_large and rules is None and grammar.grammar is not None:
             regions = regions_of(dfa, character_dfa, grammar.grammar.rules[0].node, grammar.source)
         return CompileAnswer(
@@ -150,7 +150,7 @@ class CompileHandler:
             return None, "its rules take too much work to draw"
         if not grammar.automaton.token_elements:
             self._tracker = RuleTracker(automata)
-        return charts_of(automata, notes, folds_texts=grammar.notation == "json_schema"), ""
+        return rule_charts(automata, notes, folds_texts=grammar.notation == "json_schema"), ""
 
     def _places(self, output: bytes, cancel: CancelToken, *, by_rules: bool) -> RulePositions | None:
         """Return the position of an output in the rules; None if there are too many parses.
@@ -178,7 +178,7 @@ class CompileHandler:
         grammar = self._grammar_of(request.compiled, cancel)
         dfa = grammar.neighbourhood(request.output, radius=RADIUS, limit=NODES)
         rule_positions = self._places(request.output, cancel, by_rules=request.by_rules)
-        return NeighbourhoodAnswer(request.compiled.revision, dfa, fold(dfa), rule_positions)
+        return NeighbourhoodAnswer(request.compiled.revision, dfa, fold_characters(dfa), rule_positions)
 
     def _stack_answer(self, request: StackRequest, cancel: CancelToken) -> StackAnswer:
 

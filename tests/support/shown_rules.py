@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutRequest
-from app.graph.match.rules import charts_of
+from app.graph.match.rules import rule_charts
 from app.panes.automaton import AutomatonPane
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
@@ -33,7 +33,7 @@ class Shown:
         self.grammar = compile_grammar(self.notation, text)
         found = drawable_automata(self.grammar, 1000) if self._is_schema else None
         automata, notes = (found.automata, found.notes) if found is not None else (self.grammar.rule_automata(), ())
-        self.charts = charts_of(automata, notes, folds_texts=self._is_schema)
+        self.charts = rule_charts(automata, notes, folds_texts=self._is_schema)
         self.match = RuleTracker(automata)
         self.write("")
 

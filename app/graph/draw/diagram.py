@@ -62,12 +62,12 @@ class Diagram:
     def stubs(self) -> dict[int, tuple[int, str]]:
         """Return the stubs for edges that are not drawn: the state and the text by the stub's node id."""
         return {
-            stub_of(state): (state, "…" if count is None else f"+{count}")
+            stub_id(state): (state, "…" if count is None else f"+{count}")
             for state, count in self.excerpt.hidden.items()
         }
 
 
-def stub_of(state: int) -> int:
+def stub_id(state: int) -> int:
     """Return the node id of a state's stub: negative, so that it never equals a state's id."""
     return -1 - state
 
@@ -110,12 +110,12 @@ def diagram_of(
 
 
 def _lines(text: str) -> str:
-    lines = [written(line) for line in text.split("\n")]
+    lines = [label_text(line) for line in text.split("\n")]
     more = len(lines) - _MOST_LINES
     return "\n".join(lines if more <= 0 else [*lines[: _MOST_LINES - 1], f"+{more + 1} more"])
 
 
-def written(text: str) -> str:
+def label_text(text: str) -> str:
     """Shorten a label for an edge, and put a single punctuation character in quotes, so that it is visible."""
     if len(text) == 1 and not text.isalnum() and text != "␣":
         return f"“{text}”"

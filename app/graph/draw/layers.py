@@ -386,7 +386,7 @@ class LabelLayer(Generic[Key]):
         return next((key for key in self._items if self._labels[key].rect.contains(point)), None)
 
     @property
-    def made(self) -> int:
+    def item_count(self) -> int:
         """Return the number of texts that have items."""
         return len(self._items)
 

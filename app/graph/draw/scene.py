@@ -89,7 +89,7 @@ class AutomatonScene(QGraphicsScene):
         return None if self._placed is _NOTHING else self._placed.diagram
 
     @property
-    def placed(self) -> PositionedDiagram:
+    def positioned(self) -> PositionedDiagram:
         """Return the drawn diagram with its positions."""
         return self._placed
 

@@ -72,7 +72,7 @@ class GraphView(QGraphicsView):
         tip_of_edge: returns the tool tip of an edge's label.
     """
 
-    pointed_at = Signal(object)
+    hovered = Signal(object)
     state_clicked = Signal(int)
     open_requested = Signal(object, object, object)
     up_requested = Signal()
@@ -88,7 +88,7 @@ class GraphView(QGraphicsView):
         self._hovered: int | EdgeKey | None = None
         self._pressed: QPoint | None = None
         self.is_at_home = True
-        self.tip_of_edge: Callable[[EdgeKey], str] = lambda _: ""
+        self.edge_tip: Callable[[EdgeKey], str] = lambda _: ""
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setDragMode(QGraphicsView.DragMode.ScrollHandDrag)
         self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorUnderMouse)
@@ -158,7 +158,7 @@ class GraphView(QGraphicsView):
         """Create the texts that are visible now."""
         self._drawing.reveal(self.mapToScene(self.viewport().rect()).boundingRect(), self.zoom)
 
-    def look_at(self, point: QPointF) -> None:
+    def center_at(self, point: QPointF) -> None:
         """Centre the view on a point of the scene."""
         self.is_at_home = False
         self.centerOn(point)
@@ -285,7 +285,7 @@ class GraphView(QGraphicsView):
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             edge = self._drawing.edge_at(self.mapToScene(event.pos()))
             QToolTip.showText(
-                event.globalPos(), plain_text("" if edge is None else self.tip_of_edge(edge)), self.viewport()
+                event.globalPos(), plain_text("" if edge is None else self.edge_tip(edge)), self.viewport()
             )
             return True
         return super().viewportEvent(event)
@@ -353,7 +353,7 @@ class GraphView(QGraphicsView):
     def _set_hovered(self, what: int | EdgeKey | None) -> None:
         if what != self._hovered:
             self._hovered = what
-            self.pointed_at.emit(what)
+            self.hovered.emit(what)
 
     def _click(self, position: QPoint) -> None:
         stub = self._drawing.stub_at(self.mapToScene(position))
@@ -385,18 +385,18 @@ class Minimap(QWidget):
         self.setToolTip("Click or drag to go there")
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self.update)
-        scene.sceneRectChanged.connect(lambda _rect: self.forget())
+        scene.sceneRectChanged.connect(lambda _rect: self.invalidate())
         scene.highlights_changed.connect(self._update_timer.start)
         for bar in (view.horizontalScrollBar(), view.verticalScrollBar()):
             bar.valueChanged.connect(lambda _value: self._update_timer.start())
         view.zoomed.connect(lambda _zoom: self._update_timer.start())
-        theme.themes.changed.connect(self.forget)
+        theme.themes.changed.connect(self.invalidate)
 
     def sizeHint(self) -> QSize:
         """Return the minimap's size."""
         return _MAP_SIZE
 
-    def forget(self) -> None:
+    def invalidate(self) -> None:
         """Paint the drawing again."""
         self._picture = None
         self._update_timer.start()
@@ -404,7 +404,7 @@ class Minimap(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Paint the drawing again."""
         super().resizeEvent(event)
-        self.forget()
+        self.invalidate()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Paint the cached picture, the live states and the frame."""
@@ -437,7 +437,7 @@ class Minimap(QWidget):
 
     def _go_to(self, position: QPointF) -> None:
         inverse, _ = self._transform().inverted()
-        self._view.look_at(inverse.map(position))
+        self._view.center_at(inverse.map(position))
 
     def _transform(self) -> QTransform:
         rect, inner = (
@@ -456,7 +456,7 @@ class Minimap(QWidget):
         picture.setDevicePixelRatio(ratio)
         picture.fill(theme.colour(Role.WINDOW))
         painter = QPainter(picture)
-        transform, placed = self._transform(), self._drawing.placed
+        transform, placed = self._transform(), self._drawing.positioned
         painter.setPen(pen(Role.BORDER, 1.0))
         ends = ((chain[0], chain[-1]) for chain in placed.curves.values())
         painter.drawLines([transform.map(QLineF(*first, *last)) for first, last in ends])

@@ -126,7 +126,7 @@ class Placement:
     marks: dict[EdgeKey, Point] = field(default_factory=dict)
 
 
-def steadied(answer: LayoutAnswer, before: Mapping[int, Point], *, downwards: bool = False) -> LayoutAnswer:
+def stabilise_layout(answer: LayoutAnswer, before: Mapping[int, Point], *, downwards: bool = False) -> LayoutAnswer:
     """Transform a layout so that the nodes of the previous drawing keep their positions, most of them exactly.
 
     A slightly different graph is often laid out upside down; then it is mirrored across its direction.

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 
 from app.graph.layout.types import EdgeKey
-from app.graph.match.folding import MOST_EDGES, FoldedAutomaton, label_of
+from app.graph.match.folding import MOST_EDGES, FoldedAutomaton, characters_label
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.automata.labels import class_label
 from engine.source import Span
@@ -43,7 +43,8 @@ def fold_texts(dfa: ByteDfa, fold: FoldedAutomaton | None, kept: Collection[Edge
 
     def text_of(chain: Sequence[DfaEdge]) -> str:
         return "".join(
-            label_of(part.ranges, characters.get((part.source, part.target), ()), _CHARACTER_WIDTH) for part in chain
+            characters_label(part.ranges, characters.get((part.source, part.target), ()), _CHARACTER_WIDTH)
+            for part in chain
         )
 
     return _fold_chains(dfa, fold, lambda first, second: is_single(first) and is_single(second), text_of) or fold
@@ -70,9 +71,11 @@ def fold_forced_runs(dfa: ByteDfa, fold: FoldedAutomaton | None) -> FoldedAutoma
     def element(edge: DfaEdge) -> str:
         points = characters.get((edge.source, edge.target), ())
         if is_single(edge):
-            return label_of(edge.ranges, points, _CHOICE_WIDTH)
+            return characters_label(edge.ranges, points, _CHOICE_WIDTH)
         return (
-            f"[{label_of(edge.ranges, points, _CHOICE_WIDTH)}]" if points else class_label(edge.ranges, _CHOICE_WIDTH)
+            f"[{characters_label(edge.ranges, points, _CHOICE_WIDTH)}]"
+            if points
+            else class_label(edge.ranges, _CHOICE_WIDTH)
         )
 
     def text_of(chain: Sequence[DfaEdge]) -> str:

@@ -53,7 +53,7 @@ class FoldedAutomaton:
     def label(self, edge: DfaEdge, width: int) -> str:
         """Return the label of an edge."""
         points = self.characters.get((edge.source, edge.target), ())
-        return label_of(edge.ranges, points, width)
+        return characters_label(edge.ranges, points, width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Chart:
         return len(self.dfa.states) - (len(self.fold.inner) if self.fold is not None else 0)
 
 
-def fold(dfa: ByteDfa) -> FoldedAutomaton | None:
+def fold_characters(dfa: ByteDfa) -> FoldedAutomaton | None:
     """Fold the states inside characters; None if there are none, or if the bytes are not UTF-8."""
     if len(dfa.edges) > MOST_EDGES:
         return None
@@ -191,7 +191,7 @@ def _merged(ranges: Iterable[tuple[int, int]]) -> CodePoints:
     return tuple(merged)
 
 
-def label_of(ranges: ByteRanges, points: CodePoints, width: int) -> str:
+def characters_label(ranges: ByteRanges, points: CodePoints, width: int) -> str:
     """Return the label of bytes and characters: `not "`, `a-z é`, `0-9 À-ÿ`, `0-9 non-ASCII`.
 
     Args:

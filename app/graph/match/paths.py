@@ -40,7 +40,7 @@ class PathTracker:
         return self._states
 
 
-def edges_of(states: Iterable[int], fold: FoldedAutomaton | None = None) -> frozenset[EdgeKey]:
+def path_edges(states: Iterable[int], fold: FoldedAutomaton | None = None) -> frozenset[EdgeKey]:
     """Return the edges between consecutive states; with a fold, those that are drawn."""
     if fold is None:
         return frozenset(pairwise(states))
@@ -48,7 +48,7 @@ def edges_of(states: Iterable[int], fold: FoldedAutomaton | None = None) -> froz
     return frozenset(pairwise(outer))
 
 
-def between(states: Iterable[int], group_of: Sequence[int]) -> frozenset[EdgeKey]:
+def group_edges(states: Iterable[int], group_of: Sequence[int]) -> frozenset[EdgeKey]:
     """Return the edges between groups of consecutive states."""
     return frozenset(pair for pair in pairwise(group_of[state] for state in states) if pair[0] != pair[1])
 
@@ -83,14 +83,14 @@ def match_states(before: ByteDfa, after: ByteDfa) -> dict[int, int]:
     """Return the states of the later automaton with those of the earlier one that the same edges lead to."""
     if before.start is None or after.start is None:
         return {}
-    edges_of: defaultdict[int, list[tuple[ByteRanges, int]]] = defaultdict(list)
+    path_edges: defaultdict[int, list[tuple[ByteRanges, int]]] = defaultdict(list)
     for edge in before.edges:
-        edges_of[edge.source].append((edge.ranges, edge.target))
+        path_edges[edge.source].append((edge.ranges, edge.target))
     same = {(edge.source, edge.ranges): edge.target for edge in after.edges}
     found, taken, queue = {after.start: before.start}, {before.start}, deque([after.start])
     while queue:
         state = queue.popleft()
-        for ranges, old in edges_of[found[state]]:
+        for ranges, old in path_edges[found[state]]:
             new = same.get((state, ranges))
             if new is not None and new not in found and old not in taken:
                 found[new] = old

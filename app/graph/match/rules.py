@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from app.graph.layout.types import EdgeKey
 from app.graph.match.chains import fold_texts
-from app.graph.match.folding import Chart, FoldedAutomaton, fold
+from app.graph.match.folding import Chart, FoldedAutomaton, fold_characters
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.labels import call_label, token_label
 from engine.source import Span
@@ -21,10 +21,10 @@ from engine.source import Span
 if TYPE_CHECKING:
     from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton
 
-TOGETHER = 40
+COMBINED_AT_FIRST = 40
 """Up to this many states, all rules are drawn side by side from the start."""
 
-MOST_TOGETHER = 2_000
+MOST_COMBINED = 2_000
 """Up to this many on demand."""
 
 
@@ -51,7 +51,7 @@ class RuleCharts:
     @property
     def opens_combined(self) -> bool:
         """Return whether all rules are small enough to be drawn side by side from the start."""
-        return self.size <= TOGETHER
+        return self.size <= COMBINED_AT_FIRST
 
     @property
     def size(self) -> int:
@@ -59,7 +59,7 @@ class RuleCharts:
         return sum(chart.size for chart in self.rules)
 
 
-def charts_of(automata: RuleAutomata, notes: tuple[str, ...] = (), *, folds_texts: bool = False) -> RuleCharts:
+def rule_charts(automata: RuleAutomata, notes: tuple[str, ...] = (), *, folds_texts: bool = False) -> RuleCharts:
     """Compute the charts of a grammar's rules.
 
     Args:
@@ -73,7 +73,7 @@ def charts_of(automata: RuleAutomata, notes: tuple[str, ...] = (), *, folds_text
     for chart in rules:
         firsts.append(firsts[-1] + len(chart.dfa.states))
     found = RuleCharts(names, rules, _overview(automata, rules), None, tuple(firsts[:-1]), notes)
-    if found.size > MOST_TOGETHER:
+    if found.size > MOST_COMBINED:
         return found
     return replace(found, combined=_together(found))
 
@@ -90,7 +90,7 @@ def _chart(rule: RuleAutomaton, automata: RuleAutomata, *, folds_texts: bool) ->
     for taken in rule.tokens:
         words[taken.source, taken.target].append(token_label(taken.tokens))
         spans[taken.source, taken.target].add(taken.tokens.span)
-    folded = fold(rule.dfa)
+    folded = fold_characters(rule.dfa)
     if folded is not None:
         folded = FoldedAutomaton(folded.inner, _with_edges(folded.edges, spans), folded.characters)
     dfa = ByteDfa(0, rule.dfa.states, _with_edges(rule.dfa.edges, spans))

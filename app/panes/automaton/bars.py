@@ -263,7 +263,7 @@ class LevelBar(QFrame):
         else:
             self.note.set_text(in_full, *_PLAIN)
 
-    def show_crumb(self, text: str, *shorter: str) -> None:
+    def show_breadcrumb(self, text: str, *shorter: str) -> None:
         """Say what part is shown, behind the breadcrumb."""
         self.note.set_text(text, *shorter)
 
@@ -275,7 +275,7 @@ class LevelBar(QFrame):
         if [self.rule_box.itemText(row) for row in range(self.rule_box.count())] != names:
             self.rule_box.clear()
             self.rule_box.addItems(names)
-        number = levels.number(view)
+        number = levels.rule_number(view)
         self.rule_box.setCurrentIndex(0 if number is None else 1 + number)
         del blocker
 
@@ -283,7 +283,7 @@ class LevelBar(QFrame):
         self.rule_wanted.emit(None if row == 0 else self.rule_box.itemText(row))
 
 
-def crumb(levels: Levels, view: ViewState) -> tuple[str, ...]:
+def breadcrumb(levels: Levels, view: ViewState) -> tuple[str, ...]:
     """Return the name of the current part, and shorter forms; nothing if the bar shows it already."""
     level = levels.level(view)
     if level is Level.TOKENS and levels.tokens is not None:

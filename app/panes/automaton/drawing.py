@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from app.graph.draw.diagram import Diagram, diagram_of, request_of, written
+from app.graph.draw.diagram import Diagram, diagram_of, label_text, request_of
 from app.graph.layout.types import EdgeKey, LayoutAnswer, LayoutRequest, Point
 from app.graph.match.folding import Chart, FoldedAutomaton
 from app.graph.match.neighbourhood import Surroundings
@@ -192,7 +192,7 @@ class Drawing:
         """Return whether two drawings need the same layout."""
         return replace(self.request, revision=other.request.revision) == other.request
 
-    def known_from(self, before: Drawing, centres: Mapping[int, Point]) -> dict[int, Point]:
+    def known_positions(self, before: Drawing, centres: Mapping[int, Point]) -> dict[int, Point]:
         """Return the positions of this drawing's nodes in an earlier one: rules match by name, states by path.
 
         If too few states match, their numbers are used: the drawing as a whole keeps its position.
@@ -205,7 +205,7 @@ class Drawing:
         names = {node: _name_of(text) for node, text in self.diagram.names.items()}
         return {node: positions[name] for node, name in names.items() if name in positions}
 
-    def shows(self, live: frozenset[int], view: ViewState) -> bool:
+    def fits_view(self, live: frozenset[int], view: ViewState) -> bool:
         """Return whether the drawing fits the view and has all live states with their targets."""
         if self.automaton.is_folded(live, view) != self.is_folded:
             return False
@@ -273,7 +273,9 @@ class Drawing:
         if reads and automaton.has_precise_spans:
             parts.append(f"reads {reads}" if automaton.source is not None else f"stands at {reads}")
         name_of_state = automaton.name
-        transitions = ((" ".join(map(written, label.split("\n"))), name_of_state(target)) for label, target in leaving)
+        transitions = (
+            (" ".join(map(label_text, label.split("\n"))), name_of_state(target)) for label, target in leaving
+        )
         parts.append(", ".join(f"{label} → {target}".strip() for label, target in transitions) or "no way on")
         return "  ·  ".join(parts)
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from app.graph.layout.types import EdgeKey
 from app.graph.match.chains import fold_forced_runs
 from app.graph.match.folding import Chart
-from app.graph.match.paths import PathTracker, between, edges_of
+from app.graph.match.paths import PathTracker, group_edges, path_edges
 from app.graph.match.regions import AutomatonRegions
 from app.graph.match.rules import RuleCharts
 from app.panes.automaton.drawing import Automaton, Drawing, LabelOfEdge
@@ -111,11 +111,11 @@ class Levels:
             return Level.TOKENS
         if not self.names or view.follows or view.centre is not None:
             return Level.PART
-        if self.number(view) is not None:
+        if self.rule_number(view) is not None:
             return Level.ONE
         return Level.PART if self.regions is not None and view.draws_all else Level.MAP
 
-    def number(self, view: ViewState) -> int | None:
+    def rule_number(self, view: ViewState) -> int | None:
         """Return the number of the open rule or region."""
         return self.names.index(view.rule) if view.rule in self.names and view.rule is not None else None
 
@@ -125,7 +125,7 @@ class Levels:
 
     def within(self, view: ViewState) -> frozenset[int] | None:
         """Return the states of the open region."""
-        number = self.number(view)
+        number = self.rule_number(view)
         if self.regions is None or number is None or self.level(view) is not Level.ONE or view.draws_all:
             return None
         return self.regions.states(number)
@@ -174,10 +174,10 @@ class Levels:
             return frozenset()
         states = self._path_tracker.follow(text)
         if self.regions is not None and level is Level.MAP:
-            return between(states, self.regions.of_state)
-        return edges_of(states, None if view.draws_bytes else self.part_as(view).fold)
+            return group_edges(states, self.regions.of_state)
+        return path_edges(states, None if view.draws_bytes else self.part_as(view).fold)
 
-    def ahead(
+    def candidate_path(
         self, view: ViewState, states: frozenset[int], rule_positions: RulePositions | None, token: bytes
     ) -> tuple[frozenset[EdgeKey], frozenset[int]]:
         """Return the edges of a view that a token would take, and the states that it would reach.
@@ -198,10 +198,10 @@ class Levels:
         reached = frozenset(path_[-1] for path_ in paths if len(path_) == len(token) + 1)
         if self.regions is not None and level is Level.MAP:
             of_state = self.regions.of_state
-            edges = frozenset(key for path_ in paths for key in between(path_, of_state))
+            edges = frozenset(key for path_ in paths for key in group_edges(path_, of_state))
             return edges, frozenset(of_state[state] for state in reached)
         fold = None if view.draws_bytes else self.part_as(view).fold
-        return frozenset(key for path_ in paths for key in edges_of(path_, fold)), reached
+        return frozenset(key for path_ in paths for key in path_edges(path_, fold)), reached
 
     def searched(self, view: ViewState) -> tuple[tuple[str, Chart], ...]:
         """Return the charts to search: one for each rule with its name, or one chart without a name."""
@@ -213,11 +213,11 @@ class Levels:
         """Return the number of a rule's state in a view; None if it is not shown."""
         if not self.shows_rules(view) or (self.level(view) is Level.MAP and not self.is_side_by_side(view)):
             return None
-        firsts, open_rules = self.numbering(view)
+        firsts, open_rules = self.rule_offsets(view)
         number = self.names.index(rule)
         return firsts[number] + state if number in open_rules else None
 
-    def opens(self, view: ViewState, state: int | None, edge: EdgeKey | None, group: int | None) -> str | None:
+    def rule_at(self, view: ViewState, state: int | None, edge: EdgeKey | None, group: int | None) -> str | None:
         """Return the rule or region that an element of the drawing opens: the called one, or the one in the box.
 
         Args:
@@ -239,7 +239,7 @@ class Levels:
             return next(title for title, states in chart.groups if state in states)
         return None if group is None else chart.groups[group][0]
 
-    def states_of(self, view: ViewState, names: tuple[str, ...]) -> frozenset[int]:
+    def states_of_rules(self, view: ViewState, names: tuple[str, ...]) -> frozenset[int]:
         """Return the states of a view that belong to some rules."""
         chart = self.automaton(view).chart
         if chart.groups:
@@ -257,7 +257,7 @@ class Levels:
         if self.rules is not None and level in (Level.MAP, Level.ONE):
             if level is Level.MAP and not self.is_side_by_side(view):
                 return self.names[state], -1
-            firsts, open_rules = self.numbering(view)
+            firsts, open_rules = self.rule_offsets(view)
             rule = max((rule for rule in open_rules if firsts[rule] <= state), key=firsts.__getitem__)
             return self.names[rule], state - firsts[rule]
         is_of_all = level is Level.PART or (level is Level.ONE and self.regions is not None)
@@ -265,7 +265,7 @@ class Levels:
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
-    def show_tokens(self, found: TokenMap | None) -> None:
+    def set_tokens(self, found: TokenMap | None) -> None:
         """Set the tokens of a state, or clear them."""
         self.tokens, self._token_drawing = found, None
 
@@ -282,7 +282,7 @@ class Levels:
         return rules is not None and rules.combined is not None and (rules.opens_combined or view.draws_all)
 
     def _map_automaton(self, view: ViewState, level: Level) -> Automaton:
-        number = self.number(view)
+        number = self.rule_number(view)
         if self.rules is None:
             assert self.regions is not None
             return Automaton(self.regions.chart, self.revision, self._label, self._source, noun="region")
@@ -307,22 +307,22 @@ class Levels:
 
     def _live_rules(self, view: ViewState, found: RulePositions) -> tuple[frozenset[int], frozenset[EdgeKey]]:
         calls = self.automaton(view).chart.calls
-        number = self.number(view)
+        number = self.rule_number(view)
         if number is None and not self.is_side_by_side(view):
             return frozenset(rule for rule, _ in found.reading), frozenset(
                 (rule, called) for rule, _, called in found.waiting
             )
-        firsts, open_rules = self.numbering(view)
+        firsts, open_rules = self.rule_offsets(view)
         waiting = {(firsts[rule] + state, called) for rule, state, called in found.waiting if rule in open_rules}
         return (
             frozenset(firsts[rule] + state for rule, state in found.reading if rule in open_rules),
             frozenset(key for key, called in calls.items() if any((key[0], rule) in waiting for rule in called)),
         )
 
-    def numbering(self, view: ViewState) -> tuple[tuple[int, ...], range]:
+    def rule_offsets(self, view: ViewState) -> tuple[tuple[int, ...], range]:
         """Return the number of each rule's first state in a view, and the range of the shown rules."""
         assert self.rules is not None
-        number = self.number(view)
+        number = self.rule_number(view)
         if number is None:
             return self.rules.first_states, range(len(self.names))
         return (0,) * len(self.names), range(number, number + 1)
@@ -332,16 +332,16 @@ class Levels:
     ) -> tuple[frozenset[EdgeKey], frozenset[int]]:
         """Return the path of a token within the rules that read next: return positions are unknown here."""
         assert self.rules is not None
-        if self.number(view) is None and not self.is_side_by_side(view):
+        if self.rule_number(view) is None and not self.is_side_by_side(view):
             return frozenset(), frozenset()
-        firsts, open_rules = self.numbering(view)
+        firsts, open_rules = self.rule_offsets(view)
         edges: set[EdgeKey] = set()
         reached: set[int] = set()
         for rule, state in found.reading:
             chart = self.rules.rules[rule]
             path_ = _token_path(chart.dfa, state, token) if rule in open_rules else ()
             fold = None if view.draws_bytes else chart.fold
-            edges.update((firsts[rule] + a, firsts[rule] + b) for a, b in edges_of(path_, fold))
+            edges.update((firsts[rule] + a, firsts[rule] + b) for a, b in path_edges(path_, fold))
             if path_ and (fold is None or path_[-1] not in fold.inner):
                 reached.add(firsts[rule] + path_[-1])
             if fold is not None:

@@ -122,7 +122,7 @@ def covered_parts(levels: Levels, view: ViewState, coverage: Coverage, *, is_fol
     if levels.rules is not None and level is not Level.PART:
         if level is Level.MAP and not levels.is_side_by_side(view):
             return _covered_calls(levels.names, coverage)
-        firsts, open_rules = levels.numbering(view)
+        firsts, open_rules = levels.rule_offsets(view)
         return _covered_in_rules(levels.rules, open_rules, firsts, coverage, is_folded=is_folded)
     if not levels.is_whole:
         where = "Go up to the rules to see it." if levels.rules is not None else "The tests list what is not used."

@@ -186,7 +186,7 @@ class Navigation(QObject):
             return
         if state is None and edge is None and group is None:
             state = self.selected
-        rule = self.levels.opens(self.view, state, edge, group)
+        rule = self.levels.rule_at(self.view, state, edge, group)
         if rule is not None:
             self.show_rule(rule)
         elif state is not None and self.shows_part:
@@ -281,8 +281,8 @@ class StateSelection(QObject):
         super().__init__(navigation)
         self._navigation, self._view, self._scene, self._table = navigation, view, scene, table
         self._details = details
-        view.tip_of_edge = self._tip_of_edge
-        view.pointed_at.connect(self._hover)
+        view.edge_tip = self._tip_of_edge
+        view.hovered.connect(self._hover)
         view.state_clicked.connect(self.select)
         view.neighbour_requested.connect(self._select_neighbour)
         table.selectionModel().currentRowChanged.connect(self._select_row)
@@ -342,7 +342,7 @@ class StateSelection(QObject):
             state = found if found is not None and self._scene.box(found) is not None else None
         else:
             surroundings = navigation.automaton.surroundings(is_folded=drawn.is_folded)
-            state = state_towards(self._scene.placed.boxes, surroundings.neighbours(state), state, (x, y))
+            state = state_towards(self._scene.positioned.boxes, surroundings.neighbours(state), state, (x, y))
         if state is not None:
             self.go_to(state)
 

@@ -29,13 +29,13 @@ from app import theme
 from app.graph.draw.image_files import dot_of
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.view import GraphView, Minimap
-from app.graph.layout.types import LayoutAnswer, steadied
+from app.graph.layout.types import LayoutAnswer, stabilise_layout
 from app.graph.match.folding import Chart, FoldedAutomaton
 from app.graph.match.regions import AutomatonRegions
 from app.graph.match.rules import RuleCharts
 from app.models.states import StatesModel
 from app.models.token_groups import TokenGroupsModel
-from app.panes.automaton.bars import AutomatonHeader, Footer, LevelBar, crumb, states_table, token_table
+from app.panes.automaton.bars import AutomatonHeader, Footer, LevelBar, breadcrumb, states_table, token_table
 from app.panes.automaton.drawing import DRAWN_AT_MOST, DRAWN_WHOLE, Drawing
 from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.marks import Marks
@@ -120,7 +120,7 @@ class AutomatonPane(QWidget):
         self.selection = StateSelection(self.navigation, self.view, self.scene, self.table, self.footer.details)
         self.search = AutomatonSearch(self.find_bar, self.navigation, self.view, self.scene)
         self.marks = Marks(self.scene, self.model, self.coverage_banner)
-        self.watch = TokenWatch(self.tokens_wanted.emit)
+        self.token_watch = TokenWatch(self.tokens_wanted.emit)
         self._answer: LayoutAnswer | None = None  # the layout of the current drawing
         self._source: SourceText | None = None
         self._token_ahead: bytes | None = None
@@ -233,7 +233,7 @@ class AutomatonPane(QWidget):
         else:
             navigation.levels = Levels(part, rules, revision, label_of_edge, source, regions)
             navigation.positions = None
-            self.watch.forget()
+            self.token_watch.forget()
             self._reset_view(len(dfa.states))
         navigation.states = frozenset()
         if self._update_automaton():
@@ -250,9 +250,9 @@ class AutomatonPane(QWidget):
         self._is_fresh = False
         is_edit = before is not None and before.automaton.revision != wanted.automaton.revision
         if before is not None and is_edit:
-            centres = {node: box.center() for node, box in self.scene.placed.boxes.items() if node >= 0}
-            known = wanted.known_from(before, {node: (point.x(), point.y()) for node, point in centres.items()})
-            answer = steadied(answer, known, downwards=wanted.request.downwards)
+            centres = {node: box.center() for node, box in self.scene.positioned.boxes.items() if node >= 0}
+            known = wanted.known_positions(before, {node: (point.x(), point.y()) for node, point in centres.items()})
+            answer = stabilise_layout(answer, known, downwards=wanted.request.downwards)
         anchor = self._anchor()
         position = None if anchor is None or self.view.is_at_home else self.view.position_of(anchor)
         navigation.wanted, navigation.drawn, self._answer = None, wanted, answer
@@ -296,7 +296,7 @@ class AutomatonPane(QWidget):
         self._request_tokens()
         if navigation.is_current:
             self._highlight()
-            if navigation.drawn is not None and navigation.drawn.shows(navigation.live, navigation.view):
+            if navigation.drawn is not None and navigation.drawn.fits_view(navigation.live, navigation.view):
                 live = navigation.drawn_live_states
                 if live and navigation.selected not in live and navigation.view.centre is None:
                     self.view.follow(min(live))
@@ -316,7 +316,7 @@ class AutomatonPane(QWidget):
         levels = navigation.levels
         if levels is None:
             return
-        if self.watch.handle_answer(answer, levels, navigation.view, navigation.states):
+        if self.token_watch.handle_answer(answer, levels, navigation.view, navigation.states):
             self.tokens_model.show_rows(levels.tokens.targets if levels.tokens is not None else ())
             if self._update_automaton():
                 self.view.is_at_home = True
@@ -327,21 +327,23 @@ class AutomatonPane(QWidget):
 
     def set_token_context(self, context: object) -> None:
         """Set what the tokens depend on besides the output: the model, the prompt."""
-        if self.watch.set_context(context):
+        if self.token_watch.set_context(context):
             self._request_tokens()
 
-    def show_ahead(self, token: bytes | None) -> None:
+    def show_candidate_path(self, token: bytes | None) -> None:
         """Outline the path of a token; None for none."""
         navigation = self.navigation
         self._token_ahead = token
         if navigation.levels is not None and navigation.is_current:
             self.scene.set_candidate_path(
-                *navigation.levels.ahead(navigation.view, navigation.states, navigation.positions, token or b"")
+                *navigation.levels.candidate_path(
+                    navigation.view, navigation.states, navigation.positions, token or b""
+                )
             )
 
     def set_running(self, running: bool) -> None:
         """Suspend token requests during a run, whose steps have priority."""
-        self.watch.is_running = running
+        self.token_watch.is_running = running
         self._request_tokens()
 
     def show_coverage(self, coverage: Coverage | None, revision: int, *, generated: bool = False) -> None:
@@ -378,10 +380,10 @@ class AutomatonPane(QWidget):
     def begin(self, view: ViewState) -> None:
         """Show no automaton, and set the view for the next one."""
         self.clear()
-        self.navigation.history.restart(view.lasting)
+        self.navigation.history.restart(view.portable)
         self._update_buttons()
 
-    def expect_another(self) -> None:
+    def expect_new_grammar(self) -> None:
         """Treat the next automaton as that of another grammar, not of an edit: it is drawn from scratch."""
         self._is_another = True
 
@@ -392,7 +394,7 @@ class AutomatonPane(QWidget):
         self._answer = self._token_ahead = self.marks.coverage = None
         self._is_another, self._too_large = False, ""
         self._update_marks()
-        self.watch.forget()
+        self.token_watch.forget()
         self.stacks.show_answer(None)
         self.footer.count_stacks(0)
         self.model.show_dfa(None, lambda _: "", None)
@@ -422,12 +424,12 @@ class AutomatonPane(QWidget):
             navigation.selected = None
         self.search.forget()
         self._update_buttons()
-        self.view_changed.emit(navigation.view.lasting)
+        self.view_changed.emit(navigation.view.portable)
         levels = navigation.levels
         if levels is None:
             return
         if navigation.view.tokens is None:
-            levels.show_tokens(None)
+            levels.set_tokens(None)
         self._request_tokens()
         self._update_automaton()
         self._update_live()
@@ -438,9 +440,9 @@ class AutomatonPane(QWidget):
 
     def _reset_view(self, states: int) -> None:
         """Reset the view for another automaton: state numbers and the history are invalid for it."""
-        kept = self.navigation.view.lasting
+        kept = self.navigation.view.portable
         if self._is_another:
-            kept, self._is_another, self._is_fresh = kept.habits, False, True
+            kept, self._is_another, self._is_fresh = kept.style, False, True
             self.view_changed.emit(kept)
         if states > DRAWN_AT_MOST:
             kept = replace(kept, draws_all=False)
@@ -479,8 +481,8 @@ class AutomatonPane(QWidget):
     def _update_note(self) -> None:
         """Show the current part, or what the drawing omits: there are no live states if it omits the text."""
         levels, view, positions = self.navigation.levels, self.navigation.view, self.navigation.positions
-        if levels is not None and (parts := crumb(levels, view)):
-            self.level_bar.show_crumb(*parts)
+        if levels is not None and (parts := breadcrumb(levels, view)):
+            self.level_bar.show_breadcrumb(*parts)
             return
         rules = levels.rules if levels is not None and levels.shows_rules(view) else None
         is_lost = bool(self.navigation.states) and positions is not None and not positions.reading
@@ -495,7 +497,7 @@ class AutomatonPane(QWidget):
         self.layout_chosen.emit(view.method, view.downwards)
 
     def _anchor(self) -> int | None:
-        return self.navigation.anchor(self.scene.placed.boxes)
+        return self.navigation.anchor(self.scene.positioned.boxes)
 
     def _on_key(self, target: str) -> None:
         match target:
@@ -547,14 +549,14 @@ class AutomatonPane(QWidget):
             states, texts = navigation.automaton.drawn_live(navigation.live, navigation.view)
             self.scene.set_live(states, navigation.waiting, texts, leaving=leaving)
             self.scene.set_path(navigation.levels.path(navigation.view, navigation.output))
-            self.show_ahead(self._token_ahead)
+            self.show_candidate_path(self._token_ahead)
             self._show_badges()
         self.selection.show_details()
 
     def _show_badges(self) -> None:
         navigation = self.navigation
         if navigation.drawn is not None and navigation.levels is not None:
-            badges = self.watch.badges(navigation.levels, navigation.view, navigation.drawn, navigation.live)
+            badges = self.token_watch.badges(navigation.levels, navigation.view, navigation.drawn, navigation.live)
             self.scene.set_badges(badges)
             self.model.set_tokens(badges)
             self.view.reveal()
@@ -562,7 +564,9 @@ class AutomatonPane(QWidget):
     def _request_tokens(self) -> None:
         navigation = self.navigation
         if navigation.levels is not None:
-            self.watch.update(navigation.levels, navigation.view, navigation.output, is_live=bool(navigation.states))
+            self.token_watch.update(
+                navigation.levels, navigation.view, navigation.output, is_live=bool(navigation.states)
+            )
 
     def _highlight_frames(self, frames: tuple[OpenFrame, ...]) -> None:
         """Highlight the rules of the selected stack, and their source spans."""
@@ -571,7 +575,7 @@ class AutomatonPane(QWidget):
             return
         spans = frozenset(span for frame in frames for span in frame.spans)
         states = drawn.automaton.dfa.states
-        members = levels.states_of(self.navigation.view, tuple(frame.name for frame in frames))
+        members = levels.states_of_rules(self.navigation.view, tuple(frame.name for frame in frames))
         if drawn.automaton.noun == "state":
             read = {state for state in drawn.diagram.excerpt.states if spans & set(states[state].spans)}
             members = frozenset(read & members) or members if members else frozenset(read)

@@ -13,7 +13,7 @@ from app.graph.layout.types import EdgeKey
 from app.graph.match.paths import shortest_text
 from app.panes.automaton.drawing import Drawing
 from app.panes.automaton.levels import Level, Levels
-from app.panes.automaton.tokens import counted_briefly, token_map
+from app.panes.automaton.tokens import short_token_count, token_map
 from app.panes.automaton.view_state import LIVE_STATE, ViewState
 from app.workers.decode_messages import TokensAnswer, TokensRequest
 
@@ -80,7 +80,7 @@ class TokenWatch:
         is_numbered = levels.is_whole and levels.rules is None
         state = view.tokens if view.tokens != LIVE_STATE else next(iter(live), None) if len(live) == 1 else None
         name = str(state) if is_numbered and state is not None else "here"
-        levels.show_tokens(
+        levels.set_tokens(
             token_map(answer, levels.part.dfa if is_numbered else None, state if is_numbered else None, name)
         )
         return True
@@ -108,5 +108,5 @@ class TokenWatch:
             if edge.source in live and edge.ranges and is_plain:
                 taken = [byte for first, last in edge.ranges for byte in range(first, last + 1)]
                 mass = sum(found.masses[byte] for byte in taken) if found.masses else None
-                badges[key] = counted_briefly(sum(found.counts[byte] for byte in taken), mass)
+                badges[key] = short_token_count(sum(found.counts[byte] for byte in taken), mass)
         return badges

@@ -34,7 +34,7 @@ class TokenTarget:
 
     def amount(self) -> str:
         """Return the number of tokens, and their probability."""
-        return counted(self.count, self.mass)
+        return token_count_text(self.count, self.mass)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +82,13 @@ def token_map(answer: TokensAnswer, dfa: ByteDfa | None, state: int | None, cent
     return TokenMap(Chart(ByteDfa(0, tuple(states), edges), names=tuple(names), words=words), targets, answer.total)
 
 
-def counted(count: int, mass: float | None) -> str:
+def token_count_text(count: int, mass: float | None) -> str:
     """Return a number of tokens and their probability: `1,204 tokens · 63%`."""
     text = f"{count:,} token{'' if count == 1 else 's'}"
     return text if mass is None else f"{text} · {percent(mass)}"
 
 
-def counted_briefly(count: int, mass: float | None) -> str:
+def short_token_count(count: int, mass: float | None) -> str:
     """Return the short form: `1,204 · 63%`."""
     return f"{count:,}" if mass is None else f"{count:,} · {percent_brief(mass)}"
 

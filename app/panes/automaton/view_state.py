@@ -39,12 +39,12 @@ class ViewState:
     merges: bool = False
 
     @property
-    def lasting(self) -> ViewState:
+    def portable(self) -> ViewState:
         """Return the part of it that is valid for another automaton: state numbers are not."""
         return replace(self, centre=None, opened=(), tokens=LIVE_STATE if self.tokens is not None else None)
 
     @property
-    def habits(self) -> ViewState:
+    def style(self) -> ViewState:
         """Return the part of it that is valid for another grammar: the style of drawings, not their contents."""
         return ViewState(draws_bytes=self.draws_bytes, merges=self.merges, method=self.method, downwards=self.downwards)
 

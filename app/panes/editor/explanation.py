@@ -99,7 +99,7 @@ class ExplanationPage(QWidget):
     def show_description(self, description: Description, text: str) -> None:
         """Show a description; collapsed rows stay collapsed."""
         self._text, self.description = text, description
-        self.delegate.pointed = None
+        self.delegate.hovered_phrase = None
         expanded, position = dict(list(self._expanded.items())[-_REMEMBERED:]), self.tree.verticalScrollBar().value()
         self.model.show(description)
         self._restore_expanded(expanded)
@@ -112,7 +112,7 @@ class ExplanationPage(QWidget):
         """Set why the description belongs to an older text; empty if it is current."""
         self.delegate.is_stale = bool(reason)
         if reason:
-            self.delegate.pointed = None
+            self.delegate.hovered_phrase = None
         has_words = self.model.count > 0
         self.empty.setText(f"{reason}. Fix it to see its explanation here" if reason else "The grammar is being read")
         self._stack.setCurrentWidget(self.tree if has_words else self.empty)
@@ -135,8 +135,8 @@ class ExplanationPage(QWidget):
         number = self.model.innermost(offset) if offset >= 0 and self._is_current else None
         if number is not None:
             number = self.model.number(self._visible(self.model.index_of(number)))
-        if number != self.delegate.pointed:
-            self.delegate.pointed = number
+        if number != self.delegate.hovered_phrase:
+            self.delegate.hovered_phrase = number
             self.tree.viewport().update()
 
     def select_at(self, offset: int) -> None:

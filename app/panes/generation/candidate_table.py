@@ -137,7 +137,7 @@ class CandidateTable(QWidget):
             and position.vocabulary_size != self._warmed_size
         ):
             self._warmed_size = position.vocabulary_size
-            self.fonts.begin()
+            self.fonts.start()
         self._placeholder = _placeholder_of(position)
         self._fit_ends()
         if self.search.text() and candidates:

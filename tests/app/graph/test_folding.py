@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.graph.match.folding import FoldedAutomaton, fold, label_of
+from app.graph.match.folding import FoldedAutomaton, characters_label, fold_characters
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.compile import compile_grammar
 
@@ -54,7 +54,7 @@ def takes(folded: FoldedAutomaton, state: int, point: int) -> int | None:
 )
 def test_a_fold_steps_as_the_bytes_do(pattern: str) -> None:
     dfa = dfa_of(pattern)
-    folded = fold(dfa)
+    folded = fold_characters(dfa)
     assert folded is not None
     for state in set(range(len(dfa.states))) - folded.inner:
         for point in SAMPLES:
@@ -63,7 +63,7 @@ def test_a_fold_steps_as_the_bytes_do(pattern: str) -> None:
 
 def test_a_fold_keeps_start_and_accepting_states() -> None:
     dfa = dfa_of("é.*")
-    folded = fold(dfa)
+    folded = fold_characters(dfa)
     assert folded is not None
     assert dfa.start not in folded.inner
     assert not any(dfa.states[state].accepting for state in folded.inner)
@@ -71,14 +71,14 @@ def test_a_fold_keeps_start_and_accepting_states() -> None:
 
 
 def test_an_edge_keeps_the_places_that_read_it() -> None:
-    folded = fold(dfa_of("aé"))
+    folded = fold_characters(dfa_of("aé"))
     assert folded is not None
     assert [[(span.start, span.end) for span in edge.spans] for edge in folded.edges] == [[(0, 1)], [(1, 2)]]
 
 
 def test_ascii_alone_has_nothing_to_fold() -> None:
-    assert fold(dfa_of("[a-z]+")) is None
-    assert fold(ByteDfa(None, (), ())) is None
+    assert fold_characters(dfa_of("[a-z]+")) is None
+    assert fold_characters(ByteDfa(None, (), ())) is None
 
 
 @pytest.mark.parametrize(
@@ -93,13 +93,13 @@ def test_ascii_alone_has_nothing_to_fold() -> None:
 def test_bytes_that_are_no_utf8_are_left_alone(edges: list[tuple[int, int, int, int]]) -> None:
     states = tuple(DfaState(state, state == 2) for state in range(3))
     dfa = ByteDfa(0, states, tuple(DfaEdge(a, b, ((first, last),)) for a, b, first, last in edges))
-    assert fold(dfa) is None
+    assert fold_characters(dfa) is None
 
 
 def test_a_state_whose_edges_are_not_all_known_is_not_folded() -> None:
     states = tuple(DfaState(state, state == 2) for state in range(3))
     edges = (DfaEdge(0, 1, ((0xC3, 0xC3),)), DfaEdge(1, 2, ((0xA9, 0xA9),)))
-    assert fold(ByteDfa(0, states, edges, frozenset({1}))) is None
+    assert fold_characters(ByteDfa(0, states, edges, frozenset({1}))) is None
 
 
 @pytest.mark.parametrize(
@@ -116,11 +116,11 @@ def test_a_state_whose_edges_are_not_all_known_is_not_folded() -> None:
     ],
 )
 def test_labels_are_for_people(pattern: str, label: str) -> None:
-    folded = fold(dfa_of(pattern))
+    folded = fold_characters(dfa_of(pattern))
     assert folded is not None
     assert folded.label(folded.edges[0], 40) == label
 
 
 def test_a_long_label_is_cut() -> None:
     points = tuple((point, point) for point in range(0x100, 0x140, 2))
-    assert label_of(((65, 90),), points, 12) == "A-Z Ā Ă Ą Ć…"
+    assert characters_label(((65, 90),), points, 12) == "A-Z Ā Ă Ą Ć…"

@@ -15,7 +15,7 @@ from app.graph.draw.shapes import heads
 from app.graph.layout.labelling import MARK, place_labels
 from app.graph.layout.methods import lay_out
 from app.graph.layout.types import METHODS, LayoutAnswer, LayoutRequest, Placement
-from app.graph.match.folding import Chart, fold
+from app.graph.match.folding import Chart, fold_characters
 from app.panes.automaton.drawing import Automaton, Drawing
 from app.panes.automaton.view_state import ViewState
 from engine.compile import compile_grammar
@@ -49,7 +49,7 @@ PATTERNS = {
 def drawing(pattern: str, view: ViewState) -> Drawing:
     grammar = compile_grammar("regex", pattern)
     dfa = grammar.materialise()
-    return Automaton(Chart(dfa, fold(dfa)), 1, None, grammar.source).draw(frozenset(), view)
+    return Automaton(Chart(dfa, fold_characters(dfa)), 1, None, grammar.source).draw(frozenset(), view)
 
 
 def fine(chain: tuple[tuple[float, float], ...]) -> list[tuple[float, float]]:
@@ -100,7 +100,7 @@ def test_a_label_is_read_as_that_of_its_own_edge(qapp, name, downwards, method):
         assert not first.intersects(second), f"{one} and {other} overlap"
     curves = {key: fine(chain) for key, chain in answer.curves.items()}
     for key, rect in labels.items():
-        for node, box in scene.placed.boxes.items():
+        for node, box in scene.positioned.boxes.items():
             assert not rect.intersects(box), f"the label of {key} lies on {node}"
         if key in marks:
             continue  # it says nothing that could be false
@@ -185,7 +185,7 @@ def test_badges_cover_nothing(qapp):
         assert not first.intersects(second), f"{one} and {other} overlap"
     for key, rect in badges.items():
         assert not [other for other, label in labels.items() if rect.intersects(label)], key
-        assert not [node for node, box in scene.placed.boxes.items() if rect.intersects(box)], key
+        assert not [node for node, box in scene.positioned.boxes.items() if rect.intersects(box)], key
 
 
 def test_merging_arrowheads_have_no_holes():

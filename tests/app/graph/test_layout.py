@@ -207,11 +207,11 @@ def test_boxes_are_turned_inside_and_stay_in_rows() -> None:
 def test_what_was_drawn_before_stays_where_it_was() -> None:
     before = lay_out(GRAPHS["chain"])
     longer = lay_out(request_of([(node, node + 1) for node in range(10)], count=11))
-    moved = types.steadied(longer, {node: (x + 100, y - 7) for node, (x, y) in before.positions.items()})
+    moved = types.stabilise_layout(longer, {node: (x + 100, y - 7) for node, (x, y) in before.positions.items()})
     for node, (x, y) in before.positions.items():
         assert moved.positions[node] == pytest.approx((x + 100, y - 7), abs=1.0)
     assert len(moved.curves) == len(longer.curves)
-    assert types.steadied(longer, {0: (5.0, 5.0)}) == longer  # too little in common
+    assert types.stabilise_layout(longer, {0: (5.0, 5.0)}) == longer  # too little in common
 
 
 @pytest.mark.parametrize("downwards", [False, True])
@@ -228,12 +228,12 @@ def test_what_comes_out_upside_down_is_turned_back(downwards: bool) -> None:
         curves={key: tuple(map(turned, chain)) for key, chain in before.curves.items()},
         label_positions={key: turned(point) for key, point in before.label_positions.items()},
     )
-    again = types.steadied(upside_down, before.positions, downwards=downwards)
+    again = types.stabilise_layout(upside_down, before.positions, downwards=downwards)
     for node, point in before.positions.items():
         assert again.positions[node] == pytest.approx(point)
     for key, chain in before.curves.items():
         assert [pytest.approx(point) for point in chain] == list(again.curves[key])
-    assert types.steadied(before, before.positions, downwards=downwards) == before
+    assert types.stabilise_layout(before, before.positions, downwards=downwards) == before
 
 
 def test_a_wide_label_of_a_loop_lies_over_no_other():

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from app.graph.match.folding import fold
+from app.graph.match.folding import fold_characters
 from app.graph.match.regions import FOLDED_BEYOND, MOST_REGIONS, AutomatonRegions, regions_of
 from engine.compile import compile_grammar
 
@@ -29,7 +29,7 @@ def regions(pattern: str) -> AutomatonRegions:
     grammar = compile_grammar("regex", pattern)
     dfa = grammar.materialise()
     assert grammar.grammar is not None
-    found = regions_of(dfa, fold(dfa), grammar.grammar.rules[0].node, grammar.source)
+    found = regions_of(dfa, fold_characters(dfa), grammar.grammar.rules[0].node, grammar.source)
     assert found is not None
     return found
 
@@ -38,7 +38,7 @@ def regions(pattern: str) -> AutomatonRegions:
 def test_every_state_is_in_a_region_and_every_step_on_the_map(pattern: str) -> None:
     found = regions(pattern)
     dfa = compile_grammar("regex", pattern).materialise()
-    folded = fold(dfa)
+    folded = fold_characters(dfa)
     inner = folded.inner if folded is not None else frozenset()
     assert len(found.of_state) == len(dfa.states)
     assert set(found.of_state) == set(range(len(found.names)))

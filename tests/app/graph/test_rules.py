@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from app.graph.match.rules import TOGETHER, RuleCharts, charts_of
+from app.graph.match.rules import COMBINED_AT_FIRST, RuleCharts, rule_charts
 from engine.automata.rtn.rule_automata import RuleAutomata
 from engine.compile import compile_grammar
 
@@ -20,7 +20,7 @@ def automata_of(text: str) -> RuleAutomata:
 
 
 def charts(text: str) -> RuleCharts:
-    return charts_of(automata_of(text))
+    return rule_charts(automata_of(text))
 
 
 def test_each_rule_is_a_chart_whose_calls_are_edges() -> None:
@@ -59,7 +59,7 @@ def test_small_rules_stand_side_by_side_as_one_graph() -> None:
 
 
 def test_many_states_are_drawn_as_an_overview() -> None:
-    found = charts(f'root ::= "(" root ")" | x\nx ::= "a"{{{TOGETHER}}} | root')
+    found = charts(f'root ::= "(" root ")" | x\nx ::= "a"{{{COMBINED_AT_FIRST}}} | root')
     assert not found.opens_combined
     assert found.combined is not None  # on demand
     assert found.overview.names == ("root", "x")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.graph.match.chains import fold_forced_runs
-from app.graph.match.folding import fold
+from app.graph.match.folding import fold_characters
 from engine.compile import compile_grammar
 from engine.decoding.forced.merging import merge_forced
 
@@ -14,7 +14,7 @@ PEOPLE = r'\{"name":"(John|Paul)","age":(20|30)\}'
 
 def drawn(pattern):
     dfa = compile_grammar("regex", pattern).materialise(2000)
-    return dfa, fold_forced_runs(dfa, fold(dfa))
+    return dfa, fold_forced_runs(dfa, fold_characters(dfa))
 
 
 def outer(dfa, found):

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPointF, QRectF
 from pytestqt.qtbot import QtBot
 
-from app.graph.draw.diagram import Diagram, diagram_of, request_of, written
+from app.graph.draw.diagram import Diagram, diagram_of, label_text, request_of
 from app.graph.draw.scene import LABELS_FROM_ZOOM, AutomatonScene
 from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutRequest
@@ -81,19 +81,19 @@ def test_a_breakpoint_is_a_dot_on_the_outline_of_its_state(qtbot: QtBot) -> None
 
 def test_a_state_that_accepts_has_two_outlines(qtbot: QtBot) -> None:
     scene, _, _ = drawn()
-    single, double = scene.placed.outlines([0]), scene.placed.outlines([3])
+    single, double = scene.positioned.outlines([0]), scene.placed.outlines([3])
     assert double.elementCount() == 2 * single.elementCount()
 
 
 def test_texts_are_made_when_they_can_be_read_and_seen(qtbot: QtBot) -> None:
     scene, _, request = drawn()
     scene.reveal(EVERYTHING, LABELS_FROM_ZOOM - 0.01)
-    assert scene._labels.made == 0
+    assert scene._labels.item_count == 0
     scene.reveal(QRectF(-1e6, -1e6, 1, 1), 1.0)
-    assert scene._labels.made == 0
+    assert scene._labels.item_count == 0
     scene.reveal(EVERYTHING, 1.0)
-    assert scene._labels.made == len(request.edges)
-    assert scene._numbers.made == len(request.nodes)
+    assert scene._labels.item_count == len(request.edges)
+    assert scene._numbers.item_count == len(request.nodes)
 
 
 def test_a_label_is_found_where_it_is_written_while_it_is_shown(qtbot: QtBot) -> None:
@@ -156,19 +156,19 @@ def test_an_empty_automaton_is_drawn_as_nothing(qtbot: QtBot) -> None:
     [(".", "“.”"), ("a", "a"), ("␣", "␣"), ("a-z", "a-z"), ("x" * 22, "x" * 22), ("x" * 23, "x" * 21 + "…")],
 )
 def test_a_label_is_written_so_that_it_can_be_seen(label: str, text: str) -> None:
-    assert written(label) == text
+    assert label_text(label) == text
 
 
 def test_what_is_far_away_is_not_kept_once_there_is_much(qtbot: QtBot) -> None:
     scene, _, request = drawn(700)
     scene.reveal(EVERYTHING, 1.0)
-    assert scene._numbers.made == 700
+    assert scene._numbers.item_count == 700
     box = scene.box(3)
     assert box is not None
     scene.reveal(box, 1.0)
-    assert scene._numbers.made < 10
+    assert scene._numbers.item_count < 10
     scene.reveal(EVERYTHING, 1.0)
-    assert scene._labels.made == len(request.edges)
+    assert scene._labels.item_count == len(request.edges)
 
 
 def test_numbers_stand_under_labels_and_above_those_of_loops(qtbot: QtBot) -> None:
@@ -180,7 +180,7 @@ def test_numbers_stand_under_labels_and_above_those_of_loops(qtbot: QtBot) -> No
     assert badges[0, 1].y > labels[0, 1].y
     assert badges[1, 1].y < labels[1, 1].y
     scene.set_badges({})
-    assert scene._badges.made == 0
+    assert scene._badges.item_count == 0
 
 
 def test_lines_of_a_large_drawing_are_a_pixel_wide(qtbot: QtBot) -> None:

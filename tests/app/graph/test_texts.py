@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.graph.match.chains import fold_texts
-from app.graph.match.folding import fold
+from app.graph.match.folding import fold_characters
 from engine.compile import compile_grammar
 
 
 def folded(pattern, kept=()):
     dfa = compile_grammar("regex", pattern).materialise(2000)
-    return dfa, fold_texts(dfa, fold(dfa), kept)
+    return dfa, fold_texts(dfa, fold_characters(dfa), kept)
 
 
 def test_a_text_is_one_edge_and_its_states_know_it():
@@ -55,7 +55,7 @@ def test_without_a_text_nothing_changes():
     dfa = compile_grammar("regex", "[a-z]*").materialise(99)
     assert fold_texts(dfa, None, ()) is None
     dfa = compile_grammar("regex", "[à-ü]*").materialise(99)
-    fold_of_characters = fold(dfa)
+    fold_of_characters = fold_characters(dfa)
     assert fold_texts(dfa, fold_of_characters, ()) is fold_of_characters
 
 
@@ -66,7 +66,7 @@ _WORDS = st.lists(st.text("ab", min_size=1, max_size=5), min_size=1, max_size=6)
 def test_the_ways_through_a_folded_automaton_spell_its_language(words):
     dfa, found = folded("|".join(map(re.escape, words)))
     if found is None:
-        found = fold(dfa)
+        found = fold_characters(dfa)
     edges = dfa.edges if found is None else found.edges
     spelled, todo = set(), [(dfa.start, "")]
     while todo:

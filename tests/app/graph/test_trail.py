@@ -7,13 +7,13 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.graph.match.folding import fold
-from app.graph.match.paths import PathTracker, between, edges_of, shortest_text
+from app.graph.match.folding import fold_characters
+from app.graph.match.paths import PathTracker, group_edges, path_edges, shortest_text
 from engine.automata.dfa.dfa import ByteDfa
 from engine.compile import compile_grammar
 
 DFA = compile_grammar("regex", "(?:ab|[a-c]+é|c{3})*x?").materialise()
-FOLD = fold(DFA)
+FOLD = fold_characters(DFA)
 
 
 def anew(dfa: ByteDfa, text: bytes) -> list[int]:
@@ -36,15 +36,15 @@ def test_a_trail_remembers_only_what_is_still_so(texts: list[bytes]) -> None:
 
 def test_edges_are_those_that_are_drawn() -> None:
     states = anew(DFA, "abé".encode())
-    assert edges_of(states) == set(pairwise(states))
+    assert path_edges(states) == set(pairwise(states))
     assert FOLD is not None
     drawn = {(edge.source, edge.target) for edge in FOLD.edges}
-    assert edges_of(states, FOLD) <= drawn
-    assert len(edges_of(states, FOLD)) < len(edges_of(states))
+    assert path_edges(states, FOLD) <= drawn
+    assert len(path_edges(states, FOLD)) < len(path_edges(states))
 
 
 def test_steps_within_a_group_are_no_edges_between_groups() -> None:
-    assert between([0, 1, 2, 3, 2], [0, 0, 1, 2]) == {(0, 1), (1, 2), (2, 1)}
+    assert group_edges([0, 1, 2, 3, 2], [0, 0, 1, 2]) == {(0, 1), (1, 2), (2, 1)}
 
 
 def test_the_shortest_text_leads_to_each_state_and_none_is_shorter() -> None:

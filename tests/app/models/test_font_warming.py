@@ -9,5 +9,5 @@ def test_every_letter_is_laid_out_and_then_it_rests(qtbot, qapp):
     warming.begin()
     assert not warming.is_done
     qtbot.waitUntil(lambda: warming.is_done)
-    qtbot.waitUntil(lambda: not warming.is_at_work)
+    qtbot.waitUntil(lambda: not warming.is_running)
     warming.deleteLater()

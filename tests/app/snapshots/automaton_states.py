@@ -6,9 +6,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from app.graph.layout.methods import lay_out
-from app.graph.match.folding import fold
+from app.graph.match.folding import fold_characters
 from app.graph.match.regions import regions_of
-from app.graph.match.rules import charts_of
+from app.graph.match.rules import rule_charts
 from app.panes.automaton import AutomatonPane
 from app.workers.compile import stack_report
 from app.workers.compile_messages import StackAnswer
@@ -38,7 +38,7 @@ def rules(text: str, output: bytes, *, live: bool = False, stacks: bool = False,
     """A grammar whose rules nest, and where an output stands in it."""
     made, grammar = pane(), compile_grammar("gbnf", text)
     automata = grammar.rule_automata()
-    made.show_dfa(grammar.neighbourhood(output), 1, None, grammar.source, None, charts_of(automata))
+    made.show_dfa(grammar.neighbourhood(output), 1, None, grammar.source, None, rule_charts(automata))
     made.show_too_large("Recursive grammar: drawn around the live state")
     places = RuleTracker(automata).positions(output)
     made.set_live([0], places, output)
@@ -61,7 +61,7 @@ def regular(
     """A regular expression, and where an output stands in it."""
     made, grammar = pane(), compile_grammar("regex", pattern)
     dfa = grammar.materialise(1_000)
-    folded = fold(dfa)
+    folded = fold_characters(dfa)
     regions = regions_of(dfa, folded, grammar.grammar.rules[0].node, grammar.source)
     made.show_dfa(dfa, 1, None, grammar.source, folded, None, regions)
     state = dfa.run(output)

@@ -32,7 +32,9 @@ def test_a_counter_is_one_box_that_lights_up_when_the_match_is_in_it(desk):
     assert pane.level_bar.note.text() == "Around the live state"
     desk.wait(lambda: not pane.scene.diagram.names)  # states have numbers, regions have names
     (live,) = pane.scene.highlights.live
-    key = next(key for key in pane.scene.placed.curves if key[0] == live and pane.scene.diagram.labels[key] == "0-9")
+    key = next(
+        key for key in pane.scene.positioned.curves if key[0] == live and pane.scene.diagram.labels[key] == "0-9"
+    )
     desk.wait(lambda: key in pane.scene._badges._labels)
     assert pane.scene._badges._labels[key].text.startswith("10 · ")
 
@@ -149,5 +151,5 @@ def test_the_menu_marks_the_layout_in_use(desk):
         assert checked() == {"layout_layered"}
     commands["automaton.turn"].trigger()
     assert checked() == {"layout_layered", "turn"}
-    desk.panes.automaton.begin(ViewState())
+    desk.panes.automaton.start(ViewState())
     assert checked() == {"layout"}

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
-from app.graph.match.folding import fold
+from app.graph.match.folding import fold_characters
 from app.session import CompiledGrammarView, Notification
 from app.window.banner import BannerStack
 from app.window.exception_hook import report_uncaught
@@ -70,7 +70,7 @@ def drawn(text, too_large=""):
     grammar = compile_grammar("regex", text, CompileOptions())
     request = CompileRequest(1, "regex", text, CompileOptions())
     dfa = grammar.materialise()
-    return CompiledGrammarView(request, dfa, b"", 1.25, too_large, fold(dfa))
+    return CompiledGrammarView(request, dfa, b"", 1.25, too_large, fold_characters(dfa))
 
 
 def position(**changes):

@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.graph.layout.methods import lay_out
-from app.graph.match.folding import fold
+from app.graph.match.folding import fold_characters
 from app.graph.match.regions import regions_of
-from app.graph.match.rules import charts_of
+from app.graph.match.rules import rule_charts
 from app.panes.automaton import AutomatonPane
 from app.panes.automaton.levels import Level
 from engine.compile import compile_grammar
@@ -38,7 +38,7 @@ def cover(automata, *texts: str) -> Coverage:
 def show_regex(pane: AutomatonPane, pattern: str, *texts: str):
     grammar = compile_grammar("regex", pattern)
     dfa = grammar.materialise(1000)
-    folded = fold(dfa)
+    folded = fold_characters(dfa)
     regions = regions_of(dfa, folded, grammar.grammar.rules[0].node, grammar.source)
     pane.show_dfa(dfa, 1, None, grammar.source, folded, None, regions)
     pane.show_coverage(cover(single_rule(dfa, Span(0, len(pattern))), *texts), 1)
@@ -48,7 +48,7 @@ def show_regex(pane: AutomatonPane, pattern: str, *texts: str):
 def show_rules(pane: AutomatonPane, text: str, *texts: str):
     grammar = compile_grammar("gbnf", text)
     automata = grammar.rule_automata()
-    charts = charts_of(automata)
+    charts = rule_charts(automata)
     pane.show_dfa(grammar.neighbourhood(b""), 1, None, grammar.source, None, charts)
     pane.show_coverage(cover(automata, *texts), 1)
     return charts
@@ -88,7 +88,7 @@ def test_nothing_is_told_until_it_is_asked_for(pane, qtbot):
 @pytest.mark.parametrize("texts", [(), ("éb",), ("a", "éb"), ("a", "ü", "éb")])
 def test_characters_are_used_whole(pane, qtbot, texts):
     dfa = show_regex(pane, "a|[é-ü]b?", *texts)
-    folded = fold(dfa)
+    folded = fold_characters(dfa)
     press(pane, qtbot)
     runs = [[dfa.start, *(target for _, target in way(dfa, text))] for text in texts]
     outer = [[state for state in run if state not in folded.inner] for run in runs]

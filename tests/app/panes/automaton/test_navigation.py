@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutRequest
-from app.graph.match.folding import fold
+from app.graph.match.folding import fold_characters
 from app.graph.match.regions import regions_of
 from app.panes.automaton import AutomatonPane
 from engine.compile import compile_grammar
@@ -32,7 +32,7 @@ class Shown:
     def show(self, pattern: str, revision: int) -> None:
         grammar = compile_grammar("regex", pattern)
         self.dfa = grammar.materialise()
-        folded = fold(self.dfa)
+        folded = fold_characters(self.dfa)
         assert grammar.grammar is not None
         self.regions = regions_of(self.dfa, folded, grammar.grammar.rules[0].node, grammar.source)
         self.pane.show_dfa(self.dfa, revision, None, grammar.source, folded, None, self.regions)
@@ -345,23 +345,23 @@ def test_the_way_that_was_taken_is_lit(pane: AutomatonPane) -> None:
 
 def test_what_a_token_would_take_is_outlined_as_far_as_it_goes(pane: AutomatonPane) -> None:
     shown = Shown(pane, "(ab|cd)*e")
-    pane.show_ahead(b"abe")
+    pane.show_candidate_path(b"abe")
     assert len(pane.scene.highlights.candidate_path) == 3
     assert pane.scene.highlights.candidate_states == {shown.dfa.run(b"abe")}
-    pane.show_ahead(b"abx")
+    pane.show_candidate_path(b"abx")
     assert len(pane.scene.highlights.candidate_path) == 2
     assert pane.scene.highlights.candidate_states == set()
-    pane.show_ahead(b"ab")
+    pane.show_candidate_path(b"ab")
     shown.write("ab")  # a step: what was pointed at is gone
     assert pane.scene.highlights.candidate_path == set()
-    pane.show_ahead(b"ab")
-    pane.show_ahead(None)
+    pane.show_candidate_path(b"ab")
+    pane.show_candidate_path(None)
     assert pane.scene.highlights.candidate_path == set()
 
 
 def test_on_the_map_a_token_goes_from_region_to_region(pane: AutomatonPane) -> None:
     Shown(pane, COUNTER)
-    pane.show_ahead(b"A: 1")
+    pane.show_candidate_path(b"A: 1")
     assert pane.scene.highlights.candidate_path == {(0, 1), (1, 2)}
     assert pane.scene.highlights.candidate_states == {2}
 
@@ -437,7 +437,7 @@ def test_another_grammar_is_fitted_and_not_drawn_whole(pane: AutomatonPane, qtbo
     assert pane.view.zoom < 0.5
     seen = []
     pane.view_changed.connect(seen.append)
-    pane.expect_another()
+    pane.expect_new_grammar()
     shown.show(COUNTER.replace("A-Z", "0-9").replace("a-z", "xyz"), 2)
     assert len(shown.drawn) == 5
     assert not pane.header.all_button.isChecked()
@@ -456,7 +456,7 @@ def test_another_grammar_is_fitted_and_not_drawn_whole(pane: AutomatonPane, qtbo
 def test_a_smaller_grammar_is_not_left_as_small_as_the_larger_one(pane: AutomatonPane, qtbot: QtBot) -> None:
     shown = Shown(pane, "[a-c]{12}")
     large = pane.view.zoom
-    pane.expect_another()
+    pane.expect_new_grammar()
     shown.show("xy", 2)
     assert pane.view.zoom > large
 
@@ -469,7 +469,7 @@ def test_an_edit_keeps_zoom_and_what_is_drawn(pane: AutomatonPane, qtbot: QtBot)
     shown.show(COUNTER.replace("A-Z", "A-Y"), 2)
     assert pane.view.zoom == pytest.approx(zoom)
     assert len(shown.drawn) == 205
-    pane.expect_another()
+    pane.expect_new_grammar()
     shown.show(COUNTER, 3)
     pane.view.zoom_out()
     zoom = pane.view.zoom

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app import theme
 from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutRequest
-from app.graph.match.folding import fold
+from app.graph.match.folding import fold_characters
 from app.panes.automaton import AutomatonPane
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.compile import compile_grammar
@@ -146,7 +146,7 @@ def test_pointing_at_a_label_tells_the_spans_of_its_edge(
     qtbot.mouseMove(pane.view.viewport(), pane.view.mapFromScene(QPointF(*label)))
     assert told == [(Span(0, 5),)]
     assert pane.view.scene().highlights.highlighted_edges == {(0, 1)}
-    assert pane.view.tip_of_edge((0, 1)) == "A-Z"
+    assert pane.view.edge_tip((0, 1)) == "A-Z"
 
 
 def test_a_place_in_the_text_lights_its_states_and_edges(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
@@ -282,7 +282,7 @@ def test_bytes_within_characters_are_folded_until_they_matter(
     states = tuple(DfaState(state, accepting=state == 2) for state in range(3))
     edges = (DfaEdge(0, 1, ((0xC3, 0xC3),)), DfaEdge(0, 2, ((97, 97),)), DfaEdge(1, 2, ((0xA9, 0xA9),)))
     dfa = ByteDfa(0, states, edges)
-    pane.show_dfa(dfa, 1, fold=fold(dfa))
+    pane.show_dfa(dfa, 1, fold=fold_characters(dfa))
     assert pane.view.scene().diagram.labels == {(0, 2): "a é"}
     assert pane.header.counts.text() == "2 states (3 over bytes) · 1 edge"
     assert pane.header.counts.shown_text == pane.header.counts.text()
@@ -291,7 +291,7 @@ def test_bytes_within_characters_are_folded_until_they_matter(
         pane.header.counts.setFixedWidth(metrics.horizontalAdvance(shorter) + 1)
         qtbot.waitUntil(lambda shorter=shorter: pane.header.counts.shown_text == shorter)
         assert pane.header.counts.toolTip() == pane.header.counts.text()
-    assert pane.view.tip_of_edge((0, 2)) == "a é"
+    assert pane.view.edge_tip((0, 2)) == "a é"
     pane.set_live([1])  # the match stands within é
     assert drawn_states(pane) == 3
     pane.set_live([2])

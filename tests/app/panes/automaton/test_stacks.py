@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.graph.layout.methods import lay_out
-from app.graph.match.rules import charts_of
+from app.graph.match.rules import rule_charts
 from app.panes.automaton import AutomatonPane
 from app.workers.compile import stack_report
 from app.workers.compile_messages import OpenFrame, OpenStack, StackAnswer
@@ -29,7 +29,7 @@ def pane(qtbot: QtBot) -> AutomatonPane:
     qtbot.waitExposed(pane)
     pane.layout_wanted.connect(lambda request: pane.show_layout(lay_out(request)))
     automata = GRAMMAR.rule_automata()
-    pane.show_dfa(GRAMMAR.neighbourhood(b""), 1, None, GRAMMAR.source, None, charts_of(automata))
+    pane.show_dfa(GRAMMAR.neighbourhood(b""), 1, None, GRAMMAR.source, None, rule_charts(automata))
     write(pane, b"(a")
     return pane
 

@@ -154,11 +154,11 @@ def test_an_answer_to_what_nobody_asks_any_more_is_dropped(pane: AutomatonPane, 
 
 
 def test_where_the_rules_are_drawn_only_the_live_tokens_have_a_place(pane: AutomatonPane) -> None:
-    from app.graph.match.rules import charts_of
+    from app.graph.match.rules import rule_charts
 
     grammar = compile_grammar("gbnf", 'root ::= "(" root ")" | "x"')
     asked = Asked(pane)
-    pane.show_dfa(grammar.neighbourhood(b""), 5, None, grammar.source, None, charts_of(grammar.rule_automata()))
+    pane.show_dfa(grammar.neighbourhood(b""), 5, None, grammar.source, None, rule_charts(grammar.rule_automata()))
     pane.set_live([0], RulePositions(frozenset({(0, 0)})))
     pane.navigation.show_tokens_of(1)
     assert asked.tokens[-1] == TokensRequest(5, None, grouped=True)

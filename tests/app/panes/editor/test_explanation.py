@@ -72,13 +72,13 @@ def test_the_pointer_on_words_marks_their_text(pane, qtbot) -> None:
 def test_the_pointer_on_the_text_marks_its_words(pane, qtbot) -> None:
     page, edit = pane.explanation.get(), pane.edit
     qtbot.mouseMove(edit.viewport(), edit.place_of(TEXT.index("item")) + QPoint(3, 0))
-    assert page.delegate.pointed == page.model.number(row(page, "the rule `item`"))
+    assert page.delegate.hovered_phrase == page.model.number(row(page, "the rule `item`"))
     page.tree.collapse(row(page, "any number of times"))
     qtbot.mouseMove(edit.viewport(), edit.place_of(0) + QPoint(3, 0))
     qtbot.mouseMove(edit.viewport(), edit.place_of(TEXT.index("item")) + QPoint(3, 0))
-    assert page.delegate.pointed == page.model.number(row(page, "any number of times"))  # what can be seen of it
+    assert page.delegate.hovered_phrase == page.model.number(row(page, "any number of times"))  # what can be seen of it
     QApplication.sendEvent(edit, QEvent(QEvent.Type.Leave))
-    assert page.delegate.pointed is None
+    assert page.delegate.hovered_phrase is None
 
 
 def test_the_cursor_selects_the_words_that_it_stands_in(pane, qtbot) -> None:
@@ -158,7 +158,7 @@ def test_a_broken_text_keeps_the_last_words_paler_and_joins_nothing(pane, qtbot)
     assert marked(pane) == []
     edit.select(Span(3, 3))
     qtbot.mouseMove(edit.viewport(), edit.place_of(TEXT.index("item")))
-    assert page.delegate.pointed is None
+    assert page.delegate.hovered_phrase is None
     edit.undo()
     page.show_description(describe_grammar("gbnf", TEXT), TEXT)
     assert not page.delegate.is_stale

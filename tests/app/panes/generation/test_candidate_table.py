@@ -200,6 +200,6 @@ def test_a_large_vocabulary_has_its_scripts_laid_out_once(qtbot, pane):
     assert fonts.is_done
     pane.show_view(view(at=position(size=50_000)))
     assert not fonts.is_done
-    qtbot.waitUntil(lambda: not fonts.is_at_work)
+    qtbot.waitUntil(lambda: not fonts.is_running)
     pane.show_view(view(at=position(size=50_000, z=0.4)))
     assert fonts.is_done
