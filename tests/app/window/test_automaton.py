@@ -151,5 +151,5 @@ def test_the_menu_marks_the_layout_in_use(desk):
         assert checked() == {"layout_layered"}
     commands["automaton.turn"].trigger()
     assert checked() == {"layout_layered", "turn"}
-    desk.panes.automaton.start(ViewState())
+    desk.panes.automaton.begin(ViewState())
     assert checked() == {"layout"}
