@@ -174,7 +174,7 @@ class Panes(QObject):
         """Change the notation or the options of the text; another notation makes it another grammar."""
         document = self._session.document
         if reading.notation != document.content.grammar.notation:
-            self.automaton.expect_new_grammar()
+            self.automaton.expect_new_grammar(keeps_drawing=False)
         document.set_grammar(msgspec.structs.replace(reading, text=text))
 
     def _connect_explanation(self, page: ExplanationPage) -> None:
@@ -378,7 +378,7 @@ class Panes(QObject):
         self.generation.set_source(drawn.request.text)
 
     def _show_stale(self, is_stale: bool, reason: str) -> None:
-        self.automaton.set_stale(is_stale, f"{reason}. This is the last automaton that compiled." if is_stale else "")
+        self.automaton.set_stale(is_stale, reason)
 
     def _show_loading(self, text: str, done: int, total: int | None) -> None:
         self.generation.show_loading(text if self._session.decoding.model_is_loading else "", done, total)

@@ -60,7 +60,9 @@ from engine.source import SourceText
 
 _EMPTY = "No automaton yet.\nIt is drawn here as soon as the grammar compiles."
 _NO_TEXT = "The language is empty: no text matches this grammar."
-_STALE = "The grammar does not compile. This is the last automaton that did."
+_STALE = "{}. This is the last automaton that compiled."
+_NOT_YET = "{}.\nThe automaton is drawn here as soon as the grammar compiles."
+_NO_REASON = "The grammar does not compile"
 _LEGEND = (
     "Halo: the match stands here.  Band: the way it took.  Dashed band: what a token would take.\n"
     "Double line: may end.  Pile of cards: many states.  Dashed line: calls a rule.  +3: click for more."
@@ -128,6 +130,7 @@ class AutomatonPane(QWidget):
         self._map_is_offered = False
         self._is_another = False  # whether the next automaton belongs to another grammar
         self._is_fresh = False  # whether the next drawing belongs to another grammar
+        self._drops_drawing = False  # whether the drawing is not that of the current language
         self._connect()
         self._show_page()
 
@@ -227,6 +230,7 @@ class AutomatonPane(QWidget):
         """
         navigation = self.navigation
         part, before = Chart(dfa, fold), navigation.levels
+        self._drops_drawing = False
         self._source = source
         if before is not None and rules is not None and before.rules is rules and before.revision == revision:
             navigation.levels = before.with_part(part)
@@ -364,9 +368,20 @@ class AutomatonPane(QWidget):
         self._update_marks()
 
     def set_stale(self, stale: bool, reason: str = "") -> None:
-        """Grey the drawing out, with the reason, while the current text has no automaton."""
+        """Grey the drawing out while the current text has no automaton.
+
+        Args:
+            stale: whether it has none.
+            reason: why, without a period.
+        """
+        reason = reason or _NO_REASON
+        if stale and self._drops_drawing:
+            view = self.navigation.view.portable
+            self.clear()
+            self.navigation.history.restart(view.style)
+            self.empty_page.setText(_NOT_YET.format(reason))
         has_drawing = self.navigation.automaton is not None
-        self.stale_banner.set_text((reason or _STALE) if stale and has_drawing else "")
+        self.stale_banner.set_text(_STALE.format(reason) if stale and has_drawing else "")
         self.scene.set_stale(stale)
 
     def show_too_large(self, text: str) -> None:
@@ -383,16 +398,22 @@ class AutomatonPane(QWidget):
         self.navigation.history.restart(view.portable)
         self._update_buttons()
 
-    def expect_new_grammar(self) -> None:
-        """Treat the next automaton as that of another grammar, not of an edit: it is drawn from scratch."""
+    def expect_new_grammar(self, *, keeps_drawing: bool = True) -> None:
+        """Treat the next automaton as that of another grammar, not of an edit: it is drawn from scratch.
+
+        Args:
+            keeps_drawing: whether the current drawing stays while the next grammar does not compile.
+        """
         self._is_another = True
+        self._drops_drawing = self._drops_drawing or not keeps_drawing
 
     def clear(self) -> None:
         """Show no automaton, and reset everything."""
         self.navigation.clear()
         self.search.forget()
         self._answer = self._token_ahead = self.marks.coverage = None
-        self._is_another, self._too_large = False, ""
+        self._is_another = self._drops_drawing = False
+        self._too_large = ""
         self._update_marks()
         self.token_watch.forget()
         self.stacks.show_answer(None)

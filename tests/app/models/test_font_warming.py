@@ -6,7 +6,7 @@ from app.widgets.font_warming import FontWarming
 def test_every_letter_is_laid_out_and_then_it_rests(qtbot, qapp):
     warming = FontWarming(qapp)
     assert warming.is_done
-    warming.begin()
+    warming.start()
     assert not warming.is_done
     qtbot.waitUntil(lambda: warming.is_done)
     qtbot.waitUntil(lambda: not warming.is_running)

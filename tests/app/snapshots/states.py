@@ -65,7 +65,7 @@ def automaton(*, is_stale: bool = False, as_table: bool = False) -> QWidget:
     QTest.qWait(POLL_MS)
     pane.set_live((drawing().run(b"AB"),), None, b"AB")
     if is_stale:
-        pane.set_stale(True, "The grammar has an error. This is the last automaton that compiled.")
+        pane.set_stale(True, "The grammar has an error")
     if as_table:
         pane.header.table_button.click()
     QTest.qWait(POLL_MS)
