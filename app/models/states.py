@@ -194,7 +194,13 @@ class StatesModel(QAbstractTableModel):
 
 
 def excerpts(spans: Collection[Span], source: SourceText | None, limit: int = 6) -> str:
-    """Return the source text of a state's spans; their offsets if the text is unknown."""
+    """Return the source text of a state's spans; their offsets if the text is unknown.
+
+    Args:
+        spans: the spans.
+        source: the grammar's text; None if unknown.
+        limit: the number of texts after which an ellipsis follows.
+    """
     if source is None:
         texts = [f"{span.start}-{span.end}" for span in spans]
     else:

@@ -194,7 +194,13 @@ class Loading(QFrame):
         self.hide()
 
     def show_progress(self, stage: str, done: int, total: int | None) -> None:
-        """Show the progress; an empty stage hides the banner."""
+        """Show the progress.
+
+        Args:
+            stage: what is being done; empty hides the banner.
+            done: the amount that is done.
+            total: the whole amount; None while unknown.
+        """
         self._stage.setText(stage + _amount(done, total) if stage else "")
         self._bar.setRange(0, 1000 if total else 0)
         if total:

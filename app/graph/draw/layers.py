@@ -153,7 +153,13 @@ class StaticLayer(QObject):
 
 
 def layer(scene: QGraphicsScene, z: float, path: QPainterPath | None = None) -> QGraphicsPathItem:
-    """Add a path item with a z value to a scene."""
+    """Add a path item to a scene.
+
+    Args:
+        scene: receives the item.
+        z: its z value.
+        path: its shape; None for an empty one.
+    """
     item = QGraphicsPathItem(path or QPainterPath())
     item.setZValue(z)
     scene.addItem(item)

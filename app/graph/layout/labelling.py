@@ -145,6 +145,12 @@ class _Curves:
         """Return whether no other curve runs through a box, and none is as near to its middle as its own.
 
         Returns False when the budget of look-ups is used up.
+
+        Args:
+            key: the curve.
+            position: the middle of the box.
+            own: the distance from the middle to the curve itself.
+            box: the box of the label.
         """
         x, y = position
         reach = own + _CLEARANCE

@@ -210,7 +210,13 @@ class Levels:
         return (("", self._part.chart if self.is_whole else self.automaton(view).chart),)
 
     def number_of(self, view: ViewState, rule: str, state: int) -> int | None:
-        """Return the number of a rule's state in a view; None if it is not shown."""
+        """Return the number of a rule's state in a view; None if it is not shown.
+
+        Args:
+            view: the view.
+            rule: the name of the rule.
+            state: the number of the state in its rule.
+        """
         if not self.shows_rules(view) or (self.level(view) is Level.MAP and not self.is_side_by_side(view)):
             return None
         firsts, open_rules = self.rule_offsets(view)
