@@ -11,24 +11,17 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from app.catalogue import ui_text
 from app.graph.draw.diagram import label_text
 from app.models.rows import rest_of_row
 from app.theme.labels import plain_text
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.source import SourceText, Span
 
-_TITLES = ("State", "Here", "Accepts", "Leads to", "Reads", "Marks")
-STATE, HERE, ACCEPTS, LEADS_TO, READS, MARKS = range(len(_TITLES))
+_COLUMNS = ("state", "here", "accepts", "leads_to", "reads", "marks")
+STATE, HERE, ACCEPTS, LEADS_TO, READS, MARKS = range(len(_COLUMNS))
 _EDGES_SHOWN = 40
 _MOST_SINGLE_ROWS = 8
-_HELP = (
-    "The state's number in the automaton",
-    "Whether the match stands here now",
-    "Whether the text may end here",
-    "Each byte class and the state that it leads to; of a live state also its tokens, and what the model gives them",
-    "What the grammar may read next, in its own words",
-    "Breakpoints; and where the coverage is shown, whether a test string or an output comes here",
-)
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -121,21 +114,22 @@ class StatesModel(QAbstractTableModel):
 
     def columnCount(self, parent: Index = _ROOT) -> int:
         """Return the number of columns."""
-        return 0 if parent.isValid() else len(_TITLES)
+        return 0 if parent.isValid() else len(_COLUMNS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return column titles and their tips."""
-        if orientation == Qt.Orientation.Horizontal and 0 <= section < len(_TITLES):
+        if orientation == Qt.Orientation.Horizontal and 0 <= section < len(_COLUMNS):
             if role == Qt.ItemDataRole.DisplayRole:
                 return self._title(section)
             if role == Qt.ItemDataRole.ToolTipRole:
-                return _HELP[section]
+                return ui_text(f"automaton.states.tip.{_COLUMNS[section]}")
         return None
 
     def _title(self, column: int) -> str:
         if column == STATE and self._noun in ("rule", "region"):
-            return self._noun.capitalize()
-        return "Calls" if column == LEADS_TO and self._noun == "rule" else _TITLES[column]
+            return ui_text(f"automaton.states.column.{self._noun}")
+        name = "calls" if column == LEADS_TO and self._noun == "rule" else _COLUMNS[column]
+        return ui_text(f"automaton.states.column.{name}")
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return the texts of a cell."""

@@ -6,11 +6,13 @@ from typing import Any, ClassVar, Protocol
 
 from PySide6.QtCore import Qt
 
+from app.catalogue import ui_text
 from app.display_text import percent_column
 from app.models.rows import Index, RowsModel
 from app.theme.labels import plain_text
 
-LEADS_TO, TOKENS, MASS, EXAMPLES = range(4)
+_COLUMNS = ("leads_to", "tokens", "mass", "examples")
+LEADS_TO, TOKENS, MASS, EXAMPLES = range(len(_COLUMNS))
 
 
 class TokenRow(Protocol):
@@ -36,13 +38,8 @@ class TokenRow(Protocol):
 class TokenGroupsModel(RowsModel):
     """The target states of tokens from one state; the rows are `TokenRow`s."""
 
-    titles: ClassVar = ("Leads to", "Tokens", "Model gives", "Examples")
-    tips: ClassVar = (
-        "The state behind these tokens",
-        "How many tokens of the vocabulary lead there",
-        "The model's probability of all of them together, before the mask",
-        "Some of them, the most probable first",
-    )
+    titles: ClassVar = tuple(ui_text(f"automaton.tokens.column.{name}") for name in _COLUMNS)
+    tips: ClassVar = tuple(ui_text(f"automaton.tokens.tip.{name}") for name in _COLUMNS)
     numbers: ClassVar = frozenset({TOKENS, MASS})
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QWidget
 
 from app import theme
 from app.actions import set_tip
+from app.catalogue import ui_text
 from app.theme.buttons import tool_button
 
 
@@ -21,12 +22,13 @@ class CoverageChoice(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.tests_button = tool_button("Tests", "Count what the test strings use", checkable=True)
-        self.generated_button = tool_button("Generated", checkable=True)
+        self.tests_button = tool_button(
+            ui_text("automaton.choice.tests.label"), ui_text("automaton.choice.tests.tip"), checkable=True
+        )
+        self.generated_button = tool_button(ui_text("automaton.choice.generated.label"), checkable=True)
         set_tip(
             self.generated_button,
-            "Count what the outputs use that were generated since the last restart, with their branches, "
-            "and the outputs of many seeds",
+            ui_text("automaton.choice.generated.tip"),
             "automaton.coverage_generated",
         )
         self._group = QButtonGroup(self)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.actions import set_tip
+from app.catalogue import ui_text
 from app.graph.draw.view import GraphView
 from app.models.states import ACCEPTS, HERE, LEADS_TO, MARKS, READS, STATE
 from app.models.token_groups import EXAMPLES
@@ -29,10 +30,7 @@ from app.theme.buttons import give_menu, icon_button, tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.elided_label import ElidedLabel
 
-_PLAIN = "Drawn in the plain spelling, without white space", "Plain spelling, no white space", "Plain spelling", "Plain"
-_NOT_DRAWN = "The text is spelled otherwise than drawn, so no state is lit."
-_NOT_DRAWN_SHORTER = _NOT_DRAWN, "The text is spelled otherwise", "Spelled otherwise"
-_MAPS = {"rule": "Rules", "region": "Regions", "state": "States"}
+_FORMS = ("long", "short", "shortest")  # of a text that has less space in a narrow pane
 
 
 class AutomatonHeader(QFrame):
@@ -55,21 +53,17 @@ class AutomatonHeader(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "bar")
-        title = Label("Automaton")
+        title = Label(ui_text("automaton.header.name"))
         title.setProperty("role", "heading")
         self.counts = ElidedLabel(fills=True)
-        self.all_button = tool_button(
-            "Draw all", "Draw every state instead of those around the live one", checkable=True
+        self.all_button = tool_button("", ui_text("automaton.header.all.tip"), checkable=True)
+        self.bytes_button = _toggle("bytes")
+        self.merge_button = _toggle("merge")
+        self.graph_button = _toggle("graph")
+        self.table_button = _toggle("table")
+        self.more_button = icon_button(
+            "ph.dots-three-vertical", ui_text("automaton.header.more.label"), ui_text("automaton.header.more.tip")
         )
-        self.bytes_button = tool_button(
-            "Bytes", "Draw each byte, with the states within characters and texts", checkable=True
-        )
-        self.merge_button = tool_button(
-            "Merge", "Draw each forced run, where the grammar leaves no choice, as one edge", checkable=True
-        )
-        self.graph_button = tool_button("Graph", "Show the automaton as a graph", checkable=True)
-        self.table_button = tool_button("Table", "Show the states and edges as a table", checkable=True)
-        self.more_button = icon_button("ph.dots-three-vertical", "More", "Layouts, pictures, and all else of this pane")
         self.more_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more_button.hide()  # until there is a menu
         self.graph_button.setChecked(True)
@@ -119,7 +113,11 @@ class AutomatonHeader(QFrame):
         self.all_button.blockSignals(was_blocked)
         self.all_button.setVisible(not is_whole or self.all_button.isChecked())
         self.all_button.setEnabled(total <= limit)
-        self.all_button.setText(f"Draw all {total:,}" if total <= limit else f"Draw all (up to {limit:,})")
+        self.all_button.setText(
+            ui_text("automaton.header.all.fragment.label", total=total)
+            if total <= limit
+            else ui_text("automaton.header.all.fragment.too_many", limit=limit)
+        )
         self.bytes_button.setVisible(has_bytes)
         self.offers_changed.emit()
 
@@ -133,7 +131,8 @@ class AutomatonHeader(QFrame):
         self.merge_button.setVisible(offered)
         self.merge_button.setEnabled(offered)
         if nothing:
-            self.counts.set_text(f"{self.counts.text()} · no forced run to merge", "no forced run to merge")
+            text = ui_text("automaton.header.fragment.nothing_to_merge")
+            self.counts.set_text(f"{self.counts.text()} · {text}", text)
         self.offers_changed.emit()
 
     def set_menu(self, menu: QMenu) -> None:
@@ -170,12 +169,11 @@ class LevelBar(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "bar")
-        self.back_button = tool_button("←", name="Back")
-        self.forward_button = tool_button("→", name="Forward")
-        self.up_button = tool_button("‹ Rules")
-        set_tip(self.back_button, "Back to what was shown before", "automaton.back")
-        set_tip(self.forward_button, "Forward again", "automaton.forward")
-        set_tip(self.up_button, "Show all rules", "automaton.up")
+        self.back_button = tool_button("←", name=ui_text("automaton.levels.back.label"))
+        self.forward_button = tool_button("→", name=ui_text("automaton.levels.forward.label"))
+        self.up_button = tool_button("‹")
+        set_tip(self.back_button, ui_text("automaton.levels.back.tip"), "automaton.back")
+        set_tip(self.forward_button, ui_text("automaton.levels.forward.tip"), "automaton.forward")
         self.rule_box = QComboBox()
         self.rule_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.rule_box.setMinimumContentsLength(9)
@@ -183,11 +181,14 @@ class LevelBar(QFrame):
         self.rule_box.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.note = ElidedLabel(fills=True)
         self.note.setContentsMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
-        self.rules_button = tool_button("Rules", "The map: what the grammar is made of", checkable=True)
-        self.live_button = tool_button("Live", "The surroundings of the live state, byte by byte", checkable=True)
-        self.tokens_button = tool_button("Tokens", checkable=True)
-        of_which = "the tokens of the selected state, else of the live one"
-        set_tip(self.tokens_button, f"Where the next token would lead: {of_which}", "automaton.tokens")
+        self.rules_button = tool_button(
+            ui_text("automaton.levels.map.rule"), ui_text("automaton.levels.map.tip"), checkable=True
+        )
+        self.live_button = tool_button(
+            ui_text("automaton.levels.live.label"), ui_text("automaton.levels.live.tip"), checkable=True
+        )
+        self.tokens_button = tool_button(ui_text("automaton.levels.tokens.label"), checkable=True)
+        set_tip(self.tokens_button, ui_text("automaton.levels.tokens.tip"), "automaton.tokens")
         self._choice = QButtonGroup(self)
         for button in (self.rules_button, self.live_button, self.tokens_button):
             self._choice.addButton(button)
@@ -229,15 +230,16 @@ class LevelBar(QFrame):
         self.back_button.setEnabled(back)
         self.forward_button.setEnabled(forward)
         has_map, level = bool(levels.names), levels.level(view)
-        self.rules_button.setText(_MAPS[levels.noun])
+        map_title = ui_text(f"automaton.levels.map.{levels.noun}")
+        self.rules_button.setText(map_title)
         self.live_button.setVisible(has_map)
         self.up_button.setVisible(has_map)
         self.rule_box.setVisible(has_map and level in (Level.MAP, Level.ONE))
-        self.up_button.setText(f"‹ {_MAPS[levels.noun]}")
-        set_tip(self.up_button, f"Show all {levels.noun}s", "automaton.up")
+        self.up_button.setText(f"‹ {map_title}")
+        set_tip(self.up_button, ui_text("automaton.levels.up.tip", noun=levels.noun), "automaton.up")
         self.up_button.setEnabled(level is not Level.MAP)
-        self.rule_box.setAccessibleName(f"{levels.noun.capitalize()} that is shown")
-        self.rule_box.setToolTip(plain_text(f"Choose a {levels.noun}; a double click on one opens it too"))
+        self.rule_box.setAccessibleName(ui_text("automaton.levels.choice.name", noun=levels.noun))
+        self.rule_box.setToolTip(plain_text(ui_text("automaton.levels.choice.tip", noun=levels.noun)))
         if has_map:
             self._fill(levels, view)
         shown = {Level.TOKENS: self.tokens_button, Level.PART: self.live_button if has_map else self.rules_button}
@@ -259,17 +261,17 @@ class LevelBar(QFrame):
             return
         in_full = " ".join(f"{note[0].upper()}{note[1:]}." for note in notes)
         if is_lost:
-            self.note.set_text(f"{_NOT_DRAWN} {in_full}", *_NOT_DRAWN_SHORTER)
+            long, *shorter = (ui_text(f"automaton.note.not_drawn.{form}") for form in _FORMS)
+            self.note.set_text(f"{long}. {in_full}", long, *shorter)
         else:
-            self.note.set_text(in_full, *_PLAIN)
+            self.note.set_text(in_full, *(ui_text(f"automaton.note.plain.{form}") for form in _FORMS))
 
     def show_breadcrumb(self, text: str, *shorter: str) -> None:
         """Say what part is shown, behind the breadcrumb."""
         self.note.set_text(text, *shorter)
 
     def _fill(self, levels: Levels, view: ViewState) -> None:
-        noun = levels.noun
-        all_of_them = f"One {noun}" if len(levels.names) == 1 else f"All {len(levels.names):,} {noun}s"
+        all_of_them = ui_text("automaton.levels.all", count=len(levels.names), noun=levels.noun)
         names = [all_of_them, *levels.names]
         blocker = QSignalBlocker(self.rule_box)
         if [self.rule_box.itemText(row) for row in range(self.rule_box.count())] != names:
@@ -287,15 +289,22 @@ def breadcrumb(levels: Levels, view: ViewState) -> tuple[str, ...]:
     """Return the name of the current part, and shorter forms; nothing if the bar shows it already."""
     level = levels.level(view)
     if level is Level.TOKENS and levels.tokens is not None:
-        name = "the live state" if view.tokens == LIVE_STATE else f"state {view.tokens}"
-        total = levels.tokens.total
-        return f"Tokens of {name}: {total:,} allowed", f"{total:,} tokens"
+        total, is_live = levels.tokens.total, view.tokens == LIVE_STATE
+        state = (
+            ui_text("automaton.location.fragment.live")
+            if is_live
+            else ui_text("automaton.location.fragment.state", state=view.tokens)
+        )
+        return (
+            ui_text("automaton.location.tokens", state=state, total=total),
+            ui_text("automaton.location.tokens_short", total=total),
+        )
     if view.centre is not None:
-        return f"Around state {view.centre}", f"at {view.centre}"
+        return tuple(ui_text(f"automaton.location.centre.{form}", state=view.centre) for form in _FORMS[:2])
     if level is Level.PART and levels.names and view.draws_all and not view.follows:
-        return ("All states",)
+        return (ui_text("automaton.location.whole"),)
     if level is Level.PART and levels.names:
-        return "Around the live state", "Live"
+        return ui_text("automaton.location.live"), ui_text("automaton.levels.live.label")
     return ()
 
 
@@ -306,19 +315,17 @@ class Footer(QWidget):
         super().__init__()
         self.details = ElidedLabel(fills=True)
         self.details.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_M, theme.SPACE_XS)
-        self.find_button = icon_button("ph.magnifying-glass", "Find", "")
-        set_tip(self.find_button, "Find a state, a rule, a byte or a text", "automaton.find")
-        self.stacks_button = icon_button("ph.stack", "Stacks", "Every way in which the match stands", checkable=True)
-        self.coverage_button = icon_button(
-            "ph.checks", "Coverage", "What the test strings or the generated outputs use of it", checkable=True
-        )
-        self.map_button = icon_button("ph.map-trifold", "Map", "The whole drawing in a corner", checkable=True)
-        self.out_button = tool_button("−", name="Zoom out")
-        self.fit_button = tool_button("Fit")
-        self.in_button = tool_button("+", name="Zoom in")
-        set_tip(self.out_button, "Zoom out, as the wheel does", "automaton.zoom_out")
-        set_tip(self.fit_button, "Show the whole drawing", "automaton.fit")
-        set_tip(self.in_button, "Zoom in, as the wheel does", "automaton.zoom_in")
+        self.find_button = icon_button("ph.magnifying-glass", ui_text("automaton.footer.find.label"), "")
+        set_tip(self.find_button, ui_text("automaton.footer.find.tip"), "automaton.find")
+        self.stacks_button = _panel_button("ph.stack", "stacks")
+        self.coverage_button = _panel_button("ph.checks", "coverage")
+        self.map_button = _panel_button("ph.map-trifold", "map")
+        self.out_button = tool_button("−", name=ui_text("automaton.footer.zoom_out.label"))
+        self.fit_button = tool_button(ui_text("automaton.footer.fit.label"))
+        self.in_button = tool_button("+", name=ui_text("automaton.footer.zoom_in.label"))
+        set_tip(self.out_button, ui_text("automaton.footer.zoom_out.tip"), "automaton.zoom_out")
+        set_tip(self.fit_button, ui_text("automaton.footer.fit.tip"), "automaton.fit")
+        set_tip(self.in_button, ui_text("automaton.footer.zoom_in.tip"), "automaton.zoom_in")
         self._buttons = (self.out_button, self.fit_button, self.in_button)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, theme.SPACE_XS, 0)
@@ -348,12 +355,22 @@ class Footer(QWidget):
         self.stacks_button.setToolButtonStyle(has_both)
 
     def _show_zoom(self, zoom: float) -> None:
-        set_tip(self.fit_button, f"Show the whole drawing, now at {zoom:.0%}", "automaton.fit")
+        set_tip(self.fit_button, ui_text("automaton.footer.fit.zoom", zoom=zoom), "automaton.fit")
+
+
+def _toggle(name: str) -> QToolButton:
+    label, tip = ui_text(f"automaton.header.{name}.label"), ui_text(f"automaton.header.{name}.tip")
+    return tool_button(label, tip, checkable=True)
+
+
+def _panel_button(icon: str, name: str) -> QToolButton:
+    label, tip = ui_text(f"automaton.footer.{name}.label"), ui_text(f"automaton.footer.{name}.tip")
+    return icon_button(icon, label, tip, checkable=True)
 
 
 def states_table(model: QAbstractTableModel) -> QTableView:
     """Create the table of states and edges."""
-    table = _table(model, "Automaton table")
+    table = _table(model, ui_text("automaton.states.name"))
     metrics = QFontMetrics(theme.ui_font())
     for column, sample in (
         (STATE, "12345 (start)"),
@@ -369,7 +386,7 @@ def states_table(model: QAbstractTableModel) -> QTableView:
 
 def token_table(model: QAbstractTableModel) -> QTableView:
     """Create the table of the target states of tokens."""
-    table = _table(model, "Tokens by where they lead")
+    table = _table(model, ui_text("automaton.states.tokens_name"))
     metrics = QFontMetrics(theme.ui_font())
     for column, sample in ((0, "after “something”"), (1, "131,072 "), (2, "Model gives ")):
         table.setColumnWidth(column, metrics.horizontalAdvance(sample) + 2 * theme.SPACE_M)

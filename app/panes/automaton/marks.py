@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from app.catalogue import ui_text
 from app.display_text import count
 from app.graph.draw.scene import AutomatonScene
 from app.graph.layout.types import EdgeKey
@@ -27,12 +28,6 @@ from app.panes.automaton.view_state import ViewState
 from app.widgets.banner import Banner
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, StateName
 from engine.diagnosis.test_strings.values import Coverage
-
-_TO_COME = "Coverage comes with the next verdicts."
-_TOO_MANY = "Coverage is not drawn: there are too many edges. The tests list what is not used."
-_NO_COVERAGE = "Coverage comes with the next verdicts on the test strings."
-_NONE_GENERATED = "Coverage of the generated outputs is on its way."
-_COVERED = "Green band: a {} uses it ({} drawn here). Dotted: none does."
 
 
 class Marks:
@@ -70,7 +65,9 @@ class Marks:
         if not self.shows_coverage or drawn is None or levels is None:
             self._show_coverage(None, "")
         elif is_current:
-            found: CoveredParts | str = _NONE_GENERATED if self.is_generated else _NO_COVERAGE
+            found: CoveredParts | str = ui_text(
+                "automaton.coverage.waiting_generated" if self.is_generated else "automaton.coverage.waiting"
+            )
             if self.coverage is not None and self.coverage[0] == levels.revision:
                 found = covered_parts(levels, view, self.coverage[1], is_folded=drawn.is_folded)
             self._show_coverage(*((None, found) if isinstance(found, str) else (found, "")))
@@ -93,8 +90,14 @@ class Marks:
             return
         self._scene.set_covered(used.states, used.edges)
         highlights = self._scene.highlights
-        share = f"{len(highlights.covered):,} of {count(len(highlights.covered) + len(highlights.uncovered), 'edge')}"
-        self._banner.set_text(_COVERED.format("generated output" if self.is_generated else "test", share))
+        total = count(len(highlights.covered) + len(highlights.uncovered), "edge")
+        self._banner.set_text(
+            ui_text(
+                "automaton.coverage.generated" if self.is_generated else "automaton.coverage.tests",
+                covered=len(highlights.covered),
+                total=total,
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +119,17 @@ def covered_parts(levels: Levels, view: ViewState, coverage: Coverage, *, is_fol
     """
     level = levels.level(view)
     if coverage.reason:
-        return f"Coverage is not told: {coverage.reason}."
+        return ui_text("automaton.coverage.reason", reason=coverage.reason)
     if level is Level.TOKENS:
-        return "Coverage is told of states and rules, and these are tokens."
+        return ui_text("automaton.coverage.tokens")
     if levels.rules is not None and level is not Level.PART:
         if level is Level.MAP and not levels.is_side_by_side(view):
             return _covered_calls(levels.names, coverage)
         firsts, open_rules = levels.rule_offsets(view)
         return _covered_in_rules(levels.rules, open_rules, firsts, coverage, is_folded=is_folded)
     if not levels.is_whole:
-        where = "Go up to the rules to see it." if levels.rules is not None else "The tests list what is not used."
-        return f"Coverage is not told of the surroundings of one state. {where}"
+        has_rules = levels.rules is not None
+        return ui_text("automaton.coverage.part_of_rules" if has_rules else "automaton.coverage.part")
     if levels.regions is not None and level is Level.MAP:
         return _covered_regions(levels.regions, coverage)
     return _covered_states(levels.part_as(view).fold if is_folded else None, coverage)
@@ -191,16 +194,16 @@ def _dfa_edges(coverage: Coverage) -> frozenset[EdgeKey] | str:
     if coverage.whole is not None:
         return coverage.whole
     if coverage.rules or not coverage.total_edges:
-        return _TO_COME
+        return ui_text("automaton.coverage.waiting")
     if len(coverage.edges) < coverage.total_edges:
-        return _TOO_MANY
+        return ui_text("automaton.coverage.too_many")
     return frozenset((row.key.source, row.key.target) for row in coverage.edges if row.covered)
 
 
 def _reason_missing(names: tuple[str, ...], coverage: Coverage) -> str:
     if tuple(row.name for row in coverage.rules) != names:
-        return _TO_COME
-    return _TOO_MANY if len(coverage.edges) < coverage.total_edges else ""
+        return ui_text("automaton.coverage.waiting")
+    return ui_text("automaton.coverage.too_many") if len(coverage.edges) < coverage.total_edges else ""
 
 
 def _parts(edges: Iterable[EdgeKey], more: Iterable[int] = ()) -> CoveredParts:

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.catalogue import ui_text
 from app.graph.draw.image_files import dot_of
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.view import GraphView, Minimap
@@ -58,16 +59,6 @@ from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.diagnosis.test_strings.values import Coverage
 from engine.source import SourceText
 
-_EMPTY = "No automaton yet.\nIt is drawn here as soon as the grammar compiles."
-_NO_TEXT = "The language is empty: no text matches this grammar."
-_STALE = "{}. This is the last automaton that compiled."
-_NOT_YET = "{}.\nThe automaton is drawn here as soon as the grammar compiles."
-_NO_REASON = "The grammar does not compile"
-_LEGEND = (
-    "Halo: the match stands here.  Band: the way it took.  Dashed band: what a token would take.\n"
-    "Double line: may end.  Pile of cards: many states.  Dashed line: calls a rule.  +3: click for more."
-)
-_SIMPLER = "The chosen layout takes too long for this drawing. A simpler one is shown."
 _MAP_FROM = 40  # states; a drawing of more has a minimap beside it
 _PANEL_HEIGHT = 116
 _SAVED, _SPLIT = "automaton", "automaton split"
@@ -108,12 +99,15 @@ class AutomatonPane(QWidget):
         self.header, self.level_bar, self.footer = AutomatonHeader(), LevelBar(), Footer(self.view)
         self.model, self.tokens_model = StatesModel(self), TokenGroupsModel(self)
         self.table, self.tokens_table = states_table(self.model), token_table(self.tokens_model)
-        self.find_bar = FindBar("Find in the automaton", 'State, rule, byte or "text"', has_long_results=True)
+        self.find_bar = FindBar(ui_text("automaton.find.name"), ui_text("automaton.find.hint"), has_long_results=True)
         self.stacks = StackPanel()
         self.stale_banner, self.size_banner, self.coverage_banner = Banner("warning"), Banner("hint"), Banner("hint")
         self.coverage_choice = CoverageChoice()
         self.coverage_banner.add_control(self.coverage_choice)
-        self.empty_page, self._legend = _empty_page(_EMPTY), _empty_page(_LEGEND)
+        self.empty_page, self._legend = (
+            _empty_page(ui_text("automaton.page.empty")),
+            _empty_page(ui_text("automaton.page.legend")),
+        )
         self._pages, self._panels = QStackedWidget(), QWidget()
         self._split = QSplitter(Qt.Orientation.Vertical)
         self._lay_out()
@@ -374,20 +368,21 @@ class AutomatonPane(QWidget):
             stale: whether it has none.
             reason: why, without a period.
         """
-        reason = reason or _NO_REASON
+        reason = reason or ui_text("automaton.page.no_reason")
         if stale and self._drops_drawing:
             view = self.navigation.view.portable
             self.clear()
             self.navigation.history.restart(view.style)
-            self.empty_page.setText(_NOT_YET.format(reason))
+            self.empty_page.setText(ui_text("automaton.page.not_yet", reason=reason))
         has_drawing = self.navigation.automaton is not None
-        self.stale_banner.set_text(_STALE.format(reason) if stale and has_drawing else "")
+        is_shown = stale and has_drawing
+        self.stale_banner.set_text(ui_text("automaton.page.stale", reason=reason) if is_shown else "")
         self.scene.set_stale(stale)
 
     def show_too_large(self, text: str) -> None:
         """Show why only a part of the automaton is drawn; an empty text removes the note."""
         if self.navigation.automaton is None:
-            self.empty_page.setText(text or _EMPTY)
+            self.empty_page.setText(text or ui_text("automaton.page.empty"))
         else:
             self._too_large = text
             self._update_level_bar()
@@ -421,7 +416,7 @@ class AutomatonPane(QWidget):
         self.model.show_dfa(None, lambda _: "", None)
         self.stale_banner.set_text("")
         self._update_level_bar()
-        self.empty_page.setText(_EMPTY)
+        self.empty_page.setText(ui_text("automaton.page.empty"))
         self.find_bar.close_bar()
         self._show_page()
 
@@ -496,7 +491,7 @@ class AutomatonPane(QWidget):
         levels = self.navigation.levels
         has_map = levels is not None and levels.level(self.navigation.view) is not Level.PART
         is_simpler = self._answer is not None and self._answer.is_simpler and bool(self.navigation.view.method)
-        texts = ["" if has_map else self._too_large, _SIMPLER if is_simpler else ""]
+        texts = ["" if has_map else self._too_large, ui_text("automaton.page.simpler") if is_simpler else ""]
         self.size_banner.set_text(" ".join(filter(None, texts)))
 
     def _update_note(self) -> None:
@@ -627,7 +622,7 @@ class AutomatonPane(QWidget):
         shows_tokens = levels is not None and levels.level(self.navigation.view) is Level.TOKENS
         page: QWidget = self.view
         if automaton is not None and not automaton.dfa.states:
-            self.empty_page.setText(_NO_TEXT)
+            self.empty_page.setText(ui_text("automaton.page.no_text"))
             page = self.empty_page
         elif automaton is None or (self.navigation.drawn is None and not self.header.shows_table):
             page = self.empty_page

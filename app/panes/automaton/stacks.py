@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem
 
 from app import theme
+from app.catalogue import ui_text
 from app.theme.labels import plain_text
 from app.workers.compile_messages import OpenFrame, OpenStack, StackAnswer
 from engine.source import SourceText
@@ -30,10 +31,10 @@ class StackPanel(QTreeWidget):
         super().__init__()
         self._answer: StackAnswer | None = None
         self._source: SourceText | None = None
-        self.setAccessibleName("Live stacks")
+        self.setAccessibleName(ui_text("automaton.stacks.name"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setColumnCount(2)
-        self.setHeaderLabels(["Open, the innermost first", "Reads next"])
+        self.setHeaderLabels([ui_text("automaton.stacks.column.rules"), ui_text("automaton.stacks.column.next")])
         self.setRootIsDecorated(True)
         self.setIndentation(theme.SPACE_L)
         self.setUniformRowHeights(True)
@@ -74,20 +75,24 @@ class StackPanel(QTreeWidget):
             if chosen and self._names_of(item) == chosen:
                 self.setCurrentItem(item)
         if answer is not None and answer.more:
-            self._note(f"and {answer.more:,} more at least")
+            self._note(ui_text("automaton.stacks.more", count=answer.more))
         if answer is not None and not answer.stacks:
-            self._note("Nothing may come next, and the text may not end here either")
+            self._note(ui_text("automaton.stacks.dead"))
         self.blockSignals(was_blocked)
         self._emit_picked()
 
     def _line(self, stack: OpenStack) -> QTreeWidgetItem:
         names = [frame.name for frame in stack.frames]
         if len(names) > _SHOWN:
-            names = [*names[: _SHOWN - 2], f"… {len(names) - _SHOWN + 1:,} …", names[-1]]
-        ends = ["the end"] if stack.may_end else []
-        item = QTreeWidgetItem(
-            [" ‹ ".join(names) or "at the end", " or ".join([*filter(None, [stack.expects]), *ends])]
-        )
+            names = [
+                *names[: _SHOWN - 2],
+                ui_text("automaton.stacks.fragment.hidden", count=len(names) - _SHOWN + 1),
+                names[-1],
+            ]
+        expects, end = stack.expects, ui_text("automaton.stacks.fragment.end") if stack.may_end else ""
+        if expects and end:
+            expects = ui_text("automaton.stacks.fragment.or", first=expects, second=end)
+        item = QTreeWidgetItem([" ‹ ".join(names) or ui_text("automaton.stacks.fragment.root"), expects or end])
         item.setFont(1, theme.mono_font(-0.5))
         item.setData(0, _FRAMES, stack.frames)
         item.setToolTip(0, plain_text("\n".join(frame.name for frame in stack.frames)))
@@ -95,17 +100,21 @@ class StackPanel(QTreeWidget):
         if len(stack.frames) > 1:
             for number, frame in enumerate(stack.frames):
                 if stack.left_out and number == len(stack.frames) // 2:
-                    item.addChild(QTreeWidgetItem([f"… {stack.left_out:,} more …"]))
+                    item.addChild(
+                        QTreeWidgetItem([ui_text("automaton.stacks.fragment.left_out", count=stack.left_out)])
+                    )
                 item.addChild(self._frame(frame))
         return item
 
     def _frame(self, frame: OpenFrame) -> QTreeWidgetItem:
         texts = [" ".join(self._source.excerpt(span).split()) for span in frame.spans] if self._source else []
-        follows = " | ".join([*dict.fromkeys(texts), *(["the end of it"] if frame.may_end else [])])
+        follows = " | ".join(
+            [*dict.fromkeys(texts), *([ui_text("automaton.stacks.fragment.end_of_rule")] if frame.may_end else [])]
+        )
         item = QTreeWidgetItem([frame.name, follows[:_LONGEST]])
         item.setFont(1, theme.mono_font(-0.5))
         item.setData(0, _FRAMES, (frame,))
-        item.setToolTip(1, plain_text(f"What may come next in it: {follows}"))
+        item.setToolTip(1, plain_text(ui_text("automaton.stacks.frame", texts=follows)))
         return item
 
     def _note(self, text: str) -> None:

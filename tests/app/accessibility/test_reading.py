@@ -7,6 +7,7 @@ from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QDialog, QWidget
 
+from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from engine.document.content import ExpectedText
 
@@ -130,7 +131,7 @@ def test_the_first_cell_of_a_row_tells_the_rest_of_it(stepped):
         first = table.model().index(0, 0)
         told[table.accessibleName()] = str(first.data(Qt.ItemDataRole.AccessibleDescriptionRole))
     assert told["Candidates for the next token"].startswith(("allowed, Token ", "not allowed, Token "))
-    assert "Leads to" in told["Automaton table"]
+    assert ui_text("automaton.states.column.leads_to") in told[ui_text("automaton.states.name")]
     assert "Should be accepted, Text abc" in told["Test strings"]
 
 

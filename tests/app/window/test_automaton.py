@@ -6,6 +6,7 @@ from model_doubles import LETTERS
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 
+from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.panes.automaton.view_state import ViewState
 from app.workers.decode_messages import Take
@@ -29,7 +30,7 @@ def test_a_counter_is_one_box_that_lights_up_when_the_match_is_in_it(desk):
     desk.wait(lambda: pane.scene.highlights.live == {2})
     assert pane.scene.highlights.path == {(0, 1), (1, 2)}
     desk.window.commands["automaton.live"].trigger()
-    assert pane.level_bar.note.text() == "Around the live state"
+    assert pane.level_bar.note.text() == ui_text("automaton.location.live")
     desk.wait(lambda: not pane.scene.diagram.names)  # states have numbers, regions have names
     (live,) = pane.scene.highlights.live
     key = next(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 
+from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.workers.decode_messages import GoTo, Take
 from engine.document.content import ExpectedText
@@ -62,9 +63,9 @@ def test_an_edit_of_the_grammar_is_covered_anew(desk):
     open_with(desk, "regex", "ab|cd", "ab")
     pane = desk.panes.automaton
     desk.window.commands["automaton.coverage"].trigger()
-    desk.wait(lambda: "2 of 4 edges drawn" in pane.coverage_banner.text())
+    desk.wait(lambda: "(2 of 4 edges drawn here)" in pane.coverage_banner.text())
     desk.document.set_text("ab|cde")
-    desk.wait(lambda: "2 of 5 edges drawn" in pane.coverage_banner.text())
+    desk.wait(lambda: "(2 of 5 edges drawn here)" in pane.coverage_banner.text())
     desk.document.set_text("ab|(")
     desk.wait(lambda: bool(desk.session.compiling.stale_reason))
     assert pane.scene.highlights.covered  # of the last one that compiled, greyed
@@ -117,11 +118,13 @@ def test_the_user_chooses_which_of_them_is_marked(desk):
     open_with(desk, "regex", "ab|cd", "ab")
     pane, action = desk.panes.automaton, desk.window.commands["automaton.coverage_generated"]
     desk.qtbot.mouseClick(pane.footer.coverage_button, LEFT)
-    desk.wait(lambda: "a test uses it (2 of 4 edges drawn here)" in pane.coverage_banner.text())
+    desk.wait(lambda: pane.coverage_banner.text() == ui_text("automaton.coverage.tests", covered=2, total="4 edges"))
     of_tests = pane.scene.highlights.covered
     step(desk, "c")
     desk.qtbot.mouseClick(pane.coverage_choice.generated_button, LEFT)
-    desk.wait(lambda: "a generated output uses it (1 of 4 edges drawn here)" in pane.coverage_banner.text())
+    desk.wait(
+        lambda: pane.coverage_banner.text() == ui_text("automaton.coverage.generated", covered=1, total="4 edges")
+    )
     assert not pane.scene.highlights.covered & of_tests
     assert action.isChecked()
     desk.window.commands["view.tests"].trigger()

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from PySide6.QtCore import Qt
 
+from app.catalogue import ui_text
 from app.graph.layout.methods import lay_out
 from app.graph.match.folding import fold_characters
 from app.graph.match.regions import regions_of
@@ -77,7 +78,7 @@ def test_nothing_is_told_until_it_is_asked_for(pane, qtbot):
     assert pane.scene.highlights.uncovered_states == {state for _, state in passed(dfa, "cd")} - {
         state for _, state in passed(dfa, "ab")
     }
-    assert "2 of 4 edges drawn" in pane.coverage_banner.text()
+    assert pane.coverage_banner.text() == ui_text("automaton.coverage.tests", covered=2, total="4 edges")
     assert not pane.scene.highlight_layer.uncovered.path().isEmpty()
     press(pane, qtbot)
     assert not pane.scene.highlights.covered
@@ -152,7 +153,7 @@ def test_where_it_cannot_be_told_a_sentence_says_why(pane, qtbot):
     assert not pane.scene.highlights.uncovered
     pane.navigation.go_to_level(Level.MAP)
     pane.show_coverage(Coverage(reason="it has more than 4,000 states"), 1)
-    assert pane.coverage_banner.text() == "Coverage is not told: it has more than 4,000 states."
+    assert pane.coverage_banner.text() == ui_text("automaton.coverage.reason", reason="it has more than 4,000 states")
 
 
 def test_another_grammar_waits_for_its_own_verdicts(pane, qtbot):

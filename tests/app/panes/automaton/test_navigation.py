@@ -8,6 +8,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.catalogue import ui_text
 from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutRequest
 from app.graph.match.folding import fold_characters
@@ -124,7 +125,7 @@ def test_back_and_forward_lead_through_what_was_seen(pane: AutomatonPane, qtbot:
     shown.double_click(qtbot, 0)
     qtbot.mouseClick(pane.level_bar.live_button, LEFT)
     around = shown.drawn
-    assert pane.level_bar.note.text() == "Around the live state"
+    assert pane.level_bar.note.text() == ui_text("automaton.location.live")
     qtbot.mouseClick(pane.level_bar.back_button, LEFT)
     assert shown.drawn == {0, 1}
     assert pane.level_bar.note.text() == ""
@@ -193,7 +194,7 @@ def test_a_state_is_found_by_its_number_and_drawn(pane: AutomatonPane, qtbot: Qt
     assert search(pane, qtbot, "100") == "state 100 · 1 of 1"
     assert 100 in shown.drawn
     assert pane.scene.highlights.selected == 100
-    assert pane.level_bar.note.text() == "Around state 100"
+    assert pane.level_bar.note.text() == ui_text("automaton.location.centre.long", state=100)
     shown.write("AB")  # a step elsewhere does not take it away
     assert 100 in shown.drawn
     qtbot.keyClick(pane.view, Qt.Key.Key_Backspace)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app import theme
+from app.catalogue import ui_text
 from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutRequest
 from app.graph.match.folding import fold_characters
@@ -86,7 +87,7 @@ def drawn_states(pane: AutomatonPane) -> int:
 
 def test_without_an_automaton_it_says_what_will_be_here(pane: AutomatonPane) -> None:
     assert not pane.view.isVisible()
-    assert "No automaton yet" in pane.empty_page.text()
+    assert pane.empty_page.text() == ui_text("automaton.page.empty")
     pane.set_live([3])
     pane.highlight_offset(2)
     pane.set_stale(True)
@@ -328,7 +329,7 @@ def test_an_empty_language_is_told(pane: AutomatonPane, asked: list[LayoutReques
     pane.show_dfa(ByteDfa(None, (), ()), 1)
     assert pane.header.counts.text() == "empty: no text matches"
     assert not pane.view.isVisible()
-    assert "no text matches" in pane.empty_page.text()
+    assert pane.empty_page.text() == ui_text("automaton.page.no_text")
 
 
 def test_where_the_reader_put_the_drawing_it_stays(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
@@ -359,6 +360,6 @@ def test_a_layout_that_is_too_slow_for_the_drawing_is_replaced_with_a_word(pane:
     pane.layout_wanted.disconnect()
     pane.layout_wanted.connect(lambda request: pane.show_layout(lay_out(request, plainly=True)))
     pane.navigation.choose_layout("sugiyama")
-    assert "simpler" in pane.size_banner.text()
+    assert pane.size_banner.text() == ui_text("automaton.page.simpler")
     pane.navigation.choose_layout("")
     assert pane.size_banner.isHidden()

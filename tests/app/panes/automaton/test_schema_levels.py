@@ -6,6 +6,7 @@ from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 from shown_rules import Shown
 
+from app.catalogue import ui_text
 from app.panes.automaton import AutomatonPane
 
 TREE = """{
@@ -50,18 +51,18 @@ def test_the_note_says_what_is_left_out_and_when_the_text_is(pane: AutomatonPane
     shown = Shown(pane, TREE, "json_schema")
     assert pane.level_bar.note.text().startswith("Spelling is plain: ")
     assert pane.level_bar.note.text().endswith("White space is left out.")
-    assert pane.level_bar.note.shown_text.startswith("Plain spelling")  # there is no room for all of it
+    assert pane.level_bar.note.shown_text == ui_text("automaton.note.plain.short")  # there is no room for all of it
     shown.write('{"size": 1e')
-    assert pane.level_bar.note.shown_text == "The text is spelled otherwise"
-    assert pane.level_bar.note.text().startswith("The text is spelled otherwise than drawn, so no state is lit.")
+    assert pane.level_bar.note.shown_text == ui_text("automaton.note.not_drawn.short")
+    assert pane.level_bar.note.text().startswith(ui_text("automaton.note.not_drawn.long"))
     assert (shown.lit(), shown.lit_labels()) == (set(), set())
     qtbot.mouseClick(pane.level_bar.live_button, Qt.MouseButton.LeftButton)
-    assert pane.level_bar.note.text() == "Around the live state"
+    assert pane.level_bar.note.text() == ui_text("automaton.location.live")
     assert shown.lit()
     assert pane.size_banner.text() == "JSON Schema: drawn around the live state"
     qtbot.mouseClick(pane.level_bar.rules_button, Qt.MouseButton.LeftButton)
     shown.write('{"size": 1')
-    assert pane.level_bar.note.shown_text.startswith("Plain spelling")  # there is no room for all of it
+    assert pane.level_bar.note.shown_text == ui_text("automaton.note.plain.short")  # there is no room for all of it
 
 
 def test_what_is_pointed_at_has_its_place_in_the_schema(pane: AutomatonPane, qtbot: QtBot) -> None:

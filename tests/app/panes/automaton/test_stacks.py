@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from app.catalogue import ui_text
 from app.graph.layout.methods import lay_out
 from app.graph.match.rules import rule_charts
 from app.panes.automaton import AutomatonPane
@@ -90,7 +91,7 @@ def test_one_frame_of_a_stack_can_be_picked(pane: AutomatonPane, qtbot: QtBot) -
 def test_where_the_rules_stand_comes_with_the_stacks(pane: AutomatonPane) -> None:
     assert {pane.navigation.automaton.name(state) for state in pane.scene.highlights.live} == {"expr 1", "term 3"}  # type: ignore[union-attr]
     write(pane, b"(a)=")
-    assert lines(pane) == [("at the end", "the end")]
+    assert lines(pane) == [("root", "the end")]
 
 
 def test_a_late_answer_moves_no_light(pane: AutomatonPane) -> None:
@@ -104,15 +105,15 @@ def test_a_deep_stack_is_said_shortly_and_listed_whole(pane: AutomatonPane) -> N
     frames = tuple(OpenFrame(f"r{number}", (Span(0, 4),), may_end=number == 1) for number in range(30))
     pane.show_stacks(StackAnswer(1, b"", (OpenStack(frames, "x", left_out=5),), 7))
     assert lines(pane)[0] == ("r0 ‹ r1 ‹ r2 ‹ r3 ‹ r4 ‹ r5 ‹ … 23 … ‹ r29", "x")
-    assert lines(pane)[1][0] == "and 7 more at least"
+    assert lines(pane)[1][0] == ui_text("automaton.stacks.more", count=7)
     item = pane.stacks.topLevelItem(0)
     assert item is not None
     assert item.childCount() == 31
     assert item.child(15).text(0) == "… 5 more …"
-    assert item.child(1).text(1) == "root | the end of it"
+    assert item.child(1).text(1) == "root | the end of the rule"
     assert pane.footer.stacks_button.text() == "8"
 
 
 def test_what_cannot_go_on_is_said(pane: AutomatonPane) -> None:
     pane.show_stacks(StackAnswer(1, b"zz", ()))
-    assert lines(pane)[0][0].startswith("Nothing may come next")
+    assert lines(pane)[0][0] == ui_text("automaton.stacks.dead")
