@@ -174,7 +174,7 @@ class Panes(QObject):
         """Change the notation or the options of the text; another notation makes it another grammar."""
         document = self._session.document
         if reading.notation != document.content.grammar.notation:
-            self.automaton.expect_new_grammar(keeps_drawing=False)
+            self.automaton.expect_new_grammar()
         document.set_grammar(msgspec.structs.replace(reading, text=text))
 
     def _connect_explanation(self, page: ExplanationPage) -> None:

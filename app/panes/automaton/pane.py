@@ -124,7 +124,6 @@ class AutomatonPane(QWidget):
         self._map_is_offered = False
         self._is_another = False  # whether the next automaton belongs to another grammar
         self._is_fresh = False  # whether the next drawing belongs to another grammar
-        self._drops_drawing = False  # whether the drawing is not that of the current language
         self._connect()
         self._show_page()
 
@@ -224,7 +223,6 @@ class AutomatonPane(QWidget):
         """
         navigation = self.navigation
         part, before = Chart(dfa, fold), navigation.levels
-        self._drops_drawing = False
         self._source = source
         if before is not None and rules is not None and before.rules is rules and before.revision == revision:
             navigation.levels = before.with_part(part)
@@ -369,11 +367,6 @@ class AutomatonPane(QWidget):
             reason: why, without a period.
         """
         reason = reason or ui_text("automaton.page.no_reason")
-        if stale and self._drops_drawing:
-            view = self.navigation.view.portable
-            self.clear()
-            self.navigation.history.restart(view.style)
-            self.empty_page.setText(ui_text("automaton.page.not_yet", reason=reason))
         has_drawing = self.navigation.automaton is not None
         is_shown = stale and has_drawing
         self.stale_banner.set_text(ui_text("automaton.page.stale", reason=reason) if is_shown else "")
@@ -393,21 +386,16 @@ class AutomatonPane(QWidget):
         self.navigation.history.restart(view.portable)
         self._update_buttons()
 
-    def expect_new_grammar(self, *, keeps_drawing: bool = True) -> None:
-        """Treat the next automaton as that of another grammar, not of an edit: it is drawn from scratch.
-
-        Args:
-            keeps_drawing: whether the current drawing stays while the next grammar does not compile.
-        """
+    def expect_new_grammar(self) -> None:
+        """Treat the next automaton as that of another grammar, not of an edit: it is drawn from scratch."""
         self._is_another = True
-        self._drops_drawing = self._drops_drawing or not keeps_drawing
 
     def clear(self) -> None:
         """Show no automaton, and reset everything."""
         self.navigation.clear()
         self.search.forget()
         self._answer = self._token_ahead = self.marks.coverage = None
-        self._is_another = self._drops_drawing = False
+        self._is_another = False
         self._too_large = ""
         self._update_marks()
         self.token_watch.forget()

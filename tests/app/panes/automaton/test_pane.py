@@ -310,21 +310,6 @@ def test_a_stale_drawing_says_why(pane: AutomatonPane, asked: list[LayoutRequest
     assert pane.stale_banner.isHidden()
 
 
-def test_the_drawing_of_another_language_does_not_stay(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
-    pane.show_dfa(RECORD, 1)
-    pane.expect_new_grammar(keeps_drawing=False)
-    assert pane.view.isVisible()  # until it is known whether the new grammar compiles
-    pane.set_stale(True, "One error")
-    assert pane.stale_banner.isHidden()
-    assert not pane.view.isVisible()
-    assert pane.empty_page.text().startswith("One error.")
-    pane.set_stale(False)
-    pane.show_dfa(RECORD, 2)
-    assert pane.view.isVisible()
-    pane.set_stale(True, "Two errors")
-    assert pane.view.isVisible()  # an error in the new grammar itself
-
-
 def test_an_empty_language_is_told(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
     pane.show_dfa(ByteDfa(None, (), ()), 1)
     assert pane.header.counts.text() == "empty: no text matches"
