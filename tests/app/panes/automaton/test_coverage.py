@@ -149,7 +149,7 @@ def test_where_it_cannot_be_told_a_sentence_says_why(pane, qtbot):
     show_rules(pane, RULES, "x1")
     press(pane, qtbot)
     pane.navigation.go_to_level(Level.PART)
-    assert "surroundings" in pane.coverage_banner.text()
+    assert pane.coverage_banner.text() == ui_text("automaton.coverage.part_of_rules")
     assert not pane.scene.highlights.uncovered
     pane.navigation.go_to_level(Level.MAP)
     pane.show_coverage(Coverage(reason="it has more than 4,000 states"), 1)
