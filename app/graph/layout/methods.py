@@ -1,12 +1,15 @@
-"""Computes layouts: chooses a method by the work that it takes, and places the labels.
+"""Computes layouts: chooses a method by the work that it takes, places the labels, and puts groups into boxes.
 
 There are three methods. Graphviz `dot` draws best and is slow beyond a few dozen nodes; `fast-sugiyama` (the same idea
 after Sugiyama, Tagawa and Toda 1981, in Rust, without splines) is used for hundreds; a plain layered layout by distance
 from the start handles larger graphs in linear time. Each is a pure function of the request, so that the same automaton
 is always drawn the same way. This module loads the libraries and is imported by the layout process only: in a thread,
-Graphviz holds the interpreter lock for seconds.
+Graphviz holds the interpreter lock for seconds. Rejected: force-directed layouts. They have no direction, and an
+automaton is read from its start.
 
-Rejected: force-directed layouts. They have no direction, and an automaton is read from its start.
+Each group is laid out by itself, so an edit to one leaves the others unchanged. The boxes keep their order, like words
+in lines; the width of the rows is chosen so that the total comes near to a window's proportions. Rejected: Graphviz
+clusters. It stacks unconnected parts into one column, and lays everything out again when a part changes.
 """
 
 from __future__ import annotations
@@ -18,9 +21,14 @@ from dataclasses import replace
 from app.graph.layout.graphviz import place_by_dot
 from app.graph.layout.labelling import place_labels
 from app.graph.layout.layered import place_by_layers
-from app.graph.layout.packing import part_of, place_in_boxes
 from app.graph.layout.sugiyama import place_by_sugiyama, rank_spans
-from app.graph.layout.types import LayoutAnswer, LayoutRequest, Placement
+from app.graph.layout.types import EdgeKey, LayoutAnswer, LayoutGroup, LayoutRequest, Placement, Point, Rect
+
+_PADDING = 18.0
+_ENTRY_SPACE = 26.0  # the arrow at a part's start comes from the left of it
+_TITLE_SPACE = 10.0
+_GAP = 22.0
+_PROPORTION = 0.9  # width to height, of the pane between the other two
 
 # Neither library can be interrupted, so what a method is given takes it a second at most, by `rank_spans`: `dot` takes
 # 0.6 s for 1,000 spans and 1.4 s for 1,300, fast-sugiyama and the labels 1.6 s for 15,000.
@@ -116,3 +124,89 @@ def methods_for(parts: Sequence[LayoutRequest], *, plainly: bool) -> list[str]:
         if sum(one for one, chosen in zip(work, methods, strict=True) if chosen == method) > limit:
             methods = [simpler if chosen == method else chosen for chosen in methods]
     return methods
+
+
+def place_in_boxes(request: LayoutRequest, graphs: Sequence[LayoutRequest], parts: Sequence[Placement]) -> Placement:
+    """Put the boxes of groups side by side.
+
+    Args:
+        request: all of the graph.
+        graphs: each group by itself, as `part_of` returns it.
+        parts: the layout of each.
+    """
+    inner = [_bounds(graph, part) for graph, part in zip(graphs, parts, strict=True)]
+    sizes = [
+        (
+            max(bounds[2] + _ENTRY_SPACE, group.width) + 2 * _PADDING,
+            bounds[3] + group.height + _TITLE_SPACE + 2 * _PADDING,
+        )
+        for group, bounds in zip(request.groups, inner, strict=True)
+    ]
+    corners = _rows(sizes)
+    tallest: dict[float, float] = {}  # by the top of the row: all boxes of a row have the same height
+    for (_, height), (_, top) in zip(sizes, corners, strict=True):
+        tallest[top] = max(tallest.get(top, 0.0), height)
+    positions: dict[int, Point] = {}
+    curves: dict[EdgeKey, tuple[Point, ...]] = {}
+    labels: dict[EdgeKey, Point] = {}
+    marks: dict[EdgeKey, Point] = {}
+    boxes: list[Rect] = []
+    for group, part, bounds, size, (left, top) in zip(request.groups, parts, inner, sizes, corners, strict=True):
+        dx = left + _PADDING + _ENTRY_SPACE - bounds[0]
+        dy = top + _PADDING + group.height + _TITLE_SPACE - bounds[1]
+        positions |= {node: (x + dx, y + dy) for node, (x, y) in part.positions.items()}
+        curves |= {key: tuple((x + dx, y + dy) for x, y in chain) for key, chain in part.curves.items()}
+        labels |= {key: (x + dx, y + dy) for key, (x, y) in part.label_positions.items()}
+        marks |= {key: (x + dx, y + dy) for key, (x, y) in part.marks.items()}
+        boxes.append((left, top, size[0], tallest[top]))
+    return Placement(positions, curves, labels, tuple(boxes), marks)
+
+
+def part_of(request: LayoutRequest, group: LayoutGroup) -> LayoutRequest:
+    """Return one group as a graph of its own."""
+    members = frozenset(group.nodes)
+    return LayoutRequest(
+        request.revision,
+        tuple(node for node in request.nodes if node[0] in members),
+        tuple(edge for edge in request.edges if edge[0] in members),
+        group.start,
+        texts={key: size for key, size in request.texts.items() if key[0] in members},
+    )
+
+
+def _bounds(part: LayoutRequest, placed: Placement) -> Rect:
+    """Return the bounding rectangle of nodes, labels and curves."""
+    sizes = {(node, node): (width, height) for node, width, height in part.nodes}
+    positions = {(node, node): point for node, point in placed.positions.items()}
+    rects = [(*positions[key], *size) for key, size in sizes.items()]
+    for source, target, width, height in part.edges:
+        if (source, target) in placed.label_positions:
+            rects.append((*placed.label_positions[source, target], width, height))
+    points = [point for chain in placed.curves.values() for point in chain]
+    left = min(*(x - width / 2 for x, _, width, _ in rects), *(x for x, _ in points), float("inf"))
+    right = max(*(x + width / 2 for x, _, width, _ in rects), *(x for x, _ in points), float("-inf"))
+    top = min(*(y - height / 2 for _, y, _, height in rects), *(y for _, y in points), float("inf"))
+    bottom = max(*(y + height / 2 for _, y, _, height in rects), *(y for _, y in points), float("-inf"))
+    return left, top, right - left, bottom - top
+
+
+def _rows(sizes: Sequence[tuple[float, float]]) -> list[Point]:
+    """Return the upper left corners of boxes in rows, of the width that fits best."""
+    widest = max(width for width, _ in sizes)
+    total = sum(width + _GAP for width, _ in sizes)
+    candidates = [widest + (total - widest) * step / 24 for step in range(25)]
+    return min((_in_rows(sizes, width) for width in candidates), key=lambda found: found[0])[1]
+
+
+def _in_rows(sizes: Sequence[tuple[float, float]], most: float) -> tuple[float, list[Point]]:
+    """Return the required window size and the corners, for rows of at most `most` width."""
+    corners: list[Point] = []
+    x = y = tallest = widest = 0.0
+    for width, height in sizes:
+        if x > 0 and x + width > most:
+            x, y, tallest = 0.0, y + tallest + _GAP, 0.0
+        corners.append((x, y))
+        x += width + _GAP
+        tallest = max(tallest, height)
+        widest = max(widest, x - _GAP)
+    return max(widest / _PROPORTION, y + tallest), corners

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
@@ -12,7 +13,6 @@ from app.graph.match.paths import PathTracker, group_edges, path_edges
 from app.graph.match.regions import AutomatonRegions
 from app.graph.match.rules import RuleCharts
 from app.panes.automaton.drawing import Automaton, Drawing, LabelOfEdge
-from app.panes.automaton.tokens import TokenMap
 from app.panes.automaton.view_state import ViewState
 from engine.automata.dfa.dfa import ByteDfa
 from engine.automata.rtn.rule_positions import RulePositions
@@ -28,6 +28,40 @@ class Level(Enum):
     ONE = "one"  # one rule or region
     PART = "part"  # the automaton over bytes: all of it, or the neighbourhood of a state
     TOKENS = "tokens"  # one state with the allowed tokens
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTarget:
+    """A target of tokens.
+
+    Attributes:
+        name: its name.
+        state: its number in the automaton; None if it has none.
+        examples: some of the tokens as displayed text.
+        count: the number of tokens.
+        mass: their total probability; None if no model was used.
+    """
+
+    name: str
+    state: int | None
+    examples: tuple[str, ...]
+    count: int
+    mass: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenMap:
+    """The tokens of one state: a star of targets.
+
+    Attributes:
+        chart: the state as number 0, and its targets; the state itself as a target is a loop.
+        targets: the targets, including those that are not drawn.
+        total: the number of allowed tokens.
+    """
+
+    chart: Chart
+    targets: tuple[TokenTarget, ...]
+    total: int
 
 
 class Levels:

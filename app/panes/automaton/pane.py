@@ -36,14 +36,21 @@ from app.graph.match.regions import AutomatonRegions
 from app.graph.match.rules import RuleCharts
 from app.models.states import StatesModel
 from app.models.token_groups import TokenGroupsModel
-from app.panes.automaton.bars import AutomatonHeader, Footer, LevelBar, breadcrumb, states_table, token_table
+from app.panes.automaton.bars import (
+    AutomatonHeader,
+    Footer,
+    LevelBar,
+    StackPanel,
+    breadcrumb,
+    states_table,
+    token_table,
+)
 from app.panes.automaton.drawing import DRAWN_AT_MOST, DRAWN_WHOLE, Drawing
 from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.marks import Marks
 from app.panes.automaton.navigation import Navigation, StateSelection, ViewChange
 from app.panes.automaton.search import AutomatonSearch
-from app.panes.automaton.stacks import StackPanel
-from app.panes.automaton.token_watch import TokenWatch
+from app.panes.automaton.tokens import TokenWatch
 from app.panes.automaton.view_state import ViewState
 from app.theme.labels import Label
 from app.widgets.accessibility import give_role

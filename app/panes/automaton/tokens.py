@@ -1,55 +1,120 @@
-"""The token view of one state: the targets of the allowed tokens, as a drawing."""
+"""The tokens that the automaton pane shows: badges of edges, and the token view of one state.
+
+There are two requests: at the live state the number of tokens by first byte, shown as badges of the outgoing edges; and
+for the state in the token view, the targets of its tokens. There are no requests during a run, whose steps have
+priority.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
 from app.display_text import percent, percent_brief
 from app.graph.layout.types import EdgeKey
 from app.graph.match.folding import Chart
-from app.workers.decode_messages import TokensAnswer, TokensTo
+from app.graph.match.paths import shortest_text
+from app.panes.automaton.drawing import Drawing
+from app.panes.automaton.levels import Level, Levels, TokenMap, TokenTarget
+from app.panes.automaton.view_state import LIVE_STATE, ViewState
+from app.workers.decode_messages import TokensAnswer, TokensRequest, TokensTo
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 
 MAX_TARGETS = 24
 _EXAMPLES, _LONGEST = 4, 18
 
 
-@dataclass(frozen=True, slots=True)
-class TokenTarget:
-    """A target of tokens.
+class TokenWatch:
+    """Sends token requests, and keeps the last answer about the live state.
 
-    Attributes:
-        name: its name.
-        state: its number in the automaton; None if it has none.
-        examples: some of the tokens as displayed text.
-        count: the number of tokens.
-        mass: their total probability; None if no model was used.
+    Args:
+        ask: sends a request.
     """
 
-    name: str
-    state: int | None
-    examples: tuple[str, ...]
-    count: int
-    mass: float | None
+    def __init__(self, ask: Callable[[TokensRequest], None]) -> None:
+        self._request = ask
+        self._requested: tuple[TokensRequest, bytes, object] | None = None
+        self._context: object = None
+        self._live_answer: TokensAnswer | None = None
+        self.is_running = False
 
-    def amount(self) -> str:
-        """Return the number of tokens, and their probability."""
-        return token_count_text(self.count, self.mass)
+    def forget(self) -> None:
+        """Drop everything, since there is another grammar, or none."""
+        self._requested = self._live_answer = None
 
+    def set_context(self, context: object) -> bool:
+        """Set what tokens depend on besides the text, such as the model; return whether it changed."""
+        is_changed, self._context = context != self._context, context
+        return is_changed
 
-@dataclass(frozen=True, slots=True)
-class TokenMap:
-    """The tokens of one state: a star of targets.
+    def update(self, levels: Levels, view: ViewState, output: bytes, *, is_live: bool) -> None:
+        """Request the tokens for the current view, unless they were requested already.
 
-    Attributes:
-        chart: the state as number 0, and its targets; the state itself as a target is a loop.
-        targets: the targets, including those that are not drawn.
-        total: the number of allowed tokens.
-    """
+        Args:
+            levels: the automaton.
+            view: the current view.
+            output: the text so far.
+            is_live: whether there is a live state.
+        """
+        if self.is_running:
+            return
+        request: TokensRequest | None = None
+        if view.tokens is not None and view.tokens != LIVE_STATE:
+            text = shortest_text(levels.part.dfa, view.tokens)
+            request = None if text is None else TokensRequest(levels.revision, text, grouped=True)
+        elif is_live:
+            request = TokensRequest(levels.revision, None, grouped=view.tokens == LIVE_STATE)
+        if request is not None and (request, output, self._context) != self._requested:
+            self._requested = request, output, self._context
+            self._request(request)
 
-    chart: Chart
-    targets: tuple[TokenTarget, ...]
-    total: int
+    def handle_answer(self, answer: TokensAnswer, levels: Levels, view: ViewState, live: frozenset[int]) -> bool:
+        """Handle an answer; return whether it changed the token view.
+
+        Args:
+            answer: the answer.
+            levels: receives the tokens of a state.
+            view: the current view.
+            live: the live states.
+        """
+        if self._requested is None or answer.request != self._requested[0]:
+            return False
+        if answer.request.output is None:
+            self._live_answer = answer if answer.counts else None
+        if not answer.request.grouped or view.tokens is None:
+            return False
+        is_numbered = levels.is_whole and levels.rules is None
+        state = view.tokens if view.tokens != LIVE_STATE else next(iter(live), None) if len(live) == 1 else None
+        name = str(state) if is_numbered and state is not None else "here"
+        levels.set_tokens(
+            token_map(answer, levels.part.dfa if is_numbered else None, state if is_numbered else None, name)
+        )
+        return True
+
+    def badges(self, levels: Levels, view: ViewState, drawn: Drawing, live: frozenset[int]) -> dict[EdgeKey, str]:
+        """Return the badges of the outgoing edges of the live states: the number of tokens, and their probability.
+
+        A token is counted for the edge that its first byte takes. If characters share their first byte, the edge is
+        unknown, and there is no badge.
+
+        Args:
+            levels: the automaton.
+            view: the current view.
+            drawn: the drawing.
+            live: the live states.
+        """
+        found = self._live_answer
+        if found is None or levels.level(view) is Level.TOKENS or drawn.automaton.noun != "state":
+            return {}
+        fold = drawn.automaton.fold if drawn.is_folded else None
+        badges = {}
+        for edge in drawn.diagram.excerpt.edges:
+            key = edge.source, edge.target
+            is_plain = fold is None or not (key in fold.characters or key in fold.texts)
+            if edge.source in live and edge.ranges and is_plain:
+                taken = [byte for first, last in edge.ranges for byte in range(first, last + 1)]
+                mass = sum(found.masses[byte] for byte in taken) if found.masses else None
+                badges[key] = short_token_count(sum(found.counts[byte] for byte in taken), mass)
+        return badges
 
 
 def token_map(answer: TokensAnswer, dfa: ByteDfa | None, state: int | None, centre: str) -> TokenMap:
@@ -113,7 +178,7 @@ def _merged_targets(groups: tuple[TokensTo, ...], dfa: ByteDfa | None, state: in
 def _lines(target: TokenTarget) -> tuple[str, ...]:
     shown = [text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…" for text in target.examples[:_EXAMPLES]]
     more = "  …" if target.count > len(shown) else ""
-    return ("  ".join(shown) + more, target.amount())
+    return ("  ".join(shown) + more, token_count_text(target.count, target.mass))
 
 
 def _accepts(dfa: ByteDfa | None, state: int | None) -> bool:
