@@ -81,7 +81,7 @@ def test_a_breakpoint_is_a_dot_on_the_outline_of_its_state(qtbot: QtBot) -> None
 
 def test_a_state_that_accepts_has_two_outlines(qtbot: QtBot) -> None:
     scene, _, _ = drawn()
-    single, double = scene.positioned.outlines([0]), scene.placed.outlines([3])
+    single, double = scene.positioned.outlines([0]), scene.positioned.outlines([3])
     assert double.elementCount() == 2 * single.elementCount()
 
 
