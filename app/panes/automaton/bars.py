@@ -194,7 +194,7 @@ class LevelBar(QFrame):
         self.live_button = tool_button(
             ui_text("automaton.levels.live.label"), ui_text("automaton.levels.live.tip"), checkable=True
         )
-        self.tokens_button = tool_button(ui_text("automaton.levels.tokens.label"), checkable=True)
+        self.tokens_button = tool_button(ui_text("dialogs.check.tokens"), checkable=True)
         set_tip(self.tokens_button, ui_text("automaton.levels.tokens.tip"), "automaton.tokens")
         self._choice = QButtonGroup(self)
         for button in (self.rules_button, self.live_button, self.tokens_button):
@@ -300,7 +300,7 @@ def breadcrumb(levels: Levels, view: ViewState) -> tuple[str, ...]:
         state = (
             ui_text("automaton.location.fragment.live")
             if is_live
-            else ui_text("automaton.location.fragment.state", state=view.tokens)
+            else ui_text("session.run.fragment.state", state=view.tokens)
         )
         return (
             ui_text("automaton.location.tokens", state=state, total=total),

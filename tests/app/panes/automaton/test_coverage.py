@@ -163,7 +163,7 @@ def test_another_grammar_waits_for_its_own_verdicts(pane, qtbot):
     dfa = grammar.materialise(100)
     pane.show_dfa(dfa, 2, None, grammar.source)
     assert not pane.scene.highlights.covered
-    assert "verdicts" in pane.coverage_banner.text()
+    assert pane.coverage_banner.text() == ui_text("automaton.coverage.waiting")
     pane.show_coverage(cover(single_rule(dfa, Span(0, 6)), "cde"), 3)  # verdicts that come before their drawing
     assert not pane.scene.highlights.covered
     pane.show_dfa(dfa, 3, None, grammar.source)
