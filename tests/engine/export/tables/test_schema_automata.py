@@ -64,8 +64,8 @@ def test_what_is_drawn_holds_the_schemas_texts_but_for_their_white_space(whitesp
     assert ("white space is left out" in found.notes) == (whitespace != "compact")
     for text in TEXTS:
         without = without_white_space(text.encode())
-        assert match.places(without).accepting == compact.fullmatch(without)
-        assert match.places(without).accepting >= grammar.fullmatch(text)
+        assert match.positions(without).accepting == compact.fullmatch(without)
+        assert match.positions(without).accepting >= grammar.fullmatch(text)
 
 
 @pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)
@@ -81,7 +81,7 @@ def test_the_spelling_is_plain_and_the_text_may_be_another():
     found = drawable_automata(grammar, 100)
     match = RuleTracker(found.automata)
     assert grammar.fullmatch("1e2")
-    assert not match.places(b"1e").reading
+    assert not match.positions(b"1e").reading
     assert found.notes[0].startswith("spelling is plain")
 
 
@@ -91,7 +91,7 @@ def test_every_spelling_leaves_nothing_out():
     match = RuleTracker(found.automata)
     assert found.notes == ()
     for text in (*TEXTS, r'{"name":"\u0061"}', r'{"n\u0061me" : ""}'):
-        assert match.places(text.encode()).accepting == grammar.fullmatch(text)
+        assert match.positions(text.encode()).accepting == grammar.fullmatch(text)
 
 
 @pytest.mark.parametrize(("schema", "text"), [('{"const": 1}', b"1"), ('{"type": "integer"}', b"-20")])
