@@ -62,7 +62,7 @@ class Completer(QObject):
             self._show(found)
         else:
             self.close()
-            self._edit.say("Nothing is known that could stand here")
+            self._edit.say("No completions here")
 
     def close(self) -> None:
         """Hide the list."""

@@ -114,9 +114,9 @@ class ExplanationPage(QWidget):
         if reason:
             self.delegate.hovered_phrase = None
         has_words = self.model.count > 0
-        self.empty.setText(f"{reason}. Fix it to see its explanation here" if reason else "The grammar is being read")
+        self.empty.setText(f"{reason}. Fix it to see its explanation here" if reason else "Reading the grammar…")
         self._stack.setCurrentWidget(self.tree if has_words else self.empty)
-        older = f"{reason}. These are the words of the last text without one." if reason else ""
+        older = f"{reason}. Showing the explanation of the last valid grammar." if reason else ""
         cut = "" if self.description.is_whole else f"No more than {MOST_PHRASES:,} parts are explained."
         self.notice.setText(older or cut)
         self.notice.setVisible(bool(older or cut) and has_words)

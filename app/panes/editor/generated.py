@@ -168,7 +168,7 @@ class GeneratedPage(QWidget):
     def _show_summary(self) -> None:
         count = len(self._rules)
         rule_count = "1 rule" if count == 1 else f"{count:,} rules"
-        self.told.setText(f"{rule_count} · holds fewer texts" if self._notes else f"{rule_count} · the same texts")
+        self.told.setText(f"{rule_count} · stricter (see notes)" if self._notes else f"{rule_count} · the same texts")
         self.told.setToolTip(plain_text("\n".join(f"{note[:1].upper()}{note[1:]}." for note in self._notes)))
 
     def _show_message(self, sentence: str) -> None:

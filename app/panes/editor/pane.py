@@ -68,7 +68,7 @@ class EditorPane(QWidget):
         self.find_replace = FindReplace(self.edit)
         self.find_bar = self.find_replace.bar
         self.notation_hint = Banner("hint", closable=True)
-        self.notation_hint.button.setToolTip("Have it the other way; undo takes that back")
+        self.notation_hint.button.setToolTip("Use the other notation; undo reverts it")
         self.pages = Pages(self.edit)
         self.explanation = Lazy(self._make_explanation)
         self.pages.add_page(self.explanation, "Explanation")
@@ -85,9 +85,7 @@ class EditorPane(QWidget):
         self._position_label = Label()
         self._position_label.setProperty("role", "muted")
         self._position_label.setToolTip("Line and column of the cursor")
-        self.more_button = icon_button(
-            "ph.dots-three-vertical", "More", "Find, complete, repair, rename, and all else of this pane"
-        )
+        self.more_button = icon_button("ph.dots-three-vertical", "More", "Commands of the grammar editor")
         self.more_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more_button.hide()  # until there is a menu
         row = QHBoxLayout(bar)
@@ -152,7 +150,7 @@ class EditorPane(QWidget):
     def show_formatted(self, answer: FormatAnswer, text: str) -> None:
         """Format the text, as one undo step; the cursor stays after the same characters."""
         if self.text() != text:
-            self.edit.say("The text has changed meanwhile, so it is left as it is")
+            self.edit.say("The text has changed since, so it was not formatted")
         elif answer.change.refusal:
             self.edit.say(unmarked(answer.change.refusal))
         else:
@@ -180,7 +178,7 @@ class EditorPane(QWidget):
         if pair:
             self.edit.select(Span(pair[1], pair[1]))
         else:
-            self.edit.say("There is no bracket with a partner here")
+            self.edit.say("No matching bracket here")
 
     def _fill_menu(self, menu: QMenu, offset: int) -> None:
         first = menu.actions()[0] if menu.actions() else None
@@ -285,7 +283,7 @@ class QuickFixMenu(QObject):
         """Apply the fix at the cursor or on its line; open a menu if there are several."""
         findings = self._findings_at(self._edit.caret)
         if not findings and self._edit.diagnostics and not self._edit.current_diagnostics:
-            self._edit.say("The text has just changed and is still being read")
+            self._edit.say("The changed text is still being checked")
         else:
             self._offer(findings, self._edit.cursorRect().bottomLeft())
 
@@ -314,7 +312,7 @@ class QuickFixMenu(QObject):
         actions = list(self._actions(findings, menu))
         if not actions:
             menu.deleteLater()
-            self._edit.say("No fix is known for this" if findings else "Nothing is wrong on this line")
+            self._edit.say("No quick fix available" if findings else "No problem on this line")
         elif len(actions) == 1:
             actions[0].trigger()
             menu.deleteLater()

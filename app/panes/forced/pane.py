@@ -35,9 +35,9 @@ from app.widgets.keyboard import delegate_focus
 from app.workers.forced_messages import IndexAnswer
 from engine.decoding.pipeline_settings import Strategy
 
-_WAITING = "The index is being made…"
+_WAITING = "Creating the index…"
 _COPIES = "Copy the whole index as {state: {token: next}}"
-_TOO_LONG = "It is too long to be copied: File, Export writes it as JSON."
+_TOO_LONG = "Too long to copy. Use File › Export to save it as JSON."
 
 
 class Page(IntEnum):

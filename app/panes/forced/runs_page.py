@@ -37,16 +37,16 @@ TEXT, WHERE, WAYS, OWN = range(4)
 _TITLES = ("Forced text", "From → to", "Spellings", "The tokenizer writes")
 _TIPS = (
     "What must come, byte by byte; the last rows are of states at which one token alone may come",
-    "The states between which it stands; “here” is where the output stands",
-    "How many ways the vocabulary has to spell it",
-    "Its tokens as the tokenizer itself would write it",
+    "Its first and last state; “here” is the current position",
+    "The number of its tokenizations",
+    "Its tokens in the tokenizer's own encoding",
 )
 _BLANK = "\N{MIDDLE DOT}"
 
 
-_WAITING = "The forced runs are being looked for…"
-_NONE = "Nothing is forced: at every place the grammar leaves a choice, or the text may end."
-_CHOOSE = "Select a run to hold its spellings against each other on the model: what each makes likelier to come next."
+_WAITING = "Searching for forced runs…"
+_NONE = "No forced text: at every position the grammar leaves a choice, or the text may end."
+_CHOOSE = "Select a run to compare how its tokenizations change the model's next-token probabilities."
 _LISTED, _MORE, _MOST_LISTED = 16, 4, 1_024  # each takes several calls of the model
 _LEAST_LEFT, _LEAST_RIGHT = 300, 380
 
@@ -421,8 +421,8 @@ class RunsTable(QTableView):
 
 def _tip(row: ForcedRow) -> str:
     if row.data is None:
-        return "At each of these states one token alone may come"
+        return "At each of these states only one token is allowed"
     if row.before is None:
-        return f"{row.text}\nmust come where the output stands"
+        return f"{row.text}\nmust follow the output"
     front = f" behind {begins(row.before, 60)}" if row.before else " at the beginning"
     return f"{row.text}\nmust come{front}"

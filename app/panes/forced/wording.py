@@ -6,7 +6,7 @@ from engine.decoding.pipeline_settings import Strategy
 from engine.vocabulary.visible import visible
 
 STRATEGY_TEXTS = {
-    Strategy.NONE: "are asked for, token by token",
+    Strategy.NONE: "query the model for each token",
     Strategy.LONGEST: "are taken in the longest tokens",
     Strategy.OWN: "are taken as the tokenizer writes them",
     Strategy.PROBABLE: "are taken as the model finds them likeliest",
@@ -18,7 +18,7 @@ STRATEGY_NAMES = {
     Strategy.PROBABLE: "Most probable",
 }
 STRATEGY_TIPS = {
-    Strategy.NONE: "The model is asked for each token, under the mask",
+    Strategy.NONE: "Query the model for each token, under the mask",
     Strategy.LONGEST: "Fewest tokens, though often in a spelling that the model has never read",
     Strategy.OWN: "What the model has read; where a run begins or ends within a word, its boundary is healed",
     Strategy.PROBABLE: "The model is asked which spelling it likes, so nothing is saved: to see what the others cost",

@@ -19,7 +19,7 @@ from app.widgets.elided_label import ElidedLabel
 from app.workers.decode_messages import BaselineAnswer
 from engine.decoding.values import ArchivedBranch, BaselineRun, Finish, Step, StepOrigin
 
-_EMPTY = "See what the model would have written without the grammar: same prompt, same sampler, same seed."
+_EMPTY = "Compare with an output of the same prompt, sampler and seed without the grammar."
 _ENDS = {
     Finish.STOP: "it ended by itself",
     Finish.LENGTH: "the budget ended it",
@@ -46,7 +46,7 @@ class TwinPage(QWidget):
         self._is_stale = False
         self._answer: BaselineAnswer | None = None
         self.verdict = Label(wraps=True)
-        self.write = push_button("Write it", "Let the model write without the grammar, from the same prompt")
+        self.write = push_button("Generate", "Generate from the same prompt without the grammar")
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedHeight(6)
         self.bar.setAccessibleName("How far the text without the grammar is")
@@ -109,16 +109,16 @@ class TwinPage(QWidget):
         if why:
             text = f"{why}. {text if baseline is not None else ''}".strip()
         elif self._is_stale:
-            text = f"The output has changed since: write it anew. {text}"
+            text = f"The output has changed since: generate again. {text}"
         self.verdict.setText(text)
         self.bar.setVisible(self._is_writing)
-        self.write.setText("Cancel" if self._is_writing else "Write it" if baseline is None else "Write it anew")
+        self.write.setText("Cancel" if self._is_writing else "Generate" if baseline is None else "Generate again")
         self.write.setEnabled(self._is_writing or not self._refusal)
         self.write.setToolTip(
             plain_text(
-                "Keep what there is of it"
+                "Stop and keep the text so far"
                 if self._is_writing
-                else self._refusal or "Let the model write without the grammar, from the same prompt"
+                else self._refusal or "Generate from the same prompt without the grammar"
             )
         )
         for widget in (self.with_title, self.with_grammar, self.without_title, self.without):

@@ -93,10 +93,8 @@ class CandidateTable(QWidget):
         self.fonts, self._warmed_size = FontWarming(self), 0
         self.verdict = ElidedLabel()
         self.verdict.hide()
-        self.remembered = Label("as remembered…")
-        self.remembered.setToolTip(
-            "The model's best tokens as they were when the next step was taken; the model is asked for the rest now"
-        )
+        self.remembered = Label("cached…")
+        self.remembered.setToolTip("The top tokens that were stored with the step; the others are being queried")
         self.remembered.setProperty("role", "muted")
         self.remembered.hide()
         self.found = Label()
@@ -305,12 +303,12 @@ def _matches(text: str, candidate: Candidate) -> bool:
 def _placeholder_of(position: Position | None) -> str:
     """Return the text shown instead of candidates."""
     if position is None:
-        return "The candidates for the next token stand here once there is a model and a grammar."
+        return "Next-token candidates appear here once a model and a grammar are loaded."
     if position.finish is not None and not position.index:
-        return "Nothing is asked of the model: the grammar, or the model, has to change first."
+        return "No candidates. Change the grammar or the model to continue."
     if position.finish is not None:
-        return "Nothing more is asked of the model. Go back or restart to go on from an earlier step."
-    return "No candidate is allowed; look any token up to see why." if position.candidates else ""
+        return "Generation finished. Step back or restart to continue from an earlier step."
+    return "No candidate is allowed. Find a token above to see why." if position.candidates else ""
 
 
 class CandidateView(QTableView):
@@ -450,7 +448,9 @@ class CandidateView(QTableView):
         menu.addSeparator()
         force = menu.addAction(f"Force it\t{keys_of('candidates.force')}", lambda: self.force_wanted.emit(token_id))
         force.setEnabled(not candidate.allowed and self._can_force)
-        force.setToolTip("Take it though the grammar does not allow it, which has no say from there on")
+        force.setToolTip(
+            "Take this token although the grammar does not allow it; the grammar no longer applies then"
+        )
         menu.addSeparator()
         menu.addAction("Copy its text", lambda: _copy((candidate.token or b"").decode("utf-8", "replace")))
         menu.addAction("Copy its bytes", lambda: _copy((candidate.token or b"").hex(" ")))

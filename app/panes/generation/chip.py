@@ -24,7 +24,7 @@ class ChipKind(StrEnum):
 
     TAKEN = "taken"
     FORCED = "forced"  # the grammar left no choice
-    ILLEGAL = "illegal"  # the present grammar does not allow it
+    ILLEGAL = "illegal"  # the current grammar does not allow it
     REPLAYED = "replayed"  # no model was called: there is no p
     FAST_FORWARDED = "fast-forwarded"  # taken as part of a forced run: no model was called either
     PLAIN = "plain"  # part of a prompt, without a decision
@@ -161,20 +161,20 @@ def _tip(step: Step, index: int, *, illegal: bool, can_be_gone_to: bool) -> str:
     if _is_partial(step.token) and step.token is not None:
         lines.append(f"a part of a character: bytes {step.token.hex(' ').upper()}")
     if step.origin == StepOrigin.FORCED_BY_USER:
-        lines.append("forced against the grammar, which has no say from here on")
+        lines.append("forced against the grammar, which no longer applies from here")
     elif illegal:
-        lines.append("the present grammar does not allow it")
+        lines.append("the current grammar does not allow it")
     elif not step.was_queried:
         if step.allowed:  # unknown after an illegal step of a pasted output
             lines.append("forced: the only token allowed" if step.forced else f"{count(step.allowed, 'token')} allowed")
     elif step.forced:
-        lines.append(f"forced: the only token allowed; the model gave it {percent(step.p)}")
+        lines.append(f"forced: the only token allowed; probability {percent(step.p)}")
     else:
         lines.append(f"model {percent(step.p)}, after the mask {percent(step.p_masked)}")
         lines.append(f"{count(step.allowed, 'token')} allowed, with {percent(step.z)} of the model's mass")
     lines += _origin_lines(step)
     if can_be_gone_to:
-        lines.append("Click goes back here")
+        lines.append("Click to go back here")
     return tip_with_favourites("\n".join(lines), step)
 
 
@@ -182,10 +182,10 @@ def _origin_lines(step: Step) -> list[str]:
     if step.origin == StepOrigin.FAST_FORWARDED:
         return ["fast-forwarded: the grammar forces this text, so its tokens were taken in one go"]
     if step.origin == StepOrigin.REPLAYED:
-        return ["from an output that was pasted: no model was asked"]
+        return ["from a pasted output: the model was not queried"]
     lines = []
     if step.wanted_id != step.token_id and not step.top:
-        lines.append(f"the model's favourite was token #{step.wanted_id}")
+        lines.append(f"the model's top choice was token #{step.wanted_id}")
     if (took := time_of(step)) is not None:
         lines.append(f"took {duration(took / 1e3)}, the mask {duration((step.mask_us or 0.0) / 1e6)} of it")
     lines.append("drawn by the sampler" if step.origin == StepOrigin.SAMPLER else "chosen by you")

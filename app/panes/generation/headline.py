@@ -71,11 +71,11 @@ def headline_of(position: Position, *, has_model: bool = True) -> Parts:
         return _forced(position, has_model=has_model)
     allowed = HeadlinePart(f"{position.allowed:,}", strong=True)
     if not has_model or position.z is None:
-        drawn = "" if has_model else " · no model: each is as likely as any other"
+        drawn = "" if has_model else " · no model: all tokens equally likely"
         return (allowed, HeadlinePart(f" of {position.vocabulary_size:,} allowed{drawn}"))
     return (
         allowed,
-        HeadlinePart(f" of {position.vocabulary_size:,} allowed · the model gave them "),
+        HeadlinePart(f" of {position.vocabulary_size:,} allowed · allowed mass "),
         HeadlinePart(percent(position.z), strong=True),
         *_wanted(position.wanted),
     )
@@ -93,13 +93,13 @@ def second_line_of(position: Position) -> str:
     else:
         facts.append("✓ It may end here" if position.eos is EosState.ALLOWED else "Not complete: it may not end here")
     if position.forced_bytes and not position.forced:
-        facts.append(f"it must go on with “{shown(position.forced_bytes)}”")
+        facts.append(f"it must continue with “{shown(position.forced_bytes)}”")
     if position.parts:
         facts.append(f"in {' or '.join(f'the {part}' for part in position.parts)}")
     context = position.context
     if position.budget is not None:
         limit = "context" if context is not None and context.left == position.budget.left else "budget"
-        facts.append(f"{limit}, {budget_line(position.budget)}")
+        facts.append(f"{limit}: {budget_line(position.budget)}")
     elif context is not None and context.left <= _FEW_TOKENS:
         facts.append(f"the model's context takes {count(context.left, 'more token')}")
     return " · ".join(facts)
@@ -124,16 +124,16 @@ def assessment_of(position: Position, verdict: Verdict) -> tuple[str, bool]:
     if circle is not None:
         first, last = circle.range
         what = "white space" if circle.blank else "itself"
-        facts.append(f"it goes in circles: the last {last - first:,} bytes repeat {what}")
+        facts.append(f"it loops: the last {last - first:,} bytes repeat {what}")
         is_warning = True
     if verdict.divergence is not None:
-        facts.append(f"the tokenizer itself would spell it otherwise from token {verdict.divergence.token + 1:,} on")
+        facts.append(f"the tokenizer encodes it differently from token {verdict.divergence.token + 1:,} on")
     return " · ".join(filter(None, facts)), is_warning
 
 
 def _dead_end_hint(position: Position) -> str:
     """Return what would have to follow at a dead end of the vocabulary, and what to do."""
-    needed = f"It must go on with “{shown(position.forced_bytes)}”. " if position.forced_bytes else ""
+    needed = f"It must continue with “{shown(position.forced_bytes)}”. " if position.forced_bytes else ""
     back = "Go back, or choose" if position.index else "Choose"
     return f"{needed}{back} another model, or change the grammar"
 
@@ -205,7 +205,7 @@ def _forced(position: Position, *, has_model: bool) -> Parts:
         return forced
     return (
         *forced,
-        HeadlinePart(" · the model gave it "),
+        HeadlinePart(" · probability "),
         HeadlinePart(percent(position.z), strong=True),
         *(_wanted(position.wanted) if position.wanted and not position.wanted.allowed else ()),
     )
@@ -217,7 +217,7 @@ def _wanted(wanted: Candidate | None) -> Parts:
     role = Role.TEXT if wanted.allowed else Role.FORBIDDEN
     token = HeadlinePart(candidate_text(wanted), is_code=True, struck=not wanted.allowed, role=role)
     return (
-        HeadlinePart(" · it\N{NO-BREAK SPACE}wanted\N{NO-BREAK SPACE}"),
+        HeadlinePart(" · top\N{NO-BREAK SPACE}choice\N{NO-BREAK SPACE}"),
         token,
         *((HeadlinePart("\N{NO-BREAK SPACE}✓", role=Role.ALLOWED),) if wanted.allowed else ()),
     )

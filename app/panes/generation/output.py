@@ -38,9 +38,9 @@ _FORMER_WIDTH = 128
 _MENU_LENGTH = 40  # characters
 
 
-_NOT_READY = "The output stands here once there is a model and a grammar."
-_EMPTY = "Nothing is generated yet. Press Step, or click a token below."
-_ENDED = "Nothing is generated, and nothing can be: below stands why."
+_NOT_READY = "Output appears here once a model and a grammar are loaded."
+_EMPTY = "No output yet. Press Step, or click a token below."
+_ENDED = "No output can be generated here. The reason is shown below."
 
 
 class OutputBox(QWidget):
@@ -201,7 +201,7 @@ def _saved(taken: int, view: DecodeView) -> str:
     nodes = {node.id: node.step for node in trace.nodes}
     saved = savings_of([nodes[node_id] for node_id in trace.path[:taken]])
     if view.pipeline.forced is Strategy.PROBABLE:
-        return f" · {saved.forced:,} in forced runs, the model asked for their spelling"
+        return f" · {saved.forced:,} in forced runs, tokenized by the model"
     time = f", about {duration(saved.seconds)}" if saved.seconds is not None and saved.calls else ""
     return f" · {saved.forced:,} in forced runs: {count(saved.calls, 'call')} saved{time}"
 
@@ -431,13 +431,13 @@ def _origin(branch: Branch) -> str:
 
 def _tip(branch: Branch) -> str:
     steps = f"{count(branch.steps, 'token')}, {_origin(branch)}"
-    illegal = "\nThe present grammar does not allow all of it" if branch.illegal else ""
-    return f"{branch.text}\n{steps}{illegal}\nClick shows it"
+    illegal = "\nThe current grammar does not allow all of it" if branch.illegal else ""
+    return f"{branch.text}\n{steps}{illegal}\nClick to show it"
 
 
 def _archived_tip(archived: ArchivedBranch) -> str:
     steps = count(len(archived.steps), "token")
-    return f"{_text_of(archived.steps)}\n{steps}, {name_of(archived)}\nClick shows it, to read only"
+    return f"{_text_of(archived.steps)}\n{steps}, {name_of(archived)}\nClick to read it"
 
 
 def _plain(text: str) -> str:

@@ -59,7 +59,7 @@ class Processors(QObject):
         self._view = view
         self._refresh_chip()
         self.button.setToolTip(
-            plain_text(f"What stands between the model and the draw, and in which order. {self.chip.accessibleName()}")
+            plain_text(f"The stages between the model and the sampler, in order. {self.chip.accessibleName()}")
         )
         if self._dialog is not None:
             self._dialog.show_view(view)

@@ -402,7 +402,7 @@ class ZoneFields(QWidget):
         self.then.setAccessibleName("What follows")
         self.then.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.then.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.required = QCheckBox("An output without a zone is incomplete")
+        self.required = QCheckBox("Require the trigger")
         self.required.setChecked(True)
         self.others: list[OtherZoneFields] = []
         self._own, self._pages = QWidget(), QStackedWidget()

@@ -35,7 +35,7 @@ STAGE_TEXTS = {
     StageName.MIN_P: "Min-p",
 }
 FORCED_TEXTS = {
-    Strategy.NONE: "are asked for",
+    Strategy.NONE: "query the model",
     Strategy.LONGEST: "in the longest tokens",
     Strategy.OWN: "as the tokenizer writes",
     Strategy.PROBABLE: "in the likeliest spelling",
@@ -166,23 +166,23 @@ def summary(settings: PipelineSettings) -> str:
     facts = stage_facts(settings)
     parts = [facts[name] for name in settings.stages if name in facts]
     if settings.stages != DEFAULT_ORDER:
-        parts.append("own order")
+        parts.append("custom order")
     if settings.forced is not Strategy.NONE:
         parts.append(f"forced runs {FORCED_TEXTS[settings.forced]}")
     return " · ".join(parts)
 
 
 def budget_line(budget: BudgetState) -> str:
-    """Return the tokens left, those that an ending takes, and whether that is exact or a bound."""
-    left = f"{'exact' if budget.is_exact else 'a safe bound'}: {budget.left:,} left"
+    """Return the tokens left and those that the shortest ending needs; a bound is an estimate."""
+    left = f"{budget.left:,} left"
     if budget.at_least is None:
-        return f"{left}, and no tokens of this vocabulary are an ending"
+        return f"{left}; no tokens of this vocabulary complete the output"
     least, most = f"{budget.at_least:,}", budget.at_most
     if most is None:
         least = f"at least {least}"
     elif most > budget.at_least:
         least = f"{least} to {most:,}"
-    return f"{left}, the shortest ending takes {least}"
+    return f"{left}; the shortest ending needs {least}{'' if budget.is_exact else ' (estimate)'}"
 
 
 def trigger_fact(after: str, after_token: str) -> str:

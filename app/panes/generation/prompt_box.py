@@ -32,7 +32,7 @@ from engine.decoding.values import Chat
 
 _DELAY_MS = 500
 _TEXT, _CHAT = 0, 1
-_NO_PROMPT = "empty: the model starts by itself"
+_NO_PROMPT = "empty"
 
 
 class PromptBox(QWidget):
@@ -58,13 +58,13 @@ class PromptBox(QWidget):
         policy = self.summary.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.summary.setSizePolicy(policy)
-        self.as_text = tool_button("Text", "A prompt as it stands", checkable=True)
-        self.as_chat = tool_button("Chat", "Messages, put into the model's own template", checkable=True)
+        self.as_text = tool_button("Text", "The prompt as plain text", checkable=True)
+        self.as_chat = tool_button("Chat", "Messages in the model's chat template", checkable=True)
         self.modes = QButtonGroup(self)
         self.modes.addButton(self.as_text, _TEXT)
         self.modes.addButton(self.as_chat, _CHAT)
         self.as_text.setChecked(True)
-        self.text = _field("What the model reads before it writes", 3)
+        self.text = _field("Text that precedes the output", 3)
         self.text.setAccessibleName("Prompt")
         self.system = _field("How the assistant should behave (may be empty)", 2)
         self.user = _field("What the user says", 3)

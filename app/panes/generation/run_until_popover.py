@@ -36,7 +36,7 @@ _CHOICES = {
     Goal.TOKEN: ("A token is taken", "Its text, the name of a special token, or #id"),
     Goal.Z_BELOW: ("Z falls below", "Until the model gives the allowed tokens of the next step less than this"),
     Goal.EOS_LEGAL: ("The text may end", "Until an end token is allowed"),
-    Goal.TOKENS: ("So many tokens", "That many steps from here"),
+    Goal.TOKENS: ("Number of tokens", "Run this many steps"),
 }
 
 

@@ -245,7 +245,7 @@ class BudgetField(QSpinBox):
         self.setKeyboardTracking(False)  # a number is reported when it is complete
         self.setAccelerated(True)
         self.setAccessibleName("Budget in tokens")
-        self.setToolTip("The budget: a generation ends after so many tokens, finished or not")
+        self.setToolTip("The maximum number of tokens of an output")
         self.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.valueChanged.connect(self.edited)
 

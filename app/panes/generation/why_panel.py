@@ -160,7 +160,7 @@ class WhyPanel(QFrame):
         verdict = " may come next" if allowed else " may not come next"
         model = ""
         if self._candidate is not None:
-            model = words(f" · the model gave it {percent(self._candidate.p)}", Role.MUTED)
+            model = words(f" · probability {percent(self._candidate.p)}", Role.MUTED)
         index = self._answer.index if self._answer else None
         where = words(f" · as token {index + 1:,}", Role.MUTED) if self._is_past and index is not None else ""
         return code(text, role, struck=not allowed) + words(verdict, strong=True) + where + model

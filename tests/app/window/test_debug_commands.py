@@ -226,7 +226,7 @@ def test_the_twin_is_written_and_compared(rules):
     rules.wait(lambda: rules.output == b"(")
     press(rules, Qt.Key.Key_T, CONTROL | SHIFT)
     twin = rules.panes.generation.twin
-    rules.wait(lambda: twin.write.text() == "Write it anew")
+    rules.wait(lambda: twin.write.text() == "Generate again")
     assert "part at step 1" in twin.verdict.text() or "alike" in twin.verdict.text()
     rules.window.commands["run.step"].trigger()
     rules.wait(lambda: len(rules.output) > 1)

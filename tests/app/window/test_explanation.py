@@ -112,6 +112,6 @@ def test_a_text_that_has_changed_meanwhile_is_left_alone(desk, said) -> None:
     edit = desk.panes.editor.edit
     desk.window.commands["edit.format"].trigger()
     QTest.keyClicks(edit, "x")
-    desk.wait(lambda: any(text.startswith("The text has changed meanwhile") for text in said))
+    desk.wait(lambda: any(text.startswith("The text has changed since") for text in said))
     assert edit.text().count("x") == 1
     assert "  " not in edit.text()

@@ -67,7 +67,7 @@ def test_a_rule_leads_to_its_keyword_and_the_cursor_to_its_rules(desk):
     page = open_page(desk)
     schema = compile_grammar("json_schema", SCHEMA)
     assert compile_grammar("gbnf", page.text.text()).fullmatch('{"name": "ab"}') == schema.fullmatch('{"name": "ab"}')
-    assert "holds fewer texts" in page.told.text()
+    assert "stricter (see notes)" in page.told.text()
     assert "Spelling is plain" in page.told.toolTip()
     click_on(desk, page, "tags-item")
     assert '"items": {"enum": ["a", "b"]}' in lit(desk.panes.editor.edit)
@@ -95,7 +95,7 @@ def test_it_follows_the_text_and_keeps_the_last_that_compiled(desk):
     desk.qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
     assert QApplication.clipboard().text() == page.text.text()
     desk.qtbot.keyClick(desk.panes.editor.edit, Qt.Key.Key_Backspace)
-    desk.wait(lambda: "holds fewer" in page.told.text())
+    desk.wait(lambda: "stricter" in page.told.text())
 
 
 def test_every_spelling_has_the_same_texts(desk):

@@ -79,7 +79,7 @@ def test_think_then_json(real_desk):
     desk.wait(lambda: in_force(desk) == wanted)
     assert desk.panes.generation.processors.chip.text() == "after </think> · within budget"
     headline = desk.panes.generation.headline
-    assert "in the free text · budget, " in headline.text
+    assert "in the free text · budget: " in headline.text
     assert desk.session.compiling.last_good is not None
     position = run_to_end(desk)
     assert position.finish is Finish.STOP
@@ -140,7 +140,7 @@ def test_within_the_budget_the_output_is_complete_and_without_it_is_not(desk):
     assert desk.window.commands["run.complete"].isChecked()
     desk.window.commands["run.restart"].trigger()
     desk.wait(lambda: not desk.output)
-    desk.wait(lambda: "exact: 6 left" in desk.panes.generation.headline.text)
+    desk.wait(lambda: "6 left; " in desk.panes.generation.headline.text)
     position = run_to_end(desk)
     assert position.finish is Finish.STOP
     assert position.output.endswith(b";")
@@ -160,7 +160,7 @@ def test_the_order_is_seen_and_changed(desk):
     desk.wait(lambda: in_force(desk).order[0] == "suppress")
     stages = [effect.name for effect in desk.session.decoding.view.position.stages]
     assert stages.index("suppress") < stages.index("grammar")
-    assert "own order" in desk.panes.generation.processors.chip.text()
+    assert "custom order" in desk.panes.generation.processors.chip.text()
     desk.window.commands["run.processors_reset"].trigger()
     desk.wait(lambda: in_force(desk) == PipelineSettings())
     assert dialog.order == DEFAULT_ORDER

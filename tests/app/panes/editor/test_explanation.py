@@ -153,7 +153,7 @@ def test_a_broken_text_keeps_the_last_words_paler_and_joins_nothing(pane, qtbot)
     page.set_stale("The grammar has an error")
     assert page.delegate.is_stale
     assert page.tree.isVisible()
-    assert page.notice.text() == "The grammar has an error. These are the words of the last text without one."
+    assert page.notice.text() == "The grammar has an error. Showing the explanation of the last valid grammar."
     move(page, qtbot, row(page, "any number of times"))
     assert marked(pane) == []
     edit.select(Span(3, 3))
@@ -168,7 +168,7 @@ def test_a_broken_text_keeps_the_last_words_paler_and_joins_nothing(pane, qtbot)
 def test_without_words_it_says_what_to_do(pane) -> None:
     page = pane.explanation.get()
     page.clear()
-    assert page.empty.text() == "The grammar is being read"
+    assert page.empty.text() == "Reading the grammar…"
     page.set_stale("The grammar has 2 errors")
     assert page.empty.isVisible()
     assert page.empty.text() == "The grammar has 2 errors. Fix it to see its explanation here"

@@ -17,13 +17,13 @@ def said(at):
 
 def test_a_step():
     at = position(allowed=12, size=49_152, z=0.031)
-    assert said(at) == "12 of 49,152 allowed · the model gave them 3.1% · it wanted Sure"
+    assert said(at) == "12 of 49,152 allowed · allowed mass 3.1% · top choice Sure"
     assert headline_of(at)[-1].struck
 
 
 def test_a_tokenizer_alone_gives_and_wants_nothing():
     text = "".join(part.text for part in headline_of(position(allowed=12), has_model=False))
-    assert text == "12 of 1,000 allowed · no model: each is as likely as any other"
+    assert text == "12 of 1,000 allowed · no model: all tokens equally likely"
     only = position((candidate(11, b" ", 0.012),), forced=True, allowed=1)
     assert "".join(part.text for part in headline_of(only, has_model=False)) == "Forced: only ␣ may come next"
 
@@ -36,14 +36,14 @@ def test_a_context_that_is_nearly_full_is_told():
 
 def test_a_wish_that_is_granted_is_not_struck_through():
     at = position(CANDIDATES[1:])
-    assert said(at).endswith("it wanted { ✓")
+    assert said(at).endswith("top choice { ✓")
     assert not any(part.struck for part in headline_of(at))
 
 
 def test_a_forced_step():
     only = candidate(11, b" ", 0.012, z=0.012)
     assert said(position((only,), forced=True, allowed=1, z=0.012)) == (
-        "Forced: only ␣ may come next · the model gave it 1.2%"
+        "Forced: only ␣ may come next · probability 1.2%"
     )
 
 
@@ -75,7 +75,7 @@ def test_a_dead_end_says_what_to_do_at_once(qtbot):
     headline.show_position(at)
     assert headline.text == (
         "Dead end: the output is not complete, and no token of this vocabulary continues it\n"
-        "It must go on with “{”. Go back, or choose another model, or change the grammar"
+        "It must continue with “{”. Go back, or choose another model, or change the grammar"
     )
     headline.show_position(replace(at, index=0), "the stage “top-k” left no token")
     assert "another model" not in headline.text
@@ -103,7 +103,7 @@ def test_the_second_line_tells_of_the_end_and_of_what_is_forced():
     assert second_line_of(position(eos=EosState.ALLOWED)) == "✓ It may end here"
     assert second_line_of(position(eos=EosState.NO_EOS, accepting=True)) == "✓ Matches so far"
     assert second_line_of(position(forced_bytes=b': "')) == (
-        'Not complete: it may not end here · it must go on with “:␣"”'
+        'Not complete: it may not end here · it must continue with “:␣"”'
     )
 
 
@@ -155,7 +155,7 @@ def test_why_it_stopped():
 
 def test_circles_are_told_of():
     text, worries = assessed('root ::= "a" [ ]* "b"', b"a" + b" " * 12, 50, notation="gbnf")
-    assert text.endswith("it goes in circles: the last 12 bytes repeat white space")
+    assert text.endswith("it loops: the last 12 bytes repeat white space")
     assert worries
 
 
@@ -168,7 +168,7 @@ def test_at_a_dead_end_the_second_line_says_what_to_do_and_not_the_same_again():
     found = replay_ids(grammar, list(b"a"), TokenSource(LETTERS), budget=9)
     at = position(output=b"a", finish=Finish.DEAD_END, forced_bytes="é".encode())
     said_of_it, worries = assessment_of(replace(at, index=1), found)
-    assert said_of_it == "It must go on with “é”. Go back, or choose another model, or change the grammar"
+    assert said_of_it == "It must continue with “é”. Go back, or choose another model, or change the grammar"
     assert worries
 
 
@@ -176,7 +176,7 @@ def test_a_spelling_of_ones_own_is_told_of():
     grammar = compile_grammar("regex", "[ab]+c")
     found = replay_ids(grammar, list(b"ab"), TokenSource(LETTERS, lambda text: [128] if text == "ab" else []), budget=9)
     text, _ = assessment_of(position(output=b"ab"), found)
-    assert text.endswith("the tokenizer itself would spell it otherwise from token 1 on")
+    assert text.endswith("the tokenizer encodes it differently from token 1 on")
 
 
 def test_processors_that_leave_no_token_are_said_instead_of_what_the_mask_leaves(qtbot):

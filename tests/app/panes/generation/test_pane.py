@@ -87,7 +87,7 @@ def test_an_earlier_output_is_read_and_left_again(qtbot, pane):
     pane.show_view(view(trace((b"a",))))
     pane.show_archived((FORMER,))
     (button,) = pane.output.branches.buttons
-    assert "to read only" in button.toolTip()
+    assert "to read it" in button.toolTip()
     qtbot.mouseClick(button, LEFT)
     assert [chip.text for chip in pane.output.chips._chips] == ["x", "yz"]
     assert pane.output.tally.text() == "read-only · 2 tokens · A model · prompt “hi”"

@@ -68,11 +68,11 @@ def test_the_summary_says_what_is_on_in_the_order_of_the_stages():
     assert summary(on) == "after </think> · within budget · no e"
     zones = ZoneSettings(after_token="<think>", until="\n", then=Afterwards.AGAIN)
     turned = PipelineSettings(order=(StageName.SUPPRESS,), zones=zones, suppress=("e",), bias=(("the", 2.0),))
-    assert summary(turned) == "no e · after <think>, until \\n, again · bias the +2 · own order"
+    assert summary(turned) == "no e · after <think>, until \\n, again · bias the +2 · custom order"
 
 
 def test_the_budget_says_whether_it_is_exact():
-    assert budget_line(BudgetState(9, 4, 4, is_exact=True)) == "exact: 9 left, the shortest ending takes 4"
-    assert budget_line(BudgetState(9, 4, 8, is_exact=False)) == "a safe bound: 9 left, the shortest ending takes 4 to 8"
+    assert budget_line(BudgetState(9, 4, 4, is_exact=True)) == "9 left; the shortest ending needs 4"
+    assert budget_line(BudgetState(9, 4, 8, is_exact=False)) == "9 left; the shortest ending needs 4 to 8 (estimate)"
     assert "at least 4" in budget_line(BudgetState(9, 4, None, is_exact=False))
     assert "no tokens" in budget_line(BudgetState(9, None, None, is_exact=True))

@@ -36,7 +36,7 @@ def test_it_grows_and_can_be_cancelled(qtbot, page):
         qtbot.mouseClick(page.write, LEFT)
     page.stop("Cancelled")
     assert page.verdict.text().startswith("Cancelled.")
-    assert page.write.text() == "Write it anew"
+    assert page.write.text() == "Generate again"
 
 
 def test_it_marks_where_they_part(page):
