@@ -70,7 +70,7 @@ class DebugCommands(QObject):
                 "run.breakpoint": self.toggle_breakpoint,
                 "run.force": generation.force_selected,
                 "run.worst": self._go_to_worst,
-                "run.baseline": self._write_twin,
+                "run.baseline": self._run_baseline,
             }
         )
         for command, action in self._commands:
@@ -115,10 +115,10 @@ class DebugCommands(QObject):
         generation.token_forced.connect(lambda token_id: decoding.choose(Force(token_id)))
         generation.until_wanted.connect(self._run_until)
         generation.colours_chosen.connect(self._set_chip_colours)
-        generation.twin_wanted.connect(self._write_twin)
-        generation.twin_cancelled.connect(debugging.cancel_baseline)
-        debugging.baseline_written.connect(self._show_twin)
-        debugging.baseline_stopped.connect(self._stop_twin)
+        generation.baseline_wanted.connect(self._run_baseline)
+        generation.baseline_cancelled.connect(debugging.cancel_baseline)
+        debugging.baseline_written.connect(self._show_baseline)
+        debugging.baseline_stopped.connect(self._stop_baseline)
         debugging.breakpoint_refused.connect(generation.show_stop)
         debugging.breakpoint_hit.connect(self._show_hit)
         session.document.breakpoints_changed.connect(self._show_breakpoints)
@@ -146,11 +146,11 @@ class DebugCommands(QObject):
         if self.lazy_timeline.built is not None:
             self.lazy_timeline.built.show_trace(*_timeline_of(view))
 
-    def _show_twin(self, answer: BaselineAnswer) -> None:
-        self._panes.generation.twin.show_twin(answer)
+    def _show_baseline(self, answer: BaselineAnswer) -> None:
+        self._panes.generation.baseline.show_baseline(answer)
 
-    def _stop_twin(self, why: str) -> None:
-        if (baseline_page := self._panes.generation.late_twin.built) is not None:
+    def _stop_baseline(self, why: str) -> None:
+        if (baseline_page := self._panes.generation.late_baseline.built) is not None:
             baseline_page.stop(why)
 
     def _show_hit(self, one: Breakpoint) -> None:
@@ -176,8 +176,8 @@ class DebugCommands(QObject):
         return next((found.start(1) for found in _RULE.finditer(text) if found[1] == one.name), one.offset)
 
     def _on_replaced(self) -> None:
-        if (baseline_page := self._panes.generation.late_twin.built) is not None:
-            baseline_page.show_twin(None)
+        if (baseline_page := self._panes.generation.late_baseline.built) is not None:
+            baseline_page.show_baseline(None)
         self._show_breakpoints()
 
     def _offer_rules(self, drawn: CompiledGrammarView) -> None:
@@ -215,10 +215,10 @@ class DebugCommands(QObject):
             self._panes.generation.commit_prompt()
             start()
 
-    def _write_twin(self) -> None:
+    def _run_baseline(self) -> None:
         generation = self._panes.generation
-        generation.pages.setCurrentWidget(generation.twin)
-        generation.twin.is_writing()
+        generation.pages.setCurrentWidget(generation.baseline)
+        generation.baseline.is_writing()
         self._session.debugging.run_baseline()
 
     # --- breakpoints -------------------------------------------------------------------------------------------------

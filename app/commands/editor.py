@@ -34,7 +34,7 @@ class EditorCommands(QObject):
         super().__init__(window)
         self._editor = editor
         self._problems = problems
-        edit, find, naming = editor.edit, editor.find_replace, editor.naming
+        edit, find, naming = editor.edit, editor.find_replace, editor.symbols
         commands.connect_to(
             {
                 "edit.find": find.open,
@@ -53,7 +53,7 @@ class EditorCommands(QObject):
                 "view.text_default": lambda: edit.set_text_size(0),
             }
         )
-        problems.fix_wanted.connect(editor.fixing.open_for)
+        problems.fix_wanted.connect(editor.quick_fixes.open_for)
         menu = QMenu(window)
         menu.setToolTipsVisible(True)
         for command, action in commands:
@@ -72,7 +72,7 @@ class EditorCommands(QObject):
         if QApplication.focusWidget() is self._problems.table:
             self._problems.fix_current()
         else:
-            self._editor.fixing.open()
+            self._editor.quick_fixes.open()
 
     def _rename(self) -> None:
         """Rename the symbol at the cursor; in a list, edit the current item, as the key does everywhere."""
@@ -80,4 +80,4 @@ class EditorCommands(QObject):
         if isinstance(focused, QAbstractItemView) and focused.currentIndex().isValid():
             focused.edit(focused.currentIndex())
         else:
-            self._editor.naming.begin_rename()
+            self._editor.symbols.begin_rename()

@@ -104,11 +104,11 @@ class Panes(QObject):
         page.set_notation(session.document.content.grammar.notation)
         page.set_stale(compiling.stale_reason)
         page.wanted.connect(session.converting.watch)
-        page.places_pointed_at.connect(editor.show_hover)
-        page.place_chosen.connect(editor.edit.bring_into_view)
-        page.place_entered.connect(editor.go_to)
+        page.spans_hovered.connect(editor.show_hover)
+        page.span_chosen.connect(editor.edit.bring_into_view)
+        page.span_entered.connect(editor.go_to)
         editor.pages.shown.connect(lambda shown: page.set_watched(shown is page))
-        editor.edit.cursorPositionChanged.connect(lambda: page.show_source_place(editor.cursor_offset))
+        editor.edit.cursorPositionChanged.connect(lambda: page.show_source_offset(editor.cursor_offset))
         session.converting.generated.connect(self._show_generated)
         session.document.replaced.connect(page.forget)
         session.document.changed.connect(lambda _revision: page.set_notation(session.document.content.grammar.notation))
@@ -130,7 +130,7 @@ class Panes(QObject):
         drawn, page = self._session.compiling.last_good, self.late_generated.get()
         if drawn is not None and drawn.request.revision == answer.revision:
             page.show_answer(answer, drawn.request.text)
-            page.show_source_place(self.editor.cursor_offset)
+            page.show_source_offset(self.editor.cursor_offset)
 
     def _offer_generated(self) -> None:
         """Hide the page for grammars that are GBNF already."""

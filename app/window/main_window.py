@@ -252,7 +252,7 @@ class MainWindow(QMainWindow):
                 "view.breakpoints": lambda: reveal(self.debug_commands.breakpoints),
                 "automaton.coverage_generated": lambda: panes.count_generated(not panes.counts_generated),
                 "view.forced": lambda: reveal(self.forced_commands.pane),
-                "view.baseline": lambda: reveal(panes.generation.twin),
+                "view.baseline": lambda: reveal(panes.generation.baseline),
                 "view.bottom": self.dock_layout.toggle_bottom,
                 "view.light": lambda: self._choose_theme("light"),
                 "view.dark": lambda: self._choose_theme("dark"),

@@ -85,7 +85,7 @@ class CodeEdit(QPlainTextEdit):
         self._is_silent = False  # the code that changes the text reports it
         self._history = NotationHistory(self.document())
         self.notation = ""
-        self.fix_told: Callable[[Diagnostic], str] = lambda _finding: ""
+        self.fix_text: Callable[[Diagnostic], str] = lambda _finding: ""
         self.fill_menu: Callable[[QMenu, int], None] = lambda _menu, _offset: None
         self.popup_is_open: Callable[[], bool] = lambda: False
         self._tokenise: Tokeniser = plain
@@ -101,7 +101,7 @@ class CodeEdit(QPlainTextEdit):
         self._live: tuple[Span, ...] = ()
         self._pointed: tuple[Span, ...] = ()
         self._line_marks: dict[int, Severity] = {}
-        self.margin = Gutter(self, self.sign_of_line, self.tip_of_line)
+        self.gutter = Gutter(self, self.sign_of_line, self.tip_of_line)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
@@ -262,7 +262,7 @@ class CodeEdit(QPlainTextEdit):
         for finding in sorted(diagnostics, key=lambda found: _WORST_FIRST.index(found.severity), reverse=True):
             self._line_marks[self._line_of(finding)] = finding.severity
         self._update_marks()
-        self.margin.update()
+        self.gutter.update()
 
     @property
     def current_diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -300,7 +300,7 @@ class CodeEdit(QPlainTextEdit):
     def _finding_text(self, finding: Diagnostic) -> str:
         """Return a finding for a tool tip: the problem, the hint, and the quick fix."""
         what = f"{finding.severity.capitalize()}: {finding.message}"
-        return unmarked("\n".join(part for part in (what, finding.hint, self.fix_told(finding)) if part))
+        return unmarked("\n".join(part for part in (what, finding.hint, self.fix_text(finding)) if part))
 
     def sign_of_line(self, number: int) -> Severity | None:
         """Return the most severe finding of a line, counted from 0."""
@@ -543,7 +543,7 @@ class CodeEdit(QPlainTextEdit):
         super().resizeEvent(event)
         self._highlight_visible()
         rect = self.contentsRect()
-        self.margin.setGeometry(QRect(rect.left(), rect.top(), self.margin.sizeHint().width(), rect.height()))
+        self.gutter.setGeometry(QRect(rect.left(), rect.top(), self.gutter.sizeHint().width(), rect.height()))
 
     def _hover(self, offset: int) -> None:
         if offset != self._hovered:
@@ -551,13 +551,13 @@ class CodeEdit(QPlainTextEdit):
             self.offset_hovered.emit(offset)
 
     def _resize_gutter(self) -> None:
-        self.setViewportMargins(self.margin.sizeHint().width(), 0, 0, 0)
+        self.setViewportMargins(self.gutter.sizeHint().width(), 0, 0, 0)
 
     def _on_update(self, rect: QRect, dy: int) -> None:
         if dy:
-            self.margin.scroll(0, dy)
+            self.gutter.scroll(0, dy)
         else:
-            self.margin.update(0, rect.y(), self.margin.width(), rect.height())
+            self.gutter.update(0, rect.y(), self.gutter.width(), rect.height())
 
 
 def bring_into_view(edit: QPlainTextEdit, position: int) -> None:

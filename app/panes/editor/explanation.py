@@ -43,10 +43,10 @@ class ExplanationPage(QWidget):
     Signals:
         pointed: the spans of the hovered phrase; empty for none.
         span_wanted: a `Span` to go to.
-        left: the focus should return to the text.
+        focus_left: the focus should return to the text.
     """
 
-    left = Signal()
+    focus_left = Signal()
     pointed = Signal(object)
     span_wanted = Signal(object)
 
@@ -260,7 +260,7 @@ class ExplanationPage(QWidget):
             self.find_bar.field.clear()
             self.pointed.emit(())
         else:
-            self.left.emit()
+            self.focus_left.emit()
 
     # --- building ----------------------------------------------------------------------------------------------------
 

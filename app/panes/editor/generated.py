@@ -45,15 +45,15 @@ class GeneratedPage(QWidget):
 
     Signals:
         wanted(spelling): generate the text with this spelling; empty to stop.
-        places_pointed_at(spans): the source spans of the hovered rule, or of the chosen one.
-        place_chosen(span): scroll to this source span.
-        place_entered(span): go to this source span.
+        spans_hovered(spans): the source spans of the hovered rule, or of the chosen one.
+        span_chosen(span): scroll to this source span.
+        span_entered(span): go to this source span.
     """
 
     wanted = Signal(str)
-    places_pointed_at = Signal(object)
-    place_chosen = Signal(object)
-    place_entered = Signal(object)
+    spans_hovered = Signal(object)
+    span_chosen = Signal(object)
+    span_entered = Signal(object)
 
     def __init__(self, source: Callable[[], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,8 +64,8 @@ class GeneratedPage(QWidget):
         self._chosen: tuple[Span, ...] = ()
         self._notes: tuple[str, ...] = ()
         self._is_watched = False
-        self.told = Label()
-        self.told.setProperty("role", "muted")
+        self.summary = Label()
+        self.summary.setProperty("role", "muted")
         self.spelling = QComboBox()
         self.spelling.setAccessibleName("Spelling of strings and numbers")
         for row, (text, value, tip) in enumerate(_SPELLINGS):
@@ -111,7 +111,7 @@ class GeneratedPage(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(bar)
-        bar.addWidget(self.told, 1)
+        bar.addWidget(self.summary, 1)
         bar.addWidget(self.spelling)
         bar.addWidget(self.copy_button)
         layout.addWidget(self.stack, 1)
@@ -139,10 +139,10 @@ class GeneratedPage(QWidget):
         """Show that the text belongs to an older grammar, and why; empty if it is current."""
         self._stale_effect.setEnabled(bool(reason))
         if reason:
-            self.text.light(())
+            self.text.highlight(())
             self._choose_spans(())
         if reason and self.stack.currentWidget() is self.text:
-            self.told.setText(f"{reason}: of the last one that compiled")
+            self.summary.setText(f"{reason}: of the last one that compiled")
         elif reason:
             self._show_message(f"{reason}. Fix it first.")
         elif self._rules:
@@ -168,13 +168,15 @@ class GeneratedPage(QWidget):
     def _show_summary(self) -> None:
         count = len(self._rules)
         rule_count = "1 rule" if count == 1 else f"{count:,} rules"
-        self.told.setText(f"{rule_count} · stricter (see notes)" if self._notes else f"{rule_count} · the same texts")
-        self.told.setToolTip(plain_text("\n".join(f"{note[:1].upper()}{note[1:]}." for note in self._notes)))
+        self.summary.setText(
+            f"{rule_count} · stricter (see notes)" if self._notes else f"{rule_count} · the same texts"
+        )
+        self.summary.setToolTip(plain_text("\n".join(f"{note[:1].upper()}{note[1:]}." for note in self._notes)))
 
     def _show_message(self, sentence: str) -> None:
         self.message.setText(unmarked(sentence))
         self.place_button.setVisible(self._place is not None)
-        self.told.setText("")
+        self.summary.setText("")
         self.copy_button.setEnabled(False)
         self.stack.setCurrentWidget(self._instead)
 
@@ -185,10 +187,10 @@ class GeneratedPage(QWidget):
         """Return whether the spans are valid for the current text."""
         return bool(self._rules) and self._source() == self._source_text
 
-    def show_source_place(self, offset: int) -> None:
+    def show_source_offset(self, offset: int) -> None:
         """Highlight the rules of the innermost schema at the cursor that has any."""
         spans = self.rules_at(offset)
-        self.text.light(spans)
+        self.text.highlight(spans)
         if spans and not self.text.hasFocus():
             self.text.bring_into_view(spans[0])
 
@@ -210,29 +212,29 @@ class GeneratedPage(QWidget):
     def _on_hovered(self, offset: int) -> None:
         rule = self._rule_at(offset)
         self.text.point_at((rule.span,) if rule is not None and rule.source_spans else ())
-        self.places_pointed_at.emit(rule.source_spans if rule is not None else self._chosen if self.is_joined else ())
+        self.spans_hovered.emit(rule.source_spans if rule is not None else self._chosen if self.is_joined else ())
 
     def _on_chosen(self, offset: int) -> None:
         rule = self._rule_at(offset)
         self._choose_spans(rule.source_spans if rule is not None else ())
         if rule is not None and rule.source_spans:
-            self.place_chosen.emit(rule.source_spans[0])
-            self.text.light((rule.span,))
+            self.span_chosen.emit(rule.source_spans[0])
+            self.text.highlight((rule.span,))
 
     def _on_entered(self, offset: int) -> None:
         rule = self._rule_at(offset)
         if rule is not None and rule.source_spans:
-            self.place_entered.emit(rule.source_spans[0])
+            self.span_entered.emit(rule.source_spans[0])
 
     def _choose_spans(self, spans: tuple[Span, ...]) -> None:
         self._chosen = spans
-        self.places_pointed_at.emit(spans)
+        self.spans_hovered.emit(spans)
 
     def _show_where(self) -> None:
         if self._place is not None:
-            self.place_entered.emit(self._place)
+            self.span_entered.emit(self._place)
 
     def _on_spelling(self) -> None:
         if self._is_watched:
-            self.told.setText(_WAITING)
+            self.summary.setText(_WAITING)
             self.wanted.emit(self.spelling.currentData())

@@ -63,8 +63,8 @@ class EditorPane(QWidget):
         super().__init__(parent)
         self.edit = CodeEdit()
         self.completer = Completer(self.edit)
-        self.fixing = QuickFixMenu(self.edit)
-        self.naming = SymbolNavigation(self.edit)
+        self.quick_fixes = QuickFixMenu(self.edit)
+        self.symbols = SymbolNavigation(self.edit)
         self.find_replace = FindReplace(self.edit)
         self.find_bar = self.find_replace.bar
         self.notation_hint = Banner("hint", closable=True)
@@ -107,7 +107,7 @@ class EditorPane(QWidget):
         self.edit.switched.connect(self.switched)
         self.edit.offset_hovered.connect(self.offset_hovered)
         self.edit.cursorPositionChanged.connect(self._show_position)
-        self.edit.margin.line_clicked.connect(self._emit_breakpoint_wanted)
+        self.edit.gutter.line_clicked.connect(self._emit_breakpoint_wanted)
         theme.themes.changed.connect(self.edit.recolour)
         self.set_notation("regex")
         self._show_position()
@@ -118,7 +118,7 @@ class EditorPane(QWidget):
         page = ExplanationPage(self.text)
         page.pointed.connect(self.show_hover)
         page.span_wanted.connect(self.go_to)
-        page.left.connect(self.edit.setFocus)
+        page.focus_left.connect(self.edit.setFocus)
         self.edit.offset_hovered.connect(page.point_at)
         self.edit.cursorPositionChanged.connect(lambda: page.select_at(self.edit.caret))
         return page
@@ -128,7 +128,7 @@ class EditorPane(QWidget):
 
         page = ReferencePage()
         page.chosen.connect(self.insert)
-        page.left.connect(self.edit.setFocus)
+        page.focus_left.connect(self.edit.setFocus)
         return page
 
     def toggle_explanation(self) -> None:
@@ -182,7 +182,7 @@ class EditorPane(QWidget):
 
     def _fill_menu(self, menu: QMenu, offset: int) -> None:
         first = menu.actions()[0] if menu.actions() else None
-        fixes = self.fixing.actions_at(offset, menu)
+        fixes = self.quick_fixes.actions_at(offset, menu)
         if first is not None and fixes:
             menu.insertActions(first, fixes)
             menu.insertSeparator(first)
@@ -202,7 +202,7 @@ class EditorPane(QWidget):
         for offset, is_on in places:
             line = text.count("\n", 0, offset)
             lines[line] = lines.get(line, False) or is_on
-        self.edit.margin.show_breakpoints(lines)
+        self.edit.gutter.show_breakpoints(lines)
 
     def _emit_breakpoint_wanted(self, line: int) -> None:
         lines = self.text().split("\n")
@@ -277,7 +277,7 @@ class QuickFixMenu(QObject):
     def __init__(self, edit: CodeEdit) -> None:
         super().__init__(edit)
         self._edit = edit
-        edit.fix_told = self.told
+        edit.fix_text = self.fix_text
 
     def open(self) -> None:
         """Apply the fix at the cursor or on its line; open a menu if there are several."""
@@ -294,7 +294,7 @@ class QuickFixMenu(QObject):
             self._edit.setFocus()
             self._offer([finding], self._edit.cursorRect().bottomLeft())
 
-    def told(self, finding: Diagnostic) -> str:
+    def fix_text(self, finding: Diagnostic) -> str:
         """Return the line of a tool tip with the fixes of a finding; empty if there are none."""
         if finding not in self._edit.current_diagnostics:
             return ""

@@ -71,7 +71,7 @@ class ReadOnlyCode(QPlainTextEdit):
         self.verticalScrollBar().setValue(scrolled)
         self._mark()
 
-    def light(self, spans: tuple[Span, ...]) -> None:
+    def highlight(self, spans: tuple[Span, ...]) -> None:
         """Highlight the spans that correspond to a selection elsewhere."""
         if spans != self._highlighted:
             self._highlighted = spans

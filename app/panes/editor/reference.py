@@ -23,10 +23,10 @@ class ReferencePage(QWidget):
 
     Signals:
         chosen(text, caret): insert this text at the cursor, which then moves to an offset in it.
-        left: return the focus to the editor.
+        focus_left: return the focus to the editor.
     """
 
-    left = Signal()
+    focus_left = Signal()
     chosen = Signal(str, int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -145,7 +145,7 @@ class ReferencePage(QWidget):
         if self.field.text():
             self.field.clear()
         else:
-            self.left.emit()
+            self.focus_left.emit()
 
     def _recolour(self) -> None:
         if self._notation is not None:

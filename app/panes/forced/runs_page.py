@@ -86,7 +86,7 @@ class RunsPage(QWidget):
         self.part.setFixedWidth(150)
         self.compare = tool_button("Compare", "Ask the model behind each spelling", role="outlined")
         self.more = tool_button("More", "List more spellings", role="outlined")
-        self.told = _line()
+        self.status = _line()
         self.bar = QProgressBar(textVisible=False, maximum=0)
         self.bar.setFixedHeight(4)
         self.bar.setAccessibleName("The spellings are being compared")
@@ -130,7 +130,7 @@ class RunsPage(QWidget):
         """Report why no comparison will come."""
         if self._is_comparing:
             self._is_comparing = False
-            self.told.set_text(f"{why}.")
+            self.status.set_text(f"{why}.")
             self._enable()
 
     def forget(self) -> None:
@@ -183,10 +183,10 @@ class RunsPage(QWidget):
 
     def _compare(self) -> None:
         if self._row is None or self._refusal:
-            self.told.set_text(f"{self._refusal}." if self._row is not None else "")
+            self.status.set_text(f"{self._refusal}." if self._row is not None else "")
             return
         self._is_comparing = True
-        self.told.set_text("The model is asked behind each spelling…")
+        self.status.set_text("The model is asked behind each spelling…")
         self._enable()
         self.compare_wanted.emit(self._row.before, self.part.text(), self._most)
 
@@ -201,13 +201,13 @@ class RunsPage(QWidget):
 
     def _show_summary(self, answer: SpellingsAnswer) -> None:
         if answer.why_not:
-            self.told.set_text(f"{answer.why_not[:1].upper()}{answer.why_not[1:]}.")
+            self.status.set_text(f"{answer.why_not[:1].upper()}{answer.why_not[1:]}.")
         else:
             listed = len(answer.rows)
             spelling_count = count(answer.count, "spelling")
             some = "" if listed >= answer.count else f", {listed} listed"
             sure = "" if answer.is_exact else "; there may be a likelier one"
-            self.told.set_text(f"{spelling_count} of it{some}, the likeliest first{sure}", f"{spelling_count}{some}")
+            self.status.set_text(f"{spelling_count} of it{some}, the likeliest first{sure}", f"{spelling_count}{some}")
         self._enable()
 
     def _refresh(self) -> None:
@@ -253,7 +253,7 @@ class RunsPage(QWidget):
         head.addWidget(of)
         head.addWidget(self.part)
         head.addWidget(self.compare)
-        head.addWidget(self.told, 1)
+        head.addWidget(self.status, 1)
         head.addWidget(self.more)
         right.addWidget(self.bar)
         right.addWidget(self.spellings, 1)

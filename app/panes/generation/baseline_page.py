@@ -28,7 +28,7 @@ _ENDS = {
 }
 
 
-class TwinPage(QWidget):
+class BaselinePage(QWidget):
     """Shows a baseline.
 
     Signals:
@@ -46,7 +46,7 @@ class TwinPage(QWidget):
         self._is_stale = False
         self._answer: BaselineAnswer | None = None
         self.verdict = Label(wraps=True)
-        self.write = push_button("Generate", "Generate from the same prompt without the grammar")
+        self.generate = push_button("Generate", "Generate from the same prompt without the grammar")
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedHeight(6)
         self.bar.setAccessibleName("How far the text without the grammar is")
@@ -56,10 +56,10 @@ class TwinPage(QWidget):
         self.without = ChipView(_EMPTY)
         self.without.setAccessibleName("Without the grammar")
         self._build()
-        self.write.clicked.connect(self._on_clicked)
-        self.show_twin(None)
+        self.generate.clicked.connect(self._on_clicked)
+        self.show_baseline(None)
 
-    def show_twin(self, answer: BaselineAnswer | None) -> None:
+    def show_baseline(self, answer: BaselineAnswer | None) -> None:
         """Show the baseline so far; None clears it."""
         self._answer = answer
         self._is_stale = False
@@ -112,9 +112,9 @@ class TwinPage(QWidget):
             text = f"The output has changed since: generate again. {text}"
         self.verdict.setText(text)
         self.bar.setVisible(self._is_writing)
-        self.write.setText("Cancel" if self._is_writing else "Generate" if baseline is None else "Generate again")
-        self.write.setEnabled(self._is_writing or not self._refusal)
-        self.write.setToolTip(
+        self.generate.setText("Cancel" if self._is_writing else "Generate" if baseline is None else "Generate again")
+        self.generate.setEnabled(self._is_writing or not self._refusal)
+        self.generate.setToolTip(
             plain_text(
                 "Stop and keep the text so far"
                 if self._is_writing
@@ -132,7 +132,7 @@ class TwinPage(QWidget):
         layout.setSpacing(theme.SPACE_XS)
         layout.addLayout(head)
         head.addWidget(self.verdict, 1)
-        head.addWidget(self.write)
+        head.addWidget(self.generate)
         layout.addWidget(self.bar)
         for title, view in ((self.with_title, self.with_grammar), (self.without_title, self.without)):
             title.setContentsMargins(0, theme.SPACE_XS, 0, 0)

@@ -448,9 +448,7 @@ class CandidateView(QTableView):
         menu.addSeparator()
         force = menu.addAction(f"Force it\t{keys_of('candidates.force')}", lambda: self.force_wanted.emit(token_id))
         force.setEnabled(not candidate.allowed and self._can_force)
-        force.setToolTip(
-            "Take this token although the grammar does not allow it; the grammar no longer applies then"
-        )
+        force.setToolTip("Take this token although the grammar does not allow it; the grammar no longer applies then")
         menu.addSeparator()
         menu.addAction("Copy its text", lambda: _copy((candidate.token or b"").decode("utf-8", "replace")))
         menu.addAction("Copy its bytes", lambda: _copy((candidate.token or b"").hex(" ")))

@@ -175,7 +175,7 @@ def _tip(step: Step, index: int, *, illegal: bool, can_be_gone_to: bool) -> str:
     lines += _origin_lines(step)
     if can_be_gone_to:
         lines.append("Click to go back here")
-    return tip_with_favourites("\n".join(lines), step)
+    return tip_with_top_tokens("\n".join(lines), step)
 
 
 def _origin_lines(step: Step) -> list[str]:
@@ -192,7 +192,7 @@ def _origin_lines(step: Step) -> list[str]:
     return lines
 
 
-def tip_with_favourites(text: str, step: Step) -> str:
+def tip_with_top_tokens(text: str, step: Step) -> str:
     """Return a tool tip: lines of text, and the model's top tokens at the step if they were kept."""
     if not step.top:
         return plain_text(text)

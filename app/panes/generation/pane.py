@@ -32,7 +32,7 @@ from engine.decoding.values import ArchivedBranch, Candidate, Finish
 from engine.diagnosis.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
-    from app.panes.generation.baseline_page import TwinPage
+    from app.panes.generation.baseline_page import BaselinePage
     from app.panes.generation.many_seeds import ManySeedsPage
     from app.panes.generation.run_until_popover import RunUntilPopover
     from engine.automata.dfa.dfa import ByteDfa
@@ -56,7 +56,7 @@ class GenerationPane(QFrame):
         token_forced(token id): take this token regardless of the grammar.
         until_wanted(RunUntil): run until this goal.
         colours_chosen(what): colour the chips by this value.
-        twin_wanted, twin_cancelled: generate the unconstrained baseline; stop that.
+        baseline_wanted, baseline_cancelled: generate the unconstrained baseline; stop that.
         span_wanted(Span): show this span of the grammar.
         banner_dismissed: the user closed the banner.
     """
@@ -76,8 +76,8 @@ class GenerationPane(QFrame):
     token_forced = Signal(int)
     until_wanted = Signal(object)
     colours_chosen = Signal(str)
-    twin_wanted = Signal()
-    twin_cancelled = Signal()
+    baseline_wanted = Signal()
+    baseline_cancelled = Signal()
     span_wanted = Signal(object)
     banner_dismissed = Signal()
 
@@ -102,7 +102,7 @@ class GenerationPane(QFrame):
         self.candidates = CandidateTable()
         self.why = WhyPanel()
         self.late_many = Lazy(self._make_many)
-        self.late_twin = Lazy(self._make_twin)
+        self.late_baseline = Lazy(self._make_baseline)
         self.late_run_until = Lazy(self._make_run_until)
         self.pages = LazyTabs()
         self._build()
@@ -132,8 +132,8 @@ class GenerationPane(QFrame):
                 self.why.mark_past()  # a run does not remove what the user reads
             else:
                 self.why.hide()
-            if self.late_twin.built is not None:
-                self.late_twin.built.set_stale()
+            if self.late_baseline.built is not None:
+                self.late_baseline.built.set_stale()
             self._name_states()
             self.candidates.show_position(view.position)
         if view.error or view.model is None:
@@ -236,7 +236,7 @@ class GenerationPane(QFrame):
         position, ended = self._view.position, self._has_ended
         at_dead_end = position is not None and position.finish is Finish.DEAD_END
         self.candidates.set_can_force(not reason or at_dead_end)
-        for late in (self.late_twin, self.late_many):
+        for late in (self.late_baseline, self.late_many):
             if late.built is not None:
                 late.built.set_refusal("" if ended else reason)
         if position is None:
@@ -277,9 +277,9 @@ class GenerationPane(QFrame):
         return self.late_many.get()
 
     @property
-    def twin(self) -> TwinPage:
+    def baseline(self) -> BaselinePage:
         """Return the page of the unconstrained baseline."""
-        return self.late_twin.get()
+        return self.late_baseline.get()
 
     @property
     def run_until(self) -> RunUntilPopover:
@@ -297,13 +297,13 @@ class GenerationPane(QFrame):
         many.show_settings(_settings_of(self._view))
         return many
 
-    def _make_twin(self) -> TwinPage:
-        from app.panes.generation.baseline_page import TwinPage
+    def _make_baseline(self) -> BaselinePage:
+        from app.panes.generation.baseline_page import BaselinePage
 
-        page = TwinPage()
+        page = BaselinePage()
         page.set_refusal("" if self._has_ended else self._refusal)
-        page.wanted.connect(self.twin_wanted)
-        page.cancelled.connect(self.twin_cancelled)
+        page.wanted.connect(self.baseline_wanted)
+        page.cancelled.connect(self.baseline_cancelled)
         return page
 
     def _make_run_until(self) -> RunUntilPopover:
@@ -360,7 +360,7 @@ class GenerationPane(QFrame):
         inner.addWidget(self.why)
         self.pages.addTab(following, "Next token")
         self.pages.add_lazy(self.late_many, "Many seeds")
-        self.pages.add_lazy(self.late_twin, "Without grammar")
+        self.pages.add_lazy(self.late_baseline, "Without grammar")
         box = QWidget()
         layout = QVBoxLayout(box)
         layout.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)

@@ -139,7 +139,7 @@ class TextsModel(QAbstractTableModel):
             case TextsColumn.TEXT:
                 return in_line(expected.text.encode("utf-8", "surrogatepass")) or "(empty)"
             case TextsColumn.VERDICT:
-                return "" if found is None else told(found)
+                return "" if found is None else verdict_text(found)
 
     def _tip(self, row: int, column: TextsColumn) -> str | None:
         found = self.verdict(row)
@@ -169,7 +169,7 @@ class TextsModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), last)
 
 
-def told(found: Verdict) -> str:
+def verdict_text(found: Verdict) -> str:
     """Return a verdict in a few words that fit in a row."""
     match found.outcome:
         case VerdictOutcome.COMPLETE:

@@ -62,7 +62,7 @@ def generated(text: str, *, stale: str = "") -> QWidget:
         request = GenerateRequest(CompileRequest(1, "json_schema", text, CompileOptions()))
         answer: GenerateAnswer = generate(request, compile_grammar("json_schema", text), CancelToken())
         page.show_answer(answer, text)
-        page.show_source_place(text.index("tags") if "tags" in text else 0)
+        page.show_source_offset(text.index("tags") if "tags" in text else 0)
     page.set_stale(stale)
     QTest.qWait(POLL_MS)
     return made

@@ -141,12 +141,12 @@ OUTCOMES = (
 def twin(answer: BaselineAnswer | None, *, refusal: str = "", stale: bool = False) -> QWidget:
     """What the model would have written without the grammar."""
     made = pane(height=560)
-    made.pages.setCurrentWidget(made.twin)
+    made.pages.setCurrentWidget(made.baseline)
     made.set_refusal(refusal)
     if answer is not None:
-        made.twin.show_twin(answer)
+        made.baseline.show_baseline(answer)
     if stale:
-        made.twin.set_stale()
+        made.baseline.set_stale()
     return settled(made)
 
 

@@ -64,21 +64,21 @@ def test_a_breakpoint_at_the_cursor_stops_a_run_and_is_listed(rules):
 def test_a_click_on_a_lines_number_sets_and_removes_one(rules):
     edit = rules.panes.editor.edit
     line = edit.cursorRect(edit.textCursor()).height() * 2 + 6  # the third
-    assert edit.margin.line_at(QPoint(5, line)) == 2
-    rules.qtbot.mouseClick(edit.margin, LEFT, pos=QPoint(20, line))
+    assert edit.gutter.line_at(QPoint(5, line)) == 2
+    rules.qtbot.mouseClick(edit.gutter, LEFT, pos=QPoint(20, line))
     rules.wait(lambda: [one.name for one in rules.document.content.breakpoints] == ["more"])
-    assert edit.margin._breakpoints == {2: True}
+    assert edit.gutter._breakpoints == {2: True}
     rules.window.debug_commands.breakpoints.table.selectRow(0)
     rules.qtbot.keyClick(rules.window.debug_commands.breakpoints.table, Qt.Key.Key_Space)
-    assert edit.margin._breakpoints == {2: False}
+    assert edit.gutter._breakpoints == {2: False}
     edit.setFocus()
     cursor = edit.textCursor()
     cursor.setPosition(0)
     edit.setTextCursor(cursor)
     rules.qtbot.keyClick(edit, Qt.Key.Key_Return)
-    assert edit.margin._breakpoints == {3: False}
+    assert edit.gutter._breakpoints == {3: False}
     rules.wait(lambda: not rules.session.step_refusal)
-    rules.qtbot.mouseClick(edit.margin, LEFT, pos=QPoint(20, edit.cursorRect(edit.textCursor()).height() * 3 + 6))
+    rules.qtbot.mouseClick(edit.gutter, LEFT, pos=QPoint(20, edit.cursorRect(edit.textCursor()).height() * 3 + 6))
     rules.wait(lambda: not rules.document.content.breakpoints)
 
 
@@ -225,8 +225,8 @@ def test_the_twin_is_written_and_compared(rules):
     rules.window.commands["run.step"].trigger()
     rules.wait(lambda: rules.output == b"(")
     press(rules, Qt.Key.Key_T, CONTROL | SHIFT)
-    twin = rules.panes.generation.twin
-    rules.wait(lambda: twin.write.text() == "Generate again")
+    twin = rules.panes.generation.baseline
+    rules.wait(lambda: twin.generate.text() == "Generate again")
     assert "part at step 1" in twin.verdict.text() or "alike" in twin.verdict.text()
     rules.window.commands["run.step"].trigger()
     rules.wait(lambda: len(rules.output) > 1)

@@ -238,5 +238,5 @@ def test_a_long_question_can_be_given_up(desk, page):
         pane.runs.table.chosen.emit(pane.runs.table.rows.rows[1])
     desk.session.cancel_background()
     desk.wait(lambda: pane.strategies.measure.text() != "Cancel" and pane.runs.compare.text() == "Compare")
-    said = pane.strategies.said.text() if page is Page.STRATEGIES else pane.runs.told.text()
+    said = pane.strategies.said.text() if page is Page.STRATEGIES else pane.runs.status.text()
     assert said == "Cancelled."

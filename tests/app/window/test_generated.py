@@ -67,8 +67,8 @@ def test_a_rule_leads_to_its_keyword_and_the_cursor_to_its_rules(desk):
     page = open_page(desk)
     schema = compile_grammar("json_schema", SCHEMA)
     assert compile_grammar("gbnf", page.text.text()).fullmatch('{"name": "ab"}') == schema.fullmatch('{"name": "ab"}')
-    assert "stricter (see notes)" in page.told.text()
-    assert "Spelling is plain" in page.told.toolTip()
+    assert "stricter (see notes)" in page.summary.text()
+    assert "Spelling is plain" in page.summary.toolTip()
     click_on(desk, page, "tags-item")
     assert '"items": {"enum": ["a", "b"]}' in lit(desk.panes.editor.edit)
     assert [text for text in lit(page.text) if text.startswith("tags-item ::= ")]
@@ -89,20 +89,20 @@ def test_it_follows_the_text_and_keeps_the_last_that_compiled(desk):
     desk.wait(lambda: "char{27,}" in page.text.text())
     assert page.is_joined
     desk.qtbot.keyClicks(desk.panes.editor.edit, ",")
-    desk.wait(lambda: "of the last one that compiled" in page.told.text())
+    desk.wait(lambda: "of the last one that compiled" in page.summary.text())
     assert "char{27,}" in page.text.text()
     assert not page.is_joined
     desk.qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
     assert QApplication.clipboard().text() == page.text.text()
     desk.qtbot.keyClick(desk.panes.editor.edit, Qt.Key.Key_Backspace)
-    desk.wait(lambda: "stricter" in page.told.text())
+    desk.wait(lambda: "stricter" in page.summary.text())
 
 
 def test_every_spelling_has_the_same_texts(desk):
     page = open_page(desk)
     page.spelling.setFocus()
     desk.qtbot.keyClick(page.spelling, Qt.Key.Key_Down)
-    desk.wait(lambda: "the same texts" in page.told.text())
+    desk.wait(lambda: "the same texts" in page.summary.text())
     spelled = '{"n\\u0061me": "ab"}'
     assert not compile_grammar("gbnf", page.text.text()).fullmatch(spelled)
     desk.window.notation_menu.choose_escapes("any")

@@ -34,7 +34,7 @@ def menu(pane: EditorPane) -> QMenu:
 
 def test_one_fix_is_done_at_once_and_undone_at_once(pane: EditorPane) -> None:
     write(pane, "gbnf", 'ro¦ot = "a"')
-    pane.fixing.open()
+    pane.quick_fixes.open()
     assert pane.text() == 'root ::= "a"'
     pane.edit.undo()
     assert pane.text() == 'root = "a"'
@@ -42,7 +42,7 @@ def test_one_fix_is_done_at_once_and_undone_at_once(pane: EditorPane) -> None:
 
 def test_of_several_fixes_one_is_chosen_by_keys(pane: EditorPane, qtbot: QtBot) -> None:
     write(pane, "gbnf", "root ::= it¦m\nitem ::= [a]")
-    pane.fixing.open()
+    pane.quick_fixes.open()
     shown = menu(pane)
     assert [action.text() for action in shown.actions()] == ["Replace by “item”", "Define the rule “itm”"]
     qtbot.keyClick(shown, Qt.Key.Key_Down)
@@ -60,7 +60,7 @@ def test_findings_of_an_older_text_are_not_fixed(pane: EditorPane, qtbot: QtBot)
     write(pane, "gbnf", "root ::= itm¦\nitem ::= [a]")
     qtbot.keyClicks(pane.edit, "x")
     before = pane.text()
-    pane.fixing.open()
+    pane.quick_fixes.open()
     assert pane.text() == before
     assert "Ctrl+." not in pane.edit.tip_at(10)
 
@@ -70,9 +70,9 @@ def test_findings_of_an_older_text_are_not_fixed(pane: EditorPane, qtbot: QtBot)
 
 def test_a_use_leads_to_its_definition_and_back(pane: EditorPane, qtbot: QtBot) -> None:
     write(pane, "gbnf", GRAMMAR.replace("item", "it¦em", 1))
-    pane.naming.go_to_definition()
+    pane.symbols.go_to_definition()
     assert pane.edit.selection == Span(26, 30)
-    pane.naming.go_to_definition()  # from the definition, to its uses
+    pane.symbols.go_to_definition()  # from the definition, to its uses
     shown = menu(pane)
     texts = [action.text() for action in shown.actions() if action.text()]
     assert texts[0] == "item: 2 uses"
@@ -92,47 +92,47 @@ def test_a_click_with_ctrl_goes_there(pane: EditorPane, qtbot: QtBot) -> None:
 
 def test_a_rule_is_renamed_in_one_step(pane: EditorPane, qtbot: QtBot) -> None:
     write(pane, "gbnf", GRAMMAR.replace("item", "it¦em", 1))
-    pane.naming.begin_rename()
-    field = pane.naming.box.field
+    pane.symbols.begin_rename()
+    field = pane.symbols.box.field
     assert field.text() == "item"
     field.clear()
     qtbot.keyClicks(field, "root")
     qtbot.keyClick(field, Qt.Key.Key_Return)
-    assert pane.naming.box.isVisible()
-    assert pane.naming.box.says.text() == "There is a rule “root” already"
+    assert pane.symbols.box.isVisible()
+    assert pane.symbols.box.says.text() == "There is a rule “root” already"
     field.clear()
     qtbot.keyClicks(field, "letter")
     qtbot.keyClick(field, Qt.Key.Key_Return)
     assert pane.text() == GRAMMAR.replace("item", "letter")
-    assert not pane.naming.box.isVisible()
+    assert not pane.symbols.box.isVisible()
     pane.edit.undo()
     assert pane.text() == GRAMMAR
 
 
 def test_a_rule_takes_the_name_that_is_used_but_not_defined(pane: EditorPane, qtbot: QtBot) -> None:
     write(pane, "gbnf", 'root ::= castle\ncast¦el ::= "x"\n')
-    pane.naming.begin_rename()
-    field = pane.naming.box.field
+    pane.symbols.begin_rename()
+    field = pane.symbols.box.field
     field.clear()
     qtbot.keyClicks(field, "castle")
-    assert "castle" in pane.naming.box.says.text()
+    assert "castle" in pane.symbols.box.says.text()
     qtbot.keyClick(field, Qt.Key.Key_Return)
     assert pane.text() == 'root ::= castle\ncastle ::= "x"\n'
 
 
 def test_escape_renames_nothing(pane: EditorPane, qtbot: QtBot) -> None:
     write(pane, "gbnf", GRAMMAR.replace("item", "it¦em", 1))
-    pane.naming.begin_rename()
-    qtbot.keyClicks(pane.naming.box.field, "x")
-    qtbot.keyClick(pane.naming.box.field, Qt.Key.Key_Escape)
-    assert not pane.naming.box.isVisible()
+    pane.symbols.begin_rename()
+    qtbot.keyClicks(pane.symbols.box.field, "x")
+    qtbot.keyClick(pane.symbols.box.field, Qt.Key.Key_Escape)
+    assert not pane.symbols.box.isVisible()
     assert pane.text() == GRAMMAR
 
 
 def test_the_first_rule_keeps_its_name(pane: EditorPane) -> None:
     write(pane, "gbnf", "ro¦ot ::= [a]")
-    pane.naming.begin_rename()
-    assert not pane.naming.box.isVisible()
+    pane.symbols.begin_rename()
+    assert not pane.symbols.box.isVisible()
 
 
 # --- lines and brackets ----------------------------------------------------------------------------------------------

@@ -82,14 +82,14 @@ def test_ctrl_and_the_wheel_change_the_text_size(pane: EditorPane) -> None:
         QApplication.sendEvent(pane.edit.viewport(), event)
 
     pane.set_text("[a-z]+")
-    usual, gutter = pane.edit.font().pointSizeF(), pane.edit.margin.sizeHint().width()
+    usual, gutter = pane.edit.font().pointSizeF(), pane.edit.gutter.sizeHint().width()
     turn(120, Qt.KeyboardModifier.NoModifier)
     assert pane.edit.text_size == 0
     for delta in (60, 60, 120):
         turn(delta, Qt.KeyboardModifier.ControlModifier)
     assert pane.edit.text_size == 2
     assert pane.edit.font().pointSizeF() == usual + 2
-    assert pane.edit.margin.sizeHint().width() > gutter
+    assert pane.edit.gutter.sizeHint().width() > gutter
     turn(-240, Qt.KeyboardModifier.ControlModifier)
     assert pane.edit.font().pointSizeF() == usual
     pane.edit.set_text_size(1_000)
@@ -156,7 +156,7 @@ def test_the_margin_tells_the_worst_of_a_line(pane: EditorPane) -> None:
     assert pane.edit.sign_of_line(1) is Severity.ERROR
     assert pane.edit.sign_of_line(2) is None
     assert pane.edit.tip_of_line(1).startswith("Hint")
-    assert pane.edit.margin.line_at(QPoint(2, pane.edit.place_of(3).y())) == 1
+    assert pane.edit.gutter.line_at(QPoint(2, pane.edit.place_of(3).y())) == 1
 
 
 def test_a_live_span_has_a_ground_and_a_line(pane: EditorPane) -> None:

@@ -96,7 +96,7 @@ def test_a_click_on_a_run_compares_its_first_word(qtbot, pane):
     assert pane.runs.compare.text() == "Cancel"
     pane.runs.show_spellings(answer())
     assert pane.runs.compare.text() == "Compare"
-    assert pane.runs.told.text() == "8 spellings of it, 2 listed, the likeliest first"
+    assert pane.runs.status.text() == "8 spellings of it, 2 listed, the likeliest first"
     model = pane.runs.spellings.spellings
     texts = [[model.index(row, column).data() for column in range(model.columnCount())] for row in range(2)]
     assert texts == [
@@ -136,7 +136,7 @@ def test_another_part_is_typed(qtbot, pane):
     pane.runs.show_spellings(answer())  # of the part before: too late
     assert pane.runs.compare.text() == "Cancel"
     pane.runs.show_spellings(answer(part="am", why_not="no tokens of this model spell it"))
-    assert pane.runs.told.text() == "No tokens of this model spell it."
+    assert pane.runs.status.text() == "No tokens of this model spell it."
     assert pane.runs.spellings.spellings.rowCount() == 0
 
 
@@ -158,7 +158,7 @@ def test_a_comparison_can_be_cancelled(qtbot, pane):
     with qtbot.waitSignal(pane.runs.cancelled):
         click(pane.runs.compare)
     pane.runs.stop("Cancelled")
-    assert pane.runs.told.text() == "Cancelled."
+    assert pane.runs.status.text() == "Cancelled."
     with qtbot.waitSignal(pane.runs.compare_wanted):
         click(pane.runs.compare)
 
@@ -189,7 +189,7 @@ def test_without_a_model_nothing_is_asked(qtbot, pane):
     pane.runs.set_refusal("Choose a model first")
     with qtbot.assertNotEmitted(pane.runs.compare_wanted):
         click_run(pane, 0)
-    assert pane.runs.told.text() == "Choose a model first."
+    assert pane.runs.status.text() == "Choose a model first."
     assert not pane.runs.compare.isEnabled()
 
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLineEdit
 
 from app import theme
 from app.panes.test_strings import StringTestsPane
-from app.panes.test_strings.model import TextsColumn, TextsModel, as_marks, from_marks, told
+from app.panes.test_strings.model import TextsColumn, TextsModel, as_marks, from_marks, verdict_text
 from app.panes.test_strings.pane import lines_of
 from app.panes.test_strings.texts_table import Mark, pieces_of
 from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
@@ -157,7 +157,7 @@ def test_the_character_that_cannot_stand_is_marked(grammar):
     assert pieces_of("aö", umlaut) == (("a", legal), ("ö", dead))
     assert pieces_of("2024-01", replay_text(grammar, b"2024-01")) == (("2024-01", legal),)
     assert pieces_of("in 2024-01", replay_text(grammar, b"in 2024-01")) == (("in␣", dead), ("2024-01", legal))
-    assert told(replay_text(compile_grammar("regex", "a$b"), b"a")) == "Refused: no text matches this grammar"
+    assert verdict_text(replay_text(compile_grammar("regex", "a$b"), b"a")) == "Refused: no text matches this grammar"
 
 
 def test_what_is_not_covered_is_listed_and_leads_to_its_place(pane, qtbot):
@@ -233,9 +233,9 @@ def test_what_is_typed_is_kept_when_another_test_is_added(pane):
 def test_what_is_typed_does_not_end_in_another_document(pane):
     pane.add()
     QTest.keyClicks(pane.findChild(QLineEdit), "2030-07")
-    told = []
-    pane.edited.connect(told.append)
+    verdict_text = []
+    pane.edited.connect(verdict_text.append)
     pane.show_texts((ExpectedText("another"),))
     pane.table.setFocus()
     assert texts(pane) == ["another"]
-    assert told == []
+    assert verdict_text == []

@@ -4,7 +4,7 @@ import pytest
 from decode_views import step
 from PySide6.QtCore import Qt
 
-from app.panes.generation.baseline_page import TwinPage, verdict_of
+from app.panes.generation.baseline_page import BaselinePage, verdict_of
 from app.workers.decode_messages import BaselineAnswer
 from engine.decoding.values import BaselineRun, Finish, TopToken
 
@@ -15,7 +15,7 @@ FORBIDDEN = replace(B, top=(TopToken(C.token_id, b"c", "", 0.7, False),))
 
 @pytest.fixture
 def page(qtbot):
-    page = TwinPage()
+    page = BaselinePage()
     qtbot.addWidget(page)
     page.resize(420, 400)
     page.show()
@@ -25,22 +25,22 @@ def page(qtbot):
 def test_it_says_what_it_would_show(qtbot, page):
     assert "without the grammar" in page.verdict.text()
     with qtbot.waitSignal(page.wanted):
-        qtbot.mouseClick(page.write, LEFT)
+        qtbot.mouseClick(page.generate, LEFT)
 
 
 def test_it_grows_and_can_be_cancelled(qtbot, page):
-    page.show_twin(BaselineAnswer(BaselineRun((A, B), (A,), None), 20))
-    assert page.write.text() == "Cancel"
+    page.show_baseline(BaselineAnswer(BaselineRun((A, B), (A,), None), 20))
+    assert page.generate.text() == "Cancel"
     assert page.bar.isVisible()
     with qtbot.waitSignal(page.cancelled):
-        qtbot.mouseClick(page.write, LEFT)
+        qtbot.mouseClick(page.generate, LEFT)
     page.stop("Cancelled")
     assert page.verdict.text().startswith("Cancelled.")
-    assert page.write.text() == "Generate again"
+    assert page.generate.text() == "Generate again"
 
 
 def test_it_marks_where_they_part(page):
-    page.show_twin(BaselineAnswer(BaselineRun((A, FORBIDDEN), (A, C, C), 1, Finish.LENGTH), 20))
+    page.show_baseline(BaselineAnswer(BaselineRun((A, FORBIDDEN), (A, C, C), 1, Finish.LENGTH), 20))
     assert page.with_grammar._current == 1
     assert page.without._current == 1
     assert "step 2" in page.verdict.text()
@@ -60,12 +60,12 @@ def test_verdicts():
 def test_an_output_that_changed_makes_it_old(page):
     page.set_stale()
     assert "changed" not in page.verdict.text()
-    page.show_twin(BaselineAnswer(BaselineRun((A,), (A,), None, Finish.STOP), 20))
+    page.show_baseline(BaselineAnswer(BaselineRun((A,), (A,), None, Finish.STOP), 20))
     page.set_stale()
     assert "changed" in page.verdict.text()
 
 
 def test_where_no_step_is_possible_nothing_is_written(page):
     page.set_refusal("No model")
-    assert not page.write.isEnabled()
-    assert page.write.toolTip() == "No model"
+    assert not page.generate.isEnabled()
+    assert page.generate.toolTip() == "No model"
