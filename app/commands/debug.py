@@ -150,7 +150,7 @@ class DebugCommands(QObject):
         self._panes.generation.baseline.show_baseline(answer)
 
     def _stop_baseline(self, why: str) -> None:
-        if (baseline_page := self._panes.generation.late_baseline.built) is not None:
+        if (baseline_page := self._panes.generation.lazy_baseline.built) is not None:
             baseline_page.stop(why)
 
     def _show_hit(self, one: Breakpoint) -> None:
@@ -176,7 +176,7 @@ class DebugCommands(QObject):
         return next((found.start(1) for found in _RULE.finditer(text) if found[1] == one.name), one.offset)
 
     def _on_replaced(self) -> None:
-        if (baseline_page := self._panes.generation.late_baseline.built) is not None:
+        if (baseline_page := self._panes.generation.lazy_baseline.built) is not None:
             baseline_page.show_baseline(None)
         self._show_breakpoints()
 

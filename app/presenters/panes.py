@@ -44,8 +44,8 @@ class Panes(QObject):
     """Creates the panes and connects them; hidden ones when first shown.
 
     Attributes:
-        late_tests: the pane of the test strings; also built when there are verdicts.
-        late_generated: the page with the grammar as GBNF.
+        lazy_tests: the pane of the test strings; also built when there are verdicts.
+        lazy_generated: the page with the grammar as GBNF.
 
     Signals:
         counting_changed(generated): whether the coverage counts generated outputs instead of the test strings.
@@ -60,10 +60,10 @@ class Panes(QObject):
         self.automaton = AutomatonPane()
         self.generation = GenerationPane()
         self.problems = ProblemsPane()
-        self._late_probabilities = Lazy(self._make_probabilities)
-        self.late_tests = Lazy(self._make_tests)
-        self.late_generated = Lazy(self._make_generated)
-        self.generation.add_page(self._late_probabilities, "Probabilities")
+        self._lazy_probabilities = Lazy(self._make_probabilities)
+        self.lazy_tests = Lazy(self._make_tests)
+        self.lazy_generated = Lazy(self._make_generated)
+        self.generation.add_page(self._lazy_probabilities, "Probabilities")
         self._coverage_panes: frozenset[QWidget] = frozenset()  # the panes that show it
         self._coverage: dict[
             bool, tuple[int, Coverage]
@@ -82,12 +82,12 @@ class Panes(QObject):
     @property
     def probabilities(self) -> ProbabilitiesPane:
         """Return the pane with the effect of the mask on the model's distribution."""
-        return self._late_probabilities.get()
+        return self._lazy_probabilities.get()
 
     @property
     def tests(self) -> StringTestsPane:
         """Return the pane of the test strings."""
-        return self.late_tests.get()
+        return self.lazy_tests.get()
 
     def _make_probabilities(self) -> ProbabilitiesPane:
         from app.panes.probabilities import ProbabilitiesPane
@@ -120,14 +120,14 @@ class Panes(QObject):
         if self._session.document.content.grammar.notation == "gbnf":
             self.editor.edit.say("The grammar is GBNF already")
             return
-        self.editor.pages.toggle(self.late_generated)
+        self.editor.pages.toggle(self.lazy_generated)
         if self.editor.pages.current is not None:
-            self.late_generated.get().text.setFocus()
+            self.lazy_generated.get().text.setFocus()
         else:
             self.editor.setFocus()
 
     def _show_generated(self, answer: GenerateAnswer) -> None:
-        drawn, page = self._session.compiling.last_good, self.late_generated.get()
+        drawn, page = self._session.compiling.last_good, self.lazy_generated.get()
         if drawn is not None and drawn.request.revision == answer.revision:
             page.show_answer(answer, drawn.request.text)
             page.show_source_offset(self.editor.cursor_offset)
@@ -135,7 +135,7 @@ class Panes(QObject):
     def _offer_generated(self) -> None:
         """Hide the page for grammars that are GBNF already."""
         is_other = self._session.document.content.grammar.notation != "gbnf"
-        self.editor.pages.set_page_visible(self.late_generated, is_other)
+        self.editor.pages.set_page_visible(self.lazy_generated, is_other)
 
     def _make_tests(self) -> StringTestsPane:
         from app.panes.test_strings import StringTestsPane
@@ -160,7 +160,7 @@ class Panes(QObject):
         editor.text_edited.connect(document.set_text)
         editor.switched.connect(self._switch)
         editor.edit.replaced.connect(self.automaton.expect_new_grammar)
-        editor.pages.add_page(self.late_generated, "As GBNF")
+        editor.pages.add_page(self.lazy_generated, "As GBNF")
         document.changed.connect(lambda _revision: self._offer_generated())
         editor.offset_hovered.connect(self.automaton.highlight_offset)
         document.replaced.connect(self._show_document)
@@ -277,7 +277,7 @@ class Panes(QObject):
 
     def _forget_coverage(self) -> None:
         self._coverage.clear()
-        if (tests := self.late_tests.built) is not None:
+        if (tests := self.lazy_tests.built) is not None:
             tests.show_generated(Coverage())
 
     def _mark_coverage(self) -> None:
@@ -295,7 +295,7 @@ class Panes(QObject):
             return
         self._counts_generated = generated
         self._mark_coverage()
-        if (tests := self.late_tests.built) is not None:
+        if (tests := self.lazy_tests.built) is not None:
             tests.count_generated(generated=generated)
         self.counting_changed.emit(generated)
 
@@ -342,8 +342,8 @@ class Panes(QObject):
     def _show_view(self, view: DecodeView) -> None:
         self.generation.show_view(view)
         self.generation.show_archived(self._session.document.content.archived)
-        if self._late_probabilities.built is not None:
-            self._late_probabilities.built.show_position(view.position)
+        if self._lazy_probabilities.built is not None:
+            self._lazy_probabilities.built.show_position(view.position)
         self.automaton.set_token_context((view.model, view.prompt, view.grammar_revision, view.pipeline))
 
     def _show_diagnostics(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
@@ -366,7 +366,7 @@ class Panes(QObject):
         if (page := self.editor.explanation.built) is not None:
             page.clear()
             page.set_stale(reason)
-        if (generated := self.late_generated.built) is not None:
+        if (generated := self.lazy_generated.built) is not None:
             generated.forget()
             generated.set_stale(reason)
 

@@ -76,7 +76,7 @@ class MainWindow(QMainWindow):
         self.toolbar = Toolbar(self.commands)
         self.dock_layout = DockLayout(self.panes.editor, self.panes.automaton, self.panes.generation)
         self.dock_layout.add_bottom(self.panes.problems, ui_text("commands.view.problems.title"))
-        self.dock_layout.add_bottom(self.panes.late_tests, ui_text("commands.view.tests.title"))
+        self.dock_layout.add_bottom(self.panes.lazy_tests, ui_text("commands.view.tests.title"))
         self.debug_commands = DebugCommands(self.commands, self.panes, session, settings, self)
         self.debug_commands.until_button = self.toolbar.until_button
         self.dock_layout.add_bottom(self.debug_commands.lazy_timeline, ui_text("commands.view.timeline.title"))
@@ -202,7 +202,7 @@ class MainWindow(QMainWindow):
         session.view_changed.connect(lambda _drawn: self._show_status())
         session.compiling.stale_changed.connect(lambda _stale, _reason: self._show_status())
         session.compiling.diagnosed.connect(self._show_problem_count)
-        self.panes.late_tests.when_built(self._title_tests)
+        self.panes.lazy_tests.when_built(self._title_tests)
         session.live_changed.connect(self._on_live)
         session.decoding.view_changed.connect(lambda _view: self._show_status())
         session.decoding.running_changed.connect(self._on_running)
@@ -420,7 +420,7 @@ class MainWindow(QMainWindow):
 
     def _undo_target(self) -> QPlainTextEdit | StringTestsPane:
         """Return the widget that handles undo: the list of tests if it has the focus, otherwise a text."""
-        focused, tests = QApplication.focusWidget(), self.panes.late_tests.built
+        focused, tests = QApplication.focusWidget(), self.panes.lazy_tests.built
         if tests is not None and focused is tests.table:
             return tests
         return self._text_edit()

@@ -101,9 +101,9 @@ class GenerationPane(QFrame):
         self.headline = Headline()
         self.candidates = CandidateTable()
         self.why = WhyPanel()
-        self.late_many = Lazy(self._make_many)
-        self.late_baseline = Lazy(self._make_baseline)
-        self.late_run_until = Lazy(self._make_run_until)
+        self.lazy_many = Lazy(self._make_many)
+        self.lazy_baseline = Lazy(self._make_baseline)
+        self.lazy_run_until = Lazy(self._make_run_until)
         self.pages = LazyTabs()
         self._build()
         self._connect()
@@ -124,16 +124,16 @@ class GenerationPane(QFrame):
         if not view.error:  # a prompt that was refused stays, to be corrected
             self.prompt.show_prompt(view.prompt, view.prompt_tokens)
         self.prompt.set_can_chat(view.model is not None and view.model.has_chat)
-        if self.late_many.built is not None:
-            self.late_many.built.show_settings(_settings_of(view))
+        if self.lazy_many.built is not None:
+            self.lazy_many.built.show_settings(_settings_of(view))
         self._show_headline()
         if moved:
             if self._is_running:
                 self.why.mark_past()  # a run does not remove what the user reads
             else:
                 self.why.hide()
-            if self.late_baseline.built is not None:
-                self.late_baseline.built.set_stale()
+            if self.lazy_baseline.built is not None:
+                self.lazy_baseline.built.set_stale()
             self._name_states()
             self.candidates.show_position(view.position)
         if view.error or view.model is None:
@@ -178,8 +178,8 @@ class GenerationPane(QFrame):
 
     def stop_many(self, why: str = "Cancelled") -> None:
         """Report that no more outcomes will come, and keep those so far."""
-        if self.late_many.built is not None:
-            self.late_many.built.stop(why)
+        if self.lazy_many.built is not None:
+            self.lazy_many.built.stop(why)
 
     def show_banner(
         self,
@@ -236,7 +236,7 @@ class GenerationPane(QFrame):
         position, ended = self._view.position, self._has_ended
         at_dead_end = position is not None and position.finish is Finish.DEAD_END
         self.candidates.set_can_force(not reason or at_dead_end)
-        for late in (self.late_baseline, self.late_many):
+        for late in (self.lazy_baseline, self.lazy_many):
             if late.built is not None:
                 late.built.set_refusal("" if ended else reason)
         if position is None:
@@ -274,17 +274,17 @@ class GenerationPane(QFrame):
     @property
     def many(self) -> ManySeedsPage:
         """Return the page of many seeds."""
-        return self.late_many.get()
+        return self.lazy_many.get()
 
     @property
     def baseline(self) -> BaselinePage:
         """Return the page of the unconstrained baseline."""
-        return self.late_baseline.get()
+        return self.lazy_baseline.get()
 
     @property
     def run_until(self) -> RunUntilPopover:
         """Return the popover of run goals."""
-        return self.late_run_until.get()
+        return self.lazy_run_until.get()
 
     def _make_many(self) -> ManySeedsPage:
         from app.panes.generation.many_seeds import ManySeedsPage
@@ -359,8 +359,8 @@ class GenerationPane(QFrame):
         inner.addWidget(self.candidates, 1)
         inner.addWidget(self.why)
         self.pages.addTab(following, "Next token")
-        self.pages.add_lazy(self.late_many, "Many seeds")
-        self.pages.add_lazy(self.late_baseline, "Without grammar")
+        self.pages.add_lazy(self.lazy_many, "Many seeds")
+        self.pages.add_lazy(self.lazy_baseline, "Without grammar")
         box = QWidget()
         layout = QVBoxLayout(box)
         layout.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)

@@ -29,7 +29,7 @@ def open_page(desk, notation: str = "json_schema", text: str = SCHEMA) -> Genera
     tabs = desk.panes.editor.pages.tabs
     index = next(index for index in range(tabs.count()) if tabs.tabText(index) == "As GBNF")
     desk.qtbot.mouseClick(tabs.tabBar(), Qt.MouseButton.LeftButton, pos=tabs.tabBar().tabRect(index).center())
-    page = desk.panes.late_generated.get()
+    page = desk.panes.lazy_generated.get()
     desk.wait(lambda: desk.session.compiling.last_good is not None)
     desk.wait(lambda: bool(page.text.text()) or page.message.text().startswith("/"))
     return page

@@ -9,7 +9,7 @@ from engine.document.content import ExpectedText
 
 def lates(desk):
     generation, debug = desk.panes.generation, desk.window.debug_commands
-    pages = desk.panes.late_tests, generation.late_many, generation.late_baseline, generation.late_run_until
+    pages = desk.panes.lazy_tests, generation.lazy_many, generation.lazy_baseline, generation.lazy_run_until
     return [late.built for late in (*pages, debug.lazy_timeline, debug.lazy_breakpoints)]
 
 

@@ -93,7 +93,7 @@ def test_all_of_a_session_comes_back(desk, reopened, tmp_path):
     assert panes.generation.budget.value() == 30
     assert len(again.session.decoding.view.trace.nodes) == 3
     assert panes.generation.output.branches.isVisible()
-    again.wait(lambda: panes.late_tests.built is not None and panes.tests.model.rowCount() == 2)
+    again.wait(lambda: panes.lazy_tests.built is not None and panes.tests.model.rowCount() == 2)
     assert [row.name for row in again.window.debug_commands.breakpoints.model.rows] == ["inner"]
     levels, view = panes.automaton.navigation.levels, panes.automaton.navigation.view
     assert (levels.level(view), view.rule, view.downwards) == (Level.ONE, "inner", True)
