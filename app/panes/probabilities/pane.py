@@ -7,15 +7,20 @@ the sampler removed.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPen
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter, QPen, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
+    QHBoxLayout,
     QHeaderView,
+    QLabel,
+    QScrollArea,
+    QStackedWidget,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
@@ -24,37 +29,16 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.display_text import percent
+from app.display_text import candidate_text, percent
+from app.models.candidates import NOTHING, peak_of
 from app.models.rows import Index, RowsModel
 from app.theme.labels import Label, plain_text
+from app.widgets.deferred_import import PLOTS, DeferredImport
+from app.widgets.throttle import Throttle
 from app.widgets.token_paint import mix, tabular
 
 if TYPE_CHECKING:
-    from engine.decoding.values import Position, StageEffect
-
-from typing import TYPE_CHECKING, Any
-
-from PySide6.QtGui import QFontMetricsF
-
-from app.display_text import candidate_text
-from app.models.candidates import peak_of
-
-if TYPE_CHECKING:
-    from engine.decoding.values import Candidate, Position
-
-import math
-from typing import TYPE_CHECKING
-
-from PySide6.QtCore import QEvent
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QStackedWidget
-
-from app.models.candidates import NOTHING
-from app.widgets.deferred_import import PLOTS, DeferredImport
-from app.widgets.throttle import Throttle
-
-if TYPE_CHECKING:
-    from engine.decoding.values import Position
+    from engine.decoding.values import Candidate, Position, StageEffect
 
 Role = theme.Role
 _ROW = Qt.ItemDataRole.UserRole
