@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
+    QMessageBox,
     QPlainTextEdit,
     QProgressBar,
     QScrollArea,
@@ -216,12 +217,12 @@ class Options(QWidget):
             self.spelling.currentData(), self.recursion.value() or None, name, self.model.text().strip()
         )
 
-    def show_for(self, takes: tuple[str, ...]) -> None:
+    def show_for(self, supported_options: tuple[str, ...]) -> None:
         """Show the options that a target supports."""
         for key, widgets in self._rows.items():
             for widget in widgets:
-                widget.setVisible(key in takes)
-        self.setVisible(bool(takes))
+                widget.setVisible(key in supported_options)
+        self.setVisible(bool(supported_options))
 
 
 class Preview(QStackedWidget):
@@ -373,6 +374,7 @@ class ExportDialog(QDialog):
         self._slug = re.sub("[^a-z0-9]+", "-", title.lower()).strip("-0123456789") or "grammar"
         self._number = 0
         self._waiting = ""  # for "list", "preview" or "file"
+        self._size_of_large = ""  # a sentence, if the current target's file is large
         self._listed_for: ExportOptionsMessage | None = None
         self.setWindowTitle(ui_text("dialogs.export.title"))
         self.resize(1000, 640)
@@ -513,11 +515,12 @@ class ExportDialog(QDialog):
         self.about.setText(entry.about if entry is not None else "")
         for label in (self.heading, self.about):
             label.setVisible(entry is not None)
-        self.options.show_for(entry.takes if entry is not None else ())
+        self.options.show_for(entry.supported_options if entry is not None else ())
         self.close_objects.setVisible(entry is not None and entry.can_close)
 
     def _ask_preview(self, entry: ExportEntry) -> None:
         self.notes.hide()
+        self._size_of_large = ""
         if self._waiting == "preview":
             self.cancelled.emit()
         if entry.refusal:
@@ -542,8 +545,21 @@ class ExportDialog(QDialog):
             path = str(Path(parent, name)) if parent else ""
         else:
             path, _ = QFileDialog.getSaveFileName(self, ui_text("dialogs.export.title"), name, f"*{entry.suffix}")
-        if path:
+        if path and self._is_wanted(Path(path).name):
             self.write(path)
+
+    def _is_wanted(self, name: str) -> bool:
+        """Return whether to write the file: its preview was not large, or the user agrees."""
+        if not self._size_of_large:
+            return True
+        choice = QMessageBox.question(
+            self,
+            ui_text("dialogs.export.large"),
+            plain_text(ui_text("dialogs.export.large_question", size=self._size_of_large, name=name)),
+            QMessageBox.StandardButton.Save | QMessageBox.StandardButton.Cancel,
+            QMessageBox.StandardButton.Cancel,
+        )
+        return choice == QMessageBox.StandardButton.Save
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
@@ -562,6 +578,8 @@ class ExportDialog(QDialog):
         if answer.number != self._number or self._waiting not in ("preview", "file"):
             return
         self._stop_waiting()
+        if not answer.path:
+            self._size_of_large = _sentence(answer.estimate or _size(answer)) if answer.is_large else ""
         if answer.error and answer.path:
             self._say("error", answer.error)
         elif answer.error:
@@ -633,7 +651,7 @@ class ExportDialog(QDialog):
     def _option_error(self) -> str:
         """Return why the options are invalid, if that affects the target."""
         entry = self.targets.entry
-        return self.options.error if entry is not None and "name" in entry.takes else ""
+        return self.options.error if entry is not None and "name" in entry.supported_options else ""
 
     def _say(self, severity: BannerSeverity, sentence: str) -> None:
         self.verdict.show_message(sentence, severity=severity)

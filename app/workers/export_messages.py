@@ -24,7 +24,7 @@ class ExportEntry:
     """A target in the list of the dialog.
 
     Attributes:
-        takes: the fields of an `ExportOptionsMessage` that it supports for this grammar.
+        supported_options: the fields of an `ExportOptionsMessage` that it supports for this grammar.
         needs_model: whether it needs the loaded model's vocabulary.
         refusal: why it does not fit the grammar; empty if it does.
         can_close: whether it fits the schema without additional properties.
@@ -36,7 +36,7 @@ class ExportEntry:
     group: str
     suffix: str
     is_folder: bool
-    takes: tuple[str, ...]
+    supported_options: tuple[str, ...]
     needs_model: bool
     refusal: str
     can_close: bool = False
@@ -95,6 +95,7 @@ class ExportAnswer:
         notes: what it omits, and requirements for the reader.
         checked: how the file was checked against the engine, a sentence; empty for a preview.
         estimate: the expected size of a file without a preview, a sentence without full stop; empty if there is one.
+        is_large: of a preview: whether to ask before the file is written.
     """
 
     target: str
@@ -106,6 +107,7 @@ class ExportAnswer:
     checked: str = ""
     error: str = ""
     estimate: str = ""
+    is_large: bool = False
 
     @property
     def size(self) -> int:

@@ -90,7 +90,7 @@ def list_exports(request: ListExports, compiled: CompiledGrammar, cancel: Cancel
                 group=fit.target.group.value,  # a string: unpickling a `TargetGroup` would import all targets
                 suffix=fit.target.suffix,
                 is_folder=fit.target.is_folder,
-                takes=tuple(sorted(fit.target.takes(compiled))),
+                supported_options=tuple(sorted(fit.target.supported_options(compiled))),
                 needs_model=fit.target.group is TargetGroup.ELSEWHERE,
                 refusal=fit.refusal.replace(CLOSE_OBJECTS, OPEN_OBJECTS),  # the dialog has a button for it
                 can_close=CLOSE_OBJECTS in fit.refusal,
@@ -103,31 +103,34 @@ def list_exports(request: ListExports, compiled: CompiledGrammar, cancel: Cancel
 def _job(
     compiled: CompiledGrammar, vocabulary: Vocabulary | None, message: ExportOptionsMessage, cancel: CancelToken
 ) -> ExportJob:
-
     options = ExportOptions(NumberSpelling(message.spelling), message.depth, message.name, message.model)
     return ExportJob(compiled, vocabulary, options, cancel)
 
 
 class _TooLargeToPreviewError(Exception):
-    """An export takes too long for a preview; the text has its expected size."""
+    """An export takes too long for a preview."""
+
+    def __init__(self, forecast: Forecast) -> None:
+        super().__init__(forecast.sentence)
+        self.forecast = forecast
 
 
 def _previewed(request: ExportRequest, job: ExportJob) -> ExportAnswer:
-
     def stop_if_large(forecast: Forecast) -> None:
         if forecast.is_large or forecast.count > forecast.limit:
-            raise _TooLargeToPreviewError(forecast.sentence)
+            raise _TooLargeToPreviewError(forecast)
 
     job = replace(job, on_forecast=stop_if_large)
-
     if request.target in _PICTURES:
         picture, notes = preview_picture(request.target, job)
         return ExportAnswer(request.target, "", request.number, picture=picture, notes=notes)
     try:
         artifact = make(request.target, job)
     except _TooLargeToPreviewError as large:
-        return ExportAnswer(request.target, "", request.number, estimate=str(large))
-    return ExportAnswer(request.target, "", request.number, _files(artifact), notes=artifact.notes)
+        forecast = large.forecast
+        return ExportAnswer(request.target, "", request.number, estimate=forecast.sentence, is_large=forecast.is_large)
+    files = _files(artifact)
+    return ExportAnswer(request.target, "", request.number, files, notes=artifact.notes, is_large=artifact.is_large)
 
 
 def _files(artifact: Artifact) -> tuple[PreviewFile, ...]:

@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -105,9 +106,13 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
         fail(f"the following arguments are required: {', '.join(missing)}")
     chosen = target(arguments.to)
     if chosen.needs_vocabulary and not (arguments.model or arguments.tokenizer):
-        fail(f"--to {arguments.to} needs the vocabulary of --model or --tokenizer")
+        fail(_needs_vocabulary(arguments))
     if chosen.is_folder and arguments.output == _STDOUT:
         fail(f"--to {arguments.to} writes a folder: give its path as --output")
+
+
+def _needs_vocabulary(arguments: argparse.Namespace) -> str:
+    return f"--to {arguments.to} needs the vocabulary of --model or --tokenizer"
 
 
 def _export_job(
@@ -124,7 +129,9 @@ def _export_job(
         vocabulary: loads the vocabulary; called only if needed.
         cancel: cancels the export.
     """
-    supported: frozenset[OptionName] = frozenset() if arguments.list else target(arguments.to).takes(grammar)
+    supported: frozenset[OptionName] = (
+        frozenset() if arguments.list else target(arguments.to).supported_options(grammar)
+    )
     given: dict[OptionName, Any] = {
         "spelling": arguments.spelling and NumberSpelling(arguments.spelling),
         "depth": arguments.depth,
@@ -178,7 +185,7 @@ def _write(arguments: argparse.Namespace, job: ExportJob) -> None:
     chosen = target(arguments.to)
     why_not = refusal(chosen, job)
     if why_not and job.vocabulary is None and not _refusal_with_any_vocabulary(chosen, job):
-        arguments.parser.error(f"--to {arguments.to} needs the vocabulary of --model or --tokenizer")
+        arguments.parser.error(_needs_vocabulary(arguments))
     if why_not == ALREADY:
         arguments.parser.error(why_not)
     if arguments.output == _STDOUT:
@@ -195,7 +202,7 @@ def _write(arguments: argparse.Namespace, job: ExportJob) -> None:
 
 def _refusal_with_any_vocabulary(chosen: Target, job: ExportJob) -> str:
     """Return why a target would not fit even with a vocabulary."""
-    return chosen.refusal(job.compiled, Vocabulary([b"a"], ()), job.options)
+    return chosen.refusal(replace(job, vocabulary=Vocabulary([b"a"], ())))
 
 
 def _print(artifact: Artifact) -> None:

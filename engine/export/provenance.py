@@ -31,14 +31,14 @@ def provenance(job: ExportJob, *options: str) -> dict[str, Any]:
         job: the export job.
         options: the names of the export options that the target used.
     """
-    compiled, told = job.compiled, job.options
+    compiled, options_given = job.compiled, job.options
     found: dict[str, Any] = {
         "generator": generator(),
         "notation": compiled.notation,
         "source": compiled.source.text,
         "options": {name: getattr(compiled.options, name) for name in _OPTIONS_OF[compiled.notation]},
     }
-    heeded = {one.name: getattr(told, one.name) for one in fields(told) if one.name in options}
+    heeded = {one.name: getattr(options_given, one.name) for one in fields(options_given) if one.name in options}
     found["options"] |= {name: value for name, value in heeded.items() if value not in (None, "")}
     if job.vocabulary is not None:
         found["vocabulary"] = {
@@ -57,8 +57,8 @@ def provenance_lines(job: ExportJob, *options: str) -> tuple[str, ...]:
 def _head_lines(job: ExportJob, *options: str) -> tuple[str, ...]:
     """Return the generator, notation, options and vocabulary as a line or two for a comment."""
     found = provenance(job, *options)
-    told = shown(", ".join(f"{name} {value}" for name, value in found["options"].items()))
-    lines = [f"Written by {found['generator']} from {_NOTATIONS[found['notation']]}{told and f' ({told})'}"]
+    given = shown(", ".join(f"{name} {value}" for name, value in found["options"].items()))
+    lines = [f"Written by {found['generator']} from {_NOTATIONS[found['notation']]}{given and f' ({given})'}"]
     if "vocabulary" in found:
         of = found["vocabulary"]
         lines.append(f"Vocabulary: {of['size']:,} ids, EOS {of['eos']}, fingerprint {of['fingerprint']}")

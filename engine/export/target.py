@@ -10,21 +10,22 @@ Rejected: one base class for all. What similar targets share (their options, the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Literal, Protocol
 
 from engine.compile import CompiledGrammar
 from engine.export.schema.settings import NumberSpelling
-from engine.source import CancelToken, EngineError, InvariantError
+from engine.source import CancelToken, EngineError, InvariantError, LimitExceededError
 from engine.vocabulary import Vocabulary
 
-OptionName = Literal["spelling", "depth", "name", "model"]
-"""The options of a target, by the names of `ExportOptions`."""
+NO_VOCABULARY: Final = "it needs a model or a tokenizer: the export is specific to its vocabulary"
 
 
-NO_VOCABULARY: Final = "it needs a model or a tokenizer: whose tokens it is over"
+LARGE: Final = 10_000_000
+"""The size in bytes above which the user confirms an export before it is made or written."""
 
 
 class ExportError(EngineError):
@@ -72,6 +73,11 @@ class Artifact:
         return sum(len(content) for _, content in self.files)
 
     @property
+    def is_large(self) -> bool:
+        """True if the user should confirm before it is written."""
+        return self.size > LARGE
+
+    @property
     def content(self) -> bytes:
         """The content of the one file.
 
@@ -92,10 +98,6 @@ class Artifact:
             if name == path:
                 return content
         raise MismatchError(f"the export has no file {path}")
-
-
-LARGE: Final = 10_000_000
-"""The size in bytes above which the user confirms an export before it is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """The options of an export; a target's `takes` names those that it supports.
+    """The options of an export; a target's `supported_options` names those that it supports.
 
     Attributes:
         spelling: the encodings of strings and numbers, if a JSON Schema is written as rules.
@@ -211,7 +213,7 @@ class Target(Protocol):
         suffix: the suffix of the file, with its dot; empty for a folder.
         is_folder: whether it writes a folder.
         needs_vocabulary: whether `make` needs the job's vocabulary. A target without this may still use it.
-        takes: the options that it supports, for a grammar of this notation.
+        supported_options: the options that it supports, for a grammar of this notation.
     """
 
     @property
@@ -229,19 +231,14 @@ class Target(Protocol):
     @property
     def needs_vocabulary(self) -> bool: ...  # noqa: D102
 
-    def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
+    def supported_options(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
         """Return the options that it supports for this grammar; another one is a user error."""
 
-    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+    def refusal(self, job: ExportJob) -> str:
         """Return why this grammar does not fit, as a sentence without a full stop; empty if it does.
 
         It is called for each target whenever a list is shown, so it takes milliseconds: what only `make` finds out is
         an error there. The registry reports a missing vocabulary.
-
-        Args:
-            compiled: the grammar.
-            vocabulary: the vocabulary, if given.
-            options: the export options.
         """
 
     def make(self, job: ExportJob) -> Artifact:
@@ -261,3 +258,18 @@ class Target(Protocol):
             MismatchError: they differ; it names the walk and both results.
             CancelledError: the job was cancelled.
         """
+
+
+@contextmanager
+def named_limit(name: str, limit: int) -> Iterator[None]:
+    """Add the field of `Limits` that raises this limit to its error."""
+    try:
+        yield
+    except LimitExceededError as error:
+        if error.name or error.limit != limit:
+            raise
+        raise LimitExceededError(error.what, given=error.given, limit=limit, name=name) from error
+
+
+OptionName = Literal["spelling", "depth", "name", "model"]
+"""The options of a target, by the names of `ExportOptions`."""

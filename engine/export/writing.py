@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.export.graph.drawing import picture
 from engine.export.target import (
     NO_VOCABULARY,
     Artifact,
@@ -74,7 +75,7 @@ def fits(job: ExportJob) -> tuple[Fit, ...]:
 
 def refusal(chosen: Target, job: ExportJob) -> str:
     """Return why a target cannot be made of a job; empty if it can."""
-    why_not = chosen.refusal(job.compiled, job.vocabulary, job.options)
+    why_not = chosen.refusal(job)
     if not why_not and chosen.needs_vocabulary and job.vocabulary is None:
         return NO_VOCABULARY
     return why_not
@@ -91,13 +92,13 @@ def make(name: str, job: ExportJob) -> Artifact:
     with job.cancel.scope():
         why_not = refusal(chosen, job)
         if why_not and why_not != NO_VOCABULARY:
-            _tell_with_a_place(chosen, job)
+            _raise_located_error(chosen, job)
         if why_not:
             raise NotExportableError(f"{name} does not fit this grammar: {why_not}")
         return chosen.make(job)
 
 
-def _tell_with_a_place(chosen: Target, job: ExportJob) -> None:
+def _raise_located_error(chosen: Target, job: ExportJob) -> None:
     """Raise the error of `make` if it points at the part of the source that causes the refusal."""
     try:
         chosen.make(job)
@@ -117,8 +118,6 @@ def preview_picture(name: str, job: ExportJob) -> tuple[bytes, tuple[str, ...]]:
     with job.cancel.scope():
         if why_not := refusal(target(name), job):
             raise NotExportableError(f"{name} does not fit this grammar: {why_not}")
-        from engine.export.graph.drawing import picture
-
         drawn, _, notes = picture(job, "png", is_small=True)
         return drawn, notes
 
@@ -156,30 +155,30 @@ def export(name: str, job: ExportJob, path: Path) -> Exported:
     artifact = make(name, job)
     if job.on_made is not None:
         job.on_made(artifact.size)
-    with _told(path):
+    with _as_export_error(path):
         if path.is_symlink():
             path = path.resolve()  # replace the link's target, not the link
-        _refuse_place(chosen, artifact, path)
+        _check_destination(chosen, artifact, path)
         beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
         try:
             read = _written_and_read(chosen, artifact, beside)
             checked = chosen.check(read, job)
             job.cancel.check()
-            _put(beside, path)
+            _move_into_place(beside, path)
         finally:
             _remove(beside)
     return Exported(path, tuple((file, len(content)) for file, content in read.files), artifact.notes, checked)
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _as_export_error(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise ExportError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def _refuse_place(chosen: Target, artifact: Artifact, path: Path) -> None:
+def _check_destination(chosen: Target, artifact: Artifact, path: Path) -> None:
     if not path.name:
         raise ExportError(f"cannot write {path}: it has no name")
     if not chosen.is_folder:
@@ -198,18 +197,18 @@ def _refuse_place(chosen: Target, artifact: Artifact, path: Path) -> None:
 
 
 def _written_and_read(chosen: Target, artifact: Artifact, beside: Path) -> Artifact:
-    places = [beside / name if chosen.is_folder else beside for name, _ in artifact.files]
+    paths = [beside / name if chosen.is_folder else beside for name, _ in artifact.files]
     if chosen.is_folder:
         beside.mkdir()
-    for place, (_, content) in zip(places, artifact.files, strict=True):
+    for path, (_, content) in zip(paths, artifact.files, strict=True):
         if chosen.is_folder:
-            place.parent.mkdir(parents=True, exist_ok=True)
-        with place.open("wb") as file:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
     read = Artifact(
-        tuple((name, place.read_bytes()) for place, (name, _) in zip(places, artifact.files, strict=True)),
+        tuple((name, path.read_bytes()) for path, (name, _) in zip(paths, artifact.files, strict=True)),
         artifact.notes,
     )
     if read.files != artifact.files:
@@ -217,7 +216,7 @@ def _written_and_read(chosen: Target, artifact: Artifact, beside: Path) -> Artif
     return read
 
 
-def _put(beside: Path, path: Path) -> None:
+def _move_into_place(beside: Path, path: Path) -> None:
     if not path.is_dir():
         beside.replace(path)
         return

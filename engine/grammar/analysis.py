@@ -74,12 +74,12 @@ def references(node: Node) -> Iterator[RuleReference]:
     """Yield the rule references in a node, in source order."""
     todo: list[Node] = [node]
     while todo:
-        checkpoint()
         part = todo.pop()
         if isinstance(part, RuleReference):
             yield part
-        else:
-            todo.extend(reversed(_children(part)))
+        elif children := _children(part):
+            checkpoint(len(children))
+            todo.extend(child for child in reversed(children) if not isinstance(child, Chars))
 
 
 def reachable_rules(grammar: Grammar) -> frozenset[str]:

@@ -6,9 +6,8 @@ of them; each is loaded in the child process that measures it.
 
 from engine.peers.bench import run_bench
 from engine.peers.bench_cases import BenchCase, CasesError, LabelledText, read_cases
-from engine.peers.measurements import CaseMeasurement, EngineMeasurements
 from engine.peers.registry import PEERS, UnknownPeerError, find_peers
-from engine.peers.report import Comparison, compare
+from engine.peers.report import CaseMeasurement, Comparison, EngineMeasurements, compare
 
 __all__ = [
     "PEERS",

@@ -1,4 +1,4 @@
-"""The protocols that the benchmark requires of an engine.
+"""The protocols that the benchmark requires of an engine, and the token ids on which engines are compared.
 
 An adapter is created once per vocabulary and compiles grammars to matchers; a
 matcher follows one text at a time. All matchers write the same mask layout: bit
@@ -75,3 +75,32 @@ def allows(mask: Mask, token_id: int) -> bool:
 def eos_id_of(vocabulary: Vocabulary) -> int:
     """Return the one EOS id that is passed to other engines."""
     return min(vocabulary.eos_ids)
+
+
+class GreedyTokenizer:
+    """A tokeniser by the longest token, the same for every engine.
+
+    It differs from the model's tokenizer, but it works with every vocabulary, and all engines are compared on the same
+    ids.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._ids: dict[bytes, int] = {}
+        for token_id, token in enumerate(vocabulary.tokens):
+            if token:
+                self._ids.setdefault(token, token_id)
+        self._longest = max(map(len, self._ids), default=0)
+
+    def spell(self, data: bytes) -> list[int] | None:
+        """Return the ids of a text; None if the vocabulary has no token for some part."""
+        ids, at = [], 0
+        while at < len(data):
+            for length in range(min(self._longest, len(data) - at), 0, -1):
+                token_id = self._ids.get(data[at : at + length])
+                if token_id is not None:
+                    ids.append(token_id)
+                    at += length
+                    break
+            else:
+                return None
+        return ids

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from engine.peers.adapter import UnsupportedNotationError, allows, empty_mask, eos_id_of
-from engine.peers.token_ids import GreedyTokenizer
+from engine.peers.adapter import GreedyTokenizer, UnsupportedNotationError, allows, empty_mask, eos_id_of
 from engine.vocabulary import Vocabulary
 
 

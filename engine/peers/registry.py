@@ -52,7 +52,7 @@ class Peer:
 
 
 PEERS = (
-    Peer(OWN, "token-turnstile", "engine.peers.turnstile", "OwnAdapter"),
+    Peer(OWN, "token-turnstile", "engine.peers.bench_worker", "OwnAdapter"),
     Peer("llguidance", "llguidance", "engine.peers.llguidance", "LlguidanceAdapter"),
     Peer("xgrammar", "xgrammar", "engine.peers.xgrammar", "XgrammarAdapter"),
     Peer("xgrammar-open", "xgrammar", "engine.peers.xgrammar", "OpenXgrammarAdapter"),

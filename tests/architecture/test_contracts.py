@@ -28,6 +28,7 @@ PLANTS = [
     ("engine-layers", "engine/automata/planted.py", "engine.compile"),
     ("engine-layers", "engine/masking/planted.py", "engine.decoding"),
     ("engine-layers", "engine/vocabulary/planted.py", "engine.notations"),
+    ("engine-layers", "engine/targets.py", "engine.vocabulary"),
     ("engine-layers", "engine/planted.py", "engine.source"),
     ("engine-layers", "engine/peers/planted.py", "engine.diagnosis"),
     ("engine-layers", "engine/decoding/planted.py", "engine.peers"),

@@ -12,7 +12,6 @@ that are not recursive, which makes fewer and larger automata that nobody wrote.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -20,7 +19,7 @@ from typing import TypeAlias
 from engine.automata.byte_classes import ByteClasses, join_ranges
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.automata.dfa.materialise import merge_equivalent
-from engine.automata.nfa.program import Call, CharClass, Pc, Program, TokenAtom
+from engine.automata.nfa.program import Call, CharClass, Program, TokenAtom
 from engine.automata.nfa.rule_network import RuleNetwork, RuleState, body_of, span_of
 from engine.automata.utf8 import FINAL
 from engine.grammar import TokenSet
@@ -106,11 +105,34 @@ def rule_automata(program: Program, limit: int, cancel: CancelToken | None = Non
         LimitExceededError: they take more than `limit` states before minimisation.
         CancelledError: `cancel` was used.
     """
+    explored = explore_rules(program, limit, cancel)
+    start = next(iter(explored))
+    built: dict[int, RuleAutomaton] = {}
+    numbers = {rule.name: number for number, rule in enumerate(program.rules)}
+    rules, todo = len(explored), [start]
+    while todo:
+        number = todo.pop()
+        if number in built:
+            continue
+        if cancel is not None:
+            cancel.report("rules", len(built), rules)
+        built[number] = explored.pop(number).minimal()
+        todo += (numbers[call.rule] for call in built[number].calls)
+    others = sorted(built.keys() - {start})
+    return RuleAutomata(tuple(built[number] for number in (start, *others)))
+
+
+def explore_rules(program: Program, limit: int, cancel: CancelToken | None = None) -> dict[int, RuleSubsets]:
+    """Return the subset constructions of a program's rules by their numbers, the start rule first.
+
+    All states are counted before any automaton is minimised, which takes as long again: so a limit is met sooner.
+
+    Args, Raises: as `rule_automata`.
+    """
     start = program.instructions[program.start]
     if not isinstance(start, Call):
         raise InvariantError("a program without rules has no automaton for each of them")
-    # All states are counted before any automaton is minimised, which takes as long again: so a limit is met sooner.
-    explored: dict[int, _Subsets] = {}
+    explored: dict[int, RuleSubsets] = {}
     network, left, todo = RuleNetwork(program), limit, [start.rule]
     while todo:
         number = todo.pop()
@@ -118,25 +140,13 @@ def rule_automata(program: Program, limit: int, cancel: CancelToken | None = Non
             continue
         if cancel is not None:
             cancel.report("states of rules", len(explored))
-        explored[number] = _Subsets(program, network, number, limit, left, cancel)
+        explored[number] = RuleSubsets(program, network, number, limit, left, cancel)
         left -= len(explored[number].states)
         todo += explored[number].called
-    built: dict[int, RuleAutomaton] = {}
-    numbers = {rule.name: number for number, rule in enumerate(program.rules)}
-    todo = [start.rule]
-    while todo:
-        number = todo.pop()
-        if number in built:
-            continue
-        if cancel is not None:
-            cancel.report("rules", len(built), len(explored))
-        built[number] = explored.pop(number).minimal()
-        todo += (numbers[call.rule] for call in built[number].calls)
-    others = sorted(built.keys() - {start.rule})
-    return RuleAutomata(tuple(built[number] for number in (start.rule, *others)))
+    return explored
 
 
-class _Subsets:
+class RuleSubsets:
     """The subset construction of one rule, over its own symbols: its byte classes, its calls, its tokens."""
 
     def __init__(
@@ -151,7 +161,7 @@ class _Subsets:
         self._calls = sorted({symbol.rule for symbol in body if isinstance(symbol, Call)})
         # A set that occurs twice is one symbol; tokens that two sets share are left to whoever takes a token.
         self._tokens = {_key(symbol.tokens): symbol.tokens for symbol in body if isinstance(symbol, TokenAtom)}
-        self.states: list[_RuleStates] = [self._reached(self._rule.start, ())]
+        self.states: list[_RuleStates] = [frozenset(self._network.closure(self._rule.start, ()))]
         self.rows: list[list[int]] = []
         self._explore(limit, left)
 
@@ -189,62 +199,57 @@ class _Subsets:
 
     def _explore(self, limit: int, left: int) -> None:
         index = {self.states[0]: 0}
+        width = len(self._classes) + len(self._calls) + len(self._tokens)
         while len(self.rows) < len(self.states):
-            row = []
             if self._cancel is not None:
                 self._cancel.check()
             here = self.states[len(self.rows)]
             checkpoint((1 + len(here)) * (1 + len(self._classes)) + len(self._calls) + len(self._tokens))
-            for members in self._following(here):
-                if members and members not in index:
+            row = [-1] * width
+            for symbol, successors in sorted(self._following(here).items()):
+                members = frozenset(successors)
+                if not members:
+                    continue
+                if members not in index:
                     if len(self.states) == left:
                         raise LimitExceededError("states of the rules' automata", given=limit + 1, limit=limit)
                     index[members] = len(self.states)
                     self.states.append(members)
-                row.append(index[members] if members else -1)
+                row[symbol] = index[members]
             self.rows.append(row)
 
-    def _following(self, members: _RuleStates) -> Iterable[_RuleStates]:
-        """Yield the successor for each symbol."""
-        for byte in self._classes.representatives:
-            yield frozenset().union(*(self._read(state, byte) for state in members))
-        calls_by_rule, by_tokens = self._by_symbol(members)
-        for rule in self._calls:
-            yield frozenset().union(*calls_by_rule.get(rule, ()))
-        for tokens in self._tokens:
-            yield frozenset().union(*by_tokens.get(tokens, ()))
-
-    def _by_symbol(
-        self, members: _RuleStates
-    ) -> tuple[dict[int, list[_RuleStates]], dict[_TokenKey, list[_RuleStates]]]:
-        calls_by_rule: dict[int, list[_RuleStates]] = {}
-        by_tokens: dict[_TokenKey, list[_RuleStates]] = {}
+    def _following(self, members: _RuleStates) -> dict[int, set[RuleState]]:
+        """Return the successors by symbol; only symbols that some member reads."""
+        found: dict[int, set[RuleState]] = {}
         for state in members:
             symbol = self._network.symbol_at(state)
-            if isinstance(symbol, Call):
-                calls_by_rule.setdefault(symbol.rule, []).append(self._reached(symbol.to, state.counters))
-            elif isinstance(symbol, TokenAtom):
-                by_tokens.setdefault(_key(symbol.tokens), []).append(self._reached(symbol.to, state.counters))
-        return calls_by_rule, by_tokens
-
-    def _read(self, state: RuleState, byte: int) -> _RuleStates:
-        symbol = self._network.symbol_at(state)
-        node = symbol.automaton.step(state.node, byte) if isinstance(symbol, CharClass) else None
-        if node is None or not isinstance(symbol, CharClass):
-            return frozenset()
-        return self._reached(symbol.to, state.counters) if node == FINAL else frozenset((state._replace(node=node),))
-
-    def _reached(self, pc: Pc, counters: tuple[int, ...]) -> _RuleStates:
-        return frozenset(self._network.closure(pc, counters))
+            if symbol is None:
+                continue
+            after = self._network.closure(symbol.to, state.counters)
+            match symbol:
+                case CharClass():
+                    for first, last, node in symbol.automaton.nodes[state.node]:
+                        for byte_class in set(self._classes.of_byte[first : last + 1]):
+                            found.setdefault(byte_class, set()).update(
+                                after if node == FINAL else (state._replace(node=node),)
+                            )
+                case Call():
+                    number = len(self._classes) + self._calls.index(symbol.rule)
+                    found.setdefault(number, set()).update(after)
+                case TokenAtom():
+                    number = len(self._classes) + len(self._calls) + [*self._tokens].index(_key(symbol.tokens))
+                    found.setdefault(number, set()).update(after)
+        return found
 
     def _edge_spans(self, state: int, symbol: int) -> set[Span]:
         call = symbol - len(self._classes)
         checkpoint(1 + len(self.states[state]))
         found = set()
+        byte = self._classes.representatives[symbol] if call < 0 else 0
         for member in self.states[state]:
             read = self._network.symbol_at(member)
             match read:
-                case CharClass() if call < 0 and self._read(member, self._classes.representatives[symbol]):
+                case CharClass() if call < 0 and read.automaton.step(member.node, byte) is not None:
                     found.add(read.span)
                 case Call() if 0 <= call < len(self._calls) and read.rule == self._calls[call]:
                     found.add(read.span)

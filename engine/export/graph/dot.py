@@ -1,4 +1,4 @@
-r"""Graphviz text of an automaton, or of each rule's automaton.
+r"""Graphviz text of an automaton, or of each rule's automaton, and its reader, which is Graphviz's own parser.
 
 In a quoted string of the DOT language only `\"` is an escape of the language
 itself; in a label, `\n`, `\l`, `\N` and others have a meaning for Graphviz. So a literal backslash is doubled
@@ -7,15 +7,18 @@ itself; in a label, `\n`, `\l`, `\N` and others have a meaning for Graphviz. So 
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from engine.automata.byte_classes import ByteRanges
 from engine.automata.dfa.dfa import ByteDfa
 from engine.automata.labels import call_label, label, token_label
 from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton
-from engine.export.graph.attributes import bytes_text, token_text
+from engine.export.graph.networks import bytes_text, read_automata, token_text
+from engine.export.target import MismatchError
 from engine.source import SourceText
 
-MOST_STATES = 2_000
-LONGEST_TITLE = 200
+MOST_STATES: Final = 2_000
+LONGEST_TITLE: Final = 200
 
 
 def to_dot(dfa: ByteDfa, source: SourceText, *, exact: bool = False) -> str:
@@ -115,3 +118,55 @@ def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     lines = ["".join(char if char.isprintable() else "\ufffd" for char in line) for line in escaped.split("\n")]
     return f'"{lines[0]}"' if len(lines) == 1 else '"' + "".join(f"{line}\\l" for line in lines) + '"'
+
+
+# ---------------------------------------------------------------------- read back
+
+
+def read_dot(text: str) -> ByteDfa | RuleAutomata:
+    """Read the automata of a text from the DOT export, with Graphviz's own parser.
+
+    Raises:
+        MismatchError: it is another text.
+    """
+    import pygraphviz
+
+    try:
+        graph = pygraphviz.AGraph(string=text)
+    except (pygraphviz.DotError, ValueError) as error:
+        raise MismatchError(f"Graphviz cannot read it back: {error}") from error
+    try:
+        clusters = {sub.graph_attr["label"]: [str(node) for node in sub.nodes()] for sub in graph.subgraphs()}
+        nodes, edges = _nodes(graph, clusters), _edges(graph)
+    finally:
+        graph.close()
+    starts = {target for source, target, attributes in edges if not attributes}
+    for name, node in nodes.items():
+        node["start"] = name in starts
+    found = [
+        {**attributes, "source": nodes[source], "target": nodes[target]}
+        for source, target, attributes in edges
+        if attributes
+    ]
+    return read_automata(list(nodes.values()), found, list(clusters) or None)
+
+
+def _nodes(graph: Any, clusters: dict[str, list[str]]) -> dict[str, dict[str, Any]]:
+    rule_of = {node: name for name, inside in clusters.items() for node in inside}
+    found: dict[str, dict[str, Any]] = {}
+    for node in graph.nodes():
+        if node.attr["shape"] != "point":
+            accepting = node.attr["shape"] == "doublecircle"
+            found[str(node)] = {"state": node.attr["label"], "accepting": accepting, "rule": rule_of.get(str(node))}
+    return found
+
+
+def _edges(graph: Any) -> list[tuple[str, str, dict[str, str]]]:
+    kinds = {"bytes": "bytes", "rule": "call", "tokens": "token"}
+    found = []
+    for edge in graph.edges():
+        # A literal backslash is doubled in the text, and Graphviz returns it unchanged.
+        said = {key: edge.attr[key].replace("\\\\", "\\") for key in kinds if edge.attr[key]}
+        kind = {"kind": kinds[next(iter(said))]} if said else {}
+        found.append((str(edge[0]), str(edge[1]), said | kind))
+    return found

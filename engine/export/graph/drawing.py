@@ -9,19 +9,20 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from typing import Final, Literal
 
 from engine.automata.dfa.dfa import ByteDfa
 from engine.automata.rtn.rule_automata import RuleAutomata
-from engine.compile import CompiledGrammar, compile_grammar
+from engine.compile import CompiledGrammar
 from engine.export.graph.dot import MOST_STATES, rules_to_dot, to_dot
 from engine.export.graph.networks import automata_of
 from engine.export.provenance import commented
-from engine.export.tables.schema_automata import drawable_automata
+from engine.export.schema.settings import NumberSpelling
+from engine.export.tables.rule_automata import drawable_automata, without_blanks
 from engine.export.target import ExportError, ExportJob, ExportOptions
-from engine.export.text.plain_grammar import schema_refusal
-from engine.source import CancelToken, LimitExceededError
+from engine.export.text.conversion import rules_of
+from engine.export.text.plain_grammar import is_converted, schema_refusal
+from engine.source import CancelToken, GrammarError, LimitExceededError
 from engine.source.processes import start_python
 
 Picture = Literal["svg", "png"]
@@ -43,15 +44,24 @@ _CHILD: Final = "from engine.export.graph.drawing import main; main()"
 
 def drawn_grammar(compiled: CompiledGrammar, cancel: CancelToken | None = None) -> CompiledGrammar:
     """Return the grammar whose automata a drawing shows: for a JSON Schema, the one without white space."""
-    if compiled.notation != "json_schema":
-        return compiled
-    options = replace(compiled.options, whitespace="compact")
-    return compile_grammar(compiled.notation, compiled.source, options, cancel=cancel)
+    return without_blanks(compiled, cancel) if compiled.notation == "json_schema" else compiled
 
 
 def drawing_refusal(compiled: CompiledGrammar) -> str:
-    """Return why a grammar cannot be drawn: it is a JSON Schema that rules cannot express."""
-    return schema_refusal(compiled, ExportOptions())
+    """Return why a grammar cannot be drawn: it is a JSON Schema that rules cannot express.
+
+    White space makes no difference to that. Rules that another target has written already answer it; otherwise those
+    of the drawing do, which are needed next.
+    """
+    if compiled.notation != "json_schema" or is_converted(compiled):
+        return schema_refusal(compiled, ExportOptions())
+    try:
+        rules_of(drawn_grammar(compiled), NumberSpelling.PLAIN, merges_copies=True)
+    except GrammarError as error:
+        return error.diagnostics[0].message
+    except LimitExceededError as error:
+        return str(error)
+    return ""
 
 
 def drawing(job: ExportJob, most_states: int = MOST_STATES) -> tuple[str, ByteDfa | RuleAutomata, tuple[str, ...]]:

@@ -16,16 +16,16 @@ import json
 from collections.abc import Iterable
 from typing import Any, Final
 
+from engine.automata.byte_classes import ByteRanges
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.labels import call_label, label, token_label
 from engine.automata.rtn.rule_automata import CallEdge, RuleAutomata, RuleAutomaton, TokenEdge
 from engine.compile import CompiledGrammar
 from engine.compile.compiled import DRAWABLE_STATES
-from engine.export.graph.attributes import bytes_text, read_bytes_text, read_token_text, token_text
 from engine.export.schema.settings import NumberSpelling
-from engine.export.tables.rule_automata import automata_of_rules
-from engine.export.tables.schema_automata import schema_automata
+from engine.export.tables.rule_automata import automata_of_rules, schema_automata
 from engine.export.target import MismatchError
+from engine.grammar import TokenSet
 from engine.source import CancelToken, InvariantError, Span
 
 _DFA: Final = "dfa"
@@ -186,3 +186,42 @@ def _ends(edge: dict[str, Any]) -> tuple[int, int]:
 
 def _is_true(value: object) -> bool:
     return value is True or str(value).lower() == "true"
+
+
+# ---------------------------------------------------------------------- attributes of edges
+
+
+def bytes_text(ranges: ByteRanges) -> str:
+    """Return byte ranges in hexadecimal digits: `61-7a 5f`."""
+    return " ".join(f"{first:02x}" if first == last else f"{first:02x}-{last:02x}" for first, last in ranges)
+
+
+def read_bytes_text(text: str) -> ByteRanges:
+    """Parse the result of `bytes_text`.
+
+    Raises:
+        MismatchError: it is something else.
+    """
+    try:
+        pairs = [part.partition("-") for part in text.split()]
+        return tuple((int(first, 16), int(last or first, 16)) for first, _, last in pairs)
+    except ValueError as error:
+        raise MismatchError(f"{text!r} is no list of bytes") from error
+
+
+def token_text(tokens: TokenSet) -> str:
+    """Return a set of tokens as JSON."""
+    return json.dumps({"names": tokens.names, "ids": tokens.ids, "negated": tokens.negated})
+
+
+def read_token_text(text: str) -> TokenSet:
+    """Parse the result of `token_text`.
+
+    Raises:
+        MismatchError: it is something else.
+    """
+    try:
+        found = json.loads(text)
+        return TokenSet(tuple(found["names"]), tuple(found["ids"]), bool(found["negated"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise MismatchError(f"{text!r} is no set of tokens") from error

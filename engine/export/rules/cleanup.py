@@ -1,15 +1,22 @@
-"""Cleanup of rules for all text-based engines: no dead parts, no unused rules, no surrogates, valid names.
+"""Cleanup of rules for text-based engines: no dead parts, unused rules or surrogates, valid names, no left recursion.
 
 Engines differ in their treatment of a part that matches nothing: one refuses it, another allows a prefix that can never
 be completed. So such parts are removed first. Classes are restricted to what UTF-8 can encode.
+
+A rule that begins with itself, `a ::= a x | y`, matches the same as `a ::= y x*` (Aho, Lam, Sethi and Ullman,
+*Compilers*, 2nd edition, section 4.3.3, with a loop instead of the new rule). With indirect recursion, or after
+something that may be empty, no rewriting is short enough for its author to recognise: such rules stay as they are, and
+the target refuses them.
+
+Rejected: the general algorithm of that section. It inlines rules, and turns ten lines into pages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.export.rules.expressions import mapped
-from engine.grammar import Chars, Grammar, Never, Node, Rule, RuleReference
+from engine.export.rules.expressions import choice, mapped, repeat, sequence
+from engine.grammar import Chars, Choice, Grammar, Never, Node, Rule, RuleReference, Sequence
 from engine.grammar.analysis import productive_rules, reachable_rules
 from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.nodes import parts
@@ -69,3 +76,25 @@ def renamed(grammar: Grammar, rename: Callable[[str], str]) -> Grammar:
 
     rules = tuple(Rule(names[rule.name], mapped(rule.node, leaf), rule.span) for rule in grammar.rules)
     return Grammar(rules, names[grammar.start])
+
+
+def without_direct_left_recursion(grammar: Grammar) -> Grammar:
+    """Return the same language, where no rule has an alternative that begins with the rule itself."""
+    return Grammar(tuple(Rule(rule.name, _rewritten(rule), rule.span) for rule in grammar.rules), grammar.start)
+
+
+def _rewritten(rule: Rule) -> Node:
+    begins, goes_on = [], []
+    for alternative in _alternatives(rule.node):
+        items = alternative.items if isinstance(alternative, Sequence) else (alternative,)
+        if items and isinstance(items[0], RuleReference) and items[0].name == rule.name:
+            goes_on.append(sequence(*items[1:]))
+        else:
+            begins.append(alternative)
+    return sequence(choice(*begins), repeat(choice(*goes_on), 0, None)) if goes_on else rule.node
+
+
+def _alternatives(node: Node) -> list[Node]:
+    if not isinstance(node, Choice):
+        return [node]
+    return [part for alternative in node.alternatives for part in _alternatives(alternative)]

@@ -1,12 +1,14 @@
-"""Names and source positions of a schema's rules."""
+"""Names and source positions of a schema's rules, and which parts of it are copies of one another."""
 
 from __future__ import annotations
+
+from dataclasses import fields
 
 from engine.export.rules.rule_builder import kebab
 from engine.notations.json_schema.json_tree import Json, read_json
 from engine.schema_automaton.formula.arena import Arena
-from engine.schema_automaton.formula.nodes import And, ExactlyOne, Formula, Or, Ref, span_of, span_of_location
-from engine.source import SourceText, Span
+from engine.schema_automaton.formula.nodes import And, ExactlyOne, Formula, Not, Or, Ref, span_of, span_of_location
+from engine.source import SourceText, Span, checkpoint
 from engine.source.json_pointer import unescape_step
 
 _DEFINITIONS = ("$defs", "definitions")
@@ -95,3 +97,48 @@ class SchemaNames:
         if not isinstance(formula, Ref):
             return None
         return self._schemas.get(span_of_location(self._arena.definition_locations[formula.number]))
+
+
+class FormulaClasses:
+    """Numbers formulas: those with the same number have the same values, property order included.
+
+    The arena has one formula for equal assertions, but a definition for each subschema, so copies of a subschema differ
+    in the numbers of their definitions. In a bundled schema of 300 KB, three quarters of all subschemas are copies.
+    """
+
+    def __init__(self, arena: Arena) -> None:
+        self._definitions = arena.definitions
+        self._of: dict[Formula, int] = {}
+        self._numbers: dict[object, int] = {}
+        self._open: set[int] = set()
+
+    def number(self, formula: Formula) -> int:
+        """Return the number of a formula's class."""
+        known = self._of.get(formula)
+        if known is not None:
+            return known
+        checkpoint()
+        if isinstance(formula, Ref):
+            definition = self._definitions[formula.number]
+            if definition is None or formula.number in self._open:  # a recursion is equal to itself alone
+                return self._numbers.setdefault(("open", formula.number), len(self._numbers))
+            self._open.add(formula.number)
+            found = self.number(definition)
+            self._open.discard(formula.number)
+        else:
+            found = self._numbers.setdefault(self._key(formula), len(self._numbers))
+        self._of[formula] = found
+        return found
+
+    def _key(self, formula: Formula) -> object:
+        match formula:
+            case And() | Or() | ExactlyOne():
+                return type(formula), tuple(map(self.number, formula.items))
+            case Not():
+                return Not, self.number(formula.item)
+            case _:
+                return type(formula), tuple(
+                    ("class", self.number(value)) if isinstance(value, Formula) else value
+                    for field in fields(formula)
+                    if field.name != "location" and (value := getattr(formula, field.name), True)
+                )

@@ -20,7 +20,7 @@ from engine.export.rules.expressions import choice, literal, one_of, repeat, seq
 from engine.export.rules.flatten import RecursiveError
 from engine.export.rules.right_linear import Namer, System, solve
 from engine.export.rules.rule_builder import START, RuleBuilder, kebab
-from engine.export.schema.names import SchemaNames
+from engine.export.schema.names import FormulaClasses, SchemaNames
 from engine.export.schema.numbers import any_integer, any_number, bounded_number, counts_digits, is_any
 from engine.export.schema.sequence_automata import array_system, object_system
 from engine.export.schema.settings import NumberSpelling, SchemaRuleSettings
@@ -53,15 +53,16 @@ class SchemaRules:
         counted: whether multiples were written with a limited number of digits.
     """
 
-    def __init__(self, goals: SchemaSolver, names: SchemaNames, settings: SchemaRuleSettings) -> None:
-        self._goals = goals
+    def __init__(self, solver: SchemaSolver, names: SchemaNames, settings: SchemaRuleSettings) -> None:
+        self._solver = solver
         self._names = names
         self._settings = settings
         self.at = Span(0, 0)
         self.counted = False
-        self._book = RuleBuilder(settings.limits)
-        self._strings = StringRules(goals, self._book, settings)
-        self._values: dict[Formula, Node] = {}
+        self._builder = RuleBuilder(settings.limits)
+        self._strings = StringRules(solver, self._builder, settings)
+        self._key_of = FormulaClasses(solver.arena).number if settings.merges_copies else _itself
+        self._values: dict[object, Node] = {}
         self._cases: dict[_Case, str] = {}
         self._todo: deque[tuple[_Case, str, Span]] = deque()
         self._case_names: dict[_Case, tuple[str, Span]] = {}
@@ -83,34 +84,34 @@ class SchemaRules:
         while self._todo:
             if not self._settings.may_recurse and len(self._cases) - len(self._todo) >= look_at:
                 look_at *= 2  # so all looks together cost no more than the last two
-                if found := self._book.recursive_rule(node, self._cases.values()):
+                if found := self._builder.recursive_rule(node, self._cases.values()):
                     raise RecursiveError(*found)
             case, name, span = self._todo.popleft()
             self._settings.cancel.report("writing rules", len(self._cases) - len(self._todo), len(self._cases))
             self.at = span
             body = self._array(case, name, span) if isinstance(case, ArrayMachine) else self._object(case, name, span)
-            self._book.define(name, body, span)
-        if START not in self._book:
-            self._book.define(START, node, self._names.span(goal))
+            self._builder.define(name, body, span)
+        if START not in self._builder:
+            self._builder.define(START, node, self._names.span(goal))
         for case, name in self._cases.items():
-            self._book.note(name, self._case_places.get(case, ()))
-        return self._book.grammar()
+            self._builder.note(name, self._case_places.get(case, ()))
+        return self._builder.grammar()
 
     @property
     def has_rule_loops(self) -> bool:
         """Return whether `loops_as_rules` made a difference."""
-        return self._book.has_rule_loops
+        return self._builder.has_rule_loops
 
     @property
     def places(self) -> dict[str, tuple[Span, ...]]:
         """For each rule, the schemas that it represents, each with its key; its own first."""
         with_key = self._names.with_key
-        return {name: tuple(dict.fromkeys(map(with_key, places))) for name, places in self._book.places.items()}
+        return {name: tuple(dict.fromkeys(map(with_key, places))) for name, places in self._builder.places.items()}
 
     @property
-    def everyday(self) -> tuple[str, ...]:
+    def approximate_formats(self) -> tuple[str, ...]:
         """The formats that were written in their approximate form."""
-        return tuple(sorted(self._strings.everyday))
+        return tuple(sorted(self._strings.approximate_formats))
 
     # ------------------------------------------------------------------ values
 
@@ -118,17 +119,18 @@ class SchemaRules:
         """Return the text of the values that satisfy a goal, as a reference or a short expression."""
         places = self._names.places(goal)
         goal = self._names.resolved(goal)
-        node = self._values.get(goal)
+        key = self._key_of(goal)
+        node = self._values.get(key)
         if node is None:
             name = context if context == START else self._names.name(goal, context)
-            node = self._values[goal] = self._write_value(goal, name)
+            node = self._values[key] = self._write_value(goal, name)
         if isinstance(node, RuleReference):
-            self._book.note(node.name, places)
+            self._builder.note(node.name, places)
         return node
 
     def _write_value(self, goal: Formula, name: str) -> Node:
-        if goal is self._goals.arena.true and name != START:
-            return self._book.common("value", self._any_value)
+        if goal is self._solver.arena.true and name != START:
+            return self._builder.common("value", self._any_value)
         span = self._names.span(goal)
         self.at = span if span.end else self.at
         parts = [(kind, start) for kind in JsonType for start in self._parts(goal, kind)]
@@ -139,16 +141,16 @@ class SchemaRules:
             short = self._short_union(goal, parts)
             if short is not None:
                 return short
-        name = self._book.name(name)
-        self._values[goal] = RuleReference(name)
+        name = self._builder.name(name)
+        self._values[self._key_of(goal)] = RuleReference(name)
         own = "" if name == START else name
         ways = [
             self._part(goal, kind, part, "-".join(filter(None, (own, kind.name.lower()))), span) for kind, part in parts
         ]
-        return self._book.define(name, self._with_boolean(ways), span)
+        return self._builder.define(name, self._with_boolean(ways), span)
 
     def _any_value(self) -> Node:
-        true = self._goals.arena.true
+        true = self._solver.arena.true
         kinds = (JsonType.OBJECT, JsonType.ARRAY, JsonType.STRING, JsonType.NUMBER)
         ways = [
             self._part(true, kind, part, kind.name.lower(), Span(0, 0))
@@ -167,11 +169,11 @@ class SchemaRules:
 
     def _parts(self, goal: Formula, kind: JsonType) -> list[object]:
         """Return the alternatives of a type: a literal, a formula over strings, number languages, cases."""
-        starts = self._goals.entry_states(goal, kind)
+        starts = self._solver.entry_states(goal, kind)
         if not starts:
             return []
         if kind is JsonType.STRING:
-            return [self._goals.strings.project(goal)]
+            return [self._solver.strings.project(goal)]
         found: dict[object, None] = {}
         for start in starts:
             match start:
@@ -183,13 +185,13 @@ class SchemaRules:
 
     def _common(self, goal: Formula, kind: JsonType, part: object) -> Node | None:
         """Return the common rule for all values of a type, if a part is that."""
-        true = self._goals.arena.true
+        true = self._solver.arena.true
         match part:
             case JsonType():
                 return self._word(part)
             case NumberPiece(language=NumberLanguage() as language) if is_any(language):
                 name, make = ("integer", any_integer) if language.integer else ("number", self._any_number)
-                return self._book.common(name, make)
+                return self._builder.common(name, make)
             case _ if part is true:
                 return self._strings.strings(true, "", Span(0, 0))
             case _:
@@ -205,32 +207,32 @@ class SchemaRules:
             case NumberPiece(language=NumberLanguage() as language):
                 plain = self._settings.spelling is NumberSpelling.PLAIN
                 self.counted = self.counted or (plain and counts_digits(language))
-                name = self._book.name(name)
+                name = self._builder.name(name)
                 node = bounded_number(
                     language,
                     self._settings.spelling,
-                    self._book.namer(span, name, "rest"),
+                    self._builder.namer(span, name, "rest"),
                     self._settings.limits,
                     loops_as_rules=self._settings.loops_as_rules,
                 )
-                return self._book.define(name, node, span) if node != NEVER else NEVER
+                return self._builder.define(name, node, span) if node != NEVER else NEVER
             case _:
-                formula = self._goals.strings.project(goal)
+                formula = self._solver.strings.project(goal)
                 node = self._strings.strings(formula, name, span)
                 if _is_literal(node) and name != START:
                     return node
-                return self._book.define(self._book.name(name), node, span)
+                return self._builder.define(self._builder.name(name), node, span)
 
     def _any_number(self) -> Node:
         return any_number(self._settings.spelling)
 
     def _word(self, kind: JsonType) -> Node:
         word = literal(WORDS[kind].decode())
-        return self._book.common("null", lambda: word) if kind is JsonType.NULL else word
+        return self._builder.common("null", lambda: word) if kind is JsonType.NULL else word
 
     def _boolean(self) -> Node:
         words = choice(*(literal(WORDS[kind].decode()) for kind in (JsonType.TRUE, JsonType.FALSE)))
-        return self._book.common("boolean", lambda: words)
+        return self._builder.common("boolean", lambda: words)
 
     def _with_boolean(self, ways: list[Node]) -> Node:
         """Return the alternatives, with `true` and `false` merged if both are there."""
@@ -246,12 +248,12 @@ class SchemaRules:
     def _case(self, case: _Case, name: str, span: Span) -> Node:
         known = self._cases.get(case)
         if known is None:
-            is_common = case in (self._goals.machine((), JsonType.ARRAY), self._goals.machine((), JsonType.OBJECT))
+            is_common = case in (self._solver.machine((), JsonType.ARRAY), self._solver.machine((), JsonType.OBJECT))
             if is_common:
                 known, span = "array" if isinstance(case, ArrayMachine) else "object", Span(0, 0)
             else:
                 own, span = self._case_names.get(case, (name, span))
-                known = self._book.name(name if name == START else own)
+                known = self._builder.name(name if name == START else own)
             self._cases[case] = known
             if is_common:  # first, since any value contains it, so that this recursion is found early
                 self._todo.appendleft((case, known, span))
@@ -279,7 +281,7 @@ class SchemaRules:
                             if isinstance(case, ArrayMachine | ObjectMachine):
                                 self._case_names.setdefault(case, (name, self._names.span(meant)))
                                 self._case_places.setdefault(case, {}).update(dict.fromkeys(self._names.places(part)))
-                definition = self._goals.arena.definitions[part.number]
+                definition = self._solver.arena.definitions[part.number]
                 assert definition is not None
                 todo.append(definition)
 
@@ -289,8 +291,8 @@ class SchemaRules:
         def item(goal: Formula) -> Node:
             return sequence(self._value(goal, "-".join(filter(None, (own, "item")))), self._blank)
 
-        system = array_system(case, self._goals, item, sequence(literal(","), self._behind))
-        return self._bracketed("[", system, self._book.namer(span, name, "rest"), "]")
+        system = array_system(case, self._solver, item, sequence(literal(","), self._behind))
+        return self._bracketed("[", system, self._builder.namer(span, name, "rest"), "]")
 
     def _object(self, case: ObjectMachine, name: str, span: Span) -> Node:
         own = "" if name in (START, "object") else name
@@ -309,21 +311,21 @@ class SchemaRules:
                     self._value(goal, short if number >= 0 else "-".join(filter(None, (own, "value")))),
                     self._blank,
                 )
-                rule = self._book.name(own or name, short)
-                members[key] = self._book.define(rule, node, self._names.span(goal), tentative=not is_long)
-                self._book.note(rule, self._names.places(goal, follows=False))
+                rule = self._builder.name(own or name, short)
+                members[key] = self._builder.define(rule, node, self._names.span(goal), tentative=not is_long)
+                self._builder.note(rule, self._names.places(goal, follows=False))
             return members[key]
 
-        system = object_system(case, self._goals, member, sequence(literal(","), self._behind))
-        return self._bracketed("{", system, self._book.namer(span, name, "rest"), "}")
+        system = object_system(case, self._solver, member, sequence(literal(","), self._behind))
+        return self._bracketed("{", system, self._builder.namer(span, name, "rest"), "}")
 
     def _key(self, case: ObjectMachine, cell: int, own: str) -> Node:
         """Return the keys of a key class that are not declared names."""
-        goals, keys = self._goals, case.key_classes[cell].keys
-        names = tuple(name for name in case.key_classes[cell].names if goals.strings.holds(keys, name))
+        solver, keys = self._solver, case.key_classes[cell].keys
+        names = tuple(name for name in case.key_classes[cell].names if solver.strings.holds(keys, name))
         node = self._keys.get((keys, names))
         if node is None:
-            arena = goals.arena
+            arena = solver.arena
             span = self._names.span(keys)
             short = "-".join(filter(None, (own, "key")))
             if keys is arena.true and names:
@@ -332,7 +334,7 @@ class SchemaRules:
                 formula = arena.all_of((keys, arena.negate(arena.enum(names, span)))) if names else keys
                 node = self._strings.strings(formula, short, span, is_key=True)
             if not isinstance(node, RuleReference) and not _is_literal(node):
-                node = self._book.define(self._book.name(short), node, span)
+                node = self._builder.define(self._builder.name(short), node, span)
             self._keys[keys, names] = node
         return node
 
@@ -347,12 +349,16 @@ class SchemaRules:
         """White space where it is permitted."""
         if self._settings.whitespace in (Whitespace.COMPACT, Whitespace.ONE_SPACE):
             return EMPTY
-        return self._book.common("ws", lambda: _blanks(self._settings.whitespace))
+        return self._builder.common("ws", lambda: _blanks(self._settings.whitespace))
 
     @property
     def _behind(self) -> Node:
         """White space after a comma or a colon."""
         return literal(" ") if self._settings.whitespace is Whitespace.ONE_SPACE else self._blank
+
+
+def _itself(goal: Formula) -> object:
+    return goal
 
 
 def _blanks(whitespace: Whitespace) -> Node:

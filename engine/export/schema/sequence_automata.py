@@ -19,7 +19,7 @@ from engine.schema_automaton.solver.object_machine import ObjectMachine, ObjectS
 from engine.schema_automaton.solver.solver import SchemaSolver
 from engine.source import EngineError, Span, checkpoint
 
-MOST_PLACES: Final = 5_000
+MOST_STATES: Final = 5_000
 _MOST_VALUES: Final = 12
 """The largest number of distinct items if no two may be equal: each subset of them is a state."""
 
@@ -44,7 +44,7 @@ class _Graph:
     edges: list[list[tuple[Node, int]]] = field(default_factory=list)
 
 
-_Place = TypeVar("_Place", ArrayState, ObjectState)
+_State = TypeVar("_State", ArrayState, ObjectState)
 
 ItemWriter: TypeAlias = Callable[[Formula], Node]
 """Returns the text of an item that satisfies a goal, with the white space after it."""
@@ -53,12 +53,12 @@ MemberWriter: TypeAlias = Callable[[int, int, Formula], Node]
 """Returns the text of a member, likewise: of a name (or -1), of a key class (or -1), with a goal for its value."""
 
 
-def array_system(case: ArrayMachine, goals: SchemaSolver, item: ItemWriter, comma: Node) -> System:
+def array_system(case: ArrayMachine, solver: SchemaSolver, item: ItemWriter, comma: Node) -> System:
     """Return what may be between the brackets of an array; the start is state 0.
 
     Args:
         case: the machine of the array.
-        goals: the solver.
+        solver: the solver.
         item: writes an item.
         comma: the comma with its white space.
 
@@ -66,15 +66,15 @@ def array_system(case: ArrayMachine, goals: SchemaSolver, item: ItemWriter, comm
         NotContextFreeError: earlier items would have to be remembered.
     """
 
-    def edges(place: ArrayState) -> Iterator[tuple[Node, ArrayState]]:
-        return ((item(goal), following) for goal, following in _array_moves(case, goals, place))
+    def edges(state: ArrayState) -> Iterator[tuple[Node, ArrayState]]:
+        return ((item(goal), following) for goal, following in _array_moves(case, solver, state))
 
     return _with_commas(_reached(case.start, case.can_close, edges, case.spans), comma)
 
 
-def _array_moves(case: ArrayMachine, goals: SchemaSolver, place: ArrayState) -> list[tuple[Formula, ArrayState]]:
+def _array_moves(case: ArrayMachine, solver: SchemaSolver, state: ArrayState) -> list[tuple[Formula, ArrayState]]:
     found: list[tuple[Formula, ArrayState]] = []
-    for move in case.transitions(place):
+    for move in case.transitions(state):
         if case.distinct is None:
             found.append((move.goal, move.state))
             continue
@@ -83,24 +83,24 @@ def _array_moves(case: ArrayMachine, goals: SchemaSolver, place: ArrayState) -> 
             if case.can_close(following):
                 found.append((move.goal, following))
             continue
-        values = goals.values(move.goal, _MOST_VALUES + 1)
+        values = solver.values(move.goal, _MOST_VALUES + 1)
         if values is None or len(values) > _MOST_VALUES:
             message = "no two items may be equal, and they are not drawn from a few values"
             raise NotContextFreeError(message, case.distinct.span)
         for value in values:
             after = case.after(move.state, value)
             if after is not None:
-                only = goals.arena.all_of((move.goal, goals.arena.enum((value,), case.distinct.span)))
+                only = solver.arena.all_of((move.goal, solver.arena.enum((value,), case.distinct.span)))
                 found.append((only, after))
     return found
 
 
-def object_system(case: ObjectMachine, goals: SchemaSolver, member: MemberWriter, comma: Node) -> System:
+def object_system(case: ObjectMachine, solver: SchemaSolver, member: MemberWriter, comma: Node) -> System:
     """Return what may be between the braces of an object; the start is state 0.
 
     Args:
         case: the machine of the object.
-        goals: the solver.
+        solver: the solver.
         member: writes a member.
         comma: the comma with its white space.
 
@@ -108,59 +108,59 @@ def object_system(case: ObjectMachine, goals: SchemaSolver, member: MemberWriter
         NotContextFreeError: earlier keys would have to be remembered.
     """
 
-    def edges(place: ObjectState) -> Iterator[tuple[Node, ObjectState]]:
-        names, cells = case.allowed(place)
+    def edges(state: ObjectState) -> Iterator[tuple[Node, ObjectState]]:
+        names, cells = case.allowed(state)
         for name in range(names.bit_length()):
             if names >> name & 1:
-                for move in case.transitions_after(place, name, -1, ""):
+                for move in case.transitions_after(state, name, -1, ""):
                     yield member(name, -1, move.goal), move.state
         for cell in cells:
-            for move in case.transitions_after(place, -1, cell, _any_key(case, goals, place, cell)):
+            for move in case.transitions_after(state, -1, cell, _any_key(case, solver, state, cell)):
                 yield member(-1, cell, move.goal), move.state
 
     return _with_commas(_reached(case.start, case.can_close, edges, case.spans), comma)
 
 
-def _any_key(case: ObjectMachine, goals: SchemaSolver, place: ObjectState, cell: int) -> str:
+def _any_key(case: ObjectMachine, solver: SchemaSolver, state: ObjectState, cell: int) -> str:
     """Return a key that represents its class; empty if keys are not remembered."""
     if not case.remembers:
         return ""
-    if place.extras:
+    if state.extras:
         message = "members are counted, or looked for among all, so the keys that came must be remembered"
         raise NotContextFreeError(message, _first(case.spans))
-    witness = case.key_classes[cell].witness(goals.strings, place.extras)
+    witness = case.key_classes[cell].witness(solver.strings, state.extras)
     assert witness is not None  # the key class is allowed here
     return witness
 
 
 def _reached(
-    start: _Place,
-    can_close: Callable[[_Place], bool],
-    edges: Callable[[_Place], Iterable[tuple[Node, _Place]]],
+    start: _State,
+    can_close: Callable[[_State], bool],
+    edges: Callable[[_State], Iterable[tuple[Node, _State]]],
     spans: tuple[Span, ...],
 ) -> _Graph:
     """Return all reachable states; `spans` are the keywords that require them."""
     graph = _Graph()
-    index: dict[_Place, int] = {}
-    todo: list[_Place] = []
+    index: dict[_State, int] = {}
+    todo: list[_State] = []
 
-    def number(place: _Place) -> int:
-        if place not in index:
-            index[place] = len(index)
-            if len(index) > MOST_PLACES:
-                places = f"there are more than {MOST_PLACES:,} places to tell apart"
-                raise NotContextFreeError(f"{places}, as where many names come in any order", _first(spans))
-            graph.closable.append(can_close(place))
+    def number(state: _State) -> int:
+        if state not in index:
+            index[state] = len(index)
+            if len(index) > MOST_STATES:
+                states = f"there are more than {MOST_STATES:,} states to distinguish"
+                raise NotContextFreeError(f"{states}, as where many names come in any order", _first(spans))
+            graph.closable.append(can_close(state))
             graph.edges.append([])
-            todo.append(place)
-        return index[place]
+            todo.append(state)
+        return index[state]
 
     number(start)
     while todo:
-        place = todo.pop()
-        for text, following in edges(place):
+        state = todo.pop()
+        for text, following in edges(state):
             checkpoint()
-            graph.edges[index[place]].append((text, number(following)))
+            graph.edges[index[state]].append((text, number(following)))
     return graph
 
 
@@ -174,20 +174,20 @@ def _with_commas(graph: _Graph, comma: Node) -> System:
     states: dict[tuple[int, bool], int] = {}
     todo: list[tuple[int, bool]] = []
 
-    def state(place: int, *, first: bool) -> int:
-        key = (place, first)
+    def number(state: int, *, first: bool) -> int:
+        key = (state, first)
         if key not in states:
-            states[key] = system.add(accepting=graph.closable[place])
+            states[key] = system.add(accepting=graph.closable[state])
             todo.append(key)
         return states[key]
 
-    state(0, first=True)
+    number(0, first=True)
     while todo:
-        place, first = todo.pop()
-        leads = graph.closable[place] and not first
-        for label, target in graph.edges[place]:
+        state, first = todo.pop()
+        leads = graph.closable[state] and not first
+        for label, target in graph.edges[state]:
             text = sequence(comma, label) if leads else label
             if not graph.closable[target]:
                 text = sequence(text, comma)
-            system.connect(states[place, first], text, state(target, first=False))
+            system.connect(states[state, first], text, number(target, first=False))
     return system

@@ -31,6 +31,8 @@ class SchemaRuleSettings:
         whitespace, compiled_escapes: the options that the schema was compiled with.
         loops_as_rules: whether a loop may become mutually recursive rules; otherwise only the schema's recursion does.
         may_recurse: whether arrays and objects may contain themselves; otherwise the first one found ends the work.
+        merges_copies: whether copies of a subschema are written once, under the name of the first; that is faster, but
+            which copy comes first is not what a reader would choose, and the places of the others are not known.
         limits: the limits of the result.
         cancel: cancels the work.
     """
@@ -40,6 +42,7 @@ class SchemaRuleSettings:
     compiled_escapes: Escapes
     loops_as_rules: bool
     may_recurse: bool
+    merges_copies: bool
     limits: Limits
     cancel: CancelToken
 

@@ -1,16 +1,30 @@
-"""The automata of a grammar's rules, each under the name of its rule.
+"""The automata of a grammar's rules, each under the name of its rule; of a JSON Schema, those of its GBNF form.
 
-The assembler treats a grammar of one rule as a node without a name, and inlines rules that do not nest. A second,
-unused rule that refers to the start keeps the start a named rule.
+A schema runs as a product of conditions over one JSON parse, which has far too many configurations to draw. Its GBNF
+form has rules with the schema's own names, so a reader is shown that.
+
+White space is permitted between any two tokens of a JSON text. In a drawing it would add a state and an edge at every
+comma and colon without information: a drawing omits it, and follows a text without it. Rejected: removing the rule for
+white space from the GBNF form. Where spaces are fixed, they are literals there.
 """
 
 from __future__ import annotations
 
-from engine.automata.nfa.program import assemble
-from engine.automata.rtn.rule_automata import RuleAutomata, rule_automata
+import re
+from dataclasses import dataclass, replace
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from engine.automata.dfa.dfa import ByteDfa
+from engine.automata.nfa.program import Program, assemble
+from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton, explore_rules, rule_automata
+from engine.compile import CompiledGrammar, compile_grammar
+from engine.export.schema.settings import NumberSpelling
+from engine.export.text.conversion import rules_of
 from engine.grammar import Grammar, Rule, RuleReference
 from engine.grammar.simplify import simplify_grammar
-from engine.source import CancelToken, Limits
+from engine.schema_automaton.pushdown.automaton import JsonAutomaton
+from engine.source import CancelToken, Limits, Span
 from engine.source.collection import no_collection
 
 
@@ -29,10 +43,133 @@ def automata_of_rules(
         LimitExceededError: they have more than `most_states` states in total.
         CancelledError: `cancel` was used.
     """
+    with no_collection():
+        program = _program(grammar, limits)
+        return RuleAutomata(()) if program is None else rule_automata(program, most_states, cancel)
+
+
+def count_states(grammar: Grammar, most_states: int, limits: Limits, cancel: CancelToken | None = None) -> None:
+    """Check that `automata_of_rules` stays within its number of states, without minimising.
+
+    Raises:
+        LimitExceededError, CancelledError: as `automata_of_rules`.
+    """
+    with no_collection():
+        if (program := _program(grammar, limits)) is not None:
+            explore_rules(program, most_states, cancel)
+
+
+def _program(grammar: Grammar, limits: Limits) -> Program | None:
+    """Return the instructions of a grammar, which keep the names of its rules.
+
+    The assembler treats a grammar of one rule as a node without a name, and inlines rules that do not nest. A second,
+    unused rule that refers to the start keeps the start a named rule.
+    """
     name = "unused"
     while any(rule.name == name for rule in grammar.rules):
         name += "-"
     both = Grammar((*grammar.rules, Rule(name, RuleReference(grammar.start))), grammar.start)
-    with no_collection():
-        program = assemble(simplify_grammar(both), limits)
-        return RuleAutomata(()) if program is None else rule_automata(program, most_states, cancel)
+    return assemble(simplify_grammar(both), limits)
+
+
+# ---------------------------------------------------------------------- schemas
+
+_COMPACT: Final = "white space is left out"
+_WITHOUT_BLANKS: Final[WeakKeyDictionary[CompiledGrammar, CompiledGrammar]] = WeakKeyDictionary()
+_STRING_OR_BLANK: Final = re.compile(rb'("(?:[^"\\]|\\.)*"?)|[ \t\n\r]+', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaAutomata:
+    """The automata of a schema's rules.
+
+    Attributes:
+        automata: the rules; each state and edge has the source position of its rule in the schema, a call that of the
+            called rule.
+        notes: which texts of the schema they lack, a sentence each; empty if none.
+    """
+
+    automata: RuleAutomata
+    notes: tuple[str, ...]
+
+
+def schema_automata(
+    compiled: CompiledGrammar,
+    limit: int,
+    spelling: NumberSpelling = NumberSpelling.PLAIN,
+    *,
+    is_named: bool = True,
+    cancel: CancelToken | None = None,
+) -> SchemaAutomata:
+    """Return the automata of a schema's rules, with white space as compiled.
+
+    Args:
+        compiled: the schema.
+        limit: the largest number of states.
+        spelling: the encodings of strings and numbers.
+        is_named: whether names and source positions are for people; without, a schema with many copies is faster.
+        cancel: cancels the work.
+
+    Raises:
+        GrammarError: no grammar without a memory can express the schema, or only one that is too large.
+        LimitExceededError: the rules take more than `limit` states.
+        CancelledError: `cancel` was used.
+    """
+    cancel = cancel or CancelToken()
+    with cancel.scope():
+        automaton = compiled.automaton
+        assert isinstance(automaton, JsonAutomaton)
+        if is_named and len(automaton.solver.arena.definitions) > limit:
+            # Probably there are too many states. If copies are merged first, they are counted in half the time.
+            merged = rules_of(compiled, spelling, cancel, merges_copies=True)
+            count_states(merged.grammar, limit, compiled.options.limits, cancel)
+        rules = rules_of(compiled, spelling, cancel, merges_copies=not is_named)
+        automata = automata_of_rules(rules.grammar, limit, compiled.options.limits, cancel)
+    return SchemaAutomata(_placed(automata), rules.notes)
+
+
+def drawable_automata(compiled: CompiledGrammar, limit: int, *, cancel: CancelToken | None = None) -> SchemaAutomata:
+    """Return the automata for drawing: plain spelling, no white space; see `without_white_space` for their texts.
+
+    Raises:
+        GrammarError: as `schema_automata`.
+        LimitExceededError: the rules take more than `limit` states.
+        CancelledError: `cancel` was used.
+    """
+    compact = without_blanks(compiled, cancel)
+    found = schema_automata(compact, limit, cancel=cancel)
+    return found if compact is compiled else replace(found, notes=(*found.notes, _COMPACT))
+
+
+def without_blanks(compiled: CompiledGrammar, cancel: CancelToken | None = None) -> CompiledGrammar:
+    """Return the schema compiled without white space between tokens; cached as long as the grammar exists."""
+    options = replace(compiled.options, whitespace="compact")
+    if compiled.options == options:
+        return compiled
+    if compiled not in _WITHOUT_BLANKS:
+        _WITHOUT_BLANKS[compiled] = compile_grammar(compiled.notation, compiled.source, options, cancel=cancel)
+    return _WITHOUT_BLANKS[compiled]
+
+
+def without_white_space(text: bytes) -> bytes:
+    """Remove the white space around the tokens of a JSON text, which may be incomplete."""
+    return _STRING_OR_BLANK.sub(lambda found: found[1] or b"", text)
+
+
+def _placed(automata: RuleAutomata) -> RuleAutomata:
+    """Add source positions: the parts of a rule have no source of their own, so they get the rule's."""
+    spans: dict[str, tuple[Span, ...]] = {rule.name: (rule.span,) if rule.span.end else () for rule in automata.rules}
+    return RuleAutomata(tuple(_placed_rule(rule, spans) for rule in automata.rules))
+
+
+def _placed_rule(rule: RuleAutomaton, spans: dict[str, tuple[Span, ...]]) -> RuleAutomaton:
+    own = spans[rule.name]
+    return replace(
+        rule,
+        dfa=ByteDfa(
+            rule.dfa.start,
+            tuple(replace(state, spans=own) for state in rule.dfa.states),
+            tuple(replace(edge, spans=own) for edge in rule.dfa.edges),
+        ),
+        calls=tuple(replace(call, spans=spans[call.rule] or own) for call in rule.calls),
+    )

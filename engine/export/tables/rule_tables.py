@@ -34,10 +34,8 @@ from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton
 from engine.compile import CompiledGrammar
 from engine.export.provenance import provenance
 from engine.export.schema.settings import NumberSpelling
-from engine.export.tables.named_limit import named_limit
-from engine.export.tables.rule_automata import automata_of_rules
-from engine.export.tables.schema_automata import schema_automata
-from engine.export.target import ExportJob, NotExportableError
+from engine.export.tables.rule_automata import automata_of_rules, schema_automata
+from engine.export.target import ExportJob, NotExportableError, named_limit
 from engine.export.text.conversion import TOO_LARGE
 from engine.grammar import TokenSet
 from engine.masking.token_sets import TokenSets
@@ -100,13 +98,13 @@ def _tables(compiled: CompiledGrammar, spelling: NumberSpelling | None, cancel: 
 
 
 def _of_schema(compiled: CompiledGrammar, spelling: NumberSpelling | None, cancel: CancelToken | None) -> Tables:
-    most_states = compiled.options.limits.table_states
+    most_states, is_named = compiled.options.limits.table_states, spelling is not None
     try:
-        found = schema_automata(compiled, most_states, spelling or NumberSpelling.ANY, cancel=cancel)
+        found = schema_automata(compiled, most_states, spelling or NumberSpelling.ANY, is_named=is_named, cancel=cancel)
     except GrammarError as error:
         if spelling is not None or error.diagnostics[0].code != TOO_LARGE:
             raise
-        found = schema_automata(compiled, most_states, NumberSpelling.PLAIN, cancel=cancel)
+        found = schema_automata(compiled, most_states, NumberSpelling.PLAIN, is_named=is_named, cancel=cancel)
     return Tables(found.automata, found.notes)
 
 

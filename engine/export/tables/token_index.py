@@ -52,6 +52,9 @@ _GOLDEN = (5**0.5 - 1) / 2
 RowSize = Callable[[NDArray[np.int32], NDArray[np.int32]], int]
 """Returns the bytes of a state's row in a file: of its token ids and of their target states."""
 
+RowOf = Callable[[int], tuple[NDArray[np.int32], NDArray[np.int32]]]
+"""Returns the token ids of a state and their target states."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenIndex:
@@ -128,7 +131,7 @@ def index_of(
     nothing = np.zeros(0, np.int32)
     tokens, targets, total = [nothing] * len(dfa.states), [nothing] * len(dfa.states), 0
     # The states with the most tokens first: if there are too many, the error comes early.
-    for done, state in enumerate(_heaviest_first(table, spelling).tolist()):
+    for done, state in enumerate(heaviest_first(table, spelling).tolist()):
         if cancel is not None:
             cancel.report("token index", done, len(dfa.states))
         ids, reached = spelling.run(table, state)
@@ -159,7 +162,19 @@ def forecast_of(dfa: ByteDfa, vocabulary: Vocabulary, limit: int, row_size: RowS
         row_size: returns the bytes of a row.
     """
     table, spelling = _table(dfa), SpelledTokens(vocabulary)
-    order = _heaviest_first(table, spelling)
+    order = heaviest_first(table, spelling)
+    return forecast_of_rows(lambda state: spelling.run(table, state), order, limit, row_size)
+
+
+def forecast_of_rows(row: RowOf, order: NDArray[np.int64], limit: int, row_size: RowSize) -> Forecast:
+    """Estimate the number and size of all rows from some of them; see `forecast_of`.
+
+    Args:
+        row: returns the transitions of a state.
+        order: all states, the heaviest first.
+        limit: the largest number of transitions, for the forecast.
+        row_size: returns the bytes of a row.
+    """
     # One state of each part of the order, at a different position in each: the first state of a part is its heaviest,
     # and states at equal distances may be alike.
     bounds = np.linspace(0, len(order), min(_SAMPLED, len(order)) + 1).astype(np.int64)
@@ -168,14 +183,14 @@ def forecast_of(dfa: ByteDfa, vocabulary: Vocabulary, limit: int, row_size: RowS
     transitions = size = 0
     for state in chosen:
         check_cancelled()
-        ids, reached = spelling.run(table, int(state))
+        ids, reached = row(int(state))
         transitions += ids.shape[0]
         size += row_size(ids, reached)
     scale = len(order) / max(1, len(chosen))
     return Forecast(round(transitions * scale), limit, round(size * scale))
 
 
-def _heaviest_first(table: NDArray[np.int32], spelling: SpelledTokens) -> NDArray[np.int64]:
+def heaviest_first(table: NDArray[np.int32], spelling: SpelledTokens) -> NDArray[np.int64]:
     """Return the states by the number of tokens that begin with a byte that they read, the largest first."""
     return np.argsort(-((table >= 0) @ spelling.by_first_byte), kind="stable")
 

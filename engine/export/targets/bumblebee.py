@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.compile import CompiledGrammar
-from engine.export.checks.token_walks import walk_tokens
+from engine.export.checks import walk_tokens
 from engine.export.provenance import comment, provenance_lines
 from engine.export.tables.finite import index_refusal, token_index
 from engine.export.tables.token_index import TokenIndex
@@ -30,13 +30,12 @@ from engine.export.target import (
     Artifact,
     Check,
     ExportJob,
-    ExportOptions,
     MismatchError,
     NotExportableError,
     OptionName,
     TargetGroup,
 )
-from engine.export.targets.common.packages import empty_refusal, package_name
+from engine.export.targets.common import empty_refusal, package_name
 from engine.export.text.plain_grammar import spelled
 from engine.vocabulary import Vocabulary
 
@@ -107,19 +106,24 @@ class BumblebeeTarget:
     is_folder = False
     needs_vocabulary = True
 
-    def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
+    def supported_options(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
         """Return the supported options; see `Target`."""
         return spelled(compiled) | {"name"}
 
-    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+    def refusal(self, job: ExportJob) -> str:
         """Return why a grammar does not fit; see `Target`."""
-        no_end = _NO_END if vocabulary is not None and not vocabulary.eos_ids else ""
-        return empty_refusal(compiled) or index_refusal(compiled, vocabulary, options) or no_end
+        no_end = _NO_END if job.vocabulary is not None and not job.vocabulary.eos_ids else ""
+        return empty_refusal(job.compiled) or index_refusal(job.compiled, job.vocabulary, job.options) or no_end
 
     def make(self, job: ExportJob) -> Artifact:
         """Make the artifact; see `Target`."""
         vocabulary = job.need_vocabulary()
-        index, notes = token_index(job, _row_size)
+        heeded = sorted(self.supported_options(job.compiled) - {"name"})
+
+        def head(notes: tuple[str, ...]) -> str:
+            return comment((*provenance_lines(job, *heeded), *notes))
+
+        index, notes = token_index(job, _row_size, lambda _, notes: f"{head(notes)}\n{_MODULE}".encode())
         rows, dead_ends = _rows(index, vocabulary)
         if len(rows) * vocabulary.size > _MOST_CELLS:
             raise NotExportableError(
@@ -127,8 +131,6 @@ class BumblebeeTarget:
             )
         if dead_ends:
             notes += (f"{dead_ends:,} of its states lead nowhere by a token: there all scores are -infinity",)
-        heeded = sorted(self.takes(job.compiled) - {"name"})
-        head = comment((*provenance_lines(job, *heeded), *notes))
         module = _MODULE.format(
             module=_camel(package_name(job.options.name)),
             size=vocabulary.size,
@@ -136,14 +138,14 @@ class BumblebeeTarget:
             initial=1,
             transitions="\n".join(_lines(rows)),
         )
-        return Artifact((("grammar.ex", f"{head}\n{module}".encode()),), notes)
+        return Artifact((("grammar.ex", f"{head(notes)}\n{module}".encode()),), notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
         """Check the artifact; see `Target`."""
-        side = ElixirRecogniser(artifact.content.decode(), job.need_vocabulary())
+        recogniser = ElixirRecogniser(artifact.content.decode(), job.need_vocabulary())
         fewer = job.compiled.notation == "json_schema" and bool(artifact.notes)
         compared = "the masks of the transition list and of the engine, over the whole vocabulary,"
-        return Check(compared, *walk_tokens(job, side, holds_fewer=fewer), _SCOPE)
+        return Check(compared, *walk_tokens(job, recogniser, holds_fewer=fewer), _SCOPE)
 
 
 def _row_size(ids: NDArray[np.int32], targets: NDArray[np.int32]) -> int:

@@ -19,16 +19,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.compile import CompiledGrammar
-from engine.export.checks.text_check import check_text
+from engine.export.checks import check_text
 from engine.export.provenance import commented
 from engine.export.rules.flatten import is_recursive
-from engine.export.target import Artifact, Check, ExportJob, ExportOptions
-from engine.export.targets.common.rules import RulesTarget
+from engine.export.target import Artifact, Check, ExportJob
+from engine.export.targets.common import RulesTarget
 from engine.export.text.plain_grammar import has_fewer_texts, left_recursive_rule, plain_grammar
 from engine.grammar import Grammar, Rule, RuleReference
 from engine.grammar.print_gbnf import print_gbnf
-from engine.vocabulary import Vocabulary
 
 _WHOLE: Final = "text"
 
@@ -41,17 +39,17 @@ class EbnfTarget(RulesTarget):
     about = "Rules in xgrammar's dialect: vLLM takes them as structured_outputs.grammar, SGLang as ebnf."
     suffix = ".ebnf"
 
-    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+    def refusal(self, job: ExportJob) -> str:
         """Return why a grammar does not fit; see `Target`."""
-        if why_not := super().refusal(compiled, vocabulary, options):
+        if why_not := super().refusal(job):
             return why_not
-        name = left_recursive_rule(compiled)
+        name = left_recursive_rule(job.compiled)
         return f"xgrammar gets left recursion wrong, and the rule `{name}` begins with itself" if name else ""
 
     def make(self, job: ExportJob) -> Artifact:
         """Make the artifact; see `Target`."""
         plain = plain_grammar(job)
-        text = commented(job, ebnf(plain.grammar), "#", plain.notes, *self.takes(job.compiled))
+        text = commented(job, ebnf(plain.grammar), "#", plain.notes, *self.supported_options(job.compiled))
         return Artifact((("grammar.ebnf", text.encode()),), plain.notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:

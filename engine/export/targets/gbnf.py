@@ -13,9 +13,7 @@ fix: after a token that ends inside a character it allows an end where the rules
 
 from __future__ import annotations
 
-from engine.compile import CompiledGrammar
-from engine.export.checks.byte_walks import scope_of
-from engine.export.checks.text_check import check_text
+from engine.export.checks import check_text, scope_of
 from engine.export.provenance import commented
 from engine.export.rules.cleanup import has_dead_parts, without_dead_parts
 from engine.export.rules.llama_limits import within_llama_limits
@@ -23,11 +21,10 @@ from engine.export.target import (
     Artifact,
     Check,
     ExportJob,
-    ExportOptions,
     MismatchError,
     NotExportableError,
 )
-from engine.export.targets.common.rules import RulesTarget
+from engine.export.targets.common import RulesTarget
 from engine.export.text.plain_grammar import (
     EMPTY_REFUSAL,
     converted,
@@ -38,7 +35,6 @@ from engine.export.text.plain_grammar import (
 )
 from engine.grammar import Grammar
 from engine.grammar.print_gbnf import NoGbnfError, print_gbnf
-from engine.vocabulary import Vocabulary
 
 
 class GbnfTarget(RulesTarget):
@@ -49,13 +45,13 @@ class GbnfTarget(RulesTarget):
     about = "Rules that llama.cpp's server and tools take as --grammar-file or in a request's grammar field."
     suffix = ".gbnf"
 
-    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+    def refusal(self, job: ExportJob) -> str:
         """Return why a grammar does not fit; see `Target`."""
-        if compiled.is_empty:
+        if job.compiled.is_empty:
             return EMPTY_REFUSAL
-        if name := left_recursive_rule(compiled):
+        if name := left_recursive_rule(job.compiled):
             return f"llama.cpp refuses left recursion, and the rule `{name}` begins with itself"
-        return schema_refusal(compiled, options)
+        return schema_refusal(job.compiled, job.options)
 
     def make(self, job: ExportJob) -> Artifact:
         """Make the artifact; see `Target`."""
@@ -68,7 +64,7 @@ class GbnfTarget(RulesTarget):
         else:
             conversion = converted(compiled, job.options.spelling, job.cancel)
             grammar, notes = conversion.grammar, conversion.notes
-        text = commented(job, _printed(grammar), "#", notes, *self.takes(compiled))
+        text = commented(job, _printed(grammar), "#", notes, *self.supported_options(compiled))
         return Artifact((("grammar.gbnf", text.encode()),), notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:

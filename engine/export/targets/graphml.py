@@ -6,15 +6,12 @@ import io
 import json
 from typing import Any
 
-from engine.compile import CompiledGrammar
-from engine.export.checks.byte_walks import CompiledRecogniser, scope_of, walk_side_by_side
-from engine.export.checks.rule_side import recogniser_of
+from engine.export.checks import CompiledRecogniser, recogniser_of, scope_of, walk_side_by_side
 from engine.export.graph.networks import automata_of, graph_of_automata, read_graph
 from engine.export.provenance import provenance
-from engine.export.target import Artifact, Check, ExportJob, ExportOptions, MismatchError, TargetGroup
-from engine.export.targets.common.rules import RulesTarget
+from engine.export.target import Artifact, Check, ExportJob, MismatchError, TargetGroup
+from engine.export.targets.common import RulesTarget
 from engine.export.text.plain_grammar import has_fewer_texts, schema_refusal
-from engine.vocabulary import Vocabulary
 
 
 class GraphmlTarget(RulesTarget):
@@ -26,9 +23,9 @@ class GraphmlTarget(RulesTarget):
     group = TargetGroup.PICTURE
     suffix = ".graphml"
 
-    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+    def refusal(self, job: ExportJob) -> str:
         """Return why a grammar does not fit; see `Target`."""
-        return schema_refusal(compiled, options)
+        return schema_refusal(job.compiled, job.options)
 
     def make(self, job: ExportJob) -> Artifact:
         """Make the artifact; see `Target`."""
@@ -36,7 +33,7 @@ class GraphmlTarget(RulesTarget):
 
         automata, notes = automata_of(job.compiled, job.options.spelling, job.cancel)
         graph = graph_of_automata(automata)
-        graph.graph["provenance"] = json.dumps(provenance(job, *self.takes(job.compiled)))
+        graph.graph["provenance"] = json.dumps(provenance(job, *self.supported_options(job.compiled)))
         graph.graph["notes"] = json.dumps(notes)
         text = "\n".join(nx.generate_graphml(graph))
         return Artifact((("automaton.graphml", f"<?xml version='1.0' encoding='utf-8'?>\n{text}\n".encode()),), notes)

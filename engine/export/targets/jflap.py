@@ -13,17 +13,16 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 from engine.compile import CompiledGrammar
-from engine.export.checks.text_check import check_text
+from engine.export.checks import check_text
 from engine.export.provenance import provenance_lines
 from engine.export.rules.character_automaton import read_characters
 from engine.export.rules.right_linear import System
-from engine.export.target import Artifact, Check, ExportJob, ExportOptions, MismatchError, OptionName, TargetGroup
-from engine.export.targets.common.rules import RulesTarget
+from engine.export.target import Artifact, Check, ExportJob, MismatchError, OptionName, TargetGroup
+from engine.export.targets.common import RulesTarget
 from engine.export.text.plain_grammar import has_fewer_texts, refusal_without_stack, regular_form
 from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Node, Rule, RuleReference, Sequence
 from engine.grammar.print_gbnf import print_gbnf
 from engine.source import LimitExceededError
-from engine.vocabulary import Vocabulary
 
 MOST_STATES: Final = 1_000
 MOST_TRANSITIONS: Final = 20_000
@@ -44,13 +43,13 @@ class JflapTarget(RulesTarget):
     group = TargetGroup.PICTURE
     suffix = ".jff"
 
-    def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
+    def supported_options(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
         """Return the supported options; see `Target`."""
-        return super().takes(compiled) | (frozenset() if compiled.is_regular else {"depth"})
+        return super().supported_options(compiled) | (frozenset() if compiled.is_regular else {"depth"})
 
-    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+    def refusal(self, job: ExportJob) -> str:
         """Return why a grammar does not fit; see `Target`."""
-        return refusal_without_stack(compiled, options)
+        return refusal_without_stack(job.compiled, job.options)
 
     def make(self, job: ExportJob) -> Artifact:
         """Make the artifact; see `Target`."""
@@ -58,7 +57,7 @@ class JflapTarget(RulesTarget):
         system = read_characters(regular.materialise(cancel=job.cancel))
         if len(system.edges) > MOST_STATES:
             raise LimitExceededError("states of a JFLAP automaton", given=len(system.edges), limit=MOST_STATES)
-        text, leaves_out = _written(system, "\n".join(provenance_lines(job, *self.takes(job.compiled))))
+        text, leaves_out = _written(system, "\n".join(provenance_lines(job, *self.supported_options(job.compiled))))
         return Artifact((("automaton.jff", text),), (*notes, _LEFT_OUT) if leaves_out else notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:

@@ -16,19 +16,16 @@ from numpy.typing import NDArray
 
 from engine.automata.byte_classes import ByteRanges, join_ranges
 from engine.compile import CompiledGrammar
-from engine.export.checks.byte_walks import CompiledRecogniser, scope_of, walk_side_by_side
-from engine.export.checks.index_side import IndexRecogniser
-from engine.export.checks.token_walks import walk_tokens
+from engine.export.checks import CompiledRecogniser, IndexRecogniser, scope_of, walk_side_by_side, walk_tokens
 from engine.export.runtimes.guide import Guide
 from engine.export.runtimes.guide.pushdown import DEAD, Pushdown
 from engine.export.tables.finite import index_refusal, token_index
 from engine.export.tables.rule_tables import as_text, tables_document, tables_of
-from engine.export.tables.token_index import FORMAT, index_document
+from engine.export.tables.token_index import FORMAT, TokenIndex, index_document
 from engine.export.target import (
     Artifact,
     Check,
     ExportJob,
-    ExportOptions,
     MismatchError,
     NotExportableError,
     OptionName,
@@ -55,17 +52,17 @@ class JsonTarget:
     is_folder = False
     needs_vocabulary = False
 
-    def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
+    def supported_options(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
         """Return the supported options; see `Target`."""
         return spelled(compiled)
 
-    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+    def refusal(self, job: ExportJob) -> str:
         """Return why a grammar does not fit; see `Target`."""
-        return index_refusal(compiled, vocabulary, options) if compiled.is_regular else ""
+        return index_refusal(job.compiled, job.vocabulary, job.options) if job.compiled.is_regular else ""
 
     def make(self, job: ExportJob) -> Artifact:
         """Make the artifact; see `Target`."""
-        heeded = self.takes(job.compiled)
+        heeded = self.supported_options(job.compiled)
         if job.compiled.is_regular:  # a regular grammar always becomes an index
             return self._index(job)
         if heeded and job.vocabulary is not None:
@@ -77,9 +74,11 @@ class JsonTarget:
         return Artifact((("grammar.json", as_text(tables_document(job, tables, *heeded))),), tables.notes)
 
     def _index(self, job: ExportJob) -> Artifact:
-        index, notes = token_index(job, _row_size)
-        document = index_document(index, job, notes, self.takes(job.compiled))
-        return Artifact((("grammar.json", as_text(document)),), notes)
+        def content(index: TokenIndex, notes: tuple[str, ...]) -> bytes:
+            return as_text(index_document(index, job, notes, self.supported_options(job.compiled)))
+
+        index, notes = token_index(job, _row_size, content)
+        return Artifact((("grammar.json", content(index, notes)),), notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
         """Check the artifact; see `Target`."""
@@ -87,8 +86,8 @@ class JsonTarget:
         fewer = bool(document["notes"])
         if document["format"] == FORMAT:
             compared = "the masks of the index and of the engine, over the whole vocabulary,"
-            side = index_side(document, job.need_vocabulary())
-            return Check(compared, *walk_tokens(job, side, holds_fewer=fewer))
+            recogniser = index_recogniser(document, job.need_vocabulary())
+            return Check(compared, *walk_tokens(job, recogniser, holds_fewer=fewer))
         if job.vocabulary is not None:
             compared = "the masks of the tables and of the engine, over the whole vocabulary,"
             return Check(compared, *walk_tokens(job, Guide(document), holds_fewer=fewer))
@@ -97,7 +96,7 @@ class JsonTarget:
         return Check("the tables and the engine", walks, steps, scope_of(job.compiled))
 
 
-def index_side(document: dict[str, Any], vocabulary: Vocabulary) -> IndexRecogniser:
+def index_recogniser(document: dict[str, Any], vocabulary: Vocabulary) -> IndexRecogniser:
     """Return the index of a file that was read back.
 
     Raises:

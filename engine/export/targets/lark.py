@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.export.checks.text_check import check_text
+from engine.export.checks import check_text
 from engine.export.provenance import commented
 from engine.export.target import Artifact, Check, ExportJob, MismatchError
-from engine.export.targets.common.rules import RulesTarget
+from engine.export.targets.common import RulesTarget
 from engine.export.text.plain_grammar import has_fewer_texts, plain_grammar
 from engine.export.text.print_lark import NoLarkError, print_lark, read_lark
 from engine.grammar.print_gbnf import print_gbnf
@@ -25,7 +25,7 @@ class LarkTarget(RulesTarget):
     def make(self, job: ExportJob) -> Artifact:
         """Make the artifact; see `Target`."""
         plain = plain_grammar(job)
-        text = commented(job, print_lark(plain.grammar), "//", plain.notes, *self.takes(job.compiled))
+        text = commented(job, print_lark(plain.grammar), "//", plain.notes, *self.supported_options(job.compiled))
         return Artifact((("grammar.lark", f"{_OPTIONS}\n{text}".encode()),), plain.notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:

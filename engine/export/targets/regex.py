@@ -7,12 +7,11 @@ comment syntax is understood by all of Python, ECMAScript, Rust and RE2.
 from __future__ import annotations
 
 from engine.compile import CompiledGrammar
-from engine.export.checks.text_check import check_text
-from engine.export.target import Artifact, Check, ExportJob, ExportOptions, OptionName
-from engine.export.targets.common.rules import RulesTarget
+from engine.export.checks import check_text
+from engine.export.target import Artifact, Check, ExportJob, OptionName
+from engine.export.targets.common import RulesTarget
 from engine.export.text.conversion import ALREADY, looks_around, to_regex
 from engine.export.text.plain_grammar import has_fewer_texts, refusal_without_stack
-from engine.vocabulary import Vocabulary
 
 
 class RegexTarget(RulesTarget):
@@ -23,15 +22,15 @@ class RegexTarget(RulesTarget):
     about = "One expression for a full match, of groups, classes and counts alone; most engines and servers read it."
     suffix = ".regex"
 
-    def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
+    def supported_options(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
         """Return the supported options; see `Target`."""
-        return super().takes(compiled) | (frozenset() if compiled.is_regular else {"depth"})
+        return super().supported_options(compiled) | (frozenset() if compiled.is_regular else {"depth"})
 
-    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+    def refusal(self, job: ExportJob) -> str:
         """Return why a grammar does not fit; see `Target`."""
-        if compiled.notation == "regex" and not looks_around(compiled):
+        if job.compiled.notation == "regex" and not looks_around(job.compiled):
             return ALREADY
-        return refusal_without_stack(compiled, options)
+        return refusal_without_stack(job.compiled, job.options)
 
     def make(self, job: ExportJob) -> Artifact:
         """Make the artifact; see `Target`."""

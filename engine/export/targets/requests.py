@@ -11,18 +11,16 @@ grammar.
 from __future__ import annotations
 
 import json
-from collections.abc import Container
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from engine.compile import CompiledGrammar, compile_grammar
-from engine.export.checks.byte_walks import CompiledRecogniser, walk_side_by_side
-from engine.export.checks.text_check import check_text, refused_as_mismatch
+from engine.export.checks import CompiledRecogniser, check_text, refused_as_mismatch, walk_side_by_side
 from engine.export.provenance import comment, indented_provenance, provenance_lines, shown
 from engine.export.target import Artifact, Check, ExportJob, MismatchError, OptionName
-from engine.export.targets.common.rules import RulesTarget
-from engine.export.targets.common.server_notes import schema_notes
+from engine.export.targets.common import RulesTarget
 from engine.export.targets.ebnf import TARGET as EBNF
 from engine.export.targets.ebnf import ebnf
 from engine.export.targets.gbnf import TARGET as GBNF
@@ -30,6 +28,7 @@ from engine.export.text.plain_grammar import has_fewer_texts, plain_grammar
 from engine.export.text.print_lark import NoLarkError, print_lark, read_lark
 from engine.grammar import Grammar
 from engine.grammar.print_gbnf import print_gbnf
+from engine.targets import Effect, engine_record
 
 _MAX_TOKENS: Final = 512
 _WALKS: Final = 20
@@ -64,15 +63,15 @@ class RequestsTarget(RulesTarget):
     suffix = ""
     is_folder = True
 
-    def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
+    def supported_options(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
         """Return the supported options; see `Target`."""
-        return super().takes(compiled) | {"name", "model"}
+        return super().supported_options(compiled) | {"name", "model"}
 
     def make(self, job: ExportJob) -> Artifact:
         """Make the artifact; see `Target`."""
         bodies, notes = _bodies(job)
         files = [(name, _written(body, job.compiled.source.text).encode()) for name, body in bodies.items()]
-        head = comment((*provenance_lines(job, *self.takes(job.compiled)), *notes))
+        head = comment((*provenance_lines(job, *self.supported_options(job.compiled)), *notes))
         readme = ("README.md", _readme(job, notes, bodies).encode())
         files += [
             ("client.py", _client(head).encode()),
@@ -99,11 +98,11 @@ def _bodies(job: ExportJob) -> tuple[dict[str, dict[str, Any]], tuple[str, ...]]
     plain = plain_grammar(job)
     notes = plain.notes
     bodies: dict[str, dict[str, Any]] = {}
-    if why_not := GBNF.refusal(job.compiled, job.vocabulary, job.options):
+    if why_not := GBNF.refusal(job):
         notes = (*notes, f"there is no llama-server.json: {why_not}")
     else:
         bodies["llama-server.json"] = {**_chat(job), "grammar": _without_comments(GBNF.make(job))}
-    if why_not := EBNF.refusal(job.compiled, job.vocabulary, job.options):
+    if why_not := EBNF.refusal(job):
         notes = (*notes, f"there is no vllm.json and no sglang.json: {why_not}")
     else:
         text = ebnf(plain.grammar)
@@ -161,7 +160,7 @@ def _schema_bodies(job: ExportJob) -> dict[str, dict[str, Any]]:
 
 
 def _client(head: str) -> str:
-    places = {name: url for name, (_, url, _) in _SERVERS.items()}
+    urls = {name: url for name, (_, url, _) in _SERVERS.items()}
     return f'''{head}
 """Send one of the bodies beside this file: python client.py vllm, or python client.py vllm.schema."""
 
@@ -172,7 +171,7 @@ import sys
 
 from openai import OpenAI
 
-SERVERS = {json.dumps(places, indent=4)}
+SERVERS = {json.dumps(urls, indent=4)}
 EXTRA = ("grammar", "structured_outputs", "ebnf")  # fields that only one server knows
 
 name = sys.argv[1]
@@ -223,10 +222,71 @@ def _readme(job: ExportJob, notes: tuple[str, ...], bodies: Container[str]) -> s
         schema = json.loads(job.compiled.source.text)
         lines += ["", "## What a server makes of the schema itself", ""]
         for name, (about, _, _) in _SERVERS.items():
-            told = schema_notes(name, schema) or ("Nothing in this schema is known to be read otherwise.",)
-            lines += [f"**{about}** (`{name}.schema.json`)", "", *[f"- {one}" for one in told], ""]
-    source = indented_provenance(job, *TARGET.takes(job.compiled))
+            differences = schema_notes(name, schema) or ("Nothing in this schema is known to be read otherwise.",)
+            lines += [f"**{about}** (`{name}.schema.json`)", "", *[f"- {one}" for one in differences], ""]
+    source = indented_provenance(job, *TARGET.supported_options(job.compiled))
     return "\n".join([*lines, "", "## Where this comes from", "", source, ""])
+
+
+# ---------------------------------------------------------------------- treatment of schemas
+
+_SENTENCES: Final = {
+    Effect.DROPS: "It does not enforce {keywords}, and does not say so.",
+    Effect.REFUSES: "It refuses {keywords}.",
+    Effect.APPROXIMATES: "It reads {keywords} otherwise than the standard.",
+}
+
+
+def schema_notes(server: str, schema: Any) -> tuple[str, ...]:
+    """Describe where a server's treatment of a schema differs from the standard, a sentence each.
+
+    Args:
+        server: `llama-server`, `vllm`, `sglang` or `openai`.
+        schema: as JSON data.
+    """
+    if server == "vllm":
+        return tuple(_vllm_notes(schema))
+    if server == "sglang":  # what it does not refuse, xgrammar treats in its way
+        return (*_notes(server, schema), *_notes("xgrammar", schema, known=_refused(server, schema)))
+    return tuple(_notes("llama.cpp" if server == "llama-server" else server, schema))
+
+
+def _notes(engine: str, schema: Any, known: Sequence[str] = ()) -> Iterator[str]:
+    """Yield a sentence for each note; `known` are keywords that another sentence is about."""
+    found: dict[str, dict[str, None]] = {}
+    for treatment, keywords in engine_record(engine).found(schema):
+        left = [keyword for keyword in keywords if treatment.note or keyword not in known]
+        if left or not keywords:
+            found.setdefault(treatment.note or _SENTENCES[treatment.effect], {}).update(dict.fromkeys(left))
+    return (sentence.format(keywords=_listed(list(keywords))) for sentence, keywords in found.items())
+
+
+def _refused(engine: str, schema: Any) -> list[str]:
+    """Return the keywords that an engine refuses, each once."""
+    found = engine_record(engine).found(schema)
+    return list(
+        dict.fromkeys(keyword for one, keywords in found if one.effect is Effect.REFUSES for keyword in keywords)
+    )
+
+
+def _vllm_notes(schema: Any) -> Iterator[str]:
+    not_for_xgrammar, refused = _refused("vllm", schema), _refused("llguidance", schema)
+    if not not_for_xgrammar:
+        yield from _notes("xgrammar", schema)
+        return
+    yield f"With xgrammar alone it refuses {_listed(not_for_xgrammar)}."
+    others = [one for one, _ in engine_record("vllm").found(schema) if one.effect is not Effect.REFUSES]
+    if others:
+        yield from (one.note for one in others)
+    elif refused:
+        yield f"Its automatic backend then uses llguidance, which refuses {_listed(refused)}: so does the server."
+    else:
+        yield "Its automatic backend then uses llguidance."
+
+
+def _listed(keywords: Sequence[str]) -> str:
+    quoted = [f"`{keyword}`" for keyword in keywords]
+    return " and ".join(filter(None, (", ".join(quoted[:-1]), *quoted[-1:])))
 
 
 # ---------------------------------------------------------------------- read back

@@ -18,14 +18,12 @@ from typing import Any, Final
 import numpy as np
 
 from engine.compile import CompiledGrammar
-from engine.export.checks.index_side import IndexRecogniser
-from engine.export.checks.token_walks import walk_tokens
+from engine.export.checks import IndexRecogniser, walk_tokens
 from engine.export.provenance import provenance
 from engine.export.tables.finite import index_refusal, token_index
-from engine.export.tables.token_index import FORMAT, VERSION
-from engine.export.target import Artifact, Check, ExportJob, ExportOptions, MismatchError, OptionName, TargetGroup
+from engine.export.tables.token_index import FORMAT, VERSION, TokenIndex
+from engine.export.target import Artifact, Check, ExportJob, MismatchError, OptionName, TargetGroup
 from engine.export.text.plain_grammar import spelled
-from engine.vocabulary import Vocabulary
 
 _HEADER: Final = struct.Struct("<Q")
 
@@ -41,19 +39,24 @@ class SafetensorsTarget:
     is_folder = False
     needs_vocabulary = True
 
-    def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
+    def supported_options(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
         """Return the supported options; see `Target`."""
         return spelled(compiled)
 
-    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+    def refusal(self, job: ExportJob) -> str:
         """Return why a grammar does not fit; see `Target`."""
-        return index_refusal(compiled, vocabulary, options)
+        return index_refusal(job.compiled, job.vocabulary, job.options)
 
     def make(self, job: ExportJob) -> Artifact:
         """Make the artifact; see `Target`."""
+        index, notes = token_index(
+            job, lambda ids, targets: ids.nbytes + targets.nbytes, lambda index, notes: self._content(index, notes, job)
+        )
+        return Artifact((("grammar.safetensors", self._content(index, notes, job)),), notes)
+
+    def _content(self, index: TokenIndex, notes: tuple[str, ...], job: ExportJob) -> bytes:
         from safetensors.numpy import save
 
-        index, notes = token_index(job, lambda ids, targets: ids.nbytes + targets.nbytes)
         nothing = np.zeros(0, np.int32)
         tensors = {
             "indptr": index.indptr,
@@ -66,10 +69,10 @@ class SafetensorsTarget:
             "version": str(VERSION),
             "start": "" if index.dfa.start is None else str(index.dfa.start),
             "turnstile": json.dumps(
-                {**provenance(job, *self.takes(job.compiled)), "notes": list(notes)}, ensure_ascii=False
+                {**provenance(job, *self.supported_options(job.compiled)), "notes": list(notes)}, ensure_ascii=False
             ),
         }
-        return Artifact((("grammar.safetensors", _in_order(save(tensors, metadata))),), notes)
+        return _in_order(save(tensors, metadata))
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
         """Check the artifact; see `Target`."""
@@ -81,7 +84,7 @@ class SafetensorsTarget:
         if origin["vocabulary"]["fingerprint"] != vocabulary.fingerprint:
             raise MismatchError("the file names another vocabulary")
         arrays: dict[str, Any] = load(artifact.content)
-        side = IndexRecogniser(
+        recogniser = IndexRecogniser(
             int(metadata["start"]) if metadata["start"] else None,
             np.flatnonzero(arrays["accepting"]).tolist(),
             arrays["indptr"],
@@ -90,7 +93,7 @@ class SafetensorsTarget:
             vocabulary,
         )
         compared = "the masks of the arrays and of the engine, over the whole vocabulary,"
-        return Check(compared, *walk_tokens(job, side, holds_fewer=bool(origin["notes"])))
+        return Check(compared, *walk_tokens(job, recogniser, holds_fewer=bool(origin["notes"])))
 
 
 def _in_order(content: bytes) -> bytes:

@@ -15,10 +15,9 @@ import json
 from dataclasses import replace
 from typing import Final
 
-from engine.compile import CompiledGrammar
 from engine.export.runtimes import VLLM
-from engine.export.target import Artifact, Check, ExportJob, ExportOptions, MismatchError
-from engine.export.targets.common.packages import (
+from engine.export.target import Artifact, Check, ExportJob, MismatchError
+from engine.export.targets.common import (
     PackageTarget,
     check_pyproject,
     grammar_files,
@@ -26,7 +25,6 @@ from engine.export.targets.common.packages import (
     package_name,
     pyproject,
 )
-from engine.vocabulary import Vocabulary
 
 ENTRY_POINTS: Final = "vllm.logits_processors"
 _KEY: Final = "turnstile_grammar"
@@ -90,10 +88,10 @@ class VllmTarget(PackageTarget):
     about = "An installable package for vLLM V1: requests ask for the grammar by name in vllm_xargs."
     modules = VLLM
 
-    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+    def refusal(self, job: ExportJob) -> str:
         """Return why a grammar does not fit; see `Target`."""
-        no_end = _NO_END if vocabulary is not None and not vocabulary.eos_ids else ""
-        return super().refusal(compiled, vocabulary, options) or no_end
+        no_end = _NO_END if job.vocabulary is not None and not job.vocabulary.eos_ids else ""
+        return super().refusal(job) or no_end
 
     def make(self, job: ExportJob) -> Artifact:
         """Make the artifact; see `Target`."""

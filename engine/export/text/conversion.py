@@ -21,7 +21,7 @@ from engine.export.rules.flatten import RecursiveError, flatten, is_recursive
 from engine.export.rules.llama_limits import within_llama_limits
 from engine.export.rules.right_linear import solve
 from engine.export.rules.rule_builder import START, RuleBuilder
-from engine.export.schema.approximate_formats import lacks
+from engine.export.schema.formats import lacks
 from engine.export.schema.names import SchemaNames
 from engine.export.schema.numbers import MOST_WHOLE
 from engine.export.schema.rules import SchemaRules
@@ -59,13 +59,15 @@ class _Request:
     spelling: NumberSpelling
     loops_as_rules: bool = True
     may_recurse: bool = True
+    merges_copies: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class _SchemaGrammar:
-    """A schema as rules.
+class GrammarRules:
+    """A schema or a regex as rules.
 
     Attributes:
+        grammar: the rules.
         notes: which texts of the schema the rules leave out, one sentence each.
         places: the source positions of each rule.
         has_rule_loops: `loops_as_rules` made a difference.
@@ -83,7 +85,7 @@ OPEN_OBJECTS: Final = "the schema allows additional properties, so it needs a st
 CLOSE_OBJECTS: Final = f"{OPEN_OBJECTS}; try --additional closed"
 """The same, and what to do on the command line."""
 _CLOSABLE: Final[WeakKeyDictionary[CompiledGrammar, bool]] = WeakKeyDictionary()
-_SCHEMA_RULES: Final[WeakKeyDictionary[CompiledGrammar, dict[_Request, _SchemaGrammar | EngineError]]] = (
+_SCHEMA_RULES: Final[WeakKeyDictionary[CompiledGrammar, dict[_Request, GrammarRules | EngineError]]] = (
     WeakKeyDictionary()
 )
 """The rules of a schema, or the error. Several targets need them, each for its refusal and for the export."""
@@ -142,28 +144,46 @@ def to_gbnf(
         NotConvertibleError: it is GBNF already.
         CancelledError: `cancel` was used.
     """
-    notes: tuple[str, ...] = ()
-    places: _Places = {}
-    with no_collection(), _deep_recursion(), _at_work(cancel):
-        match compiled.notation:
-            case "json_schema":
-                written = _schema_grammar(compiled, _Request(spelling), cancel)
-                grammar, notes, places = written.grammar, written.notes, written.places
-            case "regex":
-                grammar = _regex_grammar(compiled, cancel)
-            case _:
-                raise NotConvertibleError("the grammar is GBNF already")
-        grammar = within_llama_limits(grammar)
-    lines = [f"# {note}\n" for note in notes]
+    written = rules_of(compiled, spelling, cancel)
+    lines = [f"# {note}\n" for note in written.notes]
     at = sum(map(len, lines))
     rules = []
-    for rule, line in print_rules(grammar):
+    for rule, line in print_rules(written.grammar):
         own = (rule.span,) if rule.span.end else ()
         span = Span(at, at + len(line) - 1)
-        rules.append(WrittenRule(line.partition(" ")[0], span, places.get(rule.name, own)))
+        rules.append(WrittenRule(line.partition(" ")[0], span, written.places.get(rule.name, own)))
         lines.append(line)
         at += len(line)
-    return Conversion("".join(lines), grammar, notes, tuple(rules))
+    return Conversion("".join(lines), written.grammar, written.notes, tuple(rules))
+
+
+def rules_of(
+    compiled: CompiledGrammar,
+    spelling: NumberSpelling,
+    cancel: CancelToken | None = None,
+    *,
+    merges_copies: bool = False,
+) -> GrammarRules:
+    """Return the rules of `to_gbnf` without their text.
+
+    Args:
+        compiled: the grammar, with its options.
+        spelling: for a schema, the encodings of strings and numbers.
+        cancel: cancels the conversion.
+        merges_copies: for a schema, as in `SchemaRuleSettings`: faster, with less fitting names.
+
+    Raises:
+        GrammarError, LimitExceededError, NotConvertibleError, CancelledError: as `to_gbnf`.
+    """
+    with no_collection(), _deep_recursion(), _in_scope(cancel):
+        match compiled.notation:
+            case "json_schema":
+                found = _schema_grammar(compiled, _Request(spelling, merges_copies=merges_copies), cancel)
+            case "regex":
+                found = GrammarRules(_regex_grammar(compiled, cancel))
+            case _:
+                raise NotConvertibleError("the grammar is GBNF already")
+        return replace(found, grammar=within_llama_limits(found.grammar))
 
 
 def to_regex(
@@ -189,7 +209,7 @@ def to_regex(
         NotConvertibleError: it is a regex already that needs no rewriting.
         CancelledError: `cancel` was used.
     """
-    with no_collection(), _deep_recursion(), _at_work(cancel):
+    with no_collection(), _deep_recursion(), _in_scope(cancel):
         return _as_regex(compiled, spelling, depth, dialect, cancel)
 
 
@@ -246,7 +266,7 @@ def needs_closing(compiled: CompiledGrammar, cancel: CancelToken | None = None) 
         options = replace(compiled.options, additional="closed")
         try:
             closed = compile_grammar(compiled.notation, compiled.source, options, cancel=cancel)
-            with _deep_recursion(), _at_work(cancel):
+            with _deep_recursion(), _in_scope(cancel):
                 written = _without_rule_loops(closed, NumberSpelling.PLAIN, cancel, may_recurse=False)
             known = not closed.is_empty and not is_recursive(written.grammar)
         except (GrammarError, LimitExceededError, RecursiveError):
@@ -263,14 +283,14 @@ def looks_around(compiled: CompiledGrammar) -> bool:
 
 def automaton_grammar(compiled: CompiledGrammar, cancel: CancelToken | None) -> Grammar:
     """Return a regular grammar from its minimal automaton, its longer parts in non-recursive rules."""
-    book = RuleBuilder(compiled.options.limits)
-    namer = book.namer(Span(0, 0), "rest")
+    builder = RuleBuilder(compiled.options.limits)
+    namer = builder.namer(Span(0, 0), "rest")
     dfa = compiled.materialise(MOST_STATES, cancel=cancel)
     node: Node = NEVER
     if dfa.start is not None:
         node = solve(read_characters(dfa), 0, namer, compiled.options.limits, loops_as_rules=False)
-    book.define(book.name(START), node, Span(0, 0))
-    return book.grammar()
+    builder.define(builder.name(START), node, Span(0, 0))
+    return builder.grammar()
 
 
 def _refused(compiled: CompiledGrammar, code: str, span: Span, message: str, hint: str) -> GrammarError:
@@ -284,17 +304,17 @@ def _regex_grammar(compiled: CompiledGrammar, cancel: CancelToken | None) -> Gra
     limits = compiled.options.limits
     node, _ = parse_regex(compiled.source, compiled.options.dialect, limits)
     span, node = node.span, simplify(node)
-    book = RuleBuilder(limits)
+    builder = RuleBuilder(limits)
     if any(isinstance(part, Lookaround) for part in parts(node)):
         system = character_system(node, limits, cancel=cancel)
-        node = NEVER if system is None else solve(system, 0, book.namer(span, "rest"), limits, loops_as_rules=True)
-    book.define(book.name(START), node, span)
-    return book.grammar()
+        node = NEVER if system is None else solve(system, 0, builder.namer(span, "rest"), limits, loops_as_rules=True)
+    builder.define(builder.name(START), node, span)
+    return builder.grammar()
 
 
 def _without_rule_loops(
     compiled: CompiledGrammar, spelling: NumberSpelling, cancel: CancelToken | None, *, may_recurse: bool
-) -> _SchemaGrammar:
+) -> GrammarRules:
     """Return a JSON Schema as rules that refer to themselves only where the schema recurses."""
     if spelling is NumberSpelling.PLAIN:  # with any spelling, loops_as_rules changes formats, too
         try:
@@ -318,7 +338,7 @@ def recurses(compiled: CompiledGrammar, spelling: NumberSpelling, cancel: Cancel
         LimitExceededError: a part of it is too large.
         CancelledError: `cancel` was used.
     """
-    with no_collection(), _deep_recursion(), _at_work(cancel):
+    with no_collection(), _deep_recursion(), _in_scope(cancel):
         try:
             _schema_grammar(compiled, _Request(spelling, may_recurse=False), cancel)
         except RecursiveError:
@@ -326,7 +346,7 @@ def recurses(compiled: CompiledGrammar, spelling: NumberSpelling, cancel: Cancel
     return False
 
 
-def _schema_grammar(compiled: CompiledGrammar, request: _Request, cancel: CancelToken | None) -> _SchemaGrammar:
+def _schema_grammar(compiled: CompiledGrammar, request: _Request, cancel: CancelToken | None) -> GrammarRules:
     """Return a JSON Schema as rules named after it. The result, or its error, is cached with the grammar.
 
     Raises:
@@ -346,45 +366,46 @@ def _schema_grammar(compiled: CompiledGrammar, request: _Request, cancel: Cancel
             known[request] = without_frames(error)
             raise
         known[replace(request, may_recurse=True)] = found  # it was completed, so it does not depend on may_recurse
-    if isinstance(found, _SchemaGrammar):
+    if isinstance(found, GrammarRules):
         return found
     raise without_frames(found)
 
 
-def _written_schema(compiled: CompiledGrammar, request: _Request, cancel: CancelToken | None) -> _SchemaGrammar:
+def _written_schema(compiled: CompiledGrammar, request: _Request, cancel: CancelToken | None) -> GrammarRules:
     """Write a JSON Schema as rules; see `_schema_grammar`."""
     spelling = request.spelling
     automaton = compiled.automaton
     assert isinstance(automaton, JsonAutomaton)
     if compiled.is_empty:
-        return _SchemaGrammar(Grammar((Rule(START, NEVER, Span(0, len(compiled.source.text))),), START))
-    goals, options = automaton.solver, compiled.options
-    names = SchemaNames(goals.arena, compiled.source)
+        return GrammarRules(Grammar((Rule(START, NEVER, Span(0, len(compiled.source.text))),), START))
+    solver, options = automaton.solver, compiled.options
+    names = SchemaNames(solver.arena, compiled.source)
     settings = SchemaRuleSettings(
         spelling,
         Whitespace(options.whitespace),
         Escapes(options.escapes),
         request.loops_as_rules,
         request.may_recurse,
+        request.merges_copies,
         options.limits,
         cancel or CancelToken(),
     )
-    rules = SchemaRules(goals, names, settings)
-    before = goals.provisional_epoch
+    rules = SchemaRules(solver, names, settings)
+    before = solver.provisional_epoch
     try:
         grammar = rules.write(automaton.goal)
     except NotContextFreeError as error:
         raise _not_written(compiled, names, error.span, "cannot be written as a grammar", error) from error
     except LimitExceededError as error:
         raise _not_written(compiled, names, rules.at, "is too large as a grammar", error) from error
-    if goals.provisional_epoch != before:
+    if solver.provisional_epoch != before:
         undecided = NotContextFreeError("whether some of its values exist is not decided", names.span(automaton.goal))
         raise _not_written(compiled, names, undecided.span, "cannot be written as a grammar", undecided)
     if spelling is NumberSpelling.ANY:
-        return _SchemaGrammar(grammar, (), rules.places, rules.has_rule_loops)
+        return GrammarRules(grammar, (), rules.places, rules.has_rule_loops)
     counted = (_COUNTED,) if rules.counted else ()
-    formats = (f"the format {name} has {lacks(name)}" for name in rules.everyday)
-    return _SchemaGrammar(grammar, (_PLAIN, *counted, *formats), rules.places, rules.has_rule_loops)
+    formats = (f"the format {name} has {lacks(name)}" for name in rules.approximate_formats)
+    return GrammarRules(grammar, (_PLAIN, *counted, *formats), rules.places, rules.has_rule_loops)
 
 
 def _not_written(
@@ -413,7 +434,7 @@ def _deep_recursion() -> Iterator[None]:
 
 
 @contextmanager
-def _at_work(cancel: CancelToken | None) -> Iterator[None]:
+def _in_scope(cancel: CancelToken | None) -> Iterator[None]:
     """Let loops check `cancel`; without one, the current scope is unchanged."""
     if cancel is None:
         yield

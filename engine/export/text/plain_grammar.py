@@ -7,9 +7,8 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from engine.compile import CompiledGrammar, compile_grammar
-from engine.export.rules.cleanup import trimmed
+from engine.export.rules.cleanup import trimmed, without_direct_left_recursion
 from engine.export.rules.flatten import is_recursive
-from engine.export.rules.left_recursion import without_direct_left_recursion
 from engine.export.schema.settings import NumberSpelling
 from engine.export.target import ExportJob, ExportOptions, OptionName
 from engine.export.text.conversion import (
@@ -69,6 +68,11 @@ def schema_refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
     except LimitExceededError as error:
         return str(error)
     return ""
+
+
+def is_converted(compiled: CompiledGrammar) -> bool:
+    """Return whether `converted` has an answer in plain spelling."""
+    return NumberSpelling.PLAIN in _KNOWN.get(compiled, {})
 
 
 def left_recursive_rule(compiled: CompiledGrammar) -> str:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from app.catalogue import ui_text
 from app.dialogs.export_dialog import ExportDialog
@@ -270,7 +270,15 @@ def test_without_a_model_what_needs_none_is_offered(desk):
 
 
 ENTRY = ExportEntry(
-    "gbnf", "GBNF", "About.", "Text", ".gbnf", is_folder=False, takes=("spelling",), needs_model=False, refusal=""
+    "gbnf",
+    "GBNF",
+    "About.",
+    "Text",
+    ".gbnf",
+    is_folder=False,
+    supported_options=("spelling",),
+    needs_model=False,
+    refusal="",
 )
 
 
@@ -325,6 +333,40 @@ def test_a_file_that_would_be_large_shows_its_size_in_the_place_of_a_preview(alo
     assert "About 56 MB are expected" in alone.note.text()
     assert not alone.is_waiting
     assert alone.write_button.isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("answer", "size"),
+    [
+        ({"estimate": "about 56 MB are expected (10 transitions)", "is_large": True}, "About 56 MB are expected"),
+        ({"files": (PreviewFile("a", 56_000_000, "x"),), "is_large": True}, "56,000,000 bytes"),
+        ({"files": (PreviewFile("a", 56, "x"),)}, ""),
+    ],
+)
+def test_a_large_file_is_written_only_if_the_user_agrees(alone, monkeypatch, tmp_path, answer, size):
+    requests, questions = [], []
+    alone.wanted.connect(lambda *given: requests.append(given))
+    alone.show_list(ExportList((ENTRY,)))
+    alone.show_answer(ExportAnswer("gbnf", "", requests[0][3], **answer))
+    path = str(tmp_path / "out.gbnf")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_given: (path, ""))
+    reply = QMessageBox.StandardButton.Cancel
+    monkeypatch.setattr(QMessageBox, "question", lambda *given: questions.append(given[2]) or reply)
+    alone.write_button.click()
+    assert [given[1] for given in requests] == ([""] if size else ["", path])
+    assert [size in question for question in questions] == ([True] if size else [])
+    if size:
+        reply = QMessageBox.StandardButton.Save
+        alone.write_button.click()
+        assert [given[1] for given in requests] == ["", path]
+
+
+def test_a_preview_tells_whether_its_file_is_large(monkeypatch):
+    compiled = compile_grammar("regex", "[a-z]{9}")
+    request = ExportRequest(CompileRequest(1, "regex", "[a-z]{9}", CompileOptions()), "gbnf")
+    assert not export(request, compiled, None, CancelToken()).is_large
+    monkeypatch.setattr("engine.export.target.LARGE", 10)
+    assert export(request, compiled, None, CancelToken()).is_large
 
 
 def test_a_large_export_is_not_made_for_its_preview(monkeypatch):

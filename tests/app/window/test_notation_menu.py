@@ -204,7 +204,7 @@ def test_what_a_conversion_loses_is_told_and_its_options_change_it(desk):
     desk.qtbot.keyClick(dialog.options.recursion, Qt.Key.Key_Up)
     desk.wait(dialog.accept_button.isEnabled)
     assert "• The recursion is cut at 2 levels" in dialog.result_label.text()
-    assert "• What it says of itself goes: title." in dialog.result_label.text()
+    assert "• Its keywords for readers are lost: title." in dialog.result_label.text()
     desk.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert desk.document.content.grammar.notation == "json_schema"
     assert not desk.document.is_modified

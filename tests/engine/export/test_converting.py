@@ -68,7 +68,7 @@ def test_rules_as_a_regex(source, dialect):
 def test_rules_as_a_schema_of_strings(source):
     gbnf = compile_grammar("gbnf", source)
     found = convert(gbnf, "json_schema", ConvertOptions())
-    assert found.losses[0] == "each text stands between double quotes, spelled as JSON spells a string"
+    assert found.losses[0] == "each text is between double quotes and is encoded as a JSON string"
     assert_strings_of(compile_grammar("json_schema", found.text), gbnf)
 
 
@@ -121,7 +121,7 @@ def test_recursion_is_refused_or_cut():
 def test_words_that_are_lost_are_told():
     schema = {**PERSON, "title": "A person", "description": "Somebody", "additionalProperties": False}
     found = convert(compile_grammar("json_schema", json.dumps(schema)), "gbnf", ConvertOptions())
-    assert found.losses[-1] == "what it says of itself goes: title, description"
+    assert found.losses[-1] == "its keywords for readers are lost: title, description"
     silent = {"properties": {"title": {"const": {"description": 1}}}, "type": "object", "additionalProperties": False}
     found = convert(compile_grammar("json_schema", json.dumps(silent)), "gbnf", ConvertOptions(NumberSpelling.ANY))
     assert found.losses == ()

@@ -25,10 +25,10 @@ class FakeTarget:
         self.files, self.wrong, self.is_folder = files, wrong, is_folder
         self.seen = None
 
-    def takes(self, compiled):
+    def supported_options(self, compiled):
         return frozenset()
 
-    def refusal(self, compiled, vocabulary, options):
+    def refusal(self, job):
         return ""
 
     def make(self, job):
@@ -194,7 +194,7 @@ def test_every_target_is_whole():
         assert one.about.endswith(".")
         assert isinstance(one.group, TargetGroup)
         assert one.is_folder == (one.suffix == "")
-        assert one.takes(compiled) <= {"spelling", "depth", "name", "model"}
+        assert one.supported_options(compiled) <= {"spelling", "depth", "name", "model"}
     with pytest.raises(ExportError, match="no export target 'yaml'"):
         targets.target("yaml")
 
@@ -210,7 +210,7 @@ def test_what_needs_a_vocabulary_says_so():
     assert list(found) == list(targets.TARGETS)
     for name, why_not in found.items():
         if targets.target(name).needs_vocabulary:
-            assert why_not == "it needs a model or a tokenizer: whose tokens it is over"
+            assert why_not == "it needs a model or a tokenizer: the export is specific to its vocabulary"
             with pytest.raises(NotExportableError):
                 make(name, job)
     with_tokens = replace(job, vocabulary=Vocabulary([b"A", b": ", b"a", b"\n", b"<eos>"], [4]))

@@ -4,8 +4,8 @@ import pytest
 
 from engine import CompileOptions
 from engine.peers import PEERS, BenchCase, LabelledText, UnknownPeerError, compare, find_peers, run_bench
-from engine.peers.measurements import CaseMeasurement, CaseOutcome, EngineMeasurements
 from engine.peers.registry import OWN, Peer
+from engine.peers.report import CaseMeasurement, CaseOutcome, EngineMeasurements
 from engine.source import CancelledError, CancelToken
 from engine.vocabulary import Vocabulary
 

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.peers import BenchCase, CasesError, LabelledText, read_cases
-from engine.peers.token_ids import GreedyTokenizer
+from engine.peers.adapter import GreedyTokenizer
 from engine.vocabulary import Vocabulary
 
 

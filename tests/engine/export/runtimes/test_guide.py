@@ -14,7 +14,7 @@ from hypothesis import example, given
 from schemas import SCHEMAS
 
 from engine.compile import compile_grammar
-from engine.export.checks.token_walks import walk_tokens
+from engine.export.checks import walk_tokens
 from engine.export.runtimes.guide import ENDED, Guide, GuideError
 from engine.export.runtimes.guide.pushdown import Pushdown
 from engine.export.runtimes.guide.trie import Trie

@@ -14,7 +14,7 @@ from engine.compile import compile_grammar
 from engine.export.rules.character_automaton import character_system
 from engine.export.rules.expressions import choice
 from engine.export.rules.right_linear import System
-from engine.export.schema.characters import escaped, raw
+from engine.export.schema.strings import escaped, raw
 from engine.grammar import Chars, CharSet, Grammar, Rule
 from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.print_gbnf import print_gbnf

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import CompileOptions, compile_grammar
 from engine.export import NumberSpelling, drawable_automata, without_white_space
-from engine.export.tables.schema_automata import schema_automata
+from engine.export.tables.rule_automata import schema_automata
 from engine.source import CancelledError, CancelToken, GrammarError, LimitExceededError
 
 TREE = """{
@@ -115,6 +115,65 @@ def test_what_no_grammar_can_say_is_refused_with_its_place():
 def test_too_many_states_are_refused():
     with pytest.raises(LimitExceededError, match="10"):
         drawable_automata(compile_grammar("json_schema", TREE), 10)
+
+
+POINT = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 3}
+SHAPE = {
+    "type": "object",
+    "properties": {"type": {"enum": ["line", "area"]}, "points": {"type": "array", "items": POINT}},
+    "required": ["type"],
+    "additionalProperties": False,
+}
+COPIES = json.dumps({"type": "object", "properties": {f"shape {number}": SHAPE for number in range(9)}})
+IN_ANOTHER_ORDER = json.dumps(
+    {"type": "array", "prefixItems": [SHAPE, {**SHAPE, "properties": dict(reversed(SHAPE["properties"].items()))}]}
+)
+NESTED_COPIES = json.dumps(
+    {
+        "type": "object",
+        "properties": {name: {"$ref": f"#/$defs/{name}"} for name in ("left", "right")},
+        "$defs": {
+            name: {"type": "array", "items": {"anyOf": [{"$ref": f"#/$defs/{name}"}, SHAPE]}}
+            for name in ("left", "right")
+        },
+    }
+)
+
+
+def objects_and_arrays(work) -> int:
+    """The number of objects and arrays that some work wrote as rules."""
+    totals = []
+    try:
+        work(CancelToken(lambda what, _, total: totals.append(total) if what == "writing rules" else None))
+    except LimitExceededError:
+        totals.append(0)
+    return max(totals)
+
+
+@pytest.mark.parametrize("schema", [TREE, COPIES, IN_ANOTHER_ORDER, NESTED_COPIES])
+@pytest.mark.parametrize("spelling", NumberSpelling)
+def test_rules_that_share_copies_take_no_more_states_and_the_same_texts(schema, spelling):
+    grammar = compile_grammar("json_schema", schema)
+    named = schema_automata(grammar, 20_000, spelling).automata
+    shared = schema_automata(grammar, 20_000, spelling, is_named=False).automata
+    assert shared.size == named.size
+    shape = '{"type":"line","points":[[1,2.5],[0,-3,1]]}'
+    swapped = '{"points":[[1,2.5]],"type":"line"}'
+    values = (shape, f"[{shape},{swapped}]", f"[{shape},{shape}]", f'{{"left":[[{shape}]],"right":[[]]}}')
+    for text in (*TEXTS, *values, f'{{"shape 3":{shape}}}', f'{{"shape 3":{swapped}}}'):
+        accepts = [RuleTracker(found).positions(text.encode()).accepting for found in (shared, named)]
+        assert accepts[0] is accepts[1]
+
+
+def test_copies_of_a_subschema_are_written_once_where_nobody_reads_the_names():
+    grammar = compile_grammar("json_schema", COPIES)
+    assert objects_and_arrays(lambda cancel: schema_automata(grammar, 20_000, is_named=False, cancel=cancel)) == 6
+    assert objects_and_arrays(lambda cancel: schema_automata(grammar, 20_000, cancel=cancel)) == 30
+
+
+def test_a_drawing_that_is_too_large_is_refused_before_its_copies_are_written():
+    grammar = compile_grammar("json_schema", COPIES)
+    assert objects_and_arrays(lambda cancel: drawable_automata(grammar, 10, cancel=cancel)) == 6
 
 
 def test_a_cancel_ends_it():

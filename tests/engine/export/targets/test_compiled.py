@@ -15,14 +15,14 @@ from guides import RULES, job, vocabulary
 from hypothesis import given
 
 from engine.compile import CompileOptions, compile_grammar
-from engine.export.checks.token_walks import walk_tokens
+from engine.export.checks import walk_tokens
 from engine.export.runtimes import GUIDE, TRANSFORMERS, VLLM, runtime_files
 from engine.export.schema.settings import NumberSpelling
-from engine.export.tables.token_element_index import whole_token_index
+from engine.export.tables.finite import whole_token_index
 from engine.export.tables.token_index import MOST_STATES
 from engine.export.target import Artifact, ExportJob, ExportOptions, MismatchError, NotExportableError
 from engine.export.targets import target
-from engine.export.targets.json import index_side
+from engine.export.targets.json import index_recogniser
 from engine.export.writing import check, export, fits, make, refusal
 from engine.source import GrammarError, LimitExceededError, Limits
 from engine.vocabulary import Vocabulary
@@ -153,9 +153,18 @@ def test_any_regular_grammar_has_an_index_that_agrees(source):
     of = ExportJob(compiled, VOCABULARY)
     try:
         document = json.loads(make("json", of).content)
-        walk_tokens(of, index_side(document, VOCABULARY), walks=4, steps=8)
+        walk_tokens(of, index_recogniser(document, VOCABULARY), walks=4, steps=8)
     except LimitExceededError:
         assert compiled.options == SMALL
+
+
+@pytest.mark.parametrize("case", ["regex", "regular rules", "whole tokens", "whole or spelled", "flat schema"])
+@pytest.mark.parametrize("name", ["json", "safetensors", "bumblebee"])
+def test_a_forecast_is_near_the_size_of_the_whole_file(name, case):
+    forecasts = []
+    of = replace(job(*CASES[case], VOCABULARY, whitespace="compact"), on_forecast=forecasts.append)
+    made = make(name, of)
+    assert [forecast.size for forecast in forecasts] == [pytest.approx(made.size, rel=0.1)]
 
 
 def test_an_index_of_whole_tokens_knows_limits():

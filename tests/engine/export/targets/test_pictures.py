@@ -37,7 +37,7 @@ def test_a_graph_reads_back_as_the_grammar(name, case):
     artifact = make(name, job)
     checked = target(name).check(artifact, job)
     assert checked.walks == 40
-    assert ("token taken whole" in checked.scope) == (case is TOKENS)
+    assert ("token matched by id" in checked.scope) == (case is TOKENS)
     assert job.compiled.source.text.split("\n")[0][:5] in artifact.content.decode() or name == "graphml"
 
 

@@ -11,7 +11,7 @@ from exports import GRAMMARS, job_of
 
 from engine.export.target import Artifact, MismatchError
 from engine.export.targets import target
-from engine.export.targets.common.server_notes import schema_notes
+from engine.export.targets.requests import schema_notes
 from engine.export.writing import make
 
 REFUSED = {"hidden left recursion", "left by another way"}
@@ -193,7 +193,7 @@ def test_what_vllm_makes_of_a_schema(schema, notes):
         ),
         (
             {"$ref": "#/$defs/a", "required": ["b"], "$defs": {"a": CLOSED}},
-            ("xgrammar does not enforce what stands beside a `$ref`.",),
+            ("xgrammar does not enforce the keywords beside a `$ref`.",),
         ),
     ],
 )

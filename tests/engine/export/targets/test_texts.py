@@ -103,7 +103,7 @@ def test_gbnf_keeps_tokens_and_says_what_was_not_walked():
     job = job_of(TOKENS)
     artifact = make("gbnf", job)
     assert "root ::= <think>" in artifact.content.decode()
-    assert "What stands behind a token taken whole was not walked." in target("gbnf").check(artifact, job).sentence
+    assert "What follows a token matched by id was not walked." in target("gbnf").check(artifact, job).sentence
 
 
 @pytest.mark.parametrize("name", ["gbnf", "ebnf", "lark"])

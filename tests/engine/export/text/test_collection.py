@@ -14,9 +14,9 @@ def test_the_collector_rests_while_rules_are_written_and_goes_on_afterwards(writ
     seen = []
     grammar = RuleBuilder.grammar
 
-    def noted(book):
+    def noted(builder):
         seen.append(gc.isenabled())
-        return grammar(book)
+        return grammar(builder)
 
     monkeypatch.setattr(RuleBuilder, "grammar", noted)
     compiled = compile_grammar("json_schema", '{"enum":["a","b"]}')

@@ -252,7 +252,7 @@ def test_a_note_says_what_plain_spelling_leaves_out():
         (
             {"propertyNames": {"enum": [f"k{i}" for i in range(14)]}, "type": "object"},
             "/propertyNames",
-            "more than 5,000 places",
+            "more than 5,000 states",
         ),
     ],
 )
@@ -345,8 +345,8 @@ def turns(work: Callable[[], object]) -> int:
 def test_a_large_schema_that_recurses_is_refused_before_all_rules_are_written(name):
     chosen, options = target(name), ExportOptions()
     schema = compiled(large_schema(closed=False))
-    refused = turns(lambda: chosen.refusal(schema, None, options))
-    assert chosen.refusal(schema, None, options)
+    refused = turns(lambda: chosen.refusal(ExportJob(schema, options=options)))
+    assert chosen.refusal(ExportJob(schema, options=options))
     assert refused < turns(lambda: to_gbnf(schema)) / 2
 
 
@@ -360,7 +360,7 @@ def test_a_long_loop_within_a_string_is_no_recursion():
     again = compile_grammar("regex", to_regex(schema).text)
     assert again.fullmatch('{"k1": {"v1": "abcdeedcba"}}')
     assert not again.fullmatch('{"k1": {"v1": "abcd"}}')
-    assert target("safetensors").refusal(schema, None, ExportOptions()) == NO_VOCABULARY
+    assert target("safetensors").refusal(ExportJob(schema)) == NO_VOCABULARY
 
 
 def test_the_rules_of_a_schema_are_written_once_for_all_targets(monkeypatch):
@@ -384,7 +384,7 @@ def test_a_refusal_that_is_kept_does_not_keep_the_grammar():
     schema = compiled({"uniqueItems": True})
     for _ in range(2):
         for name in ("gbnf", "regex", "safetensors"):
-            assert target(name).refusal(schema, None, ExportOptions())
+            assert target(name).refusal(ExportJob(schema))
     known = weakref.ref(schema)
     del schema
     gc.collect()

@@ -7,8 +7,7 @@ from exports import job_of
 from rule_interpreter import RuleInterpreter
 
 from engine.compile import compile_grammar
-from engine.export.checks.byte_walks import CompiledRecogniser, DfaRecogniser, walk_side_by_side
-from engine.export.checks.rule_side import RuleRecogniser
+from engine.export.checks import CompiledRecogniser, DfaRecogniser, RuleRecogniser, walk_side_by_side
 from engine.export.graph.networks import automata_of
 from engine.export.target import MismatchError
 
@@ -49,7 +48,7 @@ def test_an_export_may_hold_fewer_only_where_that_was_said():
         walk_side_by_side(job_of("heading"), *sides("ab", "ab?"), holds_fewer=True)
 
 
-def test_a_minimal_automaton_is_a_side():
+def test_a_minimal_automaton_is_a_recogniser():
     compiled = job_of("heading").compiled
     walk_side_by_side(job_of("heading"), CompiledRecogniser(compiled), DfaRecogniser(compiled.materialise()))
 

@@ -1,4 +1,4 @@
-"""Common parts of Python package targets: the guide, its data, and their check."""
+"""Common parts of targets: a small base for rules as text, drawings, and Python packages, and shared functions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,73 @@ import tomllib
 from typing import Any, Final
 
 from engine.compile import CompiledGrammar
-from engine.export.checks.token_walks import walk_tokens
+from engine.export.checks import CompiledRecogniser, recogniser_of, scope_of, walk_side_by_side, walk_tokens
+from engine.export.graph.dot import read_dot
+from engine.export.graph.drawing import drawing, drawing_refusal, drawn_grammar
 from engine.export.provenance import indented_provenance
 from engine.export.runtimes import GUIDE, runtime_files
 from engine.export.runtimes.guide import Guide
 from engine.export.tables.rule_tables import as_text, tables_document, tables_of
-from engine.export.target import Artifact, Check, ExportJob, ExportOptions, MismatchError, OptionName, TargetGroup
-from engine.vocabulary import Vocabulary
+from engine.export.target import Artifact, Check, ExportJob, MismatchError, OptionName, TargetGroup
+from engine.export.text.plain_grammar import refusal, spelled
+
+
+class RulesTarget:
+    """The part of a `Target` that all rule targets share."""
+
+    group = TargetGroup.TEXT
+    is_folder = False
+    needs_vocabulary = False
+
+    def supported_options(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
+        """Return the supported options; see `Target`."""
+        return spelled(compiled)
+
+    def refusal(self, job: ExportJob) -> str:
+        """Return why a grammar does not fit; see `Target`."""
+        return refusal(job.compiled, job.options)
+
+
+class DrawingTarget:
+    """The part of a `Target` that all drawings share."""
+
+    group = TargetGroup.PICTURE
+    is_folder = False
+    needs_vocabulary = False
+
+    def supported_options(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
+        """Return the supported options; see `Target`."""
+        return frozenset()
+
+    def refusal(self, job: ExportJob) -> str:
+        """Return why a grammar does not fit; only `make` finds out whether it is too large to draw."""
+        return drawing_refusal(job.compiled)
+
+
+def check_picture(job: ExportJob, shown: str) -> Check:
+    """Check a picture by the text that Graphviz drew; `shown` is a sentence about the picture."""
+    text, _, _ = drawing(job)
+    return check_drawn(job, text, "the grammar and the text that was drawn, read back by Graphviz,", shown)
+
+
+def check_drawn(job: ExportJob, text: str, compared: str, shown: str = "") -> Check:
+    """Compare the text of a drawing with the engine.
+
+    Args:
+        job: the export job.
+        text: the drawn text, in the DOT language.
+        compared: as for `Check`.
+        shown: what was seen in the picture, a sentence.
+
+    Raises:
+        MismatchError: they differ.
+        CancelledError: the job was cancelled.
+    """
+    engine = CompiledRecogniser(drawn_grammar(job.compiled, job.cancel))
+    fewer = job.compiled.notation == "json_schema"
+    walks, steps = walk_side_by_side(job, engine, recogniser_of(read_dot(text)), holds_fewer=fewer)
+    return Check(compared, walks, steps, f"{shown} {scope_of(job.compiled)}".strip())
+
 
 DATA: Final = "grammar.json"
 _PREFIX: Final = "turnstile_"
@@ -34,13 +94,13 @@ class PackageTarget:
     needs_vocabulary = True
     modules: tuple[str, ...] = ()
 
-    def takes(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
+    def supported_options(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
         """Return the supported options; see `Target`."""
         return frozenset({"name"})
 
-    def refusal(self, compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
+    def refusal(self, job: ExportJob) -> str:
         """Return why a grammar does not fit; see `Target`."""
-        return empty_refusal(compiled)
+        return empty_refusal(job.compiled)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
         """Check that the modules are the tested ones, and that the data, run by them, have the right masks."""

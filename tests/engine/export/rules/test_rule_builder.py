@@ -22,24 +22,24 @@ def test_names_are_kebab_case():
 
 
 def test_what_is_used_once_is_written_there_and_equal_rules_are_one():
-    book = RuleBuilder(Limits())
-    once = book.define(book.name("once"), literal("1"), Span(0, 0), tentative=True)
-    twice = book.define(book.name("twice"), literal("2"), Span(0, 0), tentative=True)
-    same = [book.define(book.name("same"), sequence(twice, literal("3")), Span(0, 0)) for _ in range(2)]
-    book.define(book.name("root"), sequence(once, *same, twice), Span(0, 0))
-    assert print_gbnf(book.grammar()) == 'root ::= "1" same same twice\nsame ::= twice "3"\ntwice ::= "2"\n'
+    builder = RuleBuilder(Limits())
+    once = builder.define(builder.name("once"), literal("1"), Span(0, 0), tentative=True)
+    twice = builder.define(builder.name("twice"), literal("2"), Span(0, 0), tentative=True)
+    same = [builder.define(builder.name("same"), sequence(twice, literal("3")), Span(0, 0)) for _ in range(2)]
+    builder.define(builder.name("root"), sequence(once, *same, twice), Span(0, 0))
+    assert print_gbnf(builder.grammar()) == 'root ::= "1" same same twice\nsame ::= twice "3"\ntwice ::= "2"\n'
 
 
 def test_places_go_where_the_text_of_a_rule_goes():
-    book = RuleBuilder(Limits())
-    within = book.define(book.name("within"), literal("0"), Span(1, 2), tentative=True)
-    once = book.define(book.name("once"), sequence(within, literal("1")), Span(3, 4), tentative=True)
-    same = [book.define(book.name("same"), sequence(literal("3")), Span(n, n + 1)) for n in (5, 7)]
-    alias = book.define(book.name("alias"), same[0], Span(9, 10))
-    book.note("same", [Span(11, 12), Span(0, 0)])
-    book.define(book.name("root"), sequence(once, *same, alias), Span(0, 20))
-    book.grammar()
-    assert book.places == {
+    builder = RuleBuilder(Limits())
+    within = builder.define(builder.name("within"), literal("0"), Span(1, 2), tentative=True)
+    once = builder.define(builder.name("once"), sequence(within, literal("1")), Span(3, 4), tentative=True)
+    same = [builder.define(builder.name("same"), sequence(literal("3")), Span(n, n + 1)) for n in (5, 7)]
+    alias = builder.define(builder.name("alias"), same[0], Span(9, 10))
+    builder.note("same", [Span(11, 12), Span(0, 0)])
+    builder.define(builder.name("root"), sequence(once, *same, alias), Span(0, 20))
+    builder.grammar()
+    assert builder.places == {
         "root": (Span(0, 20), Span(3, 4), Span(1, 2)),
         "same": (Span(5, 6), Span(11, 12), Span(9, 10), Span(7, 8)),
     }
@@ -53,10 +53,10 @@ def test_the_references_of_a_rule_are_looked_up_once_for_each_form_of_it(monkeyp
         return references(node)
 
     monkeypatch.setattr("engine.export.rules.rule_builder.references", counted)
-    book = RuleBuilder(Limits())
-    names = [book.name("root"), *(book.name("rule") for _ in range(20))]
+    builder = RuleBuilder(Limits())
+    names = [builder.name("root"), *(builder.name("rule") for _ in range(20))]
     for number, name in enumerate(names):
         used = [RuleReference(other) for other in names[number + 1 : number + 3]]
-        book.define(name, sequence(literal(f"{number}"), *used), Span(0, 0))
-    assert len(book.grammar().rules) == len(names)
+        builder.define(name, sequence(literal(f"{number}"), *used), Span(0, 0))
+    assert len(builder.grammar().rules) == len(names)
     assert len(looked_up) == 2 * len(names)  # as it was defined, and as it is written

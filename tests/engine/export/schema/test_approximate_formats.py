@@ -9,7 +9,7 @@ from lockstep import difference, excess
 
 from engine.compile import compile_grammar
 from engine.export import NumberSpelling, to_gbnf
-from engine.export.schema.approximate_formats import NAMES, approximate_format
+from engine.export.schema.formats import FORMATS, approximate_format
 from engine.export.text.print_regex import print_regex
 from engine.notations.json_schema.formats import format_node
 
@@ -21,8 +21,8 @@ MET = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(NAMES))
-def test_an_everyday_format_is_a_part_of_the_format(name):
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_an_approximate_format_is_a_part_of_the_format(name):
     part = compile_grammar("regex", print_regex(approximate_format(name)))
     schema = compile_grammar("json_schema", json.dumps({"type": "string", "format": name}))
     quoted = compile_grammar("gbnf", to_gbnf(schema).text)
@@ -44,7 +44,7 @@ def test_the_longest_host_names_fit():
         assert not hosts.fullmatch(longest + ".x" * 5 if most == 8 else longest + "." + "x" * 63)
 
 
-def test_the_longest_everyday_mailboxes_fit():
+def test_the_longest_approximate_mailboxes_fit():
     mailboxes = compile_grammar("regex", print_regex(approximate_format("email")))
     exact = compile_grammar("json_schema", '{"type": "string", "format": "email"}')
     for label, most in ((63, 2), (46, 4), (22, 8)):

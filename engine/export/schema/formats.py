@@ -1,18 +1,19 @@
-"""Exact forms of formats whose automata are too large, as rules that count.
+"""Formats whose automata are too large to write: exact, as rules that count, and approximate, for readers.
 
 As automata, a leap second takes ten thousand states, since it depends on the offset, which comes last; as rules it is
 one line for each hour of the offset. A host name limits each of its labels and their sum: if n characters are left, a
 label of k of them is followed by what may follow if n - k are left. So there is a rule for each number of characters,
 and not for each pair of numbers.
 
-This is too long for people, but exact for machines; plain spelling writes the approximate form (`approximate_formats`).
+The exact form is too long for people. Plain spelling writes the approximate form, which is a subset of the format.
 Where everything becomes one expression, no rule can be shared, and neither form is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from functools import cache
+from typing import Final, NamedTuple
 
 from engine.export.rules.expressions import choice, literal, optional, repeat, sequence
 from engine.export.rules.rule_builder import RuleBuilder
@@ -22,6 +23,7 @@ from engine.notations.json_schema.formats.addresses import (
     ATOM,
     EDGE,
     ESCAPED,
+    LABEL,
     LITERAL,
     MOST_CHARACTERS,
     MOST_IN_ADDRESS,
@@ -33,7 +35,8 @@ from engine.notations.json_schema.formats.pattern_nodes import matching
 from engine.notations.json_schema.formats.times import DATE, FRACTION, ORDINARY_TIME, YEAR
 from engine.source import Span
 
-NAMES: Final = frozenset(("date-time", "email", "hostname", "time"))
+FORMATS: Final = frozenset(("date-time", "email", "hostname", "time"))
+"""The formats that have these forms."""
 
 _HOURS: Final = range(24)
 _MINUTES: Final = range(60)
@@ -42,19 +45,19 @@ _MINUTES: Final = range(60)
 class ExactFormats:
     """Writes exact formats into one grammar."""
 
-    def __init__(self, book: RuleBuilder, spelled: Callable[[Node], Node]) -> None:
+    def __init__(self, builder: RuleBuilder, spelled: Callable[[Node], Node]) -> None:
         """Create a writer.
 
         Args:
-            book: the grammar's rules.
+            builder: the grammar's rules.
             spelled: encodes a node over characters as in a JSON string.
         """
-        self._book = book
+        self._builder = builder
         self._spelled = spelled
         self._known: dict[str, Node] = {}
 
     def node(self, name: str) -> Node:
-        """Return the content of a string of a format in `NAMES`, without its quotes."""
+        """Return the content of a string of a format in `FORMATS`, without its quotes."""
         return self._rule(name, {"date-time": self._date_time, "time": self._time}.get(name) or self._counted(name))
 
     def _counted(self, name: str) -> Callable[[], Node]:
@@ -70,7 +73,7 @@ class ExactFormats:
         return known
 
     def _defined(self, name: str, node: Node) -> Node:
-        return self._book.define(self._book.name(name), node, Span(0, 0))
+        return self._builder.define(self._builder.name(name), node, Span(0, 0))
 
     def _text(self, text: str) -> Node:
         return self._spelled(literal(text))
@@ -205,3 +208,52 @@ class ExactFormats:
             if left < lengths[-1] - 1:
                 after.append(self._defined(f"{name}-{left + 1}", optional(sequence(dot, node))))
         return names
+
+
+# ---------------------------------------------------------------------- approximate forms
+
+_HOUR: Final = r"(?:[01]\d|2[0-3])"
+_TIME: Final = rf"{_HOUR}:[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-]{_HOUR}:[0-5]\d)"
+
+# 3 labels of 63 characters, or 8 of 30, stay below 253 characters with their dots.
+_SHORT_LABEL: Final = LABEL.replace("{0,58}", "{0,25}")
+_HOST: Final = rf"(?:{LABEL}(?:\.{LABEL}){{0,2}}|{_SHORT_LABEL}(?:\.{_SHORT_LABEL}){{3,7}})"
+
+# A mailbox has at most 64 characters before the sign, dots included, and 254 in total: 2 labels of 63, 4 of 46 and 8 of
+# 22 have at most 189 with their dots.
+_ATOM: Final = r"[A-Za-z0-9!\#$%&'*+\-/=?\^_`{|}~]"
+_LOCAL: Final = rf"(?:{_ATOM}{{1,64}}|{_ATOM}{{1,31}}\.{_ATOM}{{1,31}}|{_ATOM}{{1,15}}(?:\.{_ATOM}{{1,15}}){{2,3}})"
+
+
+def _mail_name(most_in_label: int, fewest_dots: int, most_dots: int) -> str:
+    label = rf"[A-Za-z0-9](?:[A-Za-z0-9\-]{{0,{most_in_label - 2}}}[A-Za-z0-9])?"
+    return rf"{label}(?:\.{label}){{{fewest_dots},{most_dots}}}"
+
+
+_DOMAIN: Final = f"(?:{_mail_name(63, 0, 1)}|{_mail_name(46, 2, 3)}|{_mail_name(22, 4, 7)})"
+
+
+class _ApproximateFormat(NamedTuple):
+    pattern: str
+    lacks: str
+
+
+_APPROXIMATE: Final = {
+    "date-time": _ApproximateFormat(rf"{DATE}[Tt]{_TIME}", "no leap second"),
+    "time": _ApproximateFormat(_TIME, "no leap second"),
+    "hostname": _ApproximateFormat(_HOST, "at most 8 labels, and of 30 characters at most where there are more than 3"),
+    "email": _ApproximateFormat(
+        f"{_LOCAL}@{_DOMAIN}", "no quotes and no address literal, 3 dots before @ at most, 7 behind, no part too long"
+    ),
+}
+
+
+@cache
+def approximate_format(name: str) -> Node:
+    """Return the strings of a format in its approximate form."""
+    return matching(_APPROXIMATE[name].pattern)
+
+
+def lacks(name: str) -> str:
+    """Return what that form lacks, as words that continue "a … has"."""
+    return _APPROXIMATE[name].lacks

@@ -11,7 +11,7 @@ from lockstep import difference
 
 from engine.compile import CompileOptions, compile_grammar
 from engine.export import NumberSpelling, to_gbnf
-from engine.export.schema.exact_formats import NAMES
+from engine.export.schema.formats import FORMATS
 from engine.source import GrammarError
 
 A63 = "x" * 63
@@ -31,7 +31,7 @@ def written(name, escapes="shortest"):
 
 
 @pytest.mark.parametrize("escapes", ["shortest", "any"])
-@pytest.mark.parametrize("name", sorted(NAMES))
+@pytest.mark.parametrize("name", sorted(FORMATS))
 def test_the_text_is_the_format(name, escapes):
     assert difference(schema(name, escapes), written(name, escapes), walks=6, steps=60) == ""
 

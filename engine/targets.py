@@ -1,0 +1,212 @@
+"""How other engines treat a JSON Schema: what each version refuses, drops or approximates.
+
+The data are in `resources/targets`, a file for each engine; this module has their types and finds what applies to a
+schema. A treatment applies where a subschema meets its condition, and to those of its keywords that the subschema has.
+
+Rejected: conditions as JSON Schemas. They would be longer, and this package would need a validator, which is above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import msgspec
+
+from engine.source import EngineError
+
+ENGINES: Final = ("llama.cpp", "llguidance", "openai", "sglang", "vllm", "xgrammar")
+"""The names of the files."""
+
+_DATA: Final = frozenset({"enum", "const", "default", "examples"})
+_MAPS: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+
+
+class TargetDataError(EngineError):
+    """A file of engine data is not as the types here define it."""
+
+
+class Effect(StrEnum):
+    """The treatment of a keyword: an error, no effect without a message, or another meaning."""
+
+    REFUSES = "refuses"
+    DROPS = "drops"
+    APPROXIMATES = "approximates"
+
+
+class SchemaCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A condition on a subschema; all given parts must hold.
+
+    Attributes:
+        has: it has all of these keywords.
+        has_any: it has one of these keywords.
+        lacks: it has none of these keywords.
+        types: it declares one of these types.
+        not_types: its `type` is not exactly one of these.
+        may_be: it declares no type, or this one among others.
+        at_least_two: this keyword has two or more schemas.
+        within: the parts of the condition with keywords are about the schema in this keyword.
+        is_schema: this keyword has a schema that is not a boolean.
+        is_restricted: this keyword is present and not `true`.
+        is_unanchored: this keyword is a pattern that does not run from `^` to `$`.
+        has_unknown_format: its `format` is not in the engine's list.
+        is_open: its `additionalProperties` is not `false`.
+        has_optional_property: it declares a property that it does not require.
+        is_root: it is the whole schema.
+        one_of: one of these conditions holds, too.
+    """
+
+    has: tuple[str, ...] = ()
+    has_any: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    not_types: tuple[str, ...] = ()
+    may_be: str = ""
+    at_least_two: str = ""
+    within: str = ""
+    is_schema: str = ""
+    is_restricted: str = ""
+    is_unanchored: str = ""
+    has_unknown_format: bool = False
+    is_open: bool = False
+    has_optional_property: bool = False
+    is_root: bool = False
+    one_of: tuple[SchemaCondition, ...] = ()
+
+    def holds(self, schema: Mapping[str, Any], *, formats: frozenset[str], is_root: bool) -> bool:
+        """Return whether a subschema meets the condition.
+
+        Args:
+            schema: the subschema, as JSON data.
+            formats: the formats that the engine knows.
+            is_root: whether it is the whole schema.
+        """
+        if self.within:
+            schema = schema.get(self.within, {})
+            if not isinstance(schema, dict):
+                return False
+        declared = schema.get("type")
+        types = {declared} if isinstance(declared, str) else set(declared) if isinstance(declared, list) else set()
+        several, pattern, format_ = (
+            schema.get(self.at_least_two),
+            schema.get(self.is_unanchored),
+            schema.get("format"),
+        )
+        return (
+            schema.keys() >= set(self.has)
+            and (not self.has_any or not schema.keys().isdisjoint(self.has_any))
+            and schema.keys().isdisjoint(self.lacks)
+            and (not self.types or not types.isdisjoint(self.types))
+            and declared not in self.not_types
+            and (not self.may_be or "type" not in schema or self.may_be in types)
+            and (not self.at_least_two or (isinstance(several, list | dict) and len(several) > 1))
+            and (not self.is_schema or isinstance(schema.get(self.is_schema), dict))
+            and (not self.is_restricted or schema.get(self.is_restricted, True) is not True)
+            and (
+                not self.is_unanchored
+                or (isinstance(pattern, str) and not (pattern.startswith("^") and pattern.endswith("$")))
+            )
+            and (not self.has_unknown_format or (isinstance(format_, str) and format_ not in formats))
+            and (not self.is_open or schema.get("additionalProperties") is not False)
+            and (
+                not self.has_optional_property
+                or bool(set(schema.get("properties", ())) - set(schema.get("required", ())))
+            )
+            and (not self.is_root or is_root)
+            and (not self.one_of or any(one.holds(schema, formats=formats, is_root=is_root) for one in self.one_of))
+        )
+
+
+class Treatment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What an engine does with some keywords, or with a subschema.
+
+    Attributes:
+        effect: the kind of treatment.
+        keywords: the keywords that it is about; empty if the note says all.
+        when: where it applies.
+        note: a sentence about it, with `{keywords}` for those found; empty for that of the effect.
+    """
+
+    effect: Effect
+    keywords: tuple[str, ...] = ()
+    when: SchemaCondition = SchemaCondition()
+    note: str = ""
+
+
+class EngineRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The treatments of one engine.
+
+    Attributes:
+        engine: its name for users.
+        version: the release that was examined; empty for a service without releases.
+        source: the file, function or measurement that shows it.
+        treatments: the treatments, in the order of the notes.
+        formats: the values of `format` that it knows.
+    """
+
+    engine: str
+    version: str
+    source: str
+    treatments: tuple[Treatment, ...]
+    formats: frozenset[str] = frozenset()
+
+    def found(self, schema: Any) -> Iterator[tuple[Treatment, tuple[str, ...]]]:
+        """Yield the treatments that apply to a schema, each with the keywords that it finds there.
+
+        Args:
+            schema: the whole schema, as JSON data.
+        """
+        parts = list(_subschemas(schema))
+        for treatment in self.treatments:
+            meeting = [
+                part
+                for number, part in enumerate(parts)
+                if treatment.when.holds(part, formats=self.formats, is_root=number == 0)
+            ]
+            used = {keyword for part in meeting for keyword in part}
+            keywords = tuple(keyword for keyword in treatment.keywords if keyword in used)
+            if keywords or (meeting and not treatment.keywords):
+                yield treatment, keywords
+
+
+@cache
+def engine_record(name: str) -> EngineRecord:
+    """Return the data of an engine in `ENGINES`.
+
+    Raises:
+        TargetDataError: the file is damaged.
+    """
+    return read_record((files("resources") / "targets" / f"{name}.json").read_bytes(), name)
+
+
+def read_record(content: bytes, name: str) -> EngineRecord:
+    """Read the file of an engine.
+
+    Args:
+        content: the JSON text.
+        name: its name, for the message.
+
+    Raises:
+        TargetDataError: it has a field of another name or type.
+    """
+    try:
+        return msgspec.json.decode(content, type=EngineRecord)
+    except msgspec.DecodeError as error:
+        raise TargetDataError(f"the data of {name} cannot be read: {error}") from error
+
+
+def _subschemas(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield a schema and all its subschemas; data and maps of names are not schemas."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _subschemas(item)
+    elif isinstance(value, dict):
+        yield value
+        for key, inner in value.items():
+            if key in _MAPS and isinstance(inner, dict):
+                yield from _subschemas(list(inner.values()))
+            elif key not in _DATA:
+                yield from _subschemas(inner)

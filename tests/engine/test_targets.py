@@ -1,0 +1,102 @@
+"""The data on other engines: every file is as the types say, and each condition selects what it names."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.resources import files
+
+import jsonschema
+import msgspec
+import pytest
+
+from engine.source import EngineError
+from engine.targets import ENGINES, EngineRecord, SchemaCondition, TargetDataError, engine_record, read_record
+
+KEYWORDS = {
+    *jsonschema.Draft202012Validator.VALIDATORS,
+    *jsonschema.Draft7Validator.VALIDATORS,
+    *("then", "else", "minContains", "maxContains"),
+}
+TYPES = {"array", "boolean", "integer", "null", "number", "object", "string"}
+
+
+def conditions(condition: SchemaCondition):
+    yield condition
+    for one in condition.one_of:
+        yield from conditions(one)
+
+
+def test_every_file_is_listed_and_meets_the_schema_of_its_type():
+    folder = files("resources") / "targets"
+    assert sorted(file.name for file in folder.iterdir()) == [f"{name}.json" for name in ENGINES]
+    schema = msgspec.json.schema(EngineRecord)
+    for name in ENGINES:
+        jsonschema.validate(json.loads((folder / f"{name}.json").read_text("utf-8")), schema)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_the_data_name_only_keywords_and_types_that_exist(name):
+    record = engine_record(name)
+    assert record.engine
+    assert record.source
+    assert record.treatments
+    for treatment in record.treatments:
+        for one in conditions(treatment.when):
+            named = {one.at_least_two, one.within, one.is_schema, one.is_restricted, one.is_unanchored} - {""}
+            assert {*treatment.keywords, *one.has, *one.has_any, *one.lacks, *named} <= KEYWORDS
+            assert {*one.types, *one.not_types, *filter(None, (one.may_be,))} <= TYPES
+            assert record.formats or not one.has_unknown_format
+        assert treatment.note or treatment.keywords
+        assert treatment.note.endswith(".") or not treatment.note
+        assert set(re.findall(r"\{(.*?)\}", treatment.note)) <= ({"keywords"} if treatment.keywords else set())
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [('"effect"', '"efect"'), ('"refuses"', '"ignores"'), ('"has_any"', '"has_some"'), ("{", "[")],
+)
+def test_a_damaged_file_is_an_error_with_its_name(before, after):
+    content = (files("resources") / "targets" / "vllm.json").read_text("utf-8")
+    with pytest.raises(TargetDataError, match="the data of vllm cannot be read") as caught:
+        read_record(content.replace(before, after, 1).encode(), "vllm")
+    assert isinstance(caught.value, EngineError)
+
+
+@pytest.mark.parametrize(
+    ("condition", "meets", "fails"),
+    [
+        ({"has": ["a", "b"]}, {"a": 1, "b": 1}, {"a": 1}),
+        ({"has_any": ["a", "b"]}, {"b": 1}, {"c": 1}),
+        ({"lacks": ["a", "b"]}, {"c": 1}, {"b": 1}),
+        ({"types": ["array"]}, {"type": ["array", "null"]}, {}),
+        ({"not_types": ["integer"]}, {"type": "number"}, {"type": "integer"}),
+        ({"may_be": "string"}, {}, {"type": ["array"]}),
+        ({"may_be": "string"}, {"type": ["array", "string"]}, {"type": "number"}),
+        ({"at_least_two": "allOf"}, {"allOf": [{}, {}]}, {"allOf": [{}]}),
+        ({"within": "propertyNames", "has": ["maxLength"]}, {"propertyNames": {"maxLength": 1}}, {"maxLength": 1}),
+        ({"is_schema": "additionalProperties"}, {"additionalProperties": {}}, {"additionalProperties": True}),
+        ({"is_restricted": "unevaluatedItems"}, {"unevaluatedItems": False}, {"unevaluatedItems": True}),
+        ({"is_unanchored": "pattern"}, {"pattern": "^a"}, {"pattern": "^a$"}),
+        ({"has_unknown_format": True}, {"format": "iri"}, {"format": "date"}),
+        ({"is_open": True}, {}, {"additionalProperties": False}),
+        ({"has_optional_property": True}, {"properties": {"a": {}}}, {"properties": {"a": {}}, "required": ["a"]}),
+        ({"one_of": [{"has": ["a"]}, {"has": ["b"]}]}, {"b": 1}, {"c": 1}),
+    ],
+)
+def test_a_condition_selects_what_it_names(condition, meets, fails):
+    found = msgspec.convert(condition, SchemaCondition)
+    assert found.holds(meets, formats=frozenset({"date"}), is_root=False)
+    assert not found.holds(fails, formats=frozenset({"date"}), is_root=False)
+
+
+def test_names_of_properties_and_data_are_no_keywords():
+    record = read_record(
+        b'{"engine": "x", "version": "1", "source": "here", "treatments": ['
+        b'{"effect": "drops", "keywords": ["not"]},'
+        b'{"effect": "refuses", "when": {"is_root": true, "not_types": ["object"]}, "note": "No."}]}',
+        "x",
+    )
+    assert not list(record.found({"type": "object", "properties": {"not": {"enum": [{"not": 1}]}}}))
+    found = list(record.found({"items": [{"not": {"type": "object"}}]}))
+    assert [(treatment.effect, keywords) for treatment, keywords in found] == [("drops", ("not",)), ("refuses", ())]
