@@ -212,7 +212,7 @@ class JsonLexer:
     def keys_ending(self, symbol: int) -> list[str | None]:
         """Return the names that a key which ends with a symbol may be; None for other keys."""
         label = self.labels[symbol]
-        return [None] if label == OTHER_KEY else [label]
+        return [label if isinstance(label, str) else None]
 
 
 class LexerTable:
