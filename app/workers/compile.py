@@ -140,8 +140,7 @@ class CompileHandler:
         if not grammar.has_rules and grammar.notation != "json_schema":
             return None, ""
         try:
-            with bounded_work(DRAWING_WORK):
-                automata, notes = _automata(grammar, cancel)
+            automata, notes = _automata(grammar, cancel)
         except GrammarError as error:
             return None, error.diagnostics[0].message
         except LimitExceededError:
@@ -217,12 +216,22 @@ def _formatted(request: FormatRequest, cancel: CancelToken) -> FormatAnswer:
 
 
 def _automata(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleAutomata, tuple[str, ...]]:
-    """Return the automata of a grammar's rules, and notes about what they omit."""
-    if grammar.notation != "json_schema":
-        return grammar.rule_automata(DRAWN_STATES, cancel=cancel), ()
-    from engine.export import drawable_automata
+    """Return the automata of a grammar's rules, and notes about what they omit.
 
-    found = drawable_automata(grammar, DRAWN_STATES, cancel=cancel)
+    Raises:
+        GrammarError: the rules cannot be expressed.
+        LimitExceededError: they have too many states.
+        TooMuchWorkError: they take too much work.
+    """
+    if grammar.notation != "json_schema":
+        with bounded_work(DRAWING_WORK):
+            return grammar.rule_automata(DRAWN_STATES, cancel=cancel), ()
+    from engine.export import drawable_automata  # before the turns are counted: modules count some once
+
+    with bounded_work(DRAWING_WORK):
+        # Compiled anew, because what a used grammar has computed already would count no turns.
+        fresh = compile_grammar(grammar.notation, grammar.source, grammar.options, cancel=cancel)
+        found = drawable_automata(fresh, DRAWN_STATES, cancel=cancel)
     return found.automata, found.notes
 
 

@@ -1,6 +1,14 @@
 """The base package of the engine: source texts, spans, diagnostics, limits and cancellation."""
 
-from engine.source.cancel import CancelToken, check_cancelled, checkpoint, is_work_limited, limited_work, work_turns
+from engine.source.cancel import (
+    CancelToken,
+    check_cancelled,
+    checkpoint,
+    counted_cache,
+    is_work_limited,
+    limited_work,
+    work_turns,
+)
 from engine.source.errors import CancelledError, EngineError, InvariantError
 from engine.source.limits import LimitExceededError, Limits
 from engine.source.similar import similar_words
@@ -20,6 +28,7 @@ __all__ = [
     "Span",
     "check_cancelled",
     "checkpoint",
+    "counted_cache",
     "is_work_limited",
     "limited_work",
     "similar_words",

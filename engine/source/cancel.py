@@ -19,12 +19,15 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
-from typing import Final
+from functools import lru_cache, wraps
+from typing import Final, ParamSpec, TypeVar, cast
 
 from engine.source.errors import CancelledError
 from engine.source.limits import LimitExceededError
 
 Progress = Callable[[str, int, int | None], None]
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 TURNS_PER_CHECK: Final = 256
 """The number of turns between two checks whether the work should stop."""
@@ -198,3 +201,41 @@ def check_cancelled() -> None:
     work = _CURRENT_WORK.get()
     if work is not None and work.token is not None:
         work.token.check()
+
+
+def counted_cache(maxsize: int | None = None) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Cache the results of a function, and count its turns each time.
+
+    A result from the cache counts as many turns as it took to compute. So a limit stops the same input at the same
+    turn, whatever the process computed before.
+
+    Args:
+        maxsize: the largest number of cached results; None for no limit.
+
+    Returns:
+        A decorator for functions with hashable arguments.
+    """
+
+    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        def compute(*args: _P.args, **kwargs: _P.kwargs) -> tuple[_R, int]:
+            outer = _CURRENT_WORK.get()
+            work = _Work(outer.token, outer.what, outer.turns, outer.limit) if outer else _Work(None, "", 0, None)
+            before, reset = work.turns, _CURRENT_WORK.set(work)
+            try:
+                result = function(*args, **kwargs)
+            finally:
+                _CURRENT_WORK.reset(reset)
+            return result, work.turns - before
+
+        computed = cast("Callable[_P, tuple[_R, int]]", lru_cache(maxsize)(compute))
+
+        @wraps(function)
+        def cached(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            result, turns = computed(*args, **kwargs)
+            if turns:
+                checkpoint(turns)
+            return result
+
+        return cached
+
+    return decorate

@@ -16,7 +16,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from itertools import accumulate
 from typing import Any, Final, TypeAlias
 
@@ -30,7 +29,7 @@ from engine.schema_automaton.formula.values import (
     Value,
     number,
 )
-from engine.source import SourceText, Span, checkpoint
+from engine.source import SourceText, Span, checkpoint, counted_cache
 from engine.source.json_pointer import escape_step
 from engine.source.json_scanner import JSON_NUMBER
 
@@ -452,7 +451,7 @@ def pointers(source: SourceText, spans: Iterable[Span]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(known[span] for span in spans if span in known))
 
 
-@lru_cache(maxsize=8)
+@counted_cache(maxsize=8)
 def _pointers(source: SourceText) -> dict[Span, str]:
     """Return the pointers of all values and keys by span."""
     found: dict[Span, str] = {}

@@ -32,13 +32,14 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final, Protocol
 
 import numpy as np
 
 from engine.grammar import CharSet
 from engine.grammar.charset import LAST_CODE_POINT
+from engine.source import counted_cache
 
 SURROGATES = CharSet(((0xD800, 0xDFFF),))
 
@@ -154,7 +155,7 @@ def _orbits(fold: CaseFold) -> _Orbits:
             return _Orbits(_simple_key)
 
 
-@lru_cache(maxsize=512)
+@counted_cache(maxsize=512)
 def close_under_case(characters: CharSet, fold: CaseFold) -> CharSet:
     """Return all characters that equal one of the set when case is ignored."""
     return _orbits(fold).close_under_case(characters)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
-from functools import cache
 from itertools import repeat
 from mmap import mmap
 from typing import Any, ClassVar, Final
@@ -32,7 +31,7 @@ from engine.schema_automaton.lexing.whitespace import step as blank_step
 from engine.schema_automaton.number_languages.language import NUMERIC, number_language
 from engine.schema_automaton.solver.object_machine import ObjectState
 from engine.schema_automaton.string_languages.language import any_string
-from engine.source import Limits, Span, checkpoint
+from engine.source import Limits, Span, checkpoint, counted_cache
 
 Rows = npt.NDArray[np.int32]
 
@@ -619,7 +618,7 @@ class SharedLexers:
             state += 1
 
 
-@cache
+@counted_cache()
 def common(mode: Whitespace, escapes: Escapes) -> SharedLexers:
     """Return the lexers shared by grammars with such white space and escapes."""
     strings = any_string(escapes), any_string(escapes.of_free_values)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from engine.automata.byte_automaton import DEAD
@@ -50,7 +50,7 @@ from engine.schema_automaton.string_languages.products import (
     begin,
 )
 from engine.schema_automaton.string_languages.tables import table_of
-from engine.source import Limits, Span, checkpoint
+from engine.source import Limits, Span, checkpoint, counted_cache
 
 EVERY_STRING = Constant(True)
 
@@ -304,7 +304,7 @@ def _range_of(lengths: Iterable[Length]) -> tuple[int, int | None]:
     return least, most
 
 
-@cache
+@counted_cache()
 def any_string(escapes: Escapes) -> TextLanguage:
     """Return the language of every string, complete and shared by all grammars with such escapes."""
     language = TextLanguage(EVERY_STRING, Limits(), escapes)

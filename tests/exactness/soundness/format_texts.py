@@ -133,7 +133,7 @@ def _character(table: TableAutomaton, letter: int, rng: random.Random) -> str:
 @cache
 def _ranges(table: TableAutomaton) -> dict[int, list[tuple[int, int]]]:
     found: dict[int, list[tuple[int, int]]] = {}
-    for first, last, letter in table.letters.segments:
+    for first, last, letter in table.char_classes.segments:
         pieces = [(max(first, low), min(last, high)) for low, high in ((0, 0xD7FF), (0xE000, 0x10FFFF))]
         found.setdefault(letter, []).extend((low, high) for low, high in pieces if low <= high)
     return found

@@ -19,12 +19,12 @@ one may still have the format. `outer_node` returns a wider language, which is u
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from importlib import import_module
 from typing import Final
 
 from engine.grammar import Node
 from engine.notations.json_schema.formats.pattern_nodes import matching
+from engine.source import counted_cache
 
 # The module, and the constant with the format's pattern or the function that builds its node.
 _LOCATIONS: Final[dict[str, tuple[str, str]]] = {
@@ -71,7 +71,7 @@ def outer_node(name: str) -> Node:
     return _build(*OUTER[name])
 
 
-@cache
+@counted_cache()
 def _build(module: str, attribute: str) -> Node:
     found: str | Callable[[], Node] = getattr(
         import_module(f"engine.notations.json_schema.formats.{module}"), attribute

@@ -116,7 +116,7 @@ def test_the_smallest_automaton_over_the_coarsest_letters():
     assert (len(least), fewer.size) == (3, 3)
     assert fewer.of(ord("a")) == fewer.of(ord("b")) != fewer.of(ord("c"))
     lacks = np.array([0, 1, 0], np.uint16)
-    data = write(narrow.astype(np.uint16), lacks, lacks, letters=fewer, digest="x")
+    data = write(narrow.astype(np.uint16), lacks, lacks, char_classes=fewer, digest="x")
     table = TableAutomaton(data, Escapes.ANY)
     for text, holds in (("c", True), ("abbac", True), ("ab", False), ("cc", False), ("d", False)):
         state = table.start
