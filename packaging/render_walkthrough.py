@@ -46,7 +46,13 @@ def wait(condition: Callable[[], bool]) -> None:
 
 
 def open_example(window: MainWindow, title: str, whitespace: str = "flexible") -> None:
-    """Open an example of the gallery, and wait until a step is possible."""
+    """Open an example of the gallery, and wait until a step is possible.
+
+    Args:
+        window: the window.
+        title: the title of the example.
+        whitespace: the white space of its schema.
+    """
     import msgspec
 
     from app.document.gallery import examples
@@ -58,7 +64,13 @@ def open_example(window: MainWindow, title: str, whitespace: str = "flexible") -
 
 
 def checked(window: MainWindow, output: str, budget: int = 0) -> ReplayDialog:
-    """Paste an output into *Check an output*, and wait for the verdict."""
+    """Paste an output into *Check an output*, and wait for the verdict.
+
+    Args:
+        window: the window.
+        output: the output.
+        budget: the token limit under which it was generated; 0 for none.
+    """
     dialog = window.output_check.open()
     before = dialog.verdict.text()
     dialog.budget.setValue(budget)

@@ -131,7 +131,7 @@ class BreakpointsPane(QFrame):
         self.table = _Table(self.model)
         self.add = tool_button("Add at the cursor", role="outlined")
         self.remove = tool_button("Remove", role="outlined")
-        set_tip(self.add, "Set a breakpoint on what the cursor stands on, or the state", "run.breakpoint")
+        set_tip(self.add, "Set a breakpoint at the cursor, or on the selected state", "run.breakpoint")
         set_tip(self.remove, "Remove the selected breakpoints", "breakpoints.remove")
         self.clear = tool_button("Remove all", "Remove every breakpoint", role="outlined")
         self._empty = Label(_EMPTY.format(keys_of("run.breakpoint")))

@@ -60,7 +60,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def _name(text: str) -> str:
     if not re.fullmatch("[a-z][a-z0-9_-]{0,59}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no name: small letters, digits, - and _, the first a letter")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a valid name: use lower-case letters, digits, - and _, beginning with a letter"
+        )
     return text
 
 

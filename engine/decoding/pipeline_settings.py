@@ -165,7 +165,7 @@ class PipelineSettings:
             if self.order.count(name) > 1:
                 raise InvariantError(f"the stage {name!r} is twice in the order")
         if "" in self.suppress or any(not text for text, _ in self.bias):
-            raise InvariantError("an empty text is in every token; say which text is meant")
+            raise InvariantError("an empty text is part of every token; enter a text")
         for text, value in self.bias:
             if not math.isfinite(value):
                 raise InvariantError(

@@ -29,7 +29,14 @@ def begins_with_object(text: str) -> bool:
 
 @torch.no_grad()
 def samples(folder: Path, prompt: str, count: int, max_tokens: int) -> list[str]:
-    """One continuation per seed 0, 1, …: a draw from the whole distribution at every token."""
+    """Return one continuation for each seed from 0, drawn from the whole distribution at every token.
+
+    Args:
+        folder: the folder of the model.
+        prompt: the text that is continued.
+        count: the number of seeds.
+        max_tokens: the largest number of tokens of a continuation.
+    """
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).train(mode=False)
     ids = torch.tensor([tokenizer(prompt)["input_ids"]] * count)

@@ -104,7 +104,13 @@ class Scribe:
 
 
 def character_fields(scribe: Scribe, name: str, age: int) -> dict[str, Value]:
-    """The fields of a character: name and age as asked for, then the classic three or some of the others."""
+    """Return the fields of a character: name and age, then the classic three or some of the others.
+
+    Args:
+        scribe: the source of random values.
+        name: the name.
+        age: the age in years.
+    """
     rng = scribe.random
     fields: dict[str, Value] = {"name": name, "age": age}
     if rng.random() < 0.5:

@@ -39,7 +39,14 @@ def character_tokenizer(text: str, context: int) -> PreTrainedTokenizerFast:
 
 
 def card(outcome: TrainingResult, parameters: int, architecture: str, characters: int) -> str:
-    """The model card."""
+    """Return the model card.
+
+    Args:
+        outcome: the measured training.
+        parameters: the number of parameters of the model.
+        architecture: its shape in words.
+        characters: the number of characters of the training text.
+    """
     return f"""---
 license: apache-2.0
 library_name: transformers

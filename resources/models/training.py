@@ -90,7 +90,14 @@ class TrainingResult:
 
 
 def build(shape: Shape, vocabulary_size: int, end_id: int | None, seed: int) -> LlamaForCausalLM:
-    """A model with seeded random weights; `end_id` both begins and ends a document, where there is one."""
+    """Return a model with seeded random weights.
+
+    Args:
+        shape: the sizes of its layers.
+        vocabulary_size: the number of tokens.
+        end_id: the token that begins and ends a document; None if there is none.
+        seed: the seed of the weights.
+    """
     torch.manual_seed(seed)
     config = LlamaConfig(
         vocab_size=vocabulary_size,
@@ -165,7 +172,15 @@ def mean_loss(model: LlamaForCausalLM, data: Tensor) -> float:
 def save_folder(
     folder: Path, model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, card: str, end_id: int | None
 ) -> None:
-    """Write the Hugging Face folder, weights in float16, which halves them and moves no loss by 0.001."""
+    """Write the Hugging Face folder, weights in float16, which halves them and changes no loss by 0.001.
+
+    Args:
+        folder: the folder to write.
+        model: the trained model.
+        tokenizer: its tokenizer.
+        card: the text of the model card.
+        end_id: the token that begins and ends a document; None if there is none.
+    """
     model.train(mode=False)
     model.half()  # type: ignore[no-untyped-call] # transformers wraps torch's method
     model.generation_config.bos_token_id = end_id

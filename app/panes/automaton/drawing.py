@@ -271,7 +271,7 @@ class Drawing:
             return "  ·  ".join([*parts, f"calls {called}" if called else "calls no rule"])
         reads = excerpts(automaton.dfa.states[state].spans, automaton.source)
         if reads and automaton.has_precise_spans:
-            parts.append(f"reads {reads}" if automaton.source is not None else f"stands at {reads}")
+            parts.append(f"reads {reads}" if automaton.source is not None else f"at {reads}")
         name_of_state = automaton.name
         transitions = (
             (" ".join(map(label_text, label.split("\n"))), name_of_state(target)) for label, target in leaving

@@ -138,7 +138,13 @@ def visible_span(span: Span, document: QTextDocument) -> Span:
 
 
 def paint_sign(painter: QPainter, severity: Severity, box: QRectF) -> None:
-    """Paint a severity's sign in the gutter: a disc, a triangle or a ring, so that colour is not the only cue."""
+    """Paint a severity's sign in the gutter: a disc, a triangle or a ring, so that colour is not the only cue.
+
+    Args:
+        painter: the painter of the gutter.
+        severity: the severity.
+        box: where to paint, in the painter's coordinates.
+    """
     colour = QColor(theme.colour(SEVERITY_ROLES[severity]))
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)

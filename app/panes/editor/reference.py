@@ -67,7 +67,13 @@ class ReferencePage(QWidget):
         theme.themes.changed.connect(self._recolour)
 
     def show_reading(self, notation: str, dialect: str, text: str) -> None:
-        """List the syntax of a notation and dialect; of a schema, in the draft that its text names."""
+        """List the syntax of a notation.
+
+        Args:
+            notation: the notation.
+            dialect: the dialect of a regex.
+            text: the grammar; that of a schema may name its draft.
+        """
         notation_and_dialect = notation, dialect, draft_named_in(text) if notation == "json_schema" else 0
         if notation_and_dialect != self._notation:
             self._notation = notation_and_dialect

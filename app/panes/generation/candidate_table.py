@@ -144,7 +144,13 @@ class CandidateTable(QWidget):
             self._show(candidates)
 
     def show_found(self, text: str, candidates: tuple[Candidate, ...], verdicts: tuple[str, ...] = ()) -> None:
-        """Show the results of a search with the verdict on each; results of an older search are ignored."""
+        """Show the results of a search.
+
+        Args:
+            text: the searched text; results of an older search are ignored.
+            candidates: the tokens found.
+            verdicts: for each of them, whether it is allowed and why not; empty if that is not known.
+        """
         if text and text == self.search.text():
             self._verdicts = {one.token_id: verdict for one, verdict in zip(candidates, verdicts, strict=False)}
             self._show(candidates, len(candidates))

@@ -74,7 +74,7 @@ SCALES = {
     ),
     ChipColours.SURPRISE: _Scale(
         "Surprise",
-        "How far the token was from what the model expected: 1 in so many",
+        "How unlikely the token was for the model, as 1 in N",
         ("1 in 1", "1 in 1,000"),
         Role.LIVE_FILL,
         Role.LIVE,
@@ -95,7 +95,16 @@ _FORCED = Role.FORCED_FILL, Role.FORCED
 
 
 def share_of(chip: Chip, by: ChipColours, slowest_ms: float) -> float | None:
-    """Return the position of a chip on its scale, 0 to 1; None without a value."""
+    """Return the position of a chip on its scale.
+
+    Args:
+        chip: the chip of a token.
+        by: the property that colours the chips.
+        slowest_ms: the time of the slowest step, the end of the scale of times, in milliseconds.
+
+    Returns:
+        0 to 1; None without a value.
+    """
     if chip.kind is ChipKind.PLAIN:
         return None
     match by:
@@ -112,7 +121,13 @@ def share_of(chip: Chip, by: ChipColours, slowest_ms: float) -> float | None:
 
 
 def colours_of(chip: Chip, by: ChipColours, share: float | None) -> tuple[QColor, QColor]:
-    """Return the background and the text colour of a chip."""
+    """Return the background and the text colour of a chip.
+
+    Args:
+        chip: the chip of a token.
+        by: the property that colours the chips.
+        share: its position on the scale, 0 to 1; None without a value.
+    """
     if chip.kind in _FIXED:
         fill, ink = _FIXED[chip.kind]
         return theme.colour(fill), theme.colour(ink)

@@ -221,7 +221,13 @@ class GenerationPane(QFrame):
         self._run_end = why
 
     def show_loading(self, stage: str, done: int = 0, total: int | None = None) -> None:
-        """Show the progress of loading a model; an empty stage when it is loaded."""
+        """Show the progress of loading a model.
+
+        Args:
+            stage: the current stage; empty if the model is loaded.
+            done: how much of the stage is done.
+            total: how much there is to do; None if that is not known.
+        """
         self.loading.show_progress(stage, done, total)
 
     def set_source(self, text: str) -> None:

@@ -225,7 +225,7 @@ class StringTestsPane(QWidget):
     def _coverage_parts(self) -> list[str]:
         reason = self._tested.reason
         if reason:
-            return [f"Coverage is not told: {reason}."]
+            return [f"No coverage: {reason}."]
         shares = (("Tests", self._tested), ("Generated", self._generated))
         return [f"{name}: {share}" for name, found in shares if (share := share_text(found))]
 

@@ -177,7 +177,7 @@ class SuggestionList(QWidget):
 def coverage_text(found: Coverage) -> str:
     """Describe how much of the grammar is covered, in one line."""
     if found.reason:
-        return f"Coverage is not told: {found.reason}."
+        return f"No coverage: {found.reason}."
     parts = []
     if found.rules:
         parts.append(f"{found.covered_rules:,} of {count(len(found.rules), 'rule')}")

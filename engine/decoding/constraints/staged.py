@@ -152,7 +152,7 @@ class StagedConstraint:
     def emptied(self, name: str) -> EmptyMaskError:
         """Build the error for a stage that removes all remaining logits although some token passes every mask."""
         return EmptyMaskError(
-            name, "stages before it ruled out all that it allows; it can stand before them", self._expected(name)
+            name, "earlier stages removed every token that it allows; move it before them", self._expected(name)
         )
 
     def _expected(self, name: str) -> str:

@@ -171,7 +171,7 @@ def tokens_containing(vocabulary: Vocabulary, texts: Iterable[bytes]) -> Allowed
 def _bytes(text: str | bytes) -> bytes:
     data = text.encode() if isinstance(text, str) else text
     if not data:
-        raise InvariantError("an empty text is in every token; say which text is meant")
+        raise InvariantError("an empty text is part of every token; enter a text")
     return data
 
 

@@ -252,7 +252,7 @@ WORDS: Final[dict[str, Words]] = {
     "title": _note,
     "description": _note,
     "$comment": _note,
-    "default": lambda here, part: Note(f"{here.quote(part)} is meant where nothing is said"),
+    "default": lambda here, part: Note(f"{here.quote(part)} is the value if there is none"),
     "examples": lambda _here, _part: Note("examples"),
     "example": lambda _here, _part: Note("an example"),
     "deprecated": _note,

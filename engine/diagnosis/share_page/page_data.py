@@ -35,7 +35,7 @@ _CHOSEN: Final = {
     StepOrigin.SAMPLER: "chosen by the sampler",
     StepOrigin.USER: "chosen by hand",
     StepOrigin.FORCED_BY_USER: "taken by hand against the grammar",
-    StepOrigin.REPLAYED: "from an output that no model here was asked for",
+    StepOrigin.REPLAYED: "from a pasted output, without the model",
     StepOrigin.FAST_FORWARDED: "part of a forced run, taken without asking the model",
 }
 _REMOVED: Final = "The grammar allows `{}` here; another stage between the model and the draw removed it."

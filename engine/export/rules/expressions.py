@@ -95,7 +95,13 @@ def optional(node: Node) -> Node:
 
 
 def repeat(node: Node, minimum: int, maximum: int | None) -> Node:
-    """Return a repetition."""
+    """Return a repetition, in a simpler form if there is one.
+
+    Args:
+        node: the repeated expression.
+        minimum: the smallest count.
+        maximum: the largest count; None for no limit.
+    """
     if maximum == 0 or isinstance(node, Empty):
         return EMPTY
     if isinstance(node, Never):

@@ -53,7 +53,13 @@ class System:
         return len(self.edges) - 1
 
     def connect(self, source: int, label: Node, target: int) -> None:
-        """Add an edge."""
+        """Add an edge.
+
+        Args:
+            source: the state where it begins.
+            label: the expression that it reads.
+            target: the state where it ends.
+        """
         self.edges[source].append((label, target))
 
 

@@ -256,7 +256,13 @@ def raw(characters: CharSet) -> Node:
 
 
 def escaped(characters: CharSet, escapes: Escapes, limits: Limits) -> Node:
-    """Return the escaped encodings of a set of characters."""
+    """Return the escaped JSON encodings of a set of characters.
+
+    Args:
+        characters: the characters; surrogates are ignored.
+        escapes: which escapes a string may use.
+        limits: the limits of the grammar.
+    """
     characters &= EVERY_SCALAR
     if escapes is Escapes.SHORTEST:
         return _shortest(characters - RAW)

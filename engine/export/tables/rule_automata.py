@@ -51,6 +51,12 @@ def automata_of_rules(
 def count_states(grammar: Grammar, most_states: int, limits: Limits, cancel: CancelToken | None = None) -> None:
     """Check that `automata_of_rules` stays within its number of states, without minimising.
 
+    Args:
+        grammar: the rules.
+        most_states: the largest number of states.
+        limits: the limits of the grammar.
+        cancel: cancels the work.
+
     Raises:
         LimitExceededError, CancelledError: as `automata_of_rules`.
     """
@@ -130,6 +136,11 @@ def schema_automata(
 
 def drawable_automata(compiled: CompiledGrammar, limit: int, *, cancel: CancelToken | None = None) -> SchemaAutomata:
     """Return the automata for drawing: plain spelling, no white space; see `without_white_space` for their texts.
+
+    Args:
+        compiled: the schema.
+        limit: the largest number of states.
+        cancel: cancels the work.
 
     Raises:
         GrammarError: as `schema_automata`.

@@ -333,6 +333,11 @@ def recurses(compiled: CompiledGrammar, spelling: NumberSpelling, cancel: Cancel
 
     If not, all rules are written and cached; they may still recurse.
 
+    Args:
+        compiled: the schema.
+        spelling: the encodings of strings and numbers.
+        cancel: cancels the work.
+
     Raises:
         GrammarError: rules cannot express the schema, or are too large.
         LimitExceededError: a part of it is too large.

@@ -364,7 +364,7 @@ class _Reader:
                 return self._part(value, start)
         match = JSON_NUMBER.match(text, start)
         if match is None:
-            raise self._error("a JSON value should stand here" if first else "the text ends before the JSON does")
+            raise self._error("expected a JSON value" if first else "the text ends before the JSON does")
         self._at = match.end()
         return self._part(number(match[0]), start)
 
@@ -387,7 +387,7 @@ class _Reader:
                 self._key(holder)
             return None
         if following != closing:
-            raise self._error(f"a comma or {closing} should stand here")
+            raise self._error(f"expected a comma or {closing}")
         self._at += 1
         span, key_spans = self.places[holder]
         self.places[holder] = Span(span.start, self._at), key_spans
@@ -396,7 +396,7 @@ class _Reader:
     def _key(self, holder: Json) -> None:
         start = self._at
         if self._peek() != '"':
-            raise self._error("a key in double quotes should stand here")
+            raise self._error("expected a key in double quotes")
         key = self._string()
         span = Span(start, self._at)
         key_spans = self.places[holder][1]
@@ -406,7 +406,7 @@ class _Reader:
         self._keys.append(key)
         self._skip()
         if self._peek() != ":":
-            raise self._error("a colon should stand here")
+            raise self._error("expected a colon")
         self._at += 1
         self._skip()
 

@@ -199,7 +199,18 @@ def number_language(
     integer: bool = False,
     plain: bool = False,
 ) -> NumberLanguage:
-    """Return a language of numbers (see the class), cached: schemas request the same few again and again."""
+    """Return a language of numbers, cached: schemas request the same few again and again.
+
+    Args:
+        minimum: the least number; None for no bound, as in the other bounds.
+        exclusive_minimum: a number below all of them.
+        maximum: the greatest number.
+        exclusive_maximum: a number above all of them.
+        multiple_of: divisors of all of them.
+        not_multiple_of: divisors of none of them.
+        integer: whether they are integers, written with digits alone.
+        plain: whether each number has one form; see `NumberLanguage`.
+    """
     return NumberLanguage(
         minimum, exclusive_minimum, maximum, exclusive_maximum, multiple_of, not_multiple_of, integer, plain
     )

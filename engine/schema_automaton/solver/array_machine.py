@@ -343,7 +343,7 @@ class ArrayMachine(Machine):
     def _values(self, goal: Formula, most: int) -> list[Value] | None:
         values = self.solver.values(goal, most)
         if values is None:
-            self._refuse("whether so many arrays or objects can all differ cannot be decided")
+            self._refuse("`uniqueItems` over this many arrays or objects is not supported")
         return values
 
     def _without_dead_ends(self, transition: ArrayTransition) -> Formula:

@@ -189,7 +189,7 @@ def test_the_order_is_the_users(capsys):
     assert run(capsys, *given)[0] == 0
     code, _, err = run(capsys, *given, "--order", "top-k, grammar")
     assert code == 1
-    assert "the stage `grammar` leaves no token: stages before it ruled out all that it allows" in err
+    assert "the stage `grammar` leaves no token: earlier stages removed every token that it allows" in err
 
 
 @pytest.mark.parametrize(

@@ -355,7 +355,7 @@ CASES = [
         [
             '`title` is a note: `"T"`',
             '`description` is a note: `"D"`',
-            "`default` is a note: `1` is meant where nothing is said",
+            "`default` is a note: `1` is the value if there is none",
             "`examples` is a note: examples",
             "`deprecated` is a note: `true`",
             "`readOnly` is a note: `false`",

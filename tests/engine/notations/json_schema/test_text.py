@@ -38,11 +38,11 @@ def test_places_that_are_looked_up_late_are_right(value, indent, ascii_only):
 @pytest.mark.parametrize(
     ("text", "message", "start"),
     [
-        ('{"a": NaN}', "a JSON value should stand here", 6),
-        ('{"a": 1,}', "a key in double quotes should stand here", 8),
-        ("[1 2]", "a comma or ] should stand here", 3),
+        ('{"a": NaN}', "expected a JSON value", 6),
+        ('{"a": 1,}', "expected a key in double quotes", 8),
+        ("[1 2]", "expected a comma or ]", 3),
         ('["a\nb"]', "a control character must be escaped in a string", 3),
-        ("\ufeff{}", "a JSON value should stand here", 0),
+        ("\ufeff{}", "expected a JSON value", 0),
         ("", "the text ends before the JSON does", 0),
     ],
 )

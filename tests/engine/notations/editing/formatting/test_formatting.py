@@ -68,7 +68,7 @@ REFUSALS = [
     ("regex", "(?x) a (?-x: b)", "A part of this pattern switches `x` off, so its blanks are left alone"),
     ("regex", "(?x) (a", "Correct it first: line 1, column 6: the group `(` is never closed"),
     ("gbnf", "root ::=  x", "Correct it first: line 1, column 11: there is no rule `x`"),
-    ("json_schema", '{"a": }', "Correct it first: line 1, column 7: a JSON value should stand here"),
+    ("json_schema", '{"a": }', "Correct it first: line 1, column 7: expected a JSON value"),
     ("json_schema", '{\n  "a": 1\n}', DONE),
     ("gbnf", 'root ::= "a"', DONE),
 ]
