@@ -222,7 +222,8 @@ class Panes(QObject):
         decoding.queries.sampling_stopped.connect(pane.stop_many)
         decoding.running_changed.connect(pane.set_running)
         decoding.model_opened.connect(lambda: pane.show_banner(""))
-        session.step_allowed_changed.connect(pane.set_refusal)
+        session.step_allowed_changed.connect(lambda _: self._show_refusals())
+        self._show_refusals()
         session.activity_changed.connect(self._show_loading)
         session.live_changed.connect(self._name_targets)
         pane.token_taken.connect(lambda token_id: decoding.choose(Take(token_id)))
@@ -238,6 +239,11 @@ class Panes(QObject):
         pane.many_cancelled.connect(decoding.queries.cancel_sampling)
         pane.seed_opened.connect(self._generate_again)
         pane.loading_cancelled.connect(decoding.cancel_model)
+
+    def _show_refusals(self) -> None:
+        """Show why no step, or no output, can be generated now."""
+        self.generation.set_refusal(self._session.step_refusal)
+        self.generation.set_sampling_refusal(self._session.sampling_refusal)
 
     def _generate_again(self, seed: int) -> None:
         """Generate the output of a seed from the beginning; the present output stays as a branch."""

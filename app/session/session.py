@@ -198,6 +198,12 @@ class Session(QObject):
     @property
     def step_refusal(self) -> str:
         """Return why no step is possible now; empty if one is."""
+        reason, view = self.sampling_refusal, self.decoding.view
+        return reason if reason or view.position is None else self._refusal_at_end(view, view.position)
+
+    @property
+    def sampling_refusal(self) -> str:
+        """Return why no output can be generated from the prompt now; empty if one can, also after an ended output."""
         view = self.decoding.view
         if self._decode_is_gone:
             return ui_text("session.refusal.process_stopped")
@@ -212,7 +218,7 @@ class Session(QObject):
             return view.error or ui_text("session.refusal.compiling")
         if not (self.decoding.has_grammar or self.decoding.is_reading_grammar):
             return view.error or ui_text("session.refusal.not_compiled")
-        return self._refusal_at_end(view, view.position)
+        return ""
 
     @property
     def _is_reading_for_long(self) -> bool:

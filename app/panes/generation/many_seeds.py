@@ -99,6 +99,7 @@ class ManySeedsPage(QWidget):
         self._refusal = reason
         self.sample.setEnabled(not reason)
         self.sample.setToolTip(plain_text(reason or "Generate this many outputs, each with its own seed"))
+        self._refresh_open()
 
     def _build(self) -> None:
         row = QHBoxLayout()
@@ -128,6 +129,8 @@ class ManySeedsPage(QWidget):
             self.opened.emit(self._model.outcomes[self.table.currentIndex().row()].seed)
 
     def _reason_against_opening(self) -> str:
+        if self._refusal:
+            return self._refusal
         if self._is_busy:
             return "Wait until all outputs are generated, or cancel"
         if self._settings != self._sampled_with:

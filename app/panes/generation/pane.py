@@ -87,6 +87,7 @@ class GenerationPane(QFrame):
         self._view = DecodeView()
         self._source = ""
         self._refusal = ""
+        self._sampling_refusal = ""
         self._shows_note = self._is_running = False
         self._run_end = ""  # why the last run stopped, while the banner shows it
         self._drawn: ByteDfa | None = None
@@ -239,14 +240,18 @@ class GenerationPane(QFrame):
         self._refusal = reason
         self.headline.set_refusal(reason)
         self.candidates.set_can_take(not reason)
-        position, ended = self._view.position, self._has_ended
+        position = self._view.position
         at_dead_end = position is not None and position.finish is Finish.DEAD_END
         self.candidates.set_can_force(not reason or at_dead_end)
-        for late in (self.lazy_baseline, self.lazy_many):
-            if late.built is not None:
-                late.built.set_refusal("" if ended else reason)
         if position is None:
             self.headline.show_text(reason or _reason_without_position(self._view))
+
+    def set_sampling_refusal(self, reason: str) -> None:
+        """Set why no outputs can be generated from the prompt; empty if they can."""
+        self._sampling_refusal = reason
+        for page in (self.lazy_baseline, self.lazy_many):
+            if page.built is not None:
+                page.built.set_refusal(reason)
 
     def set_running(self, is_running: bool) -> None:
         """Set whether a run is active."""
@@ -296,7 +301,7 @@ class GenerationPane(QFrame):
         from app.panes.generation.many_seeds import ManySeedsPage
 
         many = ManySeedsPage()
-        many.set_refusal("" if self._has_ended else self._refusal)
+        many.set_refusal(self._sampling_refusal)
         many.wanted.connect(self.many_wanted)
         many.cancelled.connect(self.many_cancelled)
         many.opened.connect(self.seed_opened)
@@ -307,7 +312,7 @@ class GenerationPane(QFrame):
         from app.panes.generation.baseline_page import BaselinePage
 
         page = BaselinePage()
-        page.set_refusal("" if self._has_ended else self._refusal)
+        page.set_refusal(self._sampling_refusal)
         page.wanted.connect(self.baseline_wanted)
         page.cancelled.connect(self.baseline_cancelled)
         return page
@@ -318,11 +323,6 @@ class GenerationPane(QFrame):
         run_until = RunUntilPopover(self)
         run_until.wanted.connect(self.until_wanted)
         return run_until
-
-    @property
-    def _has_ended(self) -> bool:
-        position = self._view.position
-        return position is not None and position.finish is not None
 
     def _build(self) -> None:
         head = QWidget()

@@ -57,6 +57,20 @@ def test_a_step_does_not_run_ahead_of_the_prompt(desk):
     assert desk.session.decoding.view.prompt == "Paul"
 
 
+def test_after_an_ended_output_nothing_is_sampled_from_a_grammar_with_an_error(desk):
+    desk.open("a")
+    desk.activate()
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_F5)
+    desk.wait(lambda: desk.session.decoding.view.position.finish is Finish.STOP)
+    desk.wait(lambda: not desk.session.decoding.is_running)
+    pane = desk.panes.generation
+    assert pane.many.sample.isEnabled()
+    desk.document.set_text("a(")
+    desk.wait(lambda: not pane.many.sample.isEnabled())
+    desk.document.set_text("a")
+    desk.wait(pane.many.sample.isEnabled)
+
+
 def test_one_of_many_outputs_is_generated_again_as_the_trace(desk):
     desk.open("[a-z]{3}")
     pane = desk.panes.generation

@@ -88,3 +88,18 @@ def test_an_output_of_other_settings_cannot_be_opened(qtbot, pane):
     assert not many.open_button.isEnabled()
     with qtbot.assertNotEmitted(pane.seed_opened):
         qtbot.keyClick(many.table, Qt.Key.Key_Return)
+
+
+def test_nothing_is_sampled_or_opened_while_the_grammar_is_refused(qtbot, pane):
+    many = pane.many
+    pane.pages.setCurrentWidget(many)
+    qtbot.mouseClick(many.sample, LEFT)
+    pane.show_many(ManyAnswer((SampleOutcome(7, "ab", Finish.STOP, True, 2),), 1, done=True))
+    many.table.selectRow(0)
+    assert many.open_button.isEnabled()
+    pane.set_sampling_refusal("The pattern is not valid")
+    assert not many.sample.isEnabled()
+    assert not many.open_button.isEnabled()
+    assert many.open_button.toolTip() == "The pattern is not valid"
+    pane.set_sampling_refusal("")
+    assert many.open_button.isEnabled()
