@@ -132,7 +132,7 @@ def test_processors_that_leave_no_token_say_so_before_a_step(worker):
     order = StageName.BIAS, StageName.TOP_K, StageName.GRAMMAR
     view = worker(SetPipeline(PipelineSettings(order=order, bias=(("e", 3.0),))))
     assert (view.position.emptied_by, view.position.finish) == ("grammar", None)
-    assert view.dead_end.startswith("the stage `grammar` leaves no token: stages before it ruled out")
+    assert view.dead_end.startswith("the stage `grammar` leaves no token: earlier stages removed")
     assert worker(SetPipeline(PipelineSettings())).dead_end == ""
 
 
