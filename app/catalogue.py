@@ -15,11 +15,12 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from string import Formatter
 from typing import Any
+
+from engine.source.similar import similar_words
 
 FOLDER = files("resources") / "texts"
 
@@ -57,7 +58,7 @@ def ui_text(key: str, /, **fields: object) -> str:
     texts = area_texts(area)
     entry = texts.get(name)
     if entry is None:
-        likely = [f"{area}.{match}" for match in get_close_matches(name, texts, n=3)]
+        likely = [f"{area}.{match}" for match in similar_words(name, texts, most=3)]
         hint = f"; similar keys: {', '.join(likely)}" if likely else ""
         raise CatalogueError(f"No text has the key {key!r}{hint}")
     if fields.keys() != entry.fields:

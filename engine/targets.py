@@ -121,7 +121,7 @@ class SchemaCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Treatment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What an engine does with some keywords, or with a subschema.
+    """The treatment of some keywords, or of a subschema, by an engine.
 
     Attributes:
         effect: the kind of treatment.
@@ -199,14 +199,16 @@ def read_record(content: bytes, name: str) -> EngineRecord:
 
 
 def _subschemas(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield a schema and all its subschemas; data and maps of names are not schemas."""
-    if isinstance(value, list):
-        for item in value:
-            yield from _subschemas(item)
-    elif isinstance(value, dict):
-        yield value
-        for key, inner in value.items():
-            if key in _MAPS and isinstance(inner, dict):
-                yield from _subschemas(list(inner.values()))
-            elif key not in _DATA:
-                yield from _subschemas(inner)
+    """Yield a schema and all its subschemas, itself first; data and maps of names are not schemas."""
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, list):
+            pending += part
+        elif isinstance(part, dict):
+            yield part
+            for key, inner in part.items():
+                if key in _MAPS and isinstance(inner, dict):
+                    pending += inner.values()
+                elif key not in _DATA:
+                    pending.append(inner)

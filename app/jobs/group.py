@@ -6,7 +6,8 @@ the process is killed and restarted, and the other jobs are sent again. The grac
 never from its submission: a process that is still importing is not late.
 
 A process that dies by itself is restarted too, unless it died recently: then the group waits for `restart`, and the
-window offers a button.
+window offers a button. Its jobs are lost. So are those of a stateful process that is killed: what they would be applied
+to is gone, and whoever listens to `died` sends the state again.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ _log = logging.getLogger(__name__)
 
 _CRASH_LOOP_SECONDS = 20.0
 
+KILLED_AFTER_GRACE = -1_000
+"""The exit code that `JobGroup.died` reports for a process that was killed, since a cancelled job did not end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -39,12 +43,14 @@ class Policy:
         grace_ms: how long a cancelled job may continue before its process is killed.
         limit_ms: how long any job may take before it is cancelled; None for no limit.
         unlimited: types of requests without a time limit: the fallbacks for requests that were too slow.
+        stateful: whether requests depend on the state that earlier ones left in the process.
     """
 
     exclusive: bool
     grace_ms: int
     limit_ms: int | None = None
     unlimited: tuple[type, ...] = ()
+    stateful: bool = False
 
 
 @dataclass(slots=True)
@@ -134,9 +140,18 @@ class JobGroup(QObject):
             QTimer.singleShot(self._policy.grace_ms, self, lambda: self._end_grace(job_id))
 
     def _end_grace(self, job_id: int) -> None:
-        if job_id in self._jobs:
-            self._settle_cancelled()
+        if job_id not in self._jobs:
+            return
+        self._settle_cancelled()
+        if not self._policy.stateful:
             self.restart()
+            return
+        lost = self.pending
+        self._jobs.clear()
+        _log.error("process %s is killed, since a cancelled job does not end", self.name)
+        self._link.restart()
+        self.died.emit(KILLED_AFTER_GRACE, lost, True)
+        self.changed.emit()
 
     def _on_received(self, message: Began | Reply) -> None:
         job = self._jobs.get(message.job_id)

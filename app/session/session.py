@@ -18,7 +18,7 @@ from app.catalogue import ui_text
 from app.display_text import context_full, unmarked
 from app.document import Document
 from app.graph.layout.types import PlainLayoutRequest
-from app.jobs import JobGroup, Policy
+from app.jobs import KILLED_AFTER_GRACE, JobGroup, Policy
 from app.session.compiling import CompiledGrammarView, Compiling
 from app.session.converting import Converting
 from app.session.debugging import Debugging
@@ -56,7 +56,8 @@ class WorkerPool(QObject):
     ) -> None:
         super().__init__(parent)
         self.compile = JobGroup("compile", compile_handler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)
-        self.decode = JobGroup("decode", decode_handler, Policy(exclusive=False, grace_ms=_DECODE_GRACE_MS), self)
+        policy = Policy(exclusive=False, grace_ms=_DECODE_GRACE_MS, stateful=True)
+        self.decode = JobGroup("decode", decode_handler, policy, self)
         self.judge = JobGroup("judge", judge_handler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)
         self.layout = JobGroup(
             "layout",
@@ -412,6 +413,8 @@ def live_state(drawn: CompiledGrammarView, output: bytes) -> int | None:
 
 
 def _cause(exit_code: int) -> str:
+    if exit_code == KILLED_AFTER_GRACE:
+        return ui_text("session.process.fragment.not_ending")
     if exit_code < 0:
         try:
             name = signal.Signals(-exit_code).name

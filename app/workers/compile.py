@@ -30,6 +30,7 @@ from app.workers.compile_messages import (
     StackRequest,
 )
 from app.workers.export_messages import ExportRequest, ListExports
+from app.workers.loop import Emit, Handler
 from engine.automata.byte_automaton import DEAD
 from engine.automata.labels import label
 from engine.automata.nfa.lazy_automaton import LazyAutomaton
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from app.workers.export_messages import ExportAnswer, ExportList
-    from app.workers.loop import Emit
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.nfa.stack_listing import StackFrame
     from engine.automata.rtn.rule_automata import RuleAutomata
@@ -59,20 +59,13 @@ DRAWING_WORK = 1_000_000  # the same beyond this work, about a second: findings 
 RADIUS, NODES = 2, 60  # of those surroundings
 
 
-class CompileHandler:
+class CompileHandler(Handler):
     """Compiles grammars, and keeps the last one for requests about it."""
 
     def __init__(self) -> None:
         self._request: CompileRequest | None = None
         self._grammar: CompiledGrammar | None = None
         self._tracker: RuleTracker | None = None  # of the drawn rules
-
-    def warm(self) -> None:
-        """Do nothing: all imports happen with this module, before there is a second thread (see `Sealed`)."""
-
-    def runs_beside(self, request: Any) -> bool:
-        """Return False: compiles run one at a time."""
-        return False
 
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
         """Answer a request about a grammar, from `CompileRequest` to `FormatRequest`.
@@ -106,7 +99,6 @@ class CompileHandler:
         return self._grammar
 
     def _compile(self, request: CompileRequest, cancel: CancelToken, emit: Emit) -> CompileAnswer:
-        self.warm()  # exclude imports from the measured time
         started = time.perf_counter()
         dfa, too_large, rules, rule_positions, regions = None, "", None, None, None
         try:

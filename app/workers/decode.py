@@ -10,9 +10,9 @@ The same holds for the stages of a document: if they do not fit the model (a tri
 they stay in the document, and no step is possible until other stages or another model resolve that. Stages that the
 user requests and that do not fit are refused, and the old ones stay active.
 
-A model loads beside the other jobs, so that the old one stays in use until the new one is ready; the lock is taken for
-the exchange alone. The trace does not survive another model, since its token ids differ there, nor another prompt: the
-view that answers such a request carries the shown path as an archived branch.
+A model loads in a thread beside the other jobs, so that the old one stays in use until the new one is ready; the main
+thread puts it in use, between two jobs. The trace does not survive another model, since its token ids differ there, nor
+another prompt: the view that answers such a request carries the shown path as an archived branch.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ import contextlib
 import ctypes
 import gc
 import sys
-import threading
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import engine
@@ -61,6 +60,7 @@ from app.workers.decode_messages import (
 from app.workers.export_messages import ExportAnswer, ExportRequest
 from app.workers.forced import ForcedHandler
 from app.workers.forced_messages import ForcedRequest
+from app.workers.loop import Emit, Handler
 from app.workers.protocol import sentence
 from app.workers.queries import (
     assess_output,
@@ -91,7 +91,6 @@ from engine.source import CancelledError, CancelToken, EngineError
 from engine.vocabulary import VocabularyError
 
 if TYPE_CHECKING:
-    from app.workers.loop import Emit
     from engine.compile import CompiledGrammar
     from engine.decoding.debugging.breakpoints import Breakpoint, RuleEvents
     from engine.decoding.session.session import SavePoint
@@ -106,7 +105,6 @@ NO_MODEL = "No model is loaded yet; choose one from the model menu"
 
 
 def _load(spec: str, cancel: CancelToken) -> LogitSource:
-
     return load_model(spec, cancel=cancel)
 
 
@@ -122,12 +120,26 @@ def return_free_memory() -> None:
             ctypes.CDLL(None).malloc_trim(0)
 
 
-class DecodeHandler:
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A model that is ready to be used.
+
+    Attributes:
+        spec: its name, as it was requested.
+        model: the model; None if it did not load.
+        error: why it did not load.
+    """
+
+    spec: str
+    model: LogitSource | None
+    error: str = ""
+
+
+class DecodeHandler(Handler):
     """Answers decode requests. Tests replace `loader`."""
 
     def __init__(self, loader: Loader = _load) -> None:
         self._loader = loader
-        self._lock = threading.RLock()
         self._session: DecodeSession | None = None
         self._summary: ModelSummary | None = None
         self._grammar: CompiledGrammar | None = None
@@ -149,9 +161,23 @@ class DecodeHandler:
         engine.warm(wait=False)
         SENDER.sends_once = True  # this is a process of its own, and all of its views are read
 
-    def runs_beside(self, request: Any) -> bool:
-        """Return whether a request runs beside the others: a model loads while the old one is in use."""
+    def prepares(self, request: Any) -> bool:
+        """Return whether a request is prepared beside the others: a model loads while the old one is in use."""
         return isinstance(request, OpenModel)
+
+    def prepare(self, request: OpenModel, cancel: CancelToken) -> LoadedModel:
+        """Load a model.
+
+        Args:
+            request: the request.
+            cancel: checked regularly.
+        """
+        try:
+            return LoadedModel(request.spec, self._loader(request.spec, cancel))
+        except CancelledError:
+            raise
+        except EngineError as error:
+            return LoadedModel(request.spec, None, sentence(error))
 
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
         """Answer a decode request.
@@ -162,16 +188,15 @@ class DecodeHandler:
             emit: receives intermediate answers.
         """
         if isinstance(request, OpenModel):
-            view = self._open_model(request.spec, cancel)
-            return_free_memory()
-            return view
-        with self._lock:
-            try:
-                return self._dispatch(request, cancel, emit)
-            except CancelledError:
-                raise
-            except EngineError as error:
-                return self._view(error=sentence(error))
+            request = self.prepare(request, cancel)
+        if isinstance(request, LoadedModel):
+            return self._use_model(request)
+        try:
+            return self._dispatch(request, cancel, emit)
+        except CancelledError:
+            raise
+        except EngineError as error:
+            return self._view(error=sentence(error))
 
     def _dispatch(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
         if isinstance(request, _MOVES):
@@ -348,33 +373,26 @@ class DecodeHandler:
         steps = tuple(trace.nodes[node_id].step for node_id in trace.path)
         return ArchivedBranch(summary.name, session.prompt, steps) if steps else None
 
-    def _open_model(self, spec: str, cancel: CancelToken) -> DecodeView:
-
+    def _use_model(self, loaded: LoadedModel) -> DecodeView:
+        model, prompt_error = loaded.model, ""
+        if model is None:
+            return self._view(error=loaded.error)
         try:
-            model = self._loader(spec, cancel)
-        except CancelledError:
-            raise
+            session = DecodeSession(self._grammar, model, prompt=self._prompt, sampler=self._sampler)
         except EngineError as error:
-            with self._lock:
-                return self._view(error=sentence(error))
-        with self._lock:
-            cancel.check()
-            prompt_error = ""
-            try:
-                session = DecodeSession(self._grammar, model, prompt=self._prompt, sampler=self._sampler)
-            except EngineError as error:
-                session = DecodeSession(self._grammar, model, sampler=self._sampler)
-                prompt_error = _prompt_sentence(self._prompt, model, error)
-            session.set_max_tokens(self._max_tokens)
-            archived = self._shown_branch()
-            self._session, self._summary, self._prompt_error = session, summary_of(model, spec), prompt_error
-            self._forced.clear_session()
-            self._watcher.clear_stop()
-            self._begin_pipeline(self._pipeline)
-            return self._view(archived=archived)
+            session = DecodeSession(self._grammar, model, sampler=self._sampler)
+            prompt_error = _prompt_sentence(self._prompt, model, error)
+        session.set_max_tokens(self._max_tokens)
+        archived = self._shown_branch()
+        self._session, self._summary, self._prompt_error = session, summary_of(model, loaded.spec), prompt_error
+        self._forced.clear_session()
+        self._watcher.clear_stop()
+        self._begin_pipeline(self._pipeline)
+        view = self._view(archived=archived)
+        return_free_memory()
+        return view
 
     def _set_grammar(self, request: SetGrammar, cancel: CancelToken) -> DecodeView:
-
         grammar = compile_grammar(request.notation, request.text, request.options, cancel=cancel)
         note = ""
         if self._session is not None:
@@ -397,7 +415,6 @@ class DecodeHandler:
         return self._view(archived=archived)
 
     def _take(self, session: DecodeSession, request: Take | Force) -> DecodeView | WhyAnswer:
-
         if isinstance(request, Force):
             return self._view(note=force(session, request.token_id))
         try:
@@ -532,7 +549,6 @@ class RuleWatcher:
         return None if read is None else tracker.after(_split_last_token(read, taken[-1] if taken else b""))
 
     def _tracker_of(self, grammar: CompiledGrammar) -> RuleEventTracker:
-
         if self._tracker is None or self._grammar is not grammar:
             self._grammar, self._tracker = grammar, RuleEventTracker(grammar)
         return self._tracker

@@ -404,12 +404,13 @@ class ShareTrace:
 
 @dataclass(frozen=True, slots=True)
 class ShareAnswer:
-    """What was written, or one sentence that says why nothing was.
+    """The result of writing a shared page.
 
     Attributes:
         path: the file.
         size: in bytes.
         steps: the number of steps of all branches.
+        error: why nothing was written; empty if it was.
     """
 
     path: str

@@ -27,6 +27,7 @@ from app.workers.judge_messages import (
     SuggestAnswer,
     SuggestRequest,
 )
+from app.workers.loop import Emit, Handler
 from app.workers.protocol import sentence
 from engine.compile import compile_grammar
 from engine.diagnosis.test_strings import suggestions
@@ -51,7 +52,6 @@ from engine.source import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.workers.loop import Emit
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.rtn.rule_automata import RuleAutomata
     from engine.compile import CompiledGrammar
@@ -69,7 +69,7 @@ MOST_FOLLOWED = 4_000  # bytes of an output that are followed for the coverage
 FOLLOWED_AT_ONCE = 8_000  # bytes of outputs that one answer follows, so that a test string does not wait for more
 
 
-class StringTestHandler:
+class StringTestHandler(Handler):
     """Judges and suggests test strings; keeps the last grammar and the result for each text."""
 
     def __init__(self) -> None:
@@ -82,13 +82,6 @@ class StringTestHandler:
         self._verdicts: dict[str, Verdict] = {}
         self._uses: dict[bytes, GrammarUses] = {}
         self._output_uses: dict[bytes, tuple[GrammarUses, frozenset[tuple[int, int]]]] = {}
-
-    def warm(self) -> None:
-        """Do nothing: all imports happen with this module, before there is a second thread (see `Sealed`)."""
-
-    def runs_beside(self, request: Any) -> bool:
-        """Return False: jobs run one at a time."""
-        return False
 
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
         """Answer a `JudgeRequest`, a `CoverRequest`, a `SuggestRequest`, or a request for another notation.

@@ -6,26 +6,20 @@ return all the same costs the process, which keeps nothing; the window then asks
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutAnswer, LayoutRequest, PlainLayoutRequest
+from app.workers.loop import Emit, Handler
 from engine.source import CancelToken
 
-if TYPE_CHECKING:
-    from app.workers.loop import Emit
 
-
-class LayoutHandler:
+class LayoutHandler(Handler):
     """Lays graphs out."""
 
     def warm(self) -> None:
         """Load the libraries by laying out the smallest graph."""
         lay_out(LayoutRequest(-1, ((0, 1.0, 1.0),), (), 0))
-
-    def runs_beside(self, _request: Any) -> bool:
-        """Return False: layouts run one at a time."""
-        return False
 
     def handle(self, request: Any, _cancel: CancelToken, _emit: Emit) -> LayoutAnswer:
         """Answer a `LayoutRequest` or a `PlainLayoutRequest`.

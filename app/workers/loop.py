@@ -1,8 +1,9 @@
 """The main loop of a worker process.
 
 The process's main thread does one job after another. A second thread listens to the pipe, so that a cancel reaches a
-running job, and so that the process ends at once when the window is gone: a closed pipe means a dead parent. Jobs for
-which `Handler.runs_beside` is true (a model that loads while the old one is in use) get a thread of their own.
+running job, and so that the process ends at once when the window is gone: a closed pipe means a dead parent. A job may
+have a part that is prepared in a thread of its own (a model that loads while the old one is in use); the rest of it is
+done by the main thread, so that the answers leave in the order in which the handler's state changed.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
@@ -34,10 +36,25 @@ class Handler(Protocol):
     """The work of a job group; a plain object that tests call without any process."""
 
     def warm(self) -> None:
-        """Load what the first job needs. Runs in a thread beside the first jobs."""
+        """Load what the first job needs, in a thread beside the first jobs. By default there is nothing to load.
 
-    def runs_beside(self, request: Any) -> bool:
-        """Return whether other jobs run beside this one; such a handler guards its own state."""
+        Everything that jobs import must be imported with the handler's module, before there is a second thread (see
+        `Sealed`).
+        """
+        return
+
+    def prepares(self, request: Any) -> bool:
+        """Return whether `prepare` is called for a request; by default for none."""
+        return False
+
+    def prepare(self, request: Any, cancel: CancelToken) -> Any:
+        """Do the part of a job that needs no state, in a thread beside other jobs; return the request to handle then.
+
+        Args:
+            request: a request for which `prepares` is true.
+            cancel: checked regularly.
+        """
+        return request
 
     def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
         """Do a job and return its answer; `emit` sends intermediate answers.
@@ -49,11 +66,17 @@ class Handler(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    job_id: int
+    request: Any
+
+
 class _Loop:
     def __init__(self, connection: Connection, handler: Handler) -> None:
         self._connection = connection
         self._handler = handler
-        self._jobs: queue.SimpleQueue[Sealed] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Sealed | _Prepared] = queue.SimpleQueue()
         self._tokens: dict[int, CancelToken] = {}
         self._send_lock = threading.Lock()
 
@@ -74,6 +97,9 @@ class _Loop:
         """Run jobs forever."""
         while True:
             job = self._jobs.get()
+            if isinstance(job, _Prepared):
+                self._do(job.job_id, job.request)
+                continue
             try:
                 request = job.open()
             except Exception as error:  # noqa: BLE001 - reported to the window, like a failure of the job itself
@@ -81,26 +107,43 @@ class _Loop:
                 self._tokens.pop(job.job_id, None)
                 self._send(Reply(job.job_id, _failure(error), True))
                 continue
-            if self._handler.runs_beside(request):
-                threading.Thread(
-                    target=self._do, args=(job.job_id, request), daemon=True, name=f"job-{job.job_id}"
-                ).start()
+            self._send(Began(job.job_id))
+            if self._handler.prepares(request):
+                work = threading.Thread(target=self._prepare, args=(job.job_id, request), name=f"job-{job.job_id}")
+                work.daemon = True
+                work.start()
             else:
                 self._do(job.job_id, request)
 
+    def _prepare(self, job_id: int, request: Any) -> None:
+        token = self._tokens[job_id]
+        answer = self._outcome(job_id, lambda: _Prepared(job_id, self._handler.prepare(request, token)))
+        if isinstance(answer, _Prepared):
+            self._jobs.put(answer)
+        else:
+            self._finish(job_id, answer)
+
     def _do(self, job_id: int, request: Any) -> None:
         token = self._tokens[job_id]
-        self._send(Began(job_id))
+
+        def emit(value: Any) -> None:
+            self._send(Reply(job_id, value, False))
+
+        self._finish(job_id, self._outcome(job_id, lambda: self._handler.handle(request, token, emit)))
+
+    def _outcome(self, job_id: int, work: Callable[[], Any]) -> Any:
+        """Return the result of a part of a job, or the message that it was cancelled or failed."""
         try:
-            token.check()
-            answer = self._handler.handle(request, token, lambda value: self._send(Reply(job_id, value, False)))
+            self._tokens[job_id].check()
+            return work()
         except CancelledError:
-            answer = Cancelled()
+            return Cancelled()
         except Exception as error:  # noqa: BLE001 - a bug in one job is reported to the window and affects no other job
             _log.exception("job %d failed", job_id)
-            answer = _failure(error)
-        finally:
-            self._tokens.pop(job_id, None)
+            return _failure(error)
+
+    def _finish(self, job_id: int, answer: Any) -> None:
+        self._tokens.pop(job_id, None)
         self._send(Reply(job_id, answer, True))
 
     def _progress_of(self, job_id: int) -> Callable[[str, int, int | None], None]:

@@ -30,7 +30,7 @@ NEEDS_TEXT: Final = -2
 
 
 class StackAction(IntFlag):
-    """What happens to the stack where a lexeme ends: one of `STAY`, `PUSH` and `POP`, perhaps with `REREAD`.
+    """The effect on the stack at the end of a lexeme: one of `STAY`, `PUSH` and `POP`, perhaps with `REREAD`.
 
     An encoded action is `flags | top << 4 | below << 34`; it is 0 if nothing completes the text. Kernels read encoded
     actions; everything else reads what `decode` returns.

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from functools import lru_cache, wraps
-from typing import Final, ParamSpec, TypeVar, cast
+from typing import Final, Generic, ParamSpec, TypeVar, cast
 
 from engine.source.errors import CancelledError
 from engine.source.limits import LimitExceededError
@@ -217,25 +217,36 @@ def counted_cache(maxsize: int | None = None) -> Callable[[Callable[_P, _R]], Ca
     """
 
     def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
-        def compute(*args: _P.args, **kwargs: _P.kwargs) -> tuple[_R, int]:
-            outer = _CURRENT_WORK.get()
-            work = _Work(outer.token, outer.what, outer.turns, outer.limit) if outer else _Work(None, "", 0, None)
-            before, reset = work.turns, _CURRENT_WORK.set(work)
+        def compute(*args: _P.args, **kwargs: _P.kwargs) -> _CountedResult[_R]:
+            reset = None if _CURRENT_WORK.get() else _CURRENT_WORK.set(_Work(None, "", 0, None))
+            before = work_turns()
             try:
                 result = function(*args, **kwargs)
+                return _CountedResult(result, work_turns() - before)
             finally:
-                _CURRENT_WORK.reset(reset)
-            return result, work.turns - before
+                if reset is not None:
+                    _CURRENT_WORK.reset(reset)
 
-        computed = cast("Callable[_P, tuple[_R, int]]", lru_cache(maxsize)(compute))
+        computed = cast("Callable[_P, _CountedResult[_R]]", lru_cache(maxsize)(compute))
 
         @wraps(function)
         def cached(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-            result, turns = computed(*args, **kwargs)
-            if turns:
-                checkpoint(turns)
-            return result
+            found = computed(*args, **kwargs)
+            if found.is_new:
+                found.is_new = False  # its turns were counted while it was computed
+            else:
+                checkpoint(found.turns)
+            return found.result
 
         return cached
 
     return decorate
+
+
+class _CountedResult(Generic[_R]):
+    """A result, and how many turns it took to compute."""
+
+    __slots__ = ("is_new", "result", "turns")
+
+    def __init__(self, result: _R, turns: int) -> None:
+        self.result, self.turns, self.is_new = result, turns, True

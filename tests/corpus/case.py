@@ -85,7 +85,7 @@ class Case:
 
     @property
     def has_only_masks(self) -> bool:
-        """Whether the grammar names tokens, so that its language is not a set of texts."""
+        """Return whether the grammar names tokens, so that its language is not a set of texts."""
         return bool(self.masks) and not self.texts
 
     @property

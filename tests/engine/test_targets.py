@@ -100,3 +100,15 @@ def test_names_of_properties_and_data_are_no_keywords():
     assert not list(record.found({"type": "object", "properties": {"not": {"enum": [{"not": 1}]}}}))
     found = list(record.found({"items": [{"not": {"type": "object"}}]}))
     assert [(treatment.effect, keywords) for treatment, keywords in found] == [("drops", ("not",)), ("refuses", ())]
+
+
+def test_deep_schemas_are_read():
+    schema = {"minimum": 1}
+    for _ in range(5_000):
+        schema = {"items": [schema]}
+    record = read_record(
+        b'{"engine": "x", "version": "1", "source": "here", "treatments": ['
+        b'{"effect": "drops", "keywords": ["minimum"]}]}',
+        "x",
+    )
+    assert [keywords for _, keywords in record.found(schema)] == [("minimum",)]

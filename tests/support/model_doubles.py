@@ -20,7 +20,11 @@ def letters(name: str = "Letters", *, has_eos: bool = True, more: tuple[bytes, .
 
 
 def load(spec: str, cancel: CancelToken) -> LogitSource:
-    """`letters`, `endless` (no EOS), `slow` (until cancelled), `broken`, or a tag that is a token of the model, too."""
+    """Load a model by what a test needs of it.
+
+    `letters`, `endless` (no EOS), `slow` (until cancelled), `stubborn` (until killed), `broken`, or a tag that is a
+    token of the model, too.
+    """
     if spec == "broken":
         raise ModelError("the model is broken; choose another")
     if spec == "slow":
@@ -28,6 +32,9 @@ def load(spec: str, cancel: CancelToken) -> LogitSource:
         while True:
             cancel.report("download", done := done + 1, 1000)
             time.sleep(0.01)
+    if spec == "stubborn":
+        cancel.begin("download")
+        time.sleep(3_600)
     if spec.startswith("<"):
         return letters(spec, more=(spec.encode(),))
     return letters(spec.title(), has_eos=spec != "endless")

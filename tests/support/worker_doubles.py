@@ -6,6 +6,7 @@ import threading
 import time
 from dataclasses import dataclass
 
+from app.workers.loop import Handler
 from app.workers.protocol import Progress
 
 
@@ -24,7 +25,7 @@ class Sleep:
 
 @dataclass(frozen=True)
 class Beside:
-    """Runs beside other jobs until cancelled."""
+    """Is prepared beside other jobs until cancelled, or until one of them has opened the gate; then tells the state."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,23 @@ class Die:
     pass
 
 
-class DoubleHandler:
-    def warm(self):
-        pass
+@dataclass(frozen=True)
+class OpenGate:
+    """Ends all preparations that are under way."""
 
-    def runs_beside(self, request):
+
+class DoubleHandler(Handler):
+    def __init__(self):
+        self._gate = threading.Event()
+
+    def prepares(self, request):
         return isinstance(request, Beside)
+
+    def prepare(self, request, cancel):
+        while not self._gate.is_set():
+            cancel.report("beside", 1)
+            time.sleep(0.005)
+        return OpenedBy()
 
     def handle(self, request, cancel, emit):
         match request:
@@ -69,11 +81,11 @@ class DoubleHandler:
                 while stubborn or not cancel.is_cancelled:
                     time.sleep(0.005)
                 cancel.check()
-            case Beside():
-                emit(Progress("beside", 0, None))
-                while True:
-                    cancel.report("beside", 1)
-                    time.sleep(0.005)
+            case OpenGate():
+                self._gate.set()
+                return "open"
+            case OpenedBy():
+                return threading.current_thread().name
             case Fail():
                 raise ZeroDivisionError("as asked")
             case Die():

@@ -1,4 +1,4 @@
-"""What a layout computes: sizes in, positions out.
+"""The input and the result of a layout: sizes in, positions out.
 
 These are plain values, without Qt and without a layout library, so that the window and the layout process share them.
 """

@@ -1,1 +1,1 @@
-"""What a drawing shows: folded chains, rules, regions and neighbourhoods of an automaton, and paths through it."""
+"""The contents of a drawing: folded chains, rules, regions and neighbourhoods of an automaton, and paths through it."""

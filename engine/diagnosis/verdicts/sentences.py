@@ -276,16 +276,16 @@ def _on_cut(found: Verdict) -> list[str]:
 
 
 def _on_loops(found: Verdict, source: SourceText, *, is_schema: bool) -> list[str]:
-    told = found.loops
+    loops = found.loops
     if found.outcome is VerdictOutcome.LOOPS:
-        told = tuple(one for one in told if not (one.blank and one.at_end))
+        loops = tuple(one for one in loops if not (one.blank and one.at_end))
         if is_schema:
             notes = ["White space `flexible`, `one-space` or `compact` has no such loops."]
         else:
             notes = ["Bound the white space in the grammar (such as `[ \\n]{0,8}`), or take it out."]
     else:
         notes = []
-    return [*notes, *(_on_loop(found, one, source) for one in told)]
+    return [*notes, *(_on_loop(found, one, source) for one in loops)]
 
 
 def _on_loop(found: Verdict, circle: OutputLoop, source: SourceText) -> str:

@@ -1,4 +1,4 @@
-"""What denotes characters in a pattern: escapes of both dialects, and bracketed classes.
+"""Readers of the characters of a pattern: escapes of both dialects, and bracketed classes.
 
 The `python` escapes are those of CPython's `re` (`Lib/re/_parser.py`), and `\\p{…}`. The `ecma` escapes are those of
 ECMAScript's u mode (ECMA-262, section 22.2.1). Real JSON Schemas escape more than u mode permits, such as `\\-` and

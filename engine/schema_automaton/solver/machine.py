@@ -1,4 +1,4 @@
-"""What the machines of arrays and objects share: their solver, and results that may be provisional.
+"""The common base of the machines of arrays and objects: their solver, and results that may be provisional.
 
 A machine requires something of its items or members, which its solver decides; the
 solver in turn asks the machines below. The import goes one way only: machines know the
@@ -33,7 +33,7 @@ class UndecidedError(EngineError):
 
 
 class Solver(Protocol):
-    """What a machine needs of its solver.
+    """The part of the solver that a machine uses.
 
     Attributes:
         limits: the limits of steps and searches.

@@ -1,4 +1,4 @@
-"""What is known about conjunctions over numbers: the range that they allow, and its languages."""
+"""A solver of conjunctions over numbers: the range that they allow, and its languages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known about formulas over strings: their languages, and which strings satisfy them.
+"""A solver of formulas over strings: their languages, and which strings satisfy them.
 
 Keys of objects are strings too, so the machines of objects need this part of the solver,
 and it needs none of the others.

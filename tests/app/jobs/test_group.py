@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
-from worker_doubles import Beside, Die, DoubleHandler, Echo, Fail, OpenedBy, Sleep
+from worker_doubles import Beside, Die, DoubleHandler, Echo, Fail, OpenedBy, OpenGate, Sleep
 
-from app.jobs import JobGroup, Policy
+from app.jobs import KILLED_AFTER_GRACE, JobGroup, Policy
 
 LONG_MS = 60_000  # on a busy machine, too, who stops politely has stopped by then
 
@@ -94,6 +94,14 @@ def test_a_job_can_run_beside_others_and_is_cancelled(group, qtbot):
     assert group.pending == ()
 
 
+def test_a_prepared_job_is_done_by_the_main_thread_so_that_no_answer_overtakes_a_newer_one(group, qtbot):
+    got = answers(group)
+    with qtbot.waitSignal(group.reported):
+        group.submit(Beside())
+    group.submit(OpenGate())
+    qtbot.waitUntil(lambda: got == ["open", "MainThread"])
+
+
 def test_a_new_request_cancels_the_older_one_politely(exclusive, qtbot):
     got = answers(exclusive)
     with qtbot.waitSignal(exclusive.reported):
@@ -121,6 +129,22 @@ def test_a_stubborn_job_costs_the_process_and_the_new_request_is_sent_again(impa
     assert impatient.pid != first
     assert not is_running(first)
     assert impatient.pending == (Sleep("polite"),)
+
+
+def test_a_stateful_process_that_does_not_stop_is_lost_with_its_jobs(qtbot):
+    group = JobGroup("double", DoubleHandler, Policy(exclusive=False, grace_ms=100, stateful=True))
+    cancelled, got = [], answers(group)
+    group.cancelled.connect(cancelled.append)
+    with qtbot.waitSignal(group.reported):
+        group.submit(Sleep("stubborn", stubborn=True))
+    group.submit(Echo("needs the state"))
+    with qtbot.waitSignal(group.died) as blocker:
+        group.cancel(lambda request: isinstance(request, Sleep))
+    assert blocker.args == [KILLED_AFTER_GRACE, (Echo("needs the state"),), True]
+    assert cancelled == [Sleep("stubborn", stubborn=True)]
+    group.submit(Echo("after"))
+    qtbot.waitUntil(lambda: got == ["after"])
+    group.close()
 
 
 def test_a_cancelled_job_that_has_not_begun_is_skipped(group, qtbot):

@@ -257,6 +257,21 @@ def test_a_killed_model_process_comes_back_where_it_was(ready, qtbot):
     qtbot.waitUntil(lambda: output(ready) == b"a" and can_step(ready))
 
 
+def test_a_model_that_cannot_be_cancelled_costs_the_process_and_the_work_comes_back(monkeypatch, request, qtbot):
+    monkeypatch.setattr("app.session.session._DECODE_GRACE_MS", 100)
+    ready = request.getfixturevalue("ready")
+    ready.decoding.ask(Take(A))
+    qtbot.waitUntil(lambda: output(ready) == b"a")
+    first = ready.worker_pool.decode.pid
+    with qtbot.waitSignal(ready.worker_pool.decode.reported):
+        ready.decoding.open_model("stubborn")
+    with qtbot.waitSignal(ready.notification_raised) as blocker:
+        ready.decoding.cancel_model()
+    assert ui_text("session.process.fragment.not_ending") in blocker.args[0].text
+    qtbot.waitUntil(lambda: output(ready) == b"a" and can_step(ready))
+    assert ready.worker_pool.decode.pid not in (None, first)
+
+
 @pytest.mark.parametrize("name", ["compile", "layout"])
 def test_another_killed_process_is_told_and_serves_again(ready, qtbot, name):
     with qtbot.waitSignal(ready.notification_raised):

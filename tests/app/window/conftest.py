@@ -9,6 +9,7 @@ import pytest
 from model_doubles import decode_handler
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
+from pytestqt.exceptions import TimeoutError as QtTimeout
 from watchdog import Watchdog
 
 from app import theme
@@ -55,7 +56,19 @@ class Desk:
         return not self.session.step_refusal and not decoding.model_is_loading and is_read
 
     def wait(self, condition) -> None:
-        self.qtbot.waitUntil(condition)
+        """Wait until a condition holds; a failure says what the session was waiting for."""
+        try:
+            self.qtbot.waitUntil(condition)
+        except QtTimeout as error:
+            raise AssertionError(f"{error}; {self.state()}") from error
+
+    def state(self) -> str:
+        """Return what the processes do and why no step is possible."""
+        pool, decoding = self.session.worker_pool, self.session.decoding
+        return (
+            f"refusal {self.session.step_refusal!r}, revision {self.document.revision}, "
+            f"compile {pool.compile.pending}, decode {pool.decode.pending}, view {decoding.view}"
+        )
 
     @property
     def output(self) -> bytes | None:

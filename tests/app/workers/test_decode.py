@@ -229,9 +229,9 @@ def test_loading_is_cancelled_and_tells_its_progress():
     assert progress[0] == ("download", 1, 1000)
 
 
-def test_only_loading_runs_beside_other_jobs(worker):
-    assert worker.handler.runs_beside(OpenModel("letters"))
-    assert not worker.handler.runs_beside(StepOnce())
+def test_only_loading_is_prepared_beside_other_jobs(worker):
+    assert worker.handler.prepares(OpenModel("letters"))
+    assert not worker.handler.prepares(StepOnce())
 
 
 def test_many_seeds_come_one_by_one(worker):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from engine.source import LimitExceededError, checkpoint, counted_cache, limited_work, work_turns
+from engine.source import CancelToken, LimitExceededError, checkpoint, counted_cache, limited_work, work_turns
+from engine.source.cancel import TURNS_PER_REPORT
 
 
 def function(calls):
@@ -45,3 +46,12 @@ def test_a_limit_stops_a_computed_and_a_cached_result_alike():
         with pytest.raises(LimitExceededError), limited_work("a test", 300):
             outer(2000)
         outer(2000)
+
+
+def test_a_computed_result_is_reported_once():
+    reports = []
+    cancel = CancelToken(lambda _what, done, _total: reports.append(done))
+    cancel.begin("a test")
+    with cancel.scope():
+        function([])(3 * TURNS_PER_REPORT)
+    assert max(reports) < 4 * TURNS_PER_REPORT

@@ -192,7 +192,7 @@ def _contextual(characters: CharSet, ending: tuple[Node, ...] = (), *, normal: b
     """Return what is valid only in a context, with the preceding character (RFC 5892, appendix A.1 to A.6).
 
     The rules apply to normal form C, which sorts marks by their combining class and composes them with letters. So in
-    a label in any form, a mark stands before such a character only if the sorting leaves it there.
+    a label in any form, a mark comes before such a character only if the sorting leaves it there.
 
     Args:
         characters: the other characters of the label.

@@ -30,7 +30,7 @@ def test_a_key_is_one_edge_that_is_lit_while_it_is_written(pane: AutomatonPane) 
     assert shown.lit_labels() == {'{"size":'}
     assert [shown.scene.is_live_group(number) for number in range(3)] == [True, False, False]
     assert "● here" in pane.footer.details.text()
-    assert "reads" not in pane.footer.details.text()  # the state stands where its whole rule does
+    assert "reads" not in pane.footer.details.text()  # the source position of the state is that of its rule
     shown.write('{ "size" :\n 1')
     assert {name.split()[0] for name in shown.lit()} == {"root", "number"}
     assert '{"size":' not in shown.lit_labels()
