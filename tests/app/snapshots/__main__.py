@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
+import tempfile
 from pathlib import Path
 
 
 def main() -> None:
     sys.path.insert(0, str(Path(__file__).parents[2] / "support"))
-    os.environ.update(QT_QPA_PLATFORM="offscreen", QT_SCALE_FACTOR="1", QT_FONT_DPI="96", QT_STYLE_OVERRIDE="Fusion")
+    from environment import set_environment
+
+    with tempfile.TemporaryDirectory(prefix="turnstile-pictures-", ignore_cleanup_errors=True) as home:
+        set_environment(Path(home))
+        draw_all(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+
+
+def draw_all(sheets: Path | None) -> None:
+    """Draw and write all pictures, and the sheets where a folder for them is given."""
     from PySide6.QtCore import QPoint
     from PySide6.QtGui import QColor, QImage, QPainter
     from PySide6.QtWidgets import QApplication
@@ -19,7 +26,6 @@ def main() -> None:
     from tests.app.snapshots import pictures
 
     app = QApplication(sys.argv[:1])
-    sheets = Path(sys.argv[1]) if len(sys.argv) > 1 else None
     pictures.FOLDER.mkdir(exist_ok=True)
     for colours in ("light", "dark"):
         theme.apply(app, colours)
@@ -41,7 +47,6 @@ def main() -> None:
                 painter.drawImage(at, picture)
             painter.end()
             sheet.save(str(sheets / f"{colours}.png"))
-    pictures.FONTS.write_text(json.dumps(pictures.fonts(), ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

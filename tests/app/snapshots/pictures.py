@@ -2,19 +2,17 @@
 
 What is kept is small: each picture at half its size, in grey and colour alike. Two
 pictures are alike where hardly a pixel of the halves differs, so that a line that is
-drawn with another rounding passes, and a text that moved does not. Fonts differ from
-machine to machine: beside the pictures stands what the fonts measured when they were
-drawn, and where they measure something else there is nothing to compare.
+drawn with another rounding passes, and a text that moved does not. Fonts and their
+rendering are those of `environment`, the same on every machine.
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from event_loop import turns
 from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt
-from PySide6.QtGui import QCursor, QFontInfo, QFontMetricsF, QImage
+from PySide6.QtGui import QCursor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -22,25 +20,10 @@ from app import theme
 from tests.app.snapshots.states import STATES
 
 FOLDER = Path(__file__).parent / "images"
-FONTS = FOLDER / "fonts.json"
 LEAST_STEP = 40  # of 255, in a channel: more than antialiasing makes of a shifted half-pixel
 MOST_DIFFERENT = 0.01  # of all pixels
-_SAMPLE = "The quick brown fox ↵ ␣ → [A-Z]+ 0123456789"
 _REDRAWING_MS = 200  # some panes draw anew only once the window has a moment
 _BESIDE = -100, -100  # where the pointer is: nothing is drawn as if it were under it
-
-
-def fonts() -> dict[str, object]:
-    """What the fonts of the interface are, and measure."""
-    told: dict[str, object] = {}
-    for name, font in (("ui", theme.ui_font()), ("mono", theme.mono_font())):
-        told[name] = [QFontInfo(font).family(), round(QFontMetricsF(font).horizontalAdvance(_SAMPLE), 2)]
-    return told
-
-
-def fonts_when_drawn() -> dict[str, object]:
-    """The same, of the pictures that are kept; empty where there are none."""
-    return json.loads(FONTS.read_text("utf-8")) if FONTS.exists() else {}
 
 
 def drawn(app: QApplication, state: str, colours: str, *, built_in: str = "") -> QImage:
