@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import lru_cache, reduce
 
 from app.catalogue import ui_text
 from engine.decoding.values import Candidate, Chat, Finish, Position
@@ -13,6 +14,7 @@ from engine.vocabulary.visible import visible
 
 __all__ = [
     "MINUS",
+    "alternatives",
     "candidate_text",
     "change_column",
     "characters",
@@ -114,6 +116,11 @@ def end_text(position: Position) -> str:
         case Finish.DEAD_END:
             return ui_text("common.generation.dead_end")
     return ""
+
+
+def alternatives(texts: Sequence[str]) -> str:
+    """Return texts joined by "or"."""
+    return reduce(lambda first, second: ui_text("common.fragment.or", first=first, second=second), texts)
 
 
 def count(number: int, noun: str) -> str:

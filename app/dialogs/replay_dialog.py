@@ -306,7 +306,7 @@ class ReplayDialog(QDialog):
         self._say(ui_text("dialogs.check.checking"), "hint")
         self._show_notes()
         self.text.setExtraSelections([])  # their offsets belong to the older text
-        if self.chips.has_chips:
+        if self.chips.chips:
             self.tokens_title.setText(ui_text("dialogs.check.tokens_before"))
         self._set_faded(True)
         self._show_buttons()
@@ -488,7 +488,7 @@ class ReplayDialog(QDialog):
         self.text.setProperty("role", "field")
         self.text.setFont(theme.mono_font())
         self.text.setPlaceholderText(ui_text("dialogs.check.text_hint"))
-        self.text.setAccessibleName(ui_text("dialogs.check.text"))
+        self.text.setAccessibleName(ui_text("common.word.output"))
         self.text.setTabChangesFocus(True)
         self.text.textChanged.connect(self._on_typed)
         self.budget.valueChanged.connect(lambda _value: self._on_edited())

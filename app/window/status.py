@@ -200,7 +200,7 @@ def _context_left(view: DecodeView, position: Position) -> str:
     context = position.context
     if context is None or position.finish is not None or context.left >= view.max_tokens - position.index:
         return ""
-    return ui_text("window.status.fragment.context_left", count=context.left)
+    return ui_text("common.fragment.context_left", count=context.left)
 
 
 def _expected(drawn: CompiledGrammarView | None, live: frozenset[int]) -> str:

@@ -440,7 +440,7 @@ class StackPanel(QTreeWidget):
             ]
         expects, end = stack.expects, ui_text("automaton.stacks.fragment.end") if stack.may_end else ""
         if expects and end:
-            expects = ui_text("automaton.stacks.fragment.or", first=expects, second=end)
+            expects = ui_text("common.fragment.or", first=expects, second=end)
         item = QTreeWidgetItem([" ‹ ".join(names) or ui_text("automaton.stacks.fragment.root"), expects or end])
         item.setFont(1, theme.mono_font(-0.5))
         item.setData(0, _FRAMES, stack.frames)

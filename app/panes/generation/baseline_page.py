@@ -6,26 +6,21 @@ differs has a frame in both.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from app import theme
-from app.display_text import count, percent, token_text
+from app.catalogue import ui_text
+from app.display_text import percent, token_text
 from app.panes.generation.chip import archived_chips
 from app.panes.generation.chip_view import ChipView
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from app.widgets.elided_label import ElidedLabel
 from app.workers.decode_messages import BaselineAnswer
-from engine.decoding.values import ArchivedBranch, BaselineRun, Finish, Step, StepOrigin
-
-_EMPTY = "Compare with an output of the same prompt, sampler and seed without the grammar."
-_ENDS = {
-    Finish.STOP: "it ended by itself",
-    Finish.LENGTH: "the budget ended it",
-    Finish.CONTEXT: "the model's context was full",
-    Finish.DEAD_END: "it came to a dead end",
-}
+from engine.decoding.values import ArchivedBranch, BaselineRun, Step, StepOrigin
 
 
 class BaselinePage(QWidget):
@@ -46,15 +41,15 @@ class BaselinePage(QWidget):
         self._is_stale = False
         self._answer: BaselineAnswer | None = None
         self.verdict = Label(wraps=True)
-        self.generate = push_button("Generate", "Generate from the same prompt without the grammar")
+        self.generate = push_button()
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedHeight(6)
-        self.bar.setAccessibleName("How far the text without the grammar is")
+        self.bar.setAccessibleName(ui_text("generation.baseline.progress"))
         self.with_title, self.without_title = ElidedLabel(), ElidedLabel()
-        self.with_grammar = ChipView("Nothing was generated with the grammar yet.")
-        self.with_grammar.setAccessibleName("With the grammar")
-        self.without = ChipView(_EMPTY)
-        self.without.setAccessibleName("Without the grammar")
+        self.with_grammar = ChipView(ui_text("generation.baseline.no_output"))
+        self.with_grammar.setAccessibleName(ui_text("generation.baseline.constrained"))
+        self.without = ChipView(ui_text("generation.baseline.empty"))
+        self.without.setAccessibleName(ui_text("generation.pane.baseline"))
         self._build()
         self.generate.clicked.connect(self._on_clicked)
         self.show_baseline(None)
@@ -67,13 +62,14 @@ class BaselinePage(QWidget):
         self._is_writing = baseline is not None and baseline.finish is None
         self.bar.setRange(0, answer.budget if answer is not None else 1)
         self.bar.setValue(len(baseline.free) if baseline is not None else 0)
-        for title, view, steps, name in (
-            (self.with_title, self.with_grammar, baseline.written if baseline else (), "With the grammar"),
-            (self.without_title, self.without, baseline.free if baseline else (), "Without the grammar"),
+        for title, view, steps in (
+            (self.with_title, self.with_grammar, baseline.written if baseline else ()),
+            (self.without_title, self.without, baseline.free if baseline else ()),
         ):
             at = baseline.diverges if baseline is not None else None
             view.show_chips(archived_chips(ArchivedBranch("", "", steps)), at)
-            title.set_text(f"{name} · {count(len(steps), 'token')}" if steps else name)
+            name = view.accessibleName()
+            title.set_text(f"{name} · {ui_text('common.count.tokens', count=len(steps))}" if steps else name)
         self._refresh()
 
     def set_stale(self) -> None:
@@ -105,22 +101,21 @@ class BaselinePage(QWidget):
 
     def _refresh(self, why: str = "") -> None:
         baseline = self._answer.run if self._answer is not None else None
-        text = verdict_of(baseline) if baseline is not None else _EMPTY
+        text = verdict_of(baseline) if baseline is not None else ui_text("generation.baseline.empty")
         if why:
-            text = f"{why}. {text if baseline is not None else ''}".strip()
+            text = ui_text("generation.baseline.stopped", reason=why, verdict=text) if baseline is not None else why
         elif self._is_stale:
-            text = f"The output has changed since: generate again. {text}"
+            text = ui_text("generation.baseline.stale", verdict=text)
         self.verdict.setText(text)
         self.bar.setVisible(self._is_writing)
-        self.generate.setText("Cancel" if self._is_writing else "Generate" if baseline is None else "Generate again")
+        if self._is_writing:
+            text, tip = ui_text("common.button.cancel"), ui_text("generation.pane.cancel_tip")
+        else:
+            text = ui_text("generation.baseline.generate" if baseline is None else "generation.baseline.again")
+            tip = self._refusal or ui_text("generation.baseline.generate_tip")
+        self.generate.setText(text)
         self.generate.setEnabled(self._is_writing or not self._refusal)
-        self.generate.setToolTip(
-            plain_text(
-                "Stop and keep the text so far"
-                if self._is_writing
-                else self._refusal or "Generate from the same prompt without the grammar"
-            )
-        )
+        self.generate.setToolTip(plain_text(tip))
         for widget in (self.with_title, self.with_grammar, self.without_title, self.without):
             widget.setVisible(baseline is not None)
 
@@ -142,29 +137,35 @@ class BaselinePage(QWidget):
 
 
 def verdict_of(baseline: BaselineRun) -> str:
-    """Return the verdict on a baseline, in a sentence or two."""
-    end = f" Without the grammar {_ENDS[baseline.finish]}." if baseline.finish is not None else ""
-    if baseline.diverges is None:
-        if not baseline.written:
-            return f"Nothing was generated with the grammar yet, so there is nothing to compare.{end}"
-        alike = min(len(baseline.written), len(baseline.free))
-        return f"So far both are alike, {count(alike, 'token')} long.{end}"
-    mine, free = baseline.written[baseline.diverges], baseline.free[baseline.diverges]
-    return (
-        f"They part at step {baseline.diverges + 1}: {_text(mine)} with the grammar, {_text(free)} without it. "
-        f"{_reason(mine, free)}{end}"
-    )
+    """Compare a baseline with the output, in a few sentences."""
+    sentences = list(_difference(baseline))
+    if baseline.finish is not None:
+        sentences.append(ui_text(f"generation.baseline.end.{baseline.finish.name.lower()}"))
+    return ". ".join(sentences) + "."
+
+
+def _difference(baseline: BaselineRun) -> Iterator[str]:
+    """Yield sentences about the first step that differs, and about why it does."""
+    if not baseline.written:
+        yield ui_text("generation.baseline.nothing")
+    elif baseline.diverges is None:
+        yield ui_text("generation.baseline.equal", count=min(len(baseline.written), len(baseline.free)))
+    else:
+        mine, free = baseline.written[baseline.diverges], baseline.free[baseline.diverges]
+        yield ui_text("generation.baseline.differ", step=baseline.diverges + 1, mine=_text(mine), free=_text(free))
+        yield _reason(mine, free)
 
 
 def _reason(mine: Step, free: Step) -> str:
     if mine.origin in (StepOrigin.USER, StepOrigin.FORCED_BY_USER):
-        return "You chose the token."
+        return ui_text("generation.baseline.reason.user")
+    if mine.origin is StepOrigin.REPLAYED:
+        return ui_text("generation.baseline.reason.replayed")
     if not mine.was_queried:
-        return "Its text is forced there, and was taken without asking the model."
-    forbidden = next((not one.allowed for one in mine.top if one.token_id == free.token_id), None)
-    verdict = "The grammar did not allow that one: " if forbidden else ""
-    return f"{verdict}{'i' if verdict else 'I'}t left {percent(mine.z)} of the model's mass there."
+        return ui_text("generation.baseline.reason.forced")
+    is_masked = any(one.token_id == free.token_id and not one.allowed for one in mine.top)
+    return ui_text(f"generation.baseline.reason.{'masked' if is_masked else 'mass'}", mass=percent(mine.z))
 
 
 def _text(step: Step) -> str:
-    return f"“{token_text(step.token, step.name, step.token_id)}”"
+    return token_text(step.token, step.name, step.token_id)

@@ -10,7 +10,8 @@ from functools import partial
 from typing import TypeAlias
 
 from app import theme
-from app.display_text import count, duration, percent, token_text
+from app.catalogue import ui_text
+from app.display_text import duration, percent, token_text
 from app.theme.labels import plain_text
 from app.widgets.rich_text import code
 from engine.decoding.values import ArchivedBranch, Step, StepOrigin, TopToken, Trace, TraceNode
@@ -109,9 +110,12 @@ def archived_chips(archived: ArchivedBranch) -> tuple[Chip, ...]:
 def prompt_chips(tokens: tuple[tuple[int, str], ...]) -> tuple[Chip, ...]:
     """Return the chips of a prompt as the model sees it: pairs of token id and text."""
     return tuple(
-        Chip(index, text, tip=partial("{}   id {}".format, text, token_id))
-        for index, (token_id, text) in enumerate(tokens)
+        Chip(index, text, tip=partial(_prompt_tip, text, token_id)) for index, (token_id, text) in enumerate(tokens)
     )
+
+
+def _prompt_tip(text: str, token_id: int) -> str:
+    return ui_text("generation.chip.prompt_token", token=text, token_id=token_id)
 
 
 def _chip(node: TraceNode, index: int, *, ahead: bool, illegal: bool, can_be_gone_to: bool = True) -> Chip:
@@ -157,39 +161,42 @@ def _is_partial(token: bytes | None) -> bool:
 
 
 def _tip(step: Step, index: int, *, illegal: bool, can_be_gone_to: bool) -> str:
-    lines = [f"step {index + 1}: {token_text(step.token, step.name, step.token_id)}   id {step.token_id}"]
+    token = token_text(step.token, step.name, step.token_id)
+    lines = [ui_text("generation.chip.step", step=index + 1, token=token, token_id=step.token_id)]
     if _is_partial(step.token) and step.token is not None:
-        lines.append(f"a part of a character: bytes {step.token.hex(' ').upper()}")
+        lines.append(ui_text("generation.chip.partial", bytes=step.token.hex(" ").upper()))
     if step.origin == StepOrigin.FORCED_BY_USER:
-        lines.append("forced against the grammar, which no longer applies from here")
+        lines.append(ui_text("generation.chip.forced_by_user"))
     elif illegal:
-        lines.append("the current grammar does not allow it")
-    elif not step.was_queried:
-        if step.allowed:  # unknown after an illegal step of a pasted output
-            lines.append("forced: the only token allowed" if step.forced else f"{count(step.allowed, 'token')} allowed")
+        lines.append(ui_text("generation.chip.illegal"))
     elif step.forced:
-        lines.append(f"forced: the only token allowed; probability {percent(step.p)}")
-    else:
-        lines.append(f"model {percent(step.p)}, after the mask {percent(step.p_masked)}")
-        lines.append(f"{count(step.allowed, 'token')} allowed, with {percent(step.z)} of the model's mass")
+        only = ui_text("generation.chip.forced")
+        text = ui_text("generation.chip.forced_model", forced=only, p=percent(step.p)) if step.was_queried else only
+        lines.append(text)
+    elif step.was_queried:
+        lines.append(ui_text("generation.chip.model", p=percent(step.p), masked=percent(step.p_masked)))
+        lines.append(ui_text("generation.chip.allowed_mass", count=step.allowed, mass=percent(step.z)))
+    elif step.allowed:  # unknown after an illegal step of a pasted output
+        lines.append(ui_text("generation.chip.allowed", count=step.allowed))
     lines += _origin_lines(step)
     if can_be_gone_to:
-        lines.append("Click to go back here")
+        lines.append(ui_text("generation.chip.click"))
     return tip_with_top_tokens("\n".join(lines), step)
 
 
 def _origin_lines(step: Step) -> list[str]:
     if step.origin == StepOrigin.FAST_FORWARDED:
-        return ["fast-forwarded: the grammar forces this text, so its tokens were taken in one go"]
+        return [ui_text("generation.chip.origin.fast_forwarded")]
     if step.origin == StepOrigin.REPLAYED:
-        return ["from a pasted output: the model was not queried"]
+        return [ui_text("generation.chip.origin.replayed")]
     lines = []
     if step.wanted_id != step.token_id and not step.top:
-        lines.append(f"the model's top choice was token #{step.wanted_id}")
+        lines.append(ui_text("generation.chip.top_choice", token_id=step.wanted_id))
     if (took := time_of(step)) is not None:
-        lines.append(f"took {duration(took / 1e3)}, the mask {duration((step.mask_us or 0.0) / 1e6)} of it")
-    lines.append("drawn by the sampler" if step.origin == StepOrigin.SAMPLER else "chosen by you")
-    return lines
+        mask = duration((step.mask_us or 0.0) / 1e6)
+        lines.append(ui_text("generation.chip.time", time=duration(took / 1e3), mask=mask))
+    by = "sampler" if step.origin == StepOrigin.SAMPLER else "user"
+    return [*lines, ui_text(f"generation.chip.origin.{by}")]
 
 
 def tip_with_top_tokens(text: str, step: Step) -> str:
@@ -198,7 +205,8 @@ def tip_with_top_tokens(text: str, step: Step) -> str:
         return plain_text(text)
     rows = "".join(_row(one, taken=one.token_id == step.token_id) for one in step.top)
     lines = html.escape(text).replace("\n", "<br>")
-    return f"<qt>{lines}<br><br>The model's favourites:<table cellspacing='0' cellpadding='2'>{rows}</table></qt>"
+    title = html.escape(ui_text("generation.chip.top_tokens"))
+    return f"<qt>{lines}<br><br>{title}<table cellspacing='0' cellpadding='2'>{rows}</table></qt>"
 
 
 def _row(one: TopToken, *, taken: bool) -> str:
@@ -207,7 +215,8 @@ def _row(one: TopToken, *, taken: bool) -> str:
     bar = max(1, round(_BAR * one.p))
     colour = theme_now.hex(Role.BAR_MASKED if one.allowed else Role.BAR_MODEL)
     token = code(token_text(one.token, one.name, one.token_id), role, struck=not one.allowed)
-    verdict = "taken" if taken else "" if one.allowed else "not allowed"
+    name = "taken" if taken else "" if one.allowed else "masked"
+    verdict = ui_text(f"generation.chip.fragment.{name}") if name else ""
     share = html.escape(percent(one.p))
     strip = f"<tr><td width='{bar}' height='9' bgcolor='{colour}'></td></tr>"
     return (

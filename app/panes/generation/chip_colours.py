@@ -16,6 +16,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app import theme
+from app.catalogue import ui_text
 from app.panes.generation.chip import Chip, ChipKind
 from app.theme.labels import plain_text
 from app.widgets.token_paint import mix
@@ -43,49 +44,41 @@ class _Scale:
     """The appearance of a scale.
 
     Attributes:
-        title: its name in the switch.
-        tip: what it shows, in a sentence.
-        ends: the texts at the ends of its legend.
+        by: the value that it shows.
         fill: the tint of its far end.
         line: the colour of the line under a chip.
     """
 
-    title: str
-    tip: str
-    ends: tuple[str, str]
+    by: ChipColours
     fill: Role
     line: Role
 
+    @property
+    def title(self) -> str:
+        """Return its name in the menu."""
+        is_probability = self.by is ChipColours.PROBABILITY
+        return ui_text("common.word.probability" if is_probability else f"generation.scale.{self.by.value}.name")
+
+    @property
+    def tip(self) -> str:
+        """Return what it shows, in a sentence."""
+        return ui_text(f"generation.scale.{self.by.value}.tip")
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Return the texts at the ends of its legend."""
+        low = ui_text(f"generation.scale.{self.by.value}.fragment.low")
+        return low, ui_text(f"generation.scale.{self.by.value}.fragment.high")
+
 
 SCALES = {
-    ChipColours.PROBABILITY: _Scale(
-        "Probability",
-        "How probable the model held the token, before the mask; below 1% it did not want it",
-        ("0%", "100%"),
-        Role.ALLOWED_FILL,
-        Role.BAR_MASKED,
-    ),
-    ChipColours.CHOICE: _Scale(
-        "Forced or free",
-        "Whether the grammar left a choice, and who made it; the line is longer the more tokens were allowed",
-        ("forced", "free"),
-        Role.SELECTION,
-        Role.ACCENT,
-    ),
-    ChipColours.SURPRISE: _Scale(
-        "Surprise",
-        "How unlikely the token was for the model, as 1 in N",
-        ("1 in 1", "1 in 1,000"),
-        Role.LIVE_FILL,
-        Role.LIVE,
-    ),
-    ChipColours.TIME: _Scale(
-        "Time",
-        "How long the model and the mask took for the token, beside the slowest one of this output",
-        ("0 ms", "slowest"),
-        Role.HINT_FILL,
-        Role.HINT,
-    ),
+    scale.by: scale
+    for scale in (
+        _Scale(ChipColours.PROBABILITY, Role.ALLOWED_FILL, Role.BAR_MASKED),
+        _Scale(ChipColours.CHOICE, Role.SELECTION, Role.ACCENT),
+        _Scale(ChipColours.SURPRISE, Role.LIVE_FILL, Role.LIVE),
+        _Scale(ChipColours.TIME, Role.HINT_FILL, Role.HINT),
+    )
 }
 _FIXED = {
     ChipKind.ILLEGAL: (Role.ERROR_FILL, Role.ERROR),
@@ -166,7 +159,8 @@ class Legend(QWidget):
         self._by = by
         scale = SCALES[by]
         self.setToolTip(plain_text(f"{scale.title}: {scale.tip}"))
-        self.setAccessibleName(f"Colours: {scale.title}, from {scale.ends[0]} to {scale.ends[1]}")
+        low, high = scale.ends
+        self.setAccessibleName(ui_text("generation.output.legend", scale=scale.title, low=low, high=high))
         self.updateGeometry()
         self.update()
 

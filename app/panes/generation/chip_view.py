@@ -111,9 +111,14 @@ class ChipView(QAbstractScrollArea):
                 port.update(self.rect_of(index).toAlignedRect())
 
     @property
-    def has_chips(self) -> bool:
-        """Return whether there are chips."""
-        return bool(self._chips)
+    def chips(self) -> tuple[Chip, ...]:
+        """Return the shown chips."""
+        return self._chips
+
+    @property
+    def current(self) -> int | None:
+        """Return the index of the chip that was taken last; None for none."""
+        return self._current
 
     def set_placeholder(self, placeholder: str) -> None:
         """Set the text shown while there are no chips."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import theme
-from app.display_text import candidate_text, context_full, count, duration, percent, shown, unmarked
+from app.catalogue import ui_text
+from app.display_text import alternatives, candidate_text, context_full, duration, percent, shown, unmarked
 from app.panes.generation.processors_format import budget_line
 from app.theme.labels import Label, plain_text
 from app.widgets.rich_text import code, words
@@ -17,6 +19,7 @@ from engine.decoding.values import Candidate, EosState, Finish, Position
 from engine.diagnosis.verdicts.verdict import CompletionBudget, ReplayedTokenState, Verdict
 
 Role = theme.Role
+_MARKER = "\ue000"  # takes the position of a token until its text is split
 _FEW_TOKENS = 32  # the distance to the end of the model's context at which it is reported
 
 
@@ -58,26 +61,36 @@ def headline_of(position: Position, *, has_model: bool = True) -> Parts:
     if position.finish is not None:
         return _finished(position)
     if position.allowed == 0:
-        return (
-            HeadlinePart("Dead end", strong=True, role=Role.ERROR),
-            HeadlinePart(": no token of this vocabulary may come next"),
-        )
+        return _parts(ui_text("generation.headline.dead_end"), Role.ERROR)
     if position.emptied_by:
-        return (
-            HeadlinePart("No token can be drawn", strong=True, role=Role.ERROR),
-            HeadlinePart(f": the stage “{position.emptied_by}” removes all that the stages before it leave"),
-        )
+        return _parts(ui_text("generation.headline.emptied", stage=position.emptied_by), Role.ERROR)
     if position.forced:
         return _forced(position, has_model=has_model)
-    allowed = HeadlinePart(f"{position.allowed:,}", strong=True)
-    if not has_model or position.z is None:
-        drawn = "" if has_model else " · no model: all tokens equally likely"
-        return (allowed, HeadlinePart(f" of {position.vocabulary_size:,} allowed{drawn}"))
-    return (
-        allowed,
-        HeadlinePart(f" of {position.vocabulary_size:,} allowed · allowed mass "),
-        HeadlinePart(percent(position.z), strong=True),
-        *_wanted(position.wanted),
+    numbers = {"allowed": position.allowed, "total": position.vocabulary_size}
+    if not has_model:
+        return _parts(ui_text("generation.headline.no_model", **numbers))
+    if position.z is None:
+        return _parts(ui_text("generation.headline.allowed", **numbers))
+    text = ui_text("generation.headline.mass", **numbers, mass=percent(position.z))
+    return (*_parts(text), *_top_choice(position.wanted))
+
+
+def _parts(text: str, role: Role = Role.TEXT, token: HeadlinePart | None = None) -> Parts:
+    """Return the pieces of a text of the catalogue.
+
+    Args:
+        text: the text; a part between two `*` is strong.
+        role: the colour of the strong parts.
+        token: the token at the position of `_MARKER`.
+    """
+    pieces = (piece for piece in re.split(f"(\\*[^*]+\\*|{_MARKER})", text) if piece)
+    return tuple(
+        token
+        if piece == _MARKER and token is not None
+        else HeadlinePart(piece.strip("*"), strong=True, role=role)
+        if piece.startswith("*")
+        else HeadlinePart(piece)
+        for piece in pieces
     )
 
 
@@ -87,21 +100,23 @@ def second_line_of(position: Position) -> str:
         return _dead_end_hint(position)
     if position.finish is not None:
         return ""
-    facts = []
     if position.eos is EosState.NO_EOS:
-        facts.append("✓ Matches so far" if position.accepting else "Not complete yet")
+        facts = [ui_text("generation.headline.matches" if position.accepting else "generation.headline.incomplete")]
     else:
-        facts.append("✓ It may end here" if position.eos is EosState.ALLOWED else "Not complete: it may not end here")
+        may_end = position.eos is EosState.ALLOWED
+        facts = [ui_text("generation.headline.may_end" if may_end else "generation.headline.may_not_end")]
     if position.forced_bytes and not position.forced:
-        facts.append(f"it must continue with “{shown(position.forced_bytes)}”")
+        facts.append(ui_text("generation.headline.fragment.continues", text=shown(position.forced_bytes)))
     if position.parts:
-        facts.append(f"in {' or '.join(f'the {part}' for part in position.parts)}")
+        parts = alternatives([ui_text("generation.headline.fragment.part", part=part) for part in position.parts])
+        facts.append(ui_text("generation.headline.fragment.within", parts=parts))
     context = position.context
     if position.budget is not None:
-        limit = "context" if context is not None and context.left == position.budget.left else "budget"
-        facts.append(f"{limit}: {budget_line(position.budget)}")
+        is_context = context is not None and context.left == position.budget.left
+        limit = "context" if is_context else "budget"
+        facts.append(ui_text(f"generation.headline.fragment.{limit}", budget=budget_line(position.budget)))
     elif context is not None and context.left <= _FEW_TOKENS:
-        facts.append(f"the model's context takes {count(context.left, 'more token')}")
+        facts.append(ui_text("common.fragment.context_left", count=context.left))
     return " · ".join(facts)
 
 
@@ -118,109 +133,94 @@ def assessment_of(position: Position, verdict: Verdict) -> tuple[str, bool]:
     facts, is_warning = [second_line_of(position)], False
     ending = verdict.ending
     if ending is not None and not position.accepting and position.budget is None:
-        how_far, is_warning = _how_far(ending)
-        facts.append(how_far)
-    circle = next((one for one in verdict.loops if one.at_end), None)
-    if circle is not None:
-        first, last = circle.range
-        what = "white space" if circle.blank else "itself"
-        facts.append(f"it loops: the last {last - first:,} bytes repeat {what}")
+        distance, is_warning = _distance(ending)
+        facts.append(distance)
+    loop = next((one for one in verdict.loops if one.at_end), None)
+    if loop is not None:
+        first, last = loop.range
+        what = "blank" if loop.blank else "repeats"
+        facts.append(ui_text(f"generation.headline.fragment.loop_{what}", length=last - first))
         is_warning = True
     if verdict.divergence is not None:
-        facts.append(f"the tokenizer encodes it differently from token {verdict.divergence.token + 1:,} on")
+        facts.append(ui_text("generation.headline.fragment.divergence", token=verdict.divergence.token + 1))
     return " · ".join(filter(None, facts)), is_warning
 
 
 def _dead_end_hint(position: Position) -> str:
     """Return what would have to follow at a dead end of the vocabulary, and what to do."""
-    needed = f"It must continue with “{shown(position.forced_bytes)}”. " if position.forced_bytes else ""
-    back = "Go back, or choose" if position.index else "Choose"
-    return f"{needed}{back} another model, or change the grammar"
+    hint = ui_text("generation.headline.dead_end_hint" if position.index else "generation.headline.dead_start_hint")
+    if not position.forced_bytes:
+        return hint
+    return ui_text("generation.headline.must_continue", text=shown(position.forced_bytes), hint=hint)
 
 
 def _why_stopped(verdict: Verdict) -> str:
     last = verdict.tokens[-1] if verdict.tokens else None
     if last is not None and last.state is ReplayedTokenState.END:
-        return f"It stopped because {last.name or 'an end token'} was taken, which the grammar allows here"
+        token = last.name or ui_text("generation.headline.fragment.end_token")
+        return ui_text("generation.headline.stopped.token", token=token)
     if not verdict.is_complete:
         return unmarked(verdict.sentence)
-    return "It stopped because the grammar is satisfied" + (
-        "" if verdict.ending is None else ", though more might follow"
-    )
+    is_maximal = verdict.ending is None
+    return ui_text("generation.headline.stopped.maximal" if is_maximal else "generation.headline.stopped.matches")
 
 
-def _how_far(ending: CompletionBudget) -> tuple[str, bool]:
+def _distance(ending: CompletionBudget) -> tuple[str, bool]:
     """Return the tokens that the shortest ending needs, compared with those that are left."""
     if ending.is_dead_end:
-        return "no tokens of this vocabulary complete it", True
-    if ending.least_tokens is None:
+        return ui_text("generation.headline.fragment.no_ending"), True
+    least, left = ending.least_tokens, ending.left
+    if least is None:
         return "", False
-    least = f"{ending.least_tokens:,}"
-    bounds = least if ending.least_tokens == ending.most_tokens else f"at least {least}"
-    plural = "" if bounds == "1" else "s"
-    left = ending.left
+    bound = "exact" if least == ending.most_tokens else "at_least"
+    text = ui_text(f"generation.headline.fragment.ending_{bound}", count=least)
     if left is None:
-        return f"the shortest ending needs {bounds} token{plural}", False
-    return f"the shortest ending needs {bounds} token{plural}, {left:,} left", ending.least_tokens > left
+        return text, False
+    return ui_text("generation.headline.fragment.left", ending=text, left=left), least > left
 
 
 def _finished(position: Position) -> Parts:
     accepting, is_empty = position.accepting, not (position.index or position.output)
     match position.finish:
         case Finish.STOP if accepting and is_empty:
-            return (HeadlinePart("Nothing to generate", strong=True), HeadlinePart(": the empty text matches already"))
+            return _parts(ui_text("generation.headline.finished.empty"))
         case Finish.STOP if accepting:
-            return (
-                HeadlinePart("✓ Finished", strong=True, role=Role.ALLOWED),
-                HeadlinePart(": the output matches in full"),
-            )
+            return _parts(ui_text("generation.headline.finished.complete"), Role.ALLOWED)
         case Finish.STOP:
-            return (HeadlinePart("Finished", strong=True), HeadlinePart(", though the output is no full match"))
+            return _parts(ui_text("generation.headline.finished.incomplete"))
         case Finish.LENGTH:
-            match_ = ", but the output matches in full" if accepting else " before the output was complete"
-            return (
-                HeadlinePart("Out of budget", strong=True, role=Role.WARNING),
-                HeadlinePart(f": the tokens are used up{match_}"),
-            )
+            end = "complete" if accepting else "incomplete"
+            return _parts(ui_text(f"generation.headline.budget.{end}"), Role.WARNING)
         case Finish.CONTEXT:
-            match_ = ", but the output matches in full" if accepting else ", and the output is not complete"
-            return (HeadlinePart(context_full(position), strong=True, role=Role.WARNING), HeadlinePart(match_))
-    return (
-        HeadlinePart("Dead end", strong=True, role=Role.ERROR),
-        HeadlinePart(": the output is not complete, and no token of this vocabulary continues it"),
-    )
+            end = "complete" if accepting else "incomplete"
+            text = ui_text(f"generation.headline.context.{end}", context=context_full(position))
+            return _parts(text, Role.WARNING)
+    return _parts(ui_text("generation.headline.finished.dead_end"), Role.ERROR)
 
 
 def _forced(position: Position, *, has_model: bool) -> Parts:
     only = next((c for c in position.candidates if c.allowed), None)
     if only is None:
-        return (HeadlinePart("Forced", strong=True, role=Role.FORCED), HeadlinePart(": only one token may come next"))
-    forced = (
-        HeadlinePart("Forced", strong=True, role=Role.FORCED),
-        HeadlinePart(": only "),
-        HeadlinePart(candidate_text(only), is_code=True),
-        HeadlinePart(" may come next"),
-    )
+        return _parts(ui_text("generation.headline.forced.any"), Role.FORCED)
+    token = HeadlinePart(candidate_text(only), is_code=True)
     if not has_model or position.z is None:
-        return forced
-    return (
-        *forced,
-        HeadlinePart(" · probability "),
-        HeadlinePart(percent(position.z), strong=True),
-        *(_wanted(position.wanted) if position.wanted and not position.wanted.allowed else ()),
+        return _parts(ui_text("generation.headline.forced.token", token=_MARKER), Role.FORCED, token)
+    *parts, mass = _parts(
+        ui_text("generation.headline.forced.mass", token=_MARKER, mass=percent(position.z)), Role.FORCED, token
     )
+    wanted = position.wanted
+    top_choice = _top_choice(wanted) if wanted is not None and not wanted.allowed else ()
+    return (*parts, replace(mass, role=Role.TEXT), *top_choice)
 
 
-def _wanted(wanted: Candidate | None) -> Parts:
+def _top_choice(wanted: Candidate | None) -> Parts:
     if wanted is None:
         return ()
     role = Role.TEXT if wanted.allowed else Role.FORBIDDEN
     token = HeadlinePart(candidate_text(wanted), is_code=True, struck=not wanted.allowed, role=role)
-    return (
-        HeadlinePart(" · top\N{NO-BREAK SPACE}choice\N{NO-BREAK SPACE}"),
-        token,
-        *((HeadlinePart("\N{NO-BREAK SPACE}✓", role=Role.ALLOWED),) if wanted.allowed else ()),
-    )
+    text = ui_text("generation.headline.fragment.top_choice", token=_MARKER)
+    mark = (HeadlinePart("\N{NO-BREAK SPACE}✓", role=Role.ALLOWED),) if wanted.allowed else ()
+    return (*_parts(f" · {text}", token=token), *mark)
 
 
 class Headline(StableWidget):
@@ -264,10 +264,11 @@ class Headline(StableWidget):
         self._details = "" if self._is_emptied else second_line_of(position)
         self._position, self._is_warning = position, bool(self._details) and position.finish is Finish.DEAD_END
         self._has_ended = position.finish is not None
-        facts = [f"{count(position.index, 'step')} taken", f"mask {duration(position.mask_us / 1e6)}"]
+        tip = ui_text("generation.headline.tip", count=position.index, mask=duration(position.mask_us / 1e6))
         if has_model and position.kl is not None:
-            facts += [f"model {duration(position.logits_ms / 1e3)}", f"KL {position.kl:.3f} nats"]
-        self.setToolTip(plain_text(" · ".join(facts)))
+            model = duration(position.logits_ms / 1e3)
+            tip = ui_text("generation.headline.tip_model", step=tip, model=model, kl=position.kl)
+        self.setToolTip(plain_text(tip))
         self._render()
 
     def show_assessment(self, verdict: Verdict) -> None:
@@ -282,10 +283,7 @@ class Headline(StableWidget):
     def show_empty_language(self) -> None:
         """Show that no text matches the grammar, which is not the vocabulary's fault."""
         self._position, self._is_warning = None, False
-        self._parts = (
-            HeadlinePart("No text matches this grammar", strong=True, role=Role.ERROR),
-            HeadlinePart(": change it to go on"),
-        )
+        self._parts = _parts(ui_text("generation.headline.no_text"), Role.ERROR)
         self._details = ""
         self._has_ended = True
         self.setToolTip("")

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.catalogue import ui_text
 from app.models.outcomes import OUTCOME_ROLE, OutcomeColumn, OutcomeModel, summary
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
@@ -52,22 +53,24 @@ class ManySeedsPage(QWidget):
         self.count = QSpinBox(minimum=1, maximum=_MOST, value=_DEFAULT_COUNT)
         self.count.setMinimumWidth(self.fontMetrics().horizontalAdvance("0" * 10))
         self.count.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
-        self.count.setAccessibleName("How many outputs")
-        self.sample = push_button(f"Sample {_DEFAULT_COUNT}", "")
-        self.cancel = push_button("Cancel", "Stop and keep the outputs so far")
+        self.count.setAccessibleName(ui_text("generation.many.count"))
+        self.sample = push_button(ui_text("generation.many.sample", total=_DEFAULT_COUNT))
+        self.cancel = push_button(ui_text("common.button.cancel"), ui_text("generation.pane.cancel_tip"))
         self.cancel.hide()
-        self.open_button = push_button("Open", "")
+        self.open_button = push_button(ui_text("common.button.open"))
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedHeight(6)
         self.bar.hide()
-        self.summary = Label("Generates outputs from the prompt, with seeds counted up from the sampler's.")
+        self.summary = Label(ui_text("generation.many.empty"))
         self.summary.setProperty("role", "muted")
         self.summary.setWordWrap(True)
         self.table = _OutcomeView()
         self.table.setModel(self._model)
         self.table.arrange()
         self._build()
-        self.count.valueChanged.connect(lambda count: self.sample.setText(f"Sample {count:,}"))
+        self.count.valueChanged.connect(
+            lambda total: self.sample.setText(ui_text("generation.many.sample", total=total))
+        )
         self.sample.clicked.connect(self._start)
         self.cancel.clicked.connect(self._cancel)
         self.open_button.clicked.connect(self._open)
@@ -87,9 +90,11 @@ class ManySeedsPage(QWidget):
         self._model.show_outcomes(answer.outcomes)
         self.bar.setRange(0, max(answer.total, 1))
         self.bar.setValue(len(answer.outcomes))
-        progress = "" if answer.done else f" (of {answer.total:,})"
+        text = summary(answer.outcomes)
+        if not answer.done:
+            text = ui_text("generation.many.progress", summary=text, total=answer.total)
         self.summary.setFont(tabular(theme.ui_font()))
-        self.summary.setText(summary(answer.outcomes) + progress)
+        self.summary.setText(text)
         self._refresh_open()
         if answer.done:
             self._set_busy(is_busy=False)
@@ -98,7 +103,7 @@ class ManySeedsPage(QWidget):
         """Set why nothing can be generated; empty if something can."""
         self._refusal = reason
         self.sample.setEnabled(not reason)
-        self.sample.setToolTip(plain_text(reason or "Generate this many outputs, each with its own seed"))
+        self.sample.setToolTip(plain_text(reason or ui_text("generation.many.sample_tip")))
         self._refresh_open()
 
     def _build(self) -> None:
@@ -132,25 +137,24 @@ class ManySeedsPage(QWidget):
         if self._refusal:
             return self._refusal
         if self._is_busy:
-            return "Wait until all outputs are generated, or cancel"
+            return ui_text("generation.many.busy")
         if self._settings != self._sampled_with:
-            return "The grammar, the prompt or a setting has changed since. Sample again to open an output"
+            return ui_text("generation.many.changed")
         if not self.table.selectionModel().hasSelection():
-            return "Select an output to open it"
+            return ui_text("generation.many.select")
         return ""
 
     def _refresh_open(self) -> None:
         reason = self._reason_against_opening()
         self.open_button.setVisible(bool(self._model.outcomes))
         self.open_button.setEnabled(not reason)
-        tip = "Generate the selected output again with its seed, as a trace. Also by double-click or Return"
-        self.open_button.setToolTip(plain_text(reason or tip))
+        self.open_button.setToolTip(plain_text(reason or ui_text("generation.many.open_tip")))
 
     def _start(self) -> None:
         self._sampled_with = self._settings
         self._model.show_outcomes(())
         self.bar.setRange(0, 0)
-        self.summary.setText("Generating…")
+        self.summary.setText(ui_text("generation.many.generating"))
         self._set_busy(is_busy=True)
         self.wanted.emit(self.count.value())
 
@@ -160,10 +164,11 @@ class ManySeedsPage(QWidget):
             return
         self._set_busy(is_busy=False)
         outcomes = self._model.outcomes
-        self.summary.setText(f"{why}: {summary(outcomes)}" if outcomes else why)
+        stopped = ui_text("generation.many.stopped", reason=why, summary=summary(outcomes))
+        self.summary.setText(stopped if outcomes else why)
 
     def _cancel(self) -> None:
-        self.stop("Cancelled")
+        self.stop(ui_text("session.lost.cancelled"))
         self.cancelled.emit()
 
     def _set_busy(self, *, is_busy: bool) -> None:
@@ -188,7 +193,7 @@ class _OutcomeView(QTableView):
         super().__init__()
         self._delegate = OutcomeDelegate(self)
         self.setItemDelegate(self._delegate)
-        self.setAccessibleName("Outputs of many seeds")
+        self.setAccessibleName(ui_text("generation.many.table"))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setFrameShape(QFrame.Shape.NoFrame)

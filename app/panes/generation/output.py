@@ -14,7 +14,8 @@ from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QGuiApplication, 
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
-from app.display_text import count, duration, prompt_text, token_text
+from app.catalogue import ui_text
+from app.display_text import duration, prompt_text, token_text
 from app.panes.generation.chip import Known, archived_chips, chips_of
 from app.panes.generation.chip_colours import SCALES, ChipColours, Legend
 from app.panes.generation.chip_view import ChipView
@@ -38,11 +39,6 @@ _FORMER_WIDTH = 128
 _MENU_LENGTH = 40  # characters
 
 
-_NOT_READY = "Output appears here once a model and a grammar are loaded."
-_EMPTY = "No output yet. Press Step, or click a token below."
-_ENDED = "No output can be generated here. The reason is shown below."
-
-
 class OutputBox(QWidget):
     """Shows an output.
 
@@ -59,10 +55,10 @@ class OutputBox(QWidget):
         self._view = DecodeView()
         self._archived: ArchivedBranch | None = None
         self._chip_cache: Known = []
-        self.chips = ChipView(_EMPTY)
-        self.chips.setAccessibleName("Output")
+        self.chips = ChipView(ui_text("generation.output.empty"))
+        self.chips.setAccessibleName(ui_text("common.word.output"))
         self.branches = BranchStrip()
-        self.title = Label("Output")
+        self.title = Label(ui_text("common.word.output"))
         self.title.setProperty("role", "heading")
         self.tally = ElidedLabel()
         self.colours = tool_button("", "", role="chip")
@@ -72,9 +68,11 @@ class OutputBox(QWidget):
         self._fill_colours()
         for widget in (self.legend, self.colours):
             widget.hide()
-        self.resume = push_button("Back to the output", "Stop reading the earlier output", role="link")
+        self.resume = push_button(
+            ui_text("generation.output.resume"), ui_text("generation.output.resume_tip"), role="link"
+        )
         self.resume.hide()
-        self.copy = push_button("Copy", "Copy the output as text", role="link")
+        self.copy = push_button(ui_text("common.button.copy"), ui_text("generation.output.copy_tip"), role="link")
         policy = self.copy.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.copy.setSizePolicy(policy)
@@ -125,8 +123,9 @@ class OutputBox(QWidget):
         self.chips.set_colours(by)
         self.legend.show_scale(by)
         self.colours.setText(f"{SCALES[by].title} ▾")
-        self.colours.setToolTip(plain_text(f"Chips are coloured by: {SCALES[by].title.lower()}. {SCALES[by].tip}"))
-        self.colours.setAccessibleName(f"Chips are coloured by {SCALES[by].title.lower()}")
+        scale = SCALES[by]
+        self.colours.setToolTip(plain_text(ui_text("generation.output.colours_tip", scale=scale.title, tip=scale.tip)))
+        self.colours.setAccessibleName(ui_text("generation.output.colours", scale=scale.title))
         for action in self._choices.actions():
             action.setChecked(action.data() == by.value)
 
@@ -157,11 +156,12 @@ class OutputBox(QWidget):
 
     def _refresh(self) -> None:
         read = self._archived
-        self.title.setText("Output" if read is None else "Earlier output")
+        self.title.setText(ui_text("common.word.output" if read is None else "generation.output.earlier"))
         self.resume.setVisible(read is not None)
         if read is not None:
             self.chips.show_chips(archived_chips(read), None)
-            self.tally.set_text(f"read-only · {count(len(read.steps), 'token')} · {name_of(read)}")
+            tokens = ui_text("common.count.tokens", count=len(read.steps))
+            self.tally.set_text(ui_text("generation.output.read_only", tokens=tokens, branch=name_of(read)))
             self.title.setToolTip(plain_text(self.tally.text()))
             self.copy.show()
             return
@@ -189,11 +189,13 @@ class OutputBox(QWidget):
 
 def _tally(taken: int, view: DecodeView) -> str:
     broken = view.position.broken_at if view.position is not None else None
-    off = "" if broken is None else f" · ✗ broken at {broken + 1}"
-    return count(taken, "token") + _saved(taken, view) + off
+    facts = [ui_text("common.count.tokens", count=taken), _savings(taken, view)]
+    if broken is not None:
+        facts.append(ui_text("generation.output.broken", token=broken + 1))
+    return " · ".join(filter(None, facts))
 
 
-def _saved(taken: int, view: DecodeView) -> str:
+def _savings(taken: int, view: DecodeView) -> str:
     """Describe what forced runs have saved so far; empty if they are not taken."""
     if view.pipeline.forced is Strategy.NONE:
         return ""
@@ -201,9 +203,11 @@ def _saved(taken: int, view: DecodeView) -> str:
     nodes = {node.id: node.step for node in trace.nodes}
     saved = savings_of([nodes[node_id] for node_id in trace.path[:taken]])
     if view.pipeline.forced is Strategy.PROBABLE:
-        return f" · {saved.forced:,} in forced runs, tokenized by the model"
-    time = f", about {duration(saved.seconds)}" if saved.seconds is not None and saved.calls else ""
-    return f" · {saved.forced:,} in forced runs: {count(saved.calls, 'call')} saved{time}"
+        return ui_text("generation.output.savings.none", forced=saved.forced)
+    text = ui_text("generation.output.savings.calls", forced=saved.forced, count=saved.calls)
+    if saved.seconds is None or not saved.calls:
+        return text
+    return ui_text("generation.output.savings.time", calls=text, time=duration(saved.seconds))
 
 
 def _shown(view: DecodeView) -> tuple[object, ...]:
@@ -212,8 +216,8 @@ def _shown(view: DecodeView) -> tuple[object, ...]:
 
 def _placeholder(position: Position | None) -> str:
     if position is None:
-        return _NOT_READY
-    return _EMPTY if position.finish is None else _ENDED
+        return ui_text("generation.output.not_ready")
+    return ui_text("generation.output.empty" if position.finish is None else "generation.output.ended")
 
 
 class OutputSplitter(QSplitter):
@@ -317,7 +321,9 @@ def _branch(leaf: TraceNode, nodes: dict[int, TraceNode], shown: set[int], trace
 def name_of(archived: ArchivedBranch) -> str:
     """Return what distinguishes an archived branch: its model and its prompt."""
     prompt = prompt_text(archived.prompt)
-    return f"{archived.model} · prompt “{prompt}”" if prompt else f"{archived.model} · no prompt"
+    if not prompt:
+        return f"{archived.model} · {ui_text('generation.branches.fragment.no_prompt')}"
+    return ui_text("generation.branches.prompt", model=archived.model, prompt=prompt)
 
 
 class BranchStrip(QWidget):
@@ -339,9 +345,9 @@ class BranchStrip(QWidget):
         self._archived: tuple[ArchivedBranch, ...] = ()
         self._model = ""
         self._buttons: list[QToolButton] = []
-        title = Label("Branches")
+        title = Label(ui_text("generation.branches.heading"))
         title.setProperty("role", "muted")
-        self._more = tool_button("", "The other branches", role="chip")
+        self._more = tool_button("", ui_text("generation.branches.more"), role="chip")
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._menu = QMenu(self._more)
         give_menu(self._more, self._menu)
@@ -370,6 +376,11 @@ class BranchStrip(QWidget):
         """Return the buttons, that of the latest branch first."""
         return self._buttons
 
+    @property
+    def more(self) -> QToolButton:
+        """Return the button whose menu has the other branches."""
+        return self._more
+
     def _fill(self) -> None:
         for button in self._buttons:
             self._row.removeWidget(button)
@@ -385,7 +396,7 @@ class BranchStrip(QWidget):
     def _archived_button(self, archived: ArchivedBranch) -> QToolButton:
         font = theme.ui_font()
         prompt = prompt_text(archived.prompt)
-        same = f"“{prompt}”" if prompt else "no prompt"
+        same = f"“{prompt}”" if prompt else ui_text("generation.branches.fragment.no_prompt")
         text = f"{archived.model if archived.model != self._model else same}: {_text_of(archived.steps)}"
         elided = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, _FORMER_WIDTH)
         button = tool_button(elided, _archived_tip(archived), role="archived")
@@ -426,18 +437,21 @@ def _cut(text: str) -> str:
 
 
 def _origin(branch: Branch) -> str:
-    return f"after step {branch.after}" if branch.after else "from the start"
+    if not branch.after:
+        return ui_text("generation.branches.fragment.start")
+    return ui_text("generation.branches.fragment.after", step=branch.after)
 
 
 def _tip(branch: Branch) -> str:
-    steps = f"{count(branch.steps, 'token')}, {_origin(branch)}"
-    illegal = "\nThe current grammar does not allow all of it" if branch.illegal else ""
-    return f"{branch.text}\n{steps}{illegal}\nClick to show it"
+    lines = [branch.text, f"{ui_text('common.count.tokens', count=branch.steps)}, {_origin(branch)}"]
+    if branch.illegal:
+        lines.append(ui_text("generation.branches.illegal"))
+    return "\n".join((*lines, ui_text("generation.branches.click")))
 
 
 def _archived_tip(archived: ArchivedBranch) -> str:
-    steps = count(len(archived.steps), "token")
-    return f"{_text_of(archived.steps)}\n{steps}, {name_of(archived)}\nClick to read it"
+    tokens = f"{ui_text('common.count.tokens', count=len(archived.steps))}, {name_of(archived)}"
+    return "\n".join((_text_of(archived.steps), tokens, ui_text("generation.branches.click_archived")))
 
 
 def _plain(text: str) -> str:

@@ -14,6 +14,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
+from app.catalogue import ui_text
 from app.display_text import candidate_text
 from app.panes.generation.candidate_table import CandidateTable
 from app.panes.generation.headline import Headline
@@ -138,7 +139,7 @@ class GenerationPane(QFrame):
             self._name_states()
             self.candidates.show_position(view.position)
         if view.error or view.model is None:
-            self.stop_many("Stopped")
+            self.stop_many(ui_text("session.lost.failed"))
         self._show_note(view)
 
     def show_archived(self, archived: tuple[ArchivedBranch, ...]) -> None:
@@ -177,7 +178,7 @@ class GenerationPane(QFrame):
         """Show the outcomes of many seeds so far."""
         self.many.show_answer(answer)
 
-    def stop_many(self, why: str = "Cancelled") -> None:
+    def stop_many(self, why: str) -> None:
         """Report that no more outcomes will come, and keep those so far."""
         if self.lazy_many.built is not None:
             self.lazy_many.built.stop(why)
@@ -270,7 +271,7 @@ class GenerationPane(QFrame):
         """Force the selected candidate, if the grammar does not allow it."""
         chosen = self.candidates.chosen()
         if chosen is None or chosen.allowed:
-            self.show_stop("Select a struck-through token first: only what the grammar does not allow can be forced")
+            self.show_stop(ui_text("generation.pane.select_to_force"))
         else:
             self.token_forced.emit(chosen.token_id)
 
@@ -345,7 +346,7 @@ class GenerationPane(QFrame):
         layout.addWidget(self._division, 1)
 
     def _build_bar(self) -> QWidget:
-        heading = Label("Generation")
+        heading = Label(ui_text("generation.pane.heading"))
         heading.setProperty("role", "heading")
         bar = QFrame()
         bar.setProperty("role", "bar")
@@ -364,9 +365,9 @@ class GenerationPane(QFrame):
         inner.setSpacing(theme.SPACE_S)
         inner.addWidget(self.candidates, 1)
         inner.addWidget(self.why)
-        self.pages.addTab(following, "Next token")
-        self.pages.add_lazy(self.lazy_many, "Many seeds")
-        self.pages.add_lazy(self.lazy_baseline, "Without grammar")
+        self.pages.addTab(following, ui_text("generation.pane.next_token"))
+        self.pages.add_lazy(self.lazy_many, ui_text("generation.pane.many_seeds"))
+        self.pages.add_lazy(self.lazy_baseline, ui_text("generation.pane.baseline"))
         box = QWidget()
         layout = QVBoxLayout(box)
         layout.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
@@ -430,9 +431,7 @@ class GenerationPane(QFrame):
 
 
 def _reason_without_position(view: DecodeView) -> str:
-    if view.model is None:
-        return "No model is loaded yet"
-    return "No grammar is in force yet"
+    return ui_text("generation.pane.no_model" if view.model is None else "generation.pane.no_grammar")
 
 
 def _settings_of(view: DecodeView) -> tuple[object, ...]:

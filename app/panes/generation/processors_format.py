@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from app.catalogue import ui_text
 from engine.decoding.pipeline_settings import (
     DEFAULT_ORDER,
     Afterwards,
@@ -174,15 +175,16 @@ def summary(settings: PipelineSettings) -> str:
 
 def budget_line(budget: BudgetState) -> str:
     """Return the tokens left and those that the shortest ending needs; a bound is an estimate."""
-    left = f"{budget.left:,} left"
-    if budget.at_least is None:
-        return f"{left}; no tokens of this vocabulary complete the output"
-    least, most = f"{budget.at_least:,}", budget.at_most
+    left, least, most = budget.left, budget.at_least, budget.at_most
+    if least is None:
+        return ui_text("generation.budget.no_ending", left=left)
     if most is None:
-        least = f"at least {least}"
-    elif most > budget.at_least:
-        least = f"{least} to {most:,}"
-    return f"{left}; the shortest ending needs {least}{'' if budget.is_exact else ' (estimate)'}"
+        text = ui_text("generation.budget.at_least", left=left, least=least)
+    elif most > least:
+        text = ui_text("generation.budget.between", left=left, least=least, most=most)
+    else:
+        text = ui_text("generation.budget.exactly", left=left, least=least)
+    return text if budget.is_exact else ui_text("generation.budget.estimate", budget=text)
 
 
 def trigger_fact(after: str, after_token: str) -> str:

@@ -211,9 +211,9 @@ def look_up(desk: OwnWindow, rng: random.Random) -> None:
 
 def go_along_the_chips(desk: OwnWindow, rng: random.Random) -> None:
     chips = desk.window.panes.generation.output.chips
-    if not chips._chips:
+    if not chips.chips:
         return
-    index = rng.randrange(len(chips._chips))
+    index = rng.randrange(len(chips.chips))
     chips.reveal_chip(index)
     if rng.random() < 0.5:
         desk.click(chips.viewport(), chips.rect_of(index).center().toPoint())

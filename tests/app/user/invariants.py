@@ -101,7 +101,7 @@ def _the_output_is_its_tokens(desk: OwnWindow) -> None:
         assert view.position.index == len(taken)
     if box._archived is not None:
         return  # an earlier output is being read
-    shown = box.chips._chips
+    shown = box.chips.chips
     assert [chip.id for chip in shown] == list(view.trace.path)
     for chip in shown:
         step = steps[chip.id]

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 
+from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.models.candidates import CandidateColumn
 from app.models.states import MARKS
@@ -184,7 +185,7 @@ def test_forcing_an_illegal_token(rules):
     view = rules.session.decoding.view
     assert view.trace.nodes[0].step.origin == StepOrigin.FORCED_BY_USER
     assert "forced against the grammar" in rules.panes.generation.banner.text()
-    assert "broken at 1" in rules.panes.generation.output.tally.text()
+    assert ui_text("generation.output.broken", token=1) in rules.panes.generation.output.tally.text()
     rules.window.commands["run.step"].trigger()
     rules.wait(lambda: rules.session.decoding.view.position.index == 2)
     rules.window.commands["run.restart"].trigger()
@@ -221,16 +222,17 @@ def test_a_look_up_says_why_not(rules):
     rules.qtbot.mouseMove(table.viewport(), box.center())
 
 
-def test_the_twin_is_written_and_compared(rules):
+def test_the_baseline_is_generated_and_compared(rules):
     rules.window.commands["run.step"].trigger()
     rules.wait(lambda: rules.output == b"(")
     press(rules, Qt.Key.Key_T, CONTROL | SHIFT)
-    twin = rules.panes.generation.baseline
-    rules.wait(lambda: twin.generate.text() == "Generate again")
-    assert "part at step 1" in twin.verdict.text() or "alike" in twin.verdict.text()
+    page = rules.panes.generation.baseline
+    rules.wait(lambda: page.generate.text() == ui_text("generation.baseline.again"))
+    verdict = page.verdict.text()
+    assert verdict != ui_text("generation.baseline.empty")
     rules.window.commands["run.step"].trigger()
     rules.wait(lambda: len(rules.output) > 1)
-    assert "changed since" in twin.verdict.text()
+    assert page.verdict.text() == ui_text("generation.baseline.stale", verdict=verdict)
 
 
 def test_the_timeline_by_click_and_key(rules):

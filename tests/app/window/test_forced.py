@@ -6,10 +6,12 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.panes.forced.pane import Page
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.decoding.forced.merging import merge_forced
+from engine.decoding.forced.values import savings_of
 from engine.decoding.pipeline_settings import PipelineSettings, Strategy
 from engine.decoding.values import StepOrigin
 
@@ -50,10 +52,11 @@ def test_steps_take_whole_runs_and_the_document_keeps_it(desk):
     assert {step.origin for step in steps(desk)} == {StepOrigin.FAST_FORWARDED}
     QTest.mouseClick(desk.window.toolbar.step_button, Qt.MouseButton.LeftButton)
     desk.wait(lambda: desk.output is not None and desk.output.endswith(b'","age":'))
-    assert "in forced runs" in desk.panes.generation.output.tally.text()
-    assert "calls saved" in desk.panes.generation.output.tally.text()
-    chip = desk.panes.generation.output.chips._chips[0]
-    assert "taken in one go" in chip.tip()
+    saved = savings_of(steps(desk))
+    savings = ui_text("generation.output.savings.calls", forced=saved.forced, count=saved.calls)
+    assert savings in desk.panes.generation.output.tally.text()
+    chip = desk.panes.generation.output.chips.chips[0]
+    assert ui_text("generation.chip.origin.fast_forwarded") in chip.tip()
     press(desk, Qt.Key.Key_R, Qt.Key.Key_F)
     desk.wait(lambda: desk.session.decoding.view.pipeline.forced is Strategy.NONE)
 

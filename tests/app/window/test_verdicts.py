@@ -107,7 +107,7 @@ def test_an_output_that_is_deleted_leaves_no_verdict(desk):
     dialog.text.selectAll()
     QTest.keyClick(dialog.text, Qt.Key.Key_Delete)
     assert dialog.sentence == ui_text("dialogs.check.teaching")
-    assert not dialog.chips.has_chips
+    assert not dialog.chips.chips
 
 
 def test_other_zones_judge_the_output_again(desk):
@@ -155,7 +155,7 @@ def test_an_output_is_opened_as_a_trace_and_stepped_through(desk):
     desk.wait(lambda: desk.output == b'{"name": ')
     trace = desk.session.decoding.view.trace
     assert {node.step.origin for node in trace.nodes} == {StepOrigin.REPLAYED}
-    chips = desk.panes.generation.output.chips._chips
+    chips = desk.panes.generation.output.chips.chips
     assert chips[9].kind is ChipKind.ILLEGAL
     assert {chip.p for chip in chips} == {None}
     assert chips[10].ahead
@@ -300,7 +300,9 @@ def test_the_headline_says_how_far_the_end_is_and_why_it_stopped(desk):
     desk.open("ab{0,2}cdx")
     headline = desk.panes.generation.headline
     desk.session.decoding.set_max_tokens(3)
-    desk.wait(lambda: "the shortest ending needs 4 tokens, 3 left" in headline.text)
+    ending = ui_text("generation.headline.fragment.ending_exact", count=4)
+    left = ui_text("generation.headline.fragment.left", ending=ending, left=3)
+    desk.wait(lambda: left in headline.text)
     for _ in range(3):
         QTest.keyClick(desk.window, Qt.Key.Key_Return, CONTROL)
         count = desk.session.decoding.view.position.index
@@ -365,7 +367,7 @@ def test_a_grammar_edited_mid_trace(desk):
     desk.wait(lambda: desk.output == b"aa" and not desk.session.step_refusal)
     view = desk.session.decoding.view
     assert len(view.trace.path) == taken
-    chips = desk.panes.generation.output.chips._chips
+    chips = desk.panes.generation.output.chips.chips
     kinds = [chip.kind for chip in chips]
     illegal = kinds.index(ChipKind.ILLEGAL)
     assert kinds.count(ChipKind.ILLEGAL) == 1

@@ -5,6 +5,7 @@ from decode_views import step, trace, view
 from PySide6.QtCore import Qt
 
 from app import theme
+from app.catalogue import ui_text
 from app.panes.generation.chip import Chip, ChipKind, archived_chips, chips_of
 from app.panes.generation.chip_colours import SCALES, ChipColours, Legend, colours_of, share_of
 from app.panes.generation.output import OutputBox
@@ -44,24 +45,24 @@ def test_more_is_another_tint_and_the_illegal_stay_what_they_are(by):
     assert colours_of(illegal, by, 0.5)[0] == theme.colour(theme.Role.ERROR_FILL)
 
 
-def test_a_part_of_a_character_is_told():
+def test_a_part_of_a_character_is_marked():
     shown = trace((b"a",))
     cut = TraceNode(0, None, replace(step(b"a"), token=b"\xc3"))
     (made,), _ = chips_of(Trace((cut,), shown.path, 0))
     assert made.is_partial
     assert made.text == "\\xc3"
-    assert "part of a character: bytes C3" in made.tip()
+    assert ui_text("generation.chip.partial", bytes="C3") in made.tip()
     assert not chips_of(shown)[0][0].is_partial
 
 
-def test_the_tip_shows_the_favourites():
+def test_the_tip_shows_the_top_tokens():
     top = (TopToken(1, b"<b>", "", 0.6, False), TopToken(97, b"a", "", 0.3, True))
     node = TraceNode(0, None, replace(step(b"a"), top=top, mask_us=100.0, logits_ms=2.0))
     (made,), _ = chips_of(Trace((node,), (0,), 0))
     tip = made.tip()
     assert "&lt;b&gt;" in tip
-    assert "not allowed" in tip
-    assert "taken" in tip
+    assert ui_text("generation.chip.fragment.masked") in tip
+    assert ui_text("generation.chip.fragment.taken") in tip
     assert "2.1 ms" in tip
     assert made.time_ms == pytest.approx(2.1)
 
@@ -70,7 +71,7 @@ def test_a_forced_token_stays_marked_where_it_is_only_read():
     forced = replace(step(b"a"), origin=StepOrigin.FORCED_BY_USER)
     (made,) = archived_chips(ArchivedBranch("", "", (forced,)))
     assert made.kind is ChipKind.ILLEGAL
-    assert "forced against the grammar" in made.tip()
+    assert ui_text("generation.chip.forced_by_user") in made.tip()
     (pasted,) = archived_chips(ArchivedBranch("", "", (replace(step(b"a"), origin=StepOrigin.REPLAYED),)))
     assert pasted.p is None
 
@@ -106,14 +107,15 @@ def test_every_scale_has_its_legend(output, by):
 
 def test_an_unknown_scale_is_the_first(output):
     output.set_colours("nonsense")
-    assert output.colours.text().startswith("Probability")
+    assert output.colours.text() == f"{SCALES[ChipColours.PROBABILITY].title} ▾"
 
 
 def test_a_broken_output_says_since_when(output):
     shown = view(trace((b"a", b"b")))
     broken = replace(shown, position=replace(shown.position, broken_at=1))
     output.show_view(broken)
-    assert output.tally.text() == "2 tokens · ✗ broken at 2"
+    tokens = ui_text("common.count.tokens", count=2)
+    assert output.tally.text() == f"{tokens} · {ui_text('generation.output.broken', token=2)}"
 
 
 def test_a_legend_takes_its_room(qtbot):

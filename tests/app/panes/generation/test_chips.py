@@ -5,6 +5,7 @@ from decode_views import step, trace
 from PySide6.QtCore import QPoint, Qt
 
 from app import theme
+from app.catalogue import ui_text
 from app.panes.generation.chip import ChipKind, chips_of, prompt_chips
 from app.panes.generation.chip_view import ChipView, flow
 from app.panes.generation.output import BranchStrip, branches_of
@@ -44,8 +45,8 @@ def test_chips_say_what_happened_to_their_step():
     assert [chip.kind for chip in chips] == [ChipKind.TAKEN, ChipKind.FORCED, ChipKind.ILLEGAL, ChipKind.TAKEN]
     assert [chip.ahead for chip in chips] == [False, False, True, True]
     assert [chip.breaks for chip in chips] == [False, False, True, False]
-    assert "forced" in chips[1].tip()
-    assert "does not allow" in chips[2].tip()
+    assert ui_text("generation.chip.forced") in chips[1].tip()
+    assert ui_text("generation.chip.illegal") in chips[2].tip()
 
 
 def test_before_the_first_step_all_lies_ahead():
@@ -137,16 +138,16 @@ def test_the_strip_shows_the_latest_branches_and_a_menu_of_the_rest(qtbot):
     archived = ArchivedBranch("Letters & more", "", (step(b"z"),))
     strip.show_archived((archived,), "Records")
     assert len(strip.buttons) == 3
-    assert strip._more.text() == "+3"
+    assert strip.more.text() == "+3"
     with qtbot.waitSignal(strip.archived_clicked) as clicked:
-        strip._menu.actions()[-1].trigger()
+        strip.more.menu().actions()[-1].trigger()
     assert clicked.args == [archived]
     strip.show_branches(())
     (button,) = strip.buttons
     assert button.text().startswith("Letters && more")
     strip.show_archived((archived,), "Letters & more")
     (button,) = strip.buttons
-    assert button.text() == "no prompt: z"
+    assert button.text() == f"{ui_text('generation.branches.fragment.no_prompt')}: z"
     strip.show_archived((), "")
     assert strip.isHidden()
 
@@ -168,7 +169,7 @@ def test_chips_that_are_known_are_those_that_would_be_made_anew():
         assert [(c.kind, c.ahead) for c in chips_of(one, known)[0]] == [(c.kind, c.ahead) for c in chips_of(one)[0]]
 
 
-def test_a_run_that_was_taken_in_one_go_is_joined_and_told(qtbot):
+def test_a_fast_forwarded_run_is_joined_by_a_band(qtbot):
     shown = trace((b"na", b"me", b"x"), current=2)
     nodes = tuple(
         replace(node, step=replace(node.step, origin=StepOrigin.FAST_FORWARDED)) if node.id < 2 else node
@@ -177,8 +178,9 @@ def test_a_run_that_was_taken_in_one_go_is_joined_and_told(qtbot):
     chips, _ = chips_of(replace(shown, nodes=nodes))
     assert [chip.kind for chip in chips] == [ChipKind.FAST_FORWARDED, ChipKind.FAST_FORWARDED, ChipKind.TAKEN]
     assert [chip.p is None for chip in chips] == [True, True, False]
-    assert "taken in one go" in chips[0].tip()
-    assert "model" not in chips[0].tip()
+    tip = chips[0].tip()
+    assert ui_text("generation.chip.origin.fast_forwarded") in tip
+    assert ui_text("generation.chip.model", p="0%", masked="0%").partition("0%")[0] not in tip
     view = ChipView()
     qtbot.addWidget(view)
     view.resize(300, 60)

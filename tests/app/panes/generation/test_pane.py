@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton
 
 from app import theme
+from app.catalogue import ui_text
 from app.panes.generation import GenerationPane
 from app.workers.decode_messages import DecodeView
 from engine.decoding.values import ArchivedBranch, Chat, Finish, SamplerSettings
@@ -34,14 +35,14 @@ def test_the_output_can_be_copied(qtbot, pane):
 def test_a_finished_output(pane):
     pane.show_view(view(trace((b"a",)), position((), output=b"a", finish=Finish.STOP, accepting=True)))
     pane.set_refusal("The output is complete: go back, or restart")
-    assert pane.headline.text == "✓ Finished: the output matches in full"
+    assert pane.headline.text == ui_text("generation.headline.finished.complete").replace("*", "")
     assert pane.candidates.search.isHidden()
 
 
 def test_a_pane_without_a_model_says_so(qtbot):
     pane = GenerationPane()
     qtbot.addWidget(pane)
-    assert pane.headline.text == "No model is loaded yet"
+    assert pane.headline.text == ui_text("generation.pane.no_model")
     pane.set_refusal("The model is still loading")
     pane.show_view(DecodeView())
     assert pane.headline.text == "The model is still loading"
@@ -87,17 +88,19 @@ def test_an_earlier_output_is_read_and_left_again(qtbot, pane):
     pane.show_view(view(trace((b"a",))))
     pane.show_archived((FORMER,))
     (button,) = pane.output.branches.buttons
-    assert "to read it" in button.toolTip()
+    assert ui_text("generation.branches.click_archived") in button.toolTip()
     qtbot.mouseClick(button, LEFT)
-    assert [chip.text for chip in pane.output.chips._chips] == ["x", "yz"]
-    assert pane.output.tally.text() == "read-only · 2 tokens · A model · prompt “hi”"
+    assert [chip.text for chip in pane.output.chips.chips] == ["x", "yz"]
+    branch = ui_text("generation.branches.prompt", model="A model", prompt="hi")
+    tokens = ui_text("common.count.tokens", count=2)
+    assert pane.output.tally.text() == ui_text("generation.output.read_only", tokens=tokens, branch=branch)
     pane.output.copy.click()
     assert QGuiApplication.clipboard().text() == "xyz"
     with qtbot.assertNotEmitted(pane.node_clicked):
         qtbot.mouseClick(pane.output.chips.viewport(), LEFT, pos=pane.output.chips.rect_of(0).center().toPoint())
     pane.output.resume.click()
-    assert [chip.text for chip in pane.output.chips._chips] == ["a"]
-    assert pane.output.title.text() == "Output"
+    assert [chip.text for chip in pane.output.chips.chips] == ["a"]
+    assert pane.output.title.text() == ui_text("common.word.output")
 
 
 def test_a_step_ends_reading(pane):
@@ -108,7 +111,7 @@ def test_a_step_ends_reading(pane):
     assert not pane.output.resume.isHidden()
     pane.show_view(view(trace((b"a", b"b"))))
     assert pane.output.resume.isHidden()
-    assert len(pane.output.chips._chips) == 2
+    assert len(pane.output.chips.chips) == 2
 
 
 def test_another_document_takes_its_earlier_outputs_along(pane):
@@ -116,7 +119,7 @@ def test_another_document_takes_its_earlier_outputs_along(pane):
     pane.output.read(FORMER)
     pane.show_archived(())
     assert pane.output.branches.isHidden()
-    assert pane.output.title.text() == "Output"
+    assert pane.output.title.text() == ui_text("common.word.output")
 
 
 def test_a_refused_request_is_told_until_the_next_one_goes_well(pane):

@@ -1,5 +1,6 @@
 import pytest
 
+from app.catalogue import ui_text
 from app.panes.generation.processors_format import (
     UnreadableError,
     budget_line,
@@ -72,7 +73,12 @@ def test_the_summary_says_what_is_on_in_the_order_of_the_stages():
 
 
 def test_the_budget_says_whether_it_is_exact():
-    assert budget_line(BudgetState(9, 4, 4, is_exact=True)) == "9 left; the shortest ending needs 4"
-    assert budget_line(BudgetState(9, 4, 8, is_exact=False)) == "9 left; the shortest ending needs 4 to 8 (estimate)"
-    assert "at least 4" in budget_line(BudgetState(9, 4, None, is_exact=False))
-    assert "no tokens" in budget_line(BudgetState(9, None, None, is_exact=True))
+    assert budget_line(BudgetState(9, 4, 4, is_exact=True)) == text("exactly", left=9, least=4)
+    between, at_least = text("between", left=9, least=4, most=8), text("at_least", left=9, least=4)
+    assert budget_line(BudgetState(9, 4, 8, is_exact=False)) == text("estimate", budget=between)
+    assert budget_line(BudgetState(9, 4, None, is_exact=False)) == text("estimate", budget=at_least)
+    assert budget_line(BudgetState(9, None, None, is_exact=True)) == text("no_ending", left=9)
+
+
+def text(name, **fields):
+    return ui_text(f"generation.budget.{name}", **fields)
