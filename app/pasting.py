@@ -40,7 +40,7 @@ class NotationChoice:
     @property
     def name(self) -> str:
         """Return its label in the window."""
-        return ui_text(f"window.notation.choice.{self.id}.name")
+        return ui_text(f"common.notation.{self.id}")
 
     @property
     def tip(self) -> str:

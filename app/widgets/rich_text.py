@@ -19,11 +19,9 @@ def code(text: str, role: theme.Role = theme.Role.TEXT, *, struck: bool = False)
         struck: whether it is struck through.
     """
     family = ", ".join(f"'{name}'" for name in theme.mono_font().families())
-    style = (
-        f"font-family: {family}; color: {theme.current().hex(role)};"
-        f" background-color: {theme.current().hex(theme.Role.GRID)};"
-    )
-    inner = html.escape(text).replace(" ", "&nbsp;")
+    colours = theme.current()
+    style = f"font-family:{family}; color:{colours.hex(role)}; background-color:{colours.hex(theme.Role.GRID)};"
+    inner = html.escape(text).replace(" ", "&nbsp;").replace("\t", "⇥").replace("\n", "↵ ")
     inner = f"<s>{inner}</s>" if struck else inner
     return f'<span style="{style}">&nbsp;{inner}&nbsp;</span>'
 
@@ -36,8 +34,8 @@ def words(text: str, role: theme.Role = theme.Role.TEXT, *, strong: bool = False
         role: the colour.
         strong: whether it is bold.
     """
-    weight = " font-weight: 600;" if strong else ""
-    return f'<span style="color: {theme.current().hex(role)};{weight}">{html.escape(text)}</span>'
+    weight = " font-weight:600;" if strong else ""
+    return f'<span style="color:{theme.current().hex(role)};{weight}">{html.escape(text)}</span>'
 
 
 def prose(text: str, role: theme.Role = theme.Role.TEXT) -> str:

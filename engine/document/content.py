@@ -24,6 +24,7 @@ FORMAT: Final = "turnstile"
 VERSION: Final = 2
 MOST_TOKENS: Final = 2**31 - 1  # the largest number that the window's fields take
 
+Notation = Annotated[str, msgspec.Meta(pattern="^(regex|gbnf|json_schema)$")]
 Whitespace = Literal["compact", "one-space", "flexible", "any"]
 Escapes = Literal["shortest", "any"]
 Additional = Literal["open", "closed"]
@@ -32,7 +33,7 @@ Additional = Literal["open", "closed"]
 class GrammarPart(msgspec.Struct, frozen=True):
     """A grammar's source and the options that it is compiled with."""
 
-    notation: str = "regex"
+    notation: Notation = "regex"
     text: str = ""
     dialect: Literal["python", "ecma"] = "python"  # of a regex
     whitespace: Whitespace = "flexible"  # this and the following: of a JSON Schema

@@ -69,7 +69,7 @@ class AutomatonHeader(QFrame):
         self.graph_button = _toggle("graph")
         self.table_button = _toggle("table")
         self.more_button = icon_button(
-            "ph.dots-three-vertical", ui_text("automaton.header.more.label"), ui_text("automaton.header.more.tip")
+            "ph.dots-three-vertical", ui_text("common.button.more"), ui_text("automaton.header.more.tip")
         )
         self.more_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more_button.hide()  # until there is a menu
@@ -322,7 +322,7 @@ class Footer(QWidget):
         super().__init__()
         self.details = ElidedLabel(fills=True)
         self.details.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_M, theme.SPACE_XS)
-        self.find_button = icon_button("ph.magnifying-glass", ui_text("automaton.footer.find.label"), "")
+        self.find_button = icon_button("ph.magnifying-glass", ui_text("common.button.find"), "")
         set_tip(self.find_button, ui_text("automaton.footer.find.tip"), "automaton.find")
         self.stacks_button = _panel_button("ph.stack", "stacks")
         self.coverage_button = _panel_button("ph.checks", "coverage")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
 
+from app.catalogue import ui_text
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.view import GraphView
 from app.graph.layout.types import EdgeKey
@@ -104,7 +105,7 @@ class AutomatonSearch(QObject):
         if not self._bar.text():
             self._bar.set_result("")
         elif not self.hits:
-            self._bar.set_result("Nothing found")
+            self._bar.set_result(ui_text("common.find.nothing"))
         else:
             first = self.hits[0].description
             more = f" · {len(self.hits):,} found" if len(self.hits) > 1 else ""

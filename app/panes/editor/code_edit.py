@@ -25,6 +25,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QToolTip, QWidget
 
 from app import theme
+from app.catalogue import ui_text
 from app.display_text import unmarked
 from app.panes.editor import marks
 from app.panes.editor.highlighter import Highlighter
@@ -109,7 +110,7 @@ class CodeEdit(QPlainTextEdit):
         self.viewport().setMouseTracking(True)
         # White space matters in a grammar, so Tab moves the focus as elsewhere.
         self.setTabChangesFocus(True)
-        self.setAccessibleName("Grammar")
+        self.setAccessibleName(ui_text("editor.text.name"))
         self.textChanged.connect(self._on_text_changed)
         self.blockCountChanged.connect(self._resize_gutter)
         self.blockCountChanged.connect(self._highlight_moved)
@@ -294,12 +295,12 @@ class CodeEdit(QPlainTextEdit):
         """Return the findings at a code point, and the names of invisible characters there."""
         document = self.document()
         found = [f for f in self.diagnostics if offset in marks.visible_span(f.span, document)]
-        hidden = [f"Invisible character: {name}" for name in named_at(self._text, offset)]
+        hidden = [ui_text("editor.text.invisible", name=name) for name in named_at(self._text, offset)]
         return "\n\n".join((*(self._finding_text(finding) for finding in found), *hidden))
 
     def _finding_text(self, finding: Diagnostic) -> str:
         """Return a finding for a tool tip: the problem, the hint, and the quick fix."""
-        what = f"{finding.severity.capitalize()}: {finding.message}"
+        what = f"{ui_text(f'common.severity.{finding.severity}')}: {finding.message}"
         return unmarked("\n".join(part for part in (what, finding.hint, self.fix_text(finding)) if part))
 
     def sign_of_line(self, number: int) -> Severity | None:

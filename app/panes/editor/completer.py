@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.catalogue import ui_text
 from app.panes.editor.code_edit import COLOURED_AT_MOST, READ_AT_MOST, CodeEdit
 from app.theme import Role
 from engine.notations.editing import Edit, Proposal, Proposals, propose
@@ -37,7 +38,7 @@ class Completer(QObject):
         self._completer.setMaxVisibleItems(_ROWS)
         self._completer.setWidget(edit)
         self.list = QListView()
-        self.list.setAccessibleName("Completions")
+        self.list.setAccessibleName(ui_text("editor.completion.name"))
         self.list.setUniformItemSizes(True)
         self._completer.setPopup(self.list)
         self.list.setItemDelegate(_Row(self.list))  # after `setPopup`, which sets its own delegate
@@ -55,14 +56,14 @@ class Completer(QObject):
     def open(self) -> None:
         """Show the completions at the cursor, or a message if there are none."""
         if len(self._edit.text()) > READ_AT_MOST:
-            self._edit.say(f"A text of more than {READ_AT_MOST:,} characters is not completed")
+            self._edit.say(ui_text("editor.completion.too_long", limit=READ_AT_MOST))
             return
         found = self._find()
         if found.proposals:
             self._show(found)
         else:
             self.close()
-            self._edit.say("No completions here")
+            self._edit.say(ui_text("editor.completion.none"))
 
     def close(self) -> None:
         """Hide the list."""

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.catalogue import ui_text
 from app.models.phrases import PhrasesModel
 from app.theme.buttons import icon_button
 from app.theme.labels import Label
@@ -63,10 +64,10 @@ class ExplanationPage(QWidget):
         self.tree.setModel(self.model)
         self.delegate = PhraseDelegate(self.tree)
         self.tree.setItemDelegate(self.delegate)
-        self.find_bar = FindBar("Find in the explanation", is_permanent=True, on_down=self.tree.setFocus)
-        self.unfold_button = icon_button("ph.arrows-out-line-vertical", "Unfold all")
-        self.fold_button = icon_button("ph.arrows-in-line-vertical", "Fold all")
-        self.copy_button = icon_button("ph.copy", "Copy as text")
+        self.find_bar = FindBar(ui_text("editor.explanation.find"), is_permanent=True, on_down=self.tree.setFocus)
+        self.unfold_button = icon_button("ph.arrows-out-line-vertical", ui_text("editor.explanation.expand"))
+        self.fold_button = icon_button("ph.arrows-in-line-vertical", ui_text("editor.explanation.collapse"))
+        self.copy_button = icon_button("ph.copy", ui_text("editor.explanation.copy"))
         self.empty = Label()
         self.empty.setProperty("role", "empty")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -114,10 +115,11 @@ class ExplanationPage(QWidget):
         if reason:
             self.delegate.hovered_phrase = None
         has_words = self.model.count > 0
-        self.empty.setText(f"{reason}. Fix it to see its explanation here" if reason else "Reading the grammar…")
+        waiting = ui_text("editor.explanation.waiting")
+        self.empty.setText(ui_text("editor.explanation.none", reason=reason) if reason else waiting)
         self._stack.setCurrentWidget(self.tree if has_words else self.empty)
-        older = f"{reason}. Showing the explanation of the last valid grammar." if reason else ""
-        cut = "" if self.description.is_whole else f"No more than {MOST_PHRASES:,} parts are explained."
+        older = ui_text("editor.explanation.stale", reason=reason) if reason else ""
+        cut = "" if self.description.is_whole else ui_text("editor.explanation.cut", count=MOST_PHRASES)
         self.notice.setText(older or cut)
         self.notice.setVisible(bool(older or cut) and has_words)
         for widget in (self.unfold_button, self.fold_button, self.copy_button, self.find_bar.field):
@@ -239,7 +241,7 @@ class ExplanationPage(QWidget):
         found = self.model.find(self.find_bar.text())
         self.find_bar.set_can_step(can_step=bool(found))
         if not found:
-            self.find_bar.set_result("Nothing found" if self.find_bar.text() else "")
+            self.find_bar.set_result(ui_text("common.find.nothing") if self.find_bar.text() else "")
             return
         current = self.tree.currentIndex()
         current_number = self.model.number(current) if current.isValid() else -1
@@ -252,7 +254,7 @@ class ExplanationPage(QWidget):
         index = self.model.index_of(number)
         self.tree.setCurrentIndex(index)
         self.tree.scrollTo(index)
-        self.find_bar.set_result(f"{found.index(number) + 1:,} of {len(found):,}")
+        self.find_bar.set_result(ui_text("common.find.position", number=found.index(number) + 1, count=len(found)))
         self._emit_hovered(index)
 
     def _leave_field(self) -> None:
@@ -299,7 +301,7 @@ class _Tree(QTreeView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("Explanation")
+        self.setAccessibleName(ui_text("editor.explanation.name"))
         self.setHeaderHidden(True)
         self.setUniformRowHeights(True)
         self.setIndentation(theme.SPACE_L)
@@ -354,11 +356,12 @@ class _Tree(QTreeView):
             return
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction("Go to the text").triggered.connect(lambda: self.chosen.emit(index))
-        target: QAction = menu.addAction("Go to what it refers to")
+        go_to_source = menu.addAction(ui_text("editor.explanation.go_to_source"))
+        go_to_source.triggered.connect(lambda: self.chosen.emit(index))
+        target: QAction = menu.addAction(ui_text("editor.explanation.go_to_definition"))
         target.setEnabled(model.phrase(index).target is not None)
         target.triggered.connect(lambda: self.target_chosen.emit(index))
-        menu.addAction("Copy").triggered.connect(lambda: self.copy_wanted.emit(index))
+        menu.addAction(ui_text("common.button.copy")).triggered.connect(lambda: self.copy_wanted.emit(index))
         menu.popup(event.globalPos())
 
     def _is_on_words(self, index: QModelIndex, position: QPoint) -> bool:

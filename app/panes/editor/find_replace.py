@@ -6,9 +6,10 @@ import re
 from itertools import pairwise
 
 from PySide6.QtCore import QObject, QRegularExpression
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
 from app.actions import set_tip
+from app.catalogue import ui_text
 from app.panes.editor.code_edit import CodeEdit
 from app.panes.editor.offsets import Offsets
 from app.theme.buttons import push_button, tool_button
@@ -37,17 +38,21 @@ class FindReplace(QObject):
         self._edit = edit
         self._spans: tuple[Span, ...] = ()
         self._error = ""  # why the search text finds nothing
-        self.bar = FindBar("Find in the grammar", "Find", commands=("edit.find_previous", "edit.find_next"))
-        self.replacement = QLineEdit(placeholderText="Replace by")
-        self.replacement.setAccessibleName("What to write instead")
+        self.bar = FindBar(
+            ui_text("editor.find.name"),
+            ui_text("common.button.find"),
+            commands=("edit.find_previous", "edit.find_next"),
+        )
+        self.replacement = QLineEdit(placeholderText=ui_text("editor.find.replacement_hint"))
+        self.replacement.setAccessibleName(ui_text("editor.find.replacement"))
         self.replacement.setMinimumWidth(80)
         FieldKeys(self.replacement, lambda _step: self.replace_one(), self.bar.close_bar)
-        self.case_button = tool_button("Aa", "Match case", name="Match case", checkable=True)
-        self.words_button = tool_button("W", "Whole words only", name="Whole words only", checkable=True)
-        self.regex_button = tool_button(".*", "Regular expression", name="Regular expression", checkable=True)
-        self.replace_button = push_button("Replace")
-        set_tip(self.replace_button, "Replace this one, and go to the next", "find.replace")
-        self.all_button = push_button("Replace all", "Replace all of them, as one step of undo")
+        self.case_button = _option("Aa", ui_text("editor.find.case"))
+        self.words_button = _option("W", ui_text("editor.find.words"))
+        self.regex_button = _option(".*", ui_text("editor.find.regex"))
+        self.replace_button = push_button(ui_text("editor.find.replace.label"))
+        set_tip(self.replace_button, ui_text("editor.find.replace.tip"), "find.replace")
+        self.all_button = push_button(ui_text("editor.find.replace_all.label"), ui_text("editor.find.replace_all.tip"))
         switches = self.case_button, self.words_button, self.regex_button
         for button in switches:
             button.toggled.connect(self._search)
@@ -105,7 +110,7 @@ class FindReplace(QObject):
         count = len(self._spans)
         self._edit.apply([Edit(span, self.replacement.text()) for span in self._spans])
         if count:
-            self.bar.set_result(f"{count:,} replaced")
+            self.bar.set_result(ui_text("editor.find.replaced", count=count))
 
     # --- searching ---------------------------------------------------------------------------------------------------
 
@@ -140,18 +145,25 @@ class FindReplace(QObject):
 
     def _show_count(self) -> None:
         here = self._edit.selection
-        count = f"{len(self._spans):,}" if len(self._spans) < MOST else f"{MOST:,} or more"
+        count = f"{len(self._spans):,}" if len(self._spans) < MOST else ui_text("editor.find.most", count=MOST)
         if not self.bar.text():
             self.bar.set_result("")
         elif not self._spans:
-            self.bar.set_result(self._error or "Nothing found", "Not a search" if self._error else "Nothing found")
+            nothing = ui_text("common.find.nothing")
+            self.bar.set_result(
+                self._error or nothing, ui_text("editor.find.invalid_short") if self._error else nothing
+            )
         elif here in self._spans:
-            self.bar.set_result(f"{self._spans.index(here) + 1:,} of {count}")
+            self.bar.set_result(ui_text("editor.find.found_at", number=self._spans.index(here) + 1, count=count))
         else:
-            self.bar.set_result(f"{count} found")
+            self.bar.set_result(ui_text("editor.find.found", count=count))
         self.bar.set_can_step(can_step=bool(self._spans))
         for button in (self.replace_button, self.all_button):
             button.setEnabled(bool(self._spans))
+
+
+def _option(text: str, tip: str) -> QToolButton:
+    return tool_button(text, tip, name=tip, checkable=True)
 
 
 class SearchError(ValueError):
@@ -193,7 +205,7 @@ def _regex_occurrences(text: str, wanted: str, pattern: str, *, match_case: bool
     options = option.UseUnicodePropertiesOption | option.MultilineOption
     typed = QRegularExpression(wanted, options)
     if not typed.isValid():
-        raise SearchError(f"Not a regular expression: {typed.errorString()}")
+        raise SearchError(ui_text("editor.find.invalid", reason=typed.errorString()))
     expression = QRegularExpression(pattern, options if match_case else options | option.CaseInsensitiveOption)
     offsets, found = Offsets(text), list[Span]()
     matches, last_end = expression.globalMatch(text), 0
@@ -203,5 +215,5 @@ def _regex_occurrences(text: str, wanted: str, pattern: str, *, match_case: bool
         if match.capturedLength():
             found.append(Span(*map(offsets.to_code_points, (match.capturedStart(), match.capturedEnd()))))
     if len(found) < MOST and not expression.match(text, last_end).isValid():
-        raise SearchError("The regular expression takes too many steps on this text")
+        raise SearchError(ui_text("editor.find.too_slow"))
     return tuple(found)

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.catalogue import ui_text
 from app.display_text import unmarked
 from app.panes.editor.read_only_code import ReadOnlyCode
 from app.theme.buttons import icon_button, push_button
@@ -29,12 +30,8 @@ from app.theme.labels import Label, plain_text
 from app.workers.judge_messages import GenerateAnswer, GeneratedRule
 from engine.source import Span
 
-_SPELLINGS = (
-    ("Plain", "plain", "Characters in their shortest form, numbers without exponents: what people write and read"),
-    ("Any", "any", "Every spelling that the schema is compiled with: exactly its texts, and longer"),
-)
+_SPELLINGS = ("plain", "any")
 _STALE_OPACITY = 0.55
-_WAITING = "Writing it as GBNF…"
 
 
 class GeneratedPage(QWidget):
@@ -67,15 +64,16 @@ class GeneratedPage(QWidget):
         self.summary = Label()
         self.summary.setProperty("role", "muted")
         self.spelling = QComboBox()
-        self.spelling.setAccessibleName("Spelling of strings and numbers")
-        for row, (text, value, tip) in enumerate(_SPELLINGS):
-            self.spelling.addItem(text, value)
+        self.spelling.setAccessibleName(ui_text("editor.generated.spelling"))
+        for row, value in enumerate(_SPELLINGS):
+            self.spelling.addItem(ui_text(f"editor.generated.{value}.label"), value)
+            tip = ui_text(f"editor.generated.{value}.tip")
             self.spelling.setItemData(row, plain_text(tip), Qt.ItemDataRole.ToolTipRole)
         self.spelling.currentIndexChanged.connect(self._on_spelling)
-        self.copy_button = icon_button("ph.copy", "Copy the text")
+        self.copy_button = icon_button("ph.copy", ui_text("editor.generated.copy"))
         self.copy_button.clicked.connect(self.copy)
         self.text = ReadOnlyCode()
-        self.text.setAccessibleName("The grammar as GBNF")
+        self.text.setAccessibleName(ui_text("editor.generated.name"))
         self.text.chosen.connect(self._on_chosen)
         self.text.hovered.connect(self._on_hovered)
         self.text.entered.connect(self._on_entered)
@@ -86,10 +84,10 @@ class GeneratedPage(QWidget):
         self.message.setWordWrap(True)
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.message.setProperty("role", "muted")
-        self.place_button = push_button("Show where")
+        self.place_button = push_button(ui_text("editor.explanation.go_to_source"))
         self.place_button.clicked.connect(self._show_where)
         self._lay_out()
-        self._show_message(_WAITING)
+        self._show_message(ui_text("editor.generated.waiting"))
 
     def _lay_out(self) -> None:
         bar = QHBoxLayout()
@@ -133,7 +131,7 @@ class GeneratedPage(QWidget):
     def forget(self) -> None:
         """Clear the page for another document."""
         self._rules, self._place = (), None
-        self._show_message(_WAITING)
+        self._show_message(ui_text("editor.generated.waiting"))
 
     def set_stale(self, reason: str) -> None:
         """Show that the text belongs to an older grammar, and why; empty if it is current."""
@@ -142,9 +140,9 @@ class GeneratedPage(QWidget):
             self.text.highlight(())
             self._choose_spans(())
         if reason and self.stack.currentWidget() is self.text:
-            self.summary.setText(f"{reason}: of the last one that compiled")
+            self.summary.setText(ui_text("editor.generated.stale", reason=reason))
         elif reason:
-            self._show_message(f"{reason}. Fix it first.")
+            self._show_message(ui_text("editor.generated.none", reason=reason))
         elif self._rules:
             self._show_summary()
 
@@ -166,11 +164,8 @@ class GeneratedPage(QWidget):
         QGuiApplication.clipboard().setText(self.text.text())
 
     def _show_summary(self) -> None:
-        count = len(self._rules)
-        rule_count = "1 rule" if count == 1 else f"{count:,} rules"
-        self.summary.setText(
-            f"{rule_count} · stricter (see notes)" if self._notes else f"{rule_count} · the same texts"
-        )
+        key = "stricter" if self._notes else "same"
+        self.summary.setText(ui_text(f"editor.generated.{key}", count=len(self._rules)))
         self.summary.setToolTip(plain_text("\n".join(f"{note[:1].upper()}{note[1:]}." for note in self._notes)))
 
     def _show_message(self, sentence: str) -> None:
@@ -236,5 +231,5 @@ class GeneratedPage(QWidget):
 
     def _on_spelling(self) -> None:
         if self._is_watched:
-            self.summary.setText(_WAITING)
+            self.summary.setText(ui_text("editor.generated.waiting"))
             self.wanted.emit(self.spelling.currentData())

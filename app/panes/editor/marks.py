@@ -23,6 +23,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from app import theme
+from app.catalogue import ui_text
 from app.panes.editor.offsets import Offsets
 from app.theme import Role
 from engine.source import Diagnostic, Severity, Span
@@ -179,7 +180,7 @@ def _selection(document: QTextDocument, to_utf16: ToUtf16, span: Span, format_: 
 
 def name_of(character: str) -> str:
     """Return the code point and the Unicode name of a character."""
-    return f"U+{ord(character):04X} {unicodedata.name(character, 'without a name').lower()}"
+    return f"U+{ord(character):04X} {unicodedata.name(character, ui_text('editor.text.fragment.unnamed')).lower()}"
 
 
 def named_at(text: str, offset: int) -> list[str]:

@@ -13,6 +13,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
+from app.catalogue import ui_text
 from app.storage import is_small_number
 from app.widgets.lazy import Lazy
 
@@ -41,7 +42,7 @@ class Pages(QSplitter):
         self._last_shown: QWidget | None = None
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
-        self.tabs.setAccessibleName("About the grammar")
+        self.tabs.setAccessibleName(ui_text("editor.header.pages"))
         self.tabs.hide()  # until there is a page
         stacked = self.tabs.findChild(QStackedWidget)
         assert isinstance(stacked, QStackedWidget)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayo
 
 from app import theme
 from app.actions import keys_of
+from app.catalogue import ui_text
 from app.display_text import unmarked
 from app.panes.editor.code_edit import CodeEdit
 from app.panes.editor.completer import Completer
@@ -18,7 +19,7 @@ from app.panes.editor.find_replace import FindReplace
 from app.panes.editor.offsets import Offsets
 from app.panes.editor.pages import Pages
 from app.panes.editor.symbol_navigation import SymbolNavigation
-from app.panes.editor.tokenisers import NAMES, TOKENISERS
+from app.panes.editor.tokenisers import TOKENISERS
 from app.panes.editor.tokens import plain
 from app.theme.buttons import give_menu, icon_button
 from app.theme.labels import Label, plain_text
@@ -34,13 +35,6 @@ from engine.source import Diagnostic, Span
 if TYPE_CHECKING:
     from app.panes.editor.explanation import ExplanationPage
     from app.panes.editor.reference import ReferencePage
-
-
-_PLACEHOLDERS = {
-    "regex": r"Type a regular expression, such as [A-Z]+: [a-z]+\n",
-    "gbnf": 'Type rules, such as root ::= "yes" | "no"',
-    "json_schema": 'Type a JSON Schema, such as {"type": "integer"}',
-}
 
 
 class EditorPane(QWidget):
@@ -68,24 +62,26 @@ class EditorPane(QWidget):
         self.find_replace = FindReplace(self.edit)
         self.find_bar = self.find_replace.bar
         self.notation_hint = Banner("hint", closable=True)
-        self.notation_hint.button.setToolTip("Use the other notation; undo reverts it")
+        self.notation_hint.button.setToolTip(ui_text("editor.header.hint_tip"))
         self.pages = Pages(self.edit)
         self.explanation = Lazy(self._make_explanation)
-        self.pages.add_page(self.explanation, "Explanation")
+        self.pages.add_page(self.explanation, ui_text("editor.explanation.name"))
         self.reference = Lazy(self._make_reference)
-        self.pages.add_page(self.reference, "Reference")
+        self.pages.add_page(self.reference, ui_text("editor.reference.title"))
         delegate_focus(self, self.edit)
         CloseOnEscape(self, self.find_bar.isVisible, self.find_bar.close_bar)
         bar = QFrame()
         bar.setProperty("role", "bar")
-        title = Label("Grammar")
+        title = Label(ui_text("editor.text.name"))
         title.setProperty("role", "heading")
         self._notation = Label()
         self._notation.setProperty("role", "muted")
         self._position_label = Label()
         self._position_label.setProperty("role", "muted")
-        self._position_label.setToolTip("Line and column of the cursor")
-        self.more_button = icon_button("ph.dots-three-vertical", "More", "Commands of the grammar editor")
+        self._position_label.setToolTip(ui_text("editor.header.position_tip"))
+        self.more_button = icon_button(
+            "ph.dots-three-vertical", ui_text("common.button.more"), ui_text("editor.header.more_tip")
+        )
         self.more_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.more_button.hide()  # until there is a menu
         row = QHBoxLayout(bar)
@@ -150,7 +146,7 @@ class EditorPane(QWidget):
     def show_formatted(self, answer: FormatAnswer, text: str) -> None:
         """Format the text, as one undo step; the cursor stays after the same characters."""
         if self.text() != text:
-            self.edit.say("The text has changed since, so it was not formatted")
+            self.edit.say(ui_text("editor.text.changed_since"))
         elif answer.change.refusal:
             self.edit.say(unmarked(answer.change.refusal))
         else:
@@ -178,7 +174,7 @@ class EditorPane(QWidget):
         if pair:
             self.edit.select(Span(pair[1], pair[1]))
         else:
-            self.edit.say("No matching bracket here")
+            self.edit.say(ui_text("editor.text.no_bracket"))
 
     def _fill_menu(self, menu: QMenu, offset: int) -> None:
         first = menu.actions()[0] if menu.actions() else None
@@ -230,8 +226,9 @@ class EditorPane(QWidget):
 
     def set_notation(self, notation: str) -> None:
         """Highlight the text as this notation."""
-        self._notation.setText(NAMES.get(notation, notation))
-        self.edit.setPlaceholderText(_PLACEHOLDERS.get(notation, "Type a grammar"))
+        is_known = notation in TOKENISERS
+        self._notation.setText(ui_text(f"common.notation.{notation}") if is_known else notation)
+        self.edit.setPlaceholderText(ui_text(f"editor.text.placeholder.{notation}") if is_known else "")
         self.edit.notation = notation
         self.edit.set_tokeniser(TOKENISERS.get(notation, plain))
         # A regex has no words to keep together; rules and keys are read as words.
@@ -283,7 +280,7 @@ class QuickFixMenu(QObject):
         """Apply the fix at the cursor or on its line; open a menu if there are several."""
         findings = self._findings_at(self._edit.caret)
         if not findings and self._edit.diagnostics and not self._edit.current_diagnostics:
-            self._edit.say("The changed text is still being checked")
+            self._edit.say(ui_text("editor.fix.waiting"))
         else:
             self._offer(findings, self._edit.cursorRect().bottomLeft())
 
@@ -307,12 +304,12 @@ class QuickFixMenu(QObject):
 
     def _offer(self, findings: list[Diagnostic], position: QPoint) -> None:
         menu = QMenu(self._edit)
-        menu.setAccessibleName("Fixes")
+        menu.setAccessibleName(ui_text("editor.fix.name"))
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         actions = list(self._actions(findings, menu))
         if not actions:
             menu.deleteLater()
-            self._edit.say("No quick fix available" if findings else "No problem on this line")
+            self._edit.say(ui_text("editor.fix.none" if findings else "editor.fix.no_problem"))
         elif len(actions) == 1:
             actions[0].trigger()
             menu.deleteLater()

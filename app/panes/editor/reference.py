@@ -9,9 +9,11 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QStandardItem, QStandardItemM
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLineEdit, QTreeView, QVBoxLayout, QWidget
 
 from app import theme
+from app.catalogue import ui_text
 from app.theme import Role
 from app.theme.labels import Label, plain_text
 from app.widgets.keyboard import FieldKeys
+from app.widgets.rich_text import code
 from engine.notations.editing.reference import ReferenceEntry, draft_named_in, reference
 
 _ENTRY = Qt.ItemDataRole.UserRole
@@ -41,15 +43,15 @@ class ReferencePage(QWidget):
         self._proxy.setFilterRole(_SEARCH_TEXT)
         self._proxy.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.field = QLineEdit()
-        self.field.setPlaceholderText("Filter: a form, or what it does")
-        self.field.setAccessibleName("Filter the reference")
+        self.field.setPlaceholderText(ui_text("editor.reference.filter_hint"))
+        self.field.setAccessibleName(ui_text("editor.reference.filter"))
         self.field.setClearButtonEnabled(True)
         FieldKeys(self.field, lambda _step: self._choose(self.tree.currentIndex()), self._leave_field, self._go_down)
         self.tree = _Tree()
         self.tree.setModel(self._proxy)
         self.says = Label(is_html=True, wraps=True)
         self.says.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_M, theme.SPACE_XS)
-        self.says.setAccessibleName("Example")
+        self.says.setAccessibleName(ui_text("editor.reference.example_name"))
         head = QVBoxLayout()
         head.setContentsMargins(theme.SPACE_S, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
         layout = QVBoxLayout(self)
@@ -124,7 +126,7 @@ class ReferencePage(QWidget):
         if text and first.isValid() and self._proxy.hasChildren(first):
             self.tree.setCurrentIndex(self._proxy.index(0, 0, first))
         elif text and not first.isValid():
-            self.says.setText(f"The notation has nothing with {_code(text)}. Clear the field to see all that it has.")
+            self.says.setText(ui_text("editor.reference.none", text=code(text)))
         elif not text:
             self._show_example(self.tree.currentIndex())
 
@@ -137,10 +139,15 @@ class ReferencePage(QWidget):
         """Show the example of a row; without one, a hint."""
         entry = self.entry(index) if index.isValid() else None
         if entry is None:
-            self.says.setText("A double click, or Return, writes a form at the cursor.")
+            self.says.setText(ui_text("editor.reference.hint"))
             return
-        takes = f" takes {_code(entry.takes)}" if entry.takes else ""
-        self.says.setText(f"{html.escape(entry.meaning)}: {_code(entry.example)}{takes}")
+        meaning, example = html.escape(entry.meaning), code(entry.example)
+        if entry.takes:
+            self.says.setText(
+                ui_text("editor.reference.example_with_text", meaning=meaning, example=example, text=code(entry.takes))
+            )
+        else:
+            self.says.setText(ui_text("editor.reference.example", meaning=meaning, example=example))
 
     def _go_down(self) -> None:
         self.tree.setFocus()
@@ -158,14 +165,6 @@ class ReferencePage(QWidget):
             self._fill()
 
 
-def _code(text: str) -> str:
-    """Format text as inline code in HTML."""
-    family = ", ".join(f"'{name}'" for name in theme.mono_font().families())
-    background = theme.current().hex(Role.GRID)
-    inner = html.escape(text).replace(" ", "&nbsp;").replace("\t", "⇥").replace("\n", "↵ ")
-    return f'<span style="font-family: {family}; background-color: {background};">&nbsp;{inner}&nbsp;</span>'
-
-
 class _Tree(QTreeView):
     """A tree view in which Return acts on the current row on every platform."""
 
@@ -173,7 +172,7 @@ class _Tree(QTreeView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("Quick reference")
+        self.setAccessibleName(ui_text("editor.reference.name"))
         self.setHeaderHidden(True)
         self.setUniformRowHeights(True)
         self.setIndentation(theme.SPACE_M)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QVBoxLayout
 
 from app import theme
 from app.actions import keys_of
+from app.catalogue import ui_text
 from app.display_text import unmarked
 from app.panes.editor.code_edit import READ_AT_MOST, CodeEdit
 from app.theme.labels import Label
@@ -18,11 +19,6 @@ from engine.source import SourceText, Span
 
 _MOST_LISTED = 30
 _LONGEST_LINE = 60
-_NO_NAME = {
-    "gbnf": "There is no rule's name here",
-    "json_schema": "There is no definition, anchor or reference here",
-    "regex": "A regex has no names to go to",
-}
 
 
 class SymbolNavigation(QObject):
@@ -42,7 +38,7 @@ class SymbolNavigation(QObject):
         if name is None:
             return
         if not name.definitions:
-            self._edit.say(unmarked(f"`{name.text}` is defined nowhere"))
+            self._edit.say(unmarked(ui_text("editor.symbol.undefined", name=name.text)))
         elif any(span.start <= at <= span.end for span in name.definitions):
             self.list_references(at)
         else:
@@ -61,9 +57,9 @@ class SymbolNavigation(QObject):
         """Return a menu with an entry for each occurrence of a name."""
         menu = QMenu(self._edit)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.setAccessibleName(f"References of {name.text}")
-        uses = len(name.uses)
-        heading = menu.addAction(f"{name.text}: {'1 use' if uses == 1 else f'{uses:,} uses'}".replace("&", "&&"))
+        menu.setAccessibleName(ui_text("editor.symbol.references", name=name.text))
+        title = ui_text("editor.symbol.uses", name=name.text, count=len(name.uses))
+        heading = menu.addAction(title.replace("&", "&&"))
         heading.setEnabled(False)
         menu.addSeparator()
         source = SourceText(self._edit.text())
@@ -73,7 +69,8 @@ class SymbolNavigation(QObject):
             action.hovered.connect(self._shower(span))
             menu.addAction(action)
         if len(name.occurrences) > _MOST_LISTED:
-            menu.addAction(f"and {len(name.occurrences) - _MOST_LISTED:,} more").setEnabled(False)
+            more = ui_text("common.fragment.and_more", count=len(name.occurrences) - _MOST_LISTED)
+            menu.addAction(more).setEnabled(False)
         menu.aboutToHide.connect(lambda: self._edit.show_hover(()))
         if len(menu.actions()) > 2:
             menu.setActiveAction(menu.actions()[2])
@@ -104,11 +101,11 @@ class SymbolNavigation(QObject):
     def _name_at(self, offset: int) -> Name | None:
         text, notation = self._edit.text(), self._edit.notation
         if len(text) > READ_AT_MOST:
-            self._edit.say(f"Names are not looked up in a text of more than {READ_AT_MOST:,} characters")
+            self._edit.say(ui_text("editor.symbol.too_long", limit=READ_AT_MOST))
             return None
         name = name_at(notation, text, offset)
         if name is None:
-            self._edit.say(_NO_NAME.get(notation, "There is no name here"))
+            self._edit.say(ui_text(f"editor.symbol.none.{notation}"))
         return name
 
     def _entry(self, source: SourceText, span: Span, *, is_definition: bool) -> str:
@@ -121,7 +118,7 @@ class SymbolNavigation(QObject):
             from_here = max(0, span.start - start - _LONGEST_LINE // 3)
             cut = line_text[from_here : from_here + _LONGEST_LINE].strip()
             shown = f"{'…' if from_here else ''}{cut}…"
-        kind = "defined" if is_definition else "used"
+        kind = ui_text("editor.symbol.fragment.defined" if is_definition else "editor.symbol.fragment.used")
         return f"{line}:{column}  {kind}  {shown}".replace("&", "&&").replace("\t", " ")
 
     def _goer(self, span: Span) -> Callable[[], None]:
@@ -145,7 +142,7 @@ class RenameBox(QFrame):
         self._done: Callable[[str], None] = lambda _new: None
         self.setProperty("role", "card")
         self.field = QLineEdit()
-        self.field.setAccessibleName("New name")
+        self.field.setAccessibleName(ui_text("editor.symbol.new_name"))
         self.field.setMinimumWidth(240)
         self.field.installEventFilter(self)
         self.says = Label()
@@ -203,7 +200,7 @@ class RenameBox(QFrame):
 
     def _check(self, new: str) -> None:
         change = self._preview(new)
-        keys = f"{keys_of('rename.take')} renames everywhere, {keys_of('rename.cancel')} does not"
+        keys = ui_text("editor.symbol.rename_keys", take=keys_of("rename.take"), cancel=keys_of("rename.cancel"))
         self.says.setText(unmarked(change.refusal or change.note) or keys)
         self.adjustSize()
 

@@ -1,4 +1,4 @@
-"""The tokenisers of the notations, which the highlighter calls line by line, and the notations' names.
+"""The tokenisers of the notations, which the highlighter calls line by line.
 
 Each is one scan from left to right. The state that lasts beyond a line: of a regex, whether a class or a comment is
 open, whether `(?x)` is in force, and how deep the group is at whose end it is lifted; of GBNF, whether a string or a
@@ -303,7 +303,6 @@ def _json_string(line: str, start: int, end: int, kind: TokenKind) -> Iterator[T
         yield Token(start, end, kind)
 
 
-NAMES: Final[Mapping[str, str]] = {"regex": "Regular expression", "gbnf": "GBNF", "json_schema": "JSON Schema"}
 TOKENISERS: Final[Mapping[str, Tokeniser]] = {
     "regex": tokenise_regex,
     "gbnf": tokenise_gbnf,

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from engine.source import Span
 
@@ -112,6 +113,6 @@ def test_a_text_that_has_changed_meanwhile_is_left_alone(desk, said) -> None:
     edit = desk.panes.editor.edit
     desk.window.commands["edit.format"].trigger()
     QTest.keyClicks(edit, "x")
-    desk.wait(lambda: any(text.startswith("The text has changed since") for text in said))
+    desk.wait(lambda: ui_text("editor.text.changed_since") in said)
     assert edit.text().count("x") == 1
     assert "  " not in edit.text()

@@ -7,6 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QApplication
 
+from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.panes.editor.generated import GeneratedPage
 from engine.compile import compile_grammar
@@ -33,6 +34,10 @@ def open_page(desk, notation: str = "json_schema", text: str = SCHEMA) -> Genera
     desk.wait(lambda: desk.session.compiling.last_good is not None)
     desk.wait(lambda: bool(page.text.text()) or page.message.text().startswith("/"))
     return page
+
+
+def summary_of(page: GeneratedPage, kind: str) -> str:
+    return ui_text(f"editor.generated.{kind}", count=page.text.text().count(" ::= "))
 
 
 def rule_of(page: GeneratedPage, name: str):
@@ -67,7 +72,7 @@ def test_a_rule_leads_to_its_keyword_and_the_cursor_to_its_rules(desk):
     page = open_page(desk)
     schema = compile_grammar("json_schema", SCHEMA)
     assert compile_grammar("gbnf", page.text.text()).fullmatch('{"name": "ab"}') == schema.fullmatch('{"name": "ab"}')
-    assert "stricter (see notes)" in page.summary.text()
+    assert page.summary.text() == summary_of(page, "stricter")
     assert "Spelling is plain" in page.summary.toolTip()
     click_on(desk, page, "tags-item")
     assert '"items": {"enum": ["a", "b"]}' in lit(desk.panes.editor.edit)
@@ -89,20 +94,21 @@ def test_it_follows_the_text_and_keeps_the_last_that_compiled(desk):
     desk.wait(lambda: "char{27,}" in page.text.text())
     assert page.is_joined
     desk.qtbot.keyClicks(desk.panes.editor.edit, ",")
-    desk.wait(lambda: "of the last one that compiled" in page.summary.text())
+    stale = ui_text("editor.generated.stale", reason=ui_text("session.stale.errors", count=1))
+    desk.wait(lambda: page.summary.text() == stale)
     assert "char{27,}" in page.text.text()
     assert not page.is_joined
     desk.qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
     assert QApplication.clipboard().text() == page.text.text()
     desk.qtbot.keyClick(desk.panes.editor.edit, Qt.Key.Key_Backspace)
-    desk.wait(lambda: "stricter" in page.summary.text())
+    desk.wait(lambda: page.summary.text() == summary_of(page, "stricter"))
 
 
 def test_every_spelling_has_the_same_texts(desk):
     page = open_page(desk)
     page.spelling.setFocus()
     desk.qtbot.keyClick(page.spelling, Qt.Key.Key_Down)
-    desk.wait(lambda: "the same texts" in page.summary.text())
+    desk.wait(lambda: page.summary.text() == summary_of(page, "same"))
     spelled = '{"n\\u0061me": "ab"}'
     assert not compile_grammar("gbnf", page.text.text()).fullmatch(spelled)
     desk.window.notation_menu.choose_escapes("any")

@@ -141,7 +141,13 @@ def test_the_json_schema_accepts_what_is_written_and_refuses_what_is_not_read():
     validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
     for document in (FULL, DocumentFile()):
         validator.validate(json.loads(encode(document)))
-    for fields in ({"max_tokens": 0}, {"grammar": {"dialect": "perl"}}, {"trace": {"nodes": 1}}, {"format": "other"}):
+    for fields in (
+        {"max_tokens": 0},
+        {"grammar": {"dialect": "perl"}},
+        {"grammar": {"notation": "lark"}},
+        {"trace": {"nodes": 1}},
+        {"format": "other"},
+    ):
         assert not validator.is_valid(json.loads(changed(**fields)))
 
 
@@ -159,6 +165,7 @@ def test_the_json_schema_accepts_what_is_written_and_refuses_what_is_not_read():
         (b'{"format": "turnstile", "version": 1, "former": [{"steps": [1]}]}', "damaged"),
         (changed(grammar=7), "damaged"),
         (changed(grammar={"dialect": "perl"}), "Invalid enum value 'perl'"),
+        (changed(grammar={"notation": "lark"}), "grammar.notation"),
         (changed(pipeline={"order": ["magic"]}), "no stage 'magic'"),
         (changed(trace={"path": [4]}), "the path of the trace breaks at step 4"),
         (changed(trace={"current": 4}), "damaged"),

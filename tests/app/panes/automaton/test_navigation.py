@@ -242,7 +242,7 @@ def test_a_text_is_found_where_it_does_not_begin_at_the_start(pane: AutomatonPan
     assert selected == shown.dfa.run(b"1 ")
     assert "reads “April”" in pane.find_bar.result_label.text()
     assert search(pane, qtbot, '"April 20"').endswith("1 of 1")
-    assert search(pane, qtbot, "Juno") == "Nothing found"
+    assert search(pane, qtbot, "Juno") == ui_text("common.find.nothing")
 
 
 @pytest.mark.parametrize("text", ["0-9", "[0-9]", "[2-4]"])
@@ -308,7 +308,7 @@ def test_esc_closes_the_find_bar_wherever_the_focus_is_in_it(pane: AutomatonPane
 
 def test_what_is_not_there_is_told_and_esc_closes(pane: AutomatonPane, qtbot: QtBot) -> None:
     Shown(pane, "abc")
-    assert search(pane, qtbot, "99") == "Nothing found"
+    assert search(pane, qtbot, "99") == ui_text("common.find.nothing")
     qtbot.keyClick(pane.find_bar.field, Qt.Key.Key_Escape)
     assert pane.find_bar.isHidden()
     assert QApplication.focusWidget() is pane.view

@@ -8,6 +8,7 @@ from PySide6.QtGui import QEnterEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.catalogue import ui_text
 from app.panes.editor import EditorPane
 from app.panes.editor.explanation import ExplanationPage
 from engine.diagnosis.explanation_tree import Description
@@ -136,7 +137,7 @@ def test_it_can_be_searched(pane, qtbot) -> None:
     qtbot.keyClick(page.find_bar.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     assert page.find_bar.result_label.text() == "2 of 2"
     qtbot.keyClicks(page.find_bar.field, "zzz")
-    assert page.find_bar.result_label.text() == "Nothing found"
+    assert page.find_bar.result_label.text() == ui_text("common.find.nothing")
     qtbot.keyClick(page.find_bar.field, Qt.Key.Key_Escape)
     assert (page.find_bar.field.text(), page.find_bar.result_label.text()) == ("", "")
 
@@ -153,7 +154,7 @@ def test_a_broken_text_keeps_the_last_words_paler_and_joins_nothing(pane, qtbot)
     page.set_stale("The grammar has an error")
     assert page.delegate.is_stale
     assert page.tree.isVisible()
-    assert page.notice.text() == "The grammar has an error. Showing the explanation of the last valid grammar."
+    assert page.notice.text() == ui_text("editor.explanation.stale", reason="The grammar has an error")
     move(page, qtbot, row(page, "any number of times"))
     assert marked(pane) == []
     edit.select(Span(3, 3))
@@ -168,10 +169,10 @@ def test_a_broken_text_keeps_the_last_words_paler_and_joins_nothing(pane, qtbot)
 def test_without_words_it_says_what_to_do(pane) -> None:
     page = pane.explanation.get()
     page.clear()
-    assert page.empty.text() == "Reading the grammar…"
+    assert page.empty.text() == ui_text("editor.explanation.waiting")
     page.set_stale("The grammar has 2 errors")
     assert page.empty.isVisible()
-    assert page.empty.text() == "The grammar has 2 errors. Fix it to see its explanation here"
+    assert page.empty.text() == ui_text("editor.explanation.none", reason="The grammar has 2 errors")
     assert not page.copy_button.isEnabled()
 
 
@@ -227,5 +228,5 @@ def test_what_is_left_out_is_said(pane) -> None:
     page = pane.explanation.get()
     cut = Description(describe_grammar("gbnf", TEXT).phrases, is_whole=False)
     page.show_description(cut, TEXT)
-    assert page.notice.text() == "No more than 20,000 parts are explained."
+    assert page.notice.text() == ui_text("editor.explanation.cut", count=20_000)
     assert page.notice.isVisible()

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
+from app.catalogue import ui_text
 from app.panes.editor import EditorPane
 from app.panes.editor.find_replace import occurrences
 from engine import GrammarError, compile_grammar
@@ -172,7 +173,7 @@ def test_places_are_found_around_the_end(pane: EditorPane, qtbot: QtBot) -> None
     qtbot.keyClick(bar.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     assert bar.result_label.text() == "3 of 3"
     qtbot.mouseClick(pane.find_replace.case_button, Qt.MouseButton.LeftButton)
-    assert bar.result_label.text() == "Nothing found"
+    assert bar.result_label.text() == ui_text("common.find.nothing")
     assert not bar.next_button.isEnabled()
     qtbot.keyClick(bar.field, Qt.Key.Key_Escape)
     assert bar.isHidden()
@@ -189,7 +190,7 @@ def test_one_is_replaced_then_all_in_one_step(pane: EditorPane, qtbot: QtBot) ->
     assert pane.text() == GRAMMAR.replace("item", "it", 1)
     qtbot.mouseClick(find.all_button, Qt.MouseButton.LeftButton)
     assert pane.text() == GRAMMAR.replace("item", "it")
-    assert bar.result_label.text() == "2 replaced"
+    assert bar.result_label.text() == ui_text("editor.find.replaced", count=2)
     pane.edit.undo()
     assert pane.text() == GRAMMAR.replace("item", "it", 1)
 
@@ -215,7 +216,9 @@ def test_a_regular_expression_is_searched_in_code_points() -> None:
     assert words == (Span(0, 2),)
 
 
-@pytest.mark.parametrize(("pattern", "message"), [("(a", "Not a regular"), ("(a+)+$", "too many steps")])
+@pytest.mark.parametrize(
+    ("pattern", "message"), [("(a", "missing closing parenthesis"), ("(a+)+$", ui_text("editor.find.too_slow"))]
+)
 def test_a_search_that_cannot_be_carried_out_says_why(
     pane: EditorPane, qtbot: QtBot, pattern: str, message: str
 ) -> None:

@@ -7,8 +7,10 @@ from PySide6.QtCore import QModelIndex, Qt
 from pytestqt.qtbot import QtBot
 
 from app import theme
+from app.catalogue import ui_text
 from app.panes.editor import EditorPane
 from app.panes.editor.reference import ReferencePage
+from app.widgets.rich_text import code
 from engine.notations.editing.reference import reference
 from engine.source import Span
 
@@ -110,7 +112,7 @@ def test_it_is_filtered_and_written_by_keys_alone(pane, qtbot) -> None:
 
 def test_the_current_row_has_an_example(pane) -> None:
     page = pane.reference.get()
-    assert "double click" in page.says.text()
+    assert page.says.text() == ui_text("editor.reference.hint")
     page.tree.setCurrentIndex(row(page, "{3}"))
     assert "a{3}" in page.says.text()
     assert "aaa" in page.says.text()
@@ -126,7 +128,7 @@ def test_it_says_that_nothing_has_what_is_typed(pane, qtbot) -> None:
     page = pane.reference.get()
     qtbot.keyClicks(page.field, "zzz")
     assert listed(page) == []
-    assert "nothing with" in page.says.text()
+    assert page.says.text() == ui_text("editor.reference.none", text=code("zzz"))
     page.field.clear()
-    assert "nothing with" not in page.says.text()
+    assert "zzz" not in page.says.text()
     assert listed(page) == forms("regex", "python")
