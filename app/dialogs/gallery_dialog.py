@@ -120,7 +120,7 @@ class ExampleView(QWidget):
         self._tests_title.setText(ui_text("dialogs.gallery.tests", count=len(expected)))
         self.tests.clear()
         for one in expected:
-            text = in_line(one.text.encode()) or ui_text("dialogs.gallery.empty_text")
+            text = in_line(one.text.encode()) or ui_text("common.word.empty")
             expectation = "accept" if one.accepts else "refuse"
             word = ui_text(f"dialogs.gallery.fragment.{expectation}")
             item = QListWidgetItem(f"{word}  {text}")

@@ -323,7 +323,7 @@ class ReplayDialog(QDialog):
         self._show_notes()
         self.chips.show_chips((), None)
         self._tokens_frame.show()
-        self.tokens_title.setText(ui_text("dialogs.check.tokens"))
+        self.tokens_title.setText(ui_text("common.word.tokens"))
         self.text.setExtraSelections([])
         self._show_buttons()
 
@@ -451,7 +451,7 @@ class ReplayDialog(QDialog):
         self.notes.hide()
 
     def _build_question(self) -> None:
-        self.as_text = QRadioButton(ui_text("dialogs.check.as_text"))
+        self.as_text = QRadioButton(ui_text("common.word.text"))
         self.as_text.setToolTip(ui_text("dialogs.check.as_text_tip"))
         self.as_ids = QRadioButton(ui_text("dialogs.check.as_ids"))
         self.as_ids.setToolTip(ui_text("dialogs.check.as_ids_tip"))
@@ -495,13 +495,15 @@ class ReplayDialog(QDialog):
         self.finish.currentIndexChanged.connect(lambda _index: self._on_edited())
 
     def _build_tokens(self) -> None:
-        self.tokens_title = Label(ui_text("dialogs.check.tokens"))
+        self.tokens_title = Label(ui_text("common.word.tokens"))
         self.tokens_title.setProperty("role", "muted")
         self.chips = ChipView(ui_text("dialogs.check.tokens_hint"))
         self.chips.setAccessibleName(ui_text("dialogs.check.tokens_name"))
 
     def _build_buttons(self) -> None:
-        self.place_button = push_button(ui_text("dialogs.check.show_place"), ui_text("dialogs.check.show_place_tip"))
+        self.place_button = push_button(
+            ui_text("common.button.show_in_grammar"), ui_text("dialogs.check.show_place_tip")
+        )
         self.test_button = push_button(ui_text("dialogs.check.keep_test"), ui_text("dialogs.check.keep_test_tip"))
         self.copy_button = push_button(ui_text("dialogs.check.copy"), ui_text("dialogs.check.copy_tip"))
         tip = ui_text("dialogs.check.open_tip")

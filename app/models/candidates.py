@@ -16,6 +16,7 @@ from enum import IntEnum
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from app.catalogue import ui_text
 from app.display_text import candidate_text, change_column, percent, percent_column
 from app.models.rows import rest_of_row
 from app.theme.labels import plain_text
@@ -37,24 +38,6 @@ class CandidateColumn(IntEnum):
     STATE = 5
 
 
-_TITLES = {
-    CandidateColumn.RANK: "#",
-    CandidateColumn.TOKEN: "Token",
-    CandidateColumn.ID: "Id",
-    CandidateColumn.PROBABILITY: "Model → masked",
-    CandidateColumn.CHANGE: "Change",
-    CandidateColumn.STATE: "State",
-}
-_TITLE_TIPS = {
-    CandidateColumn.RANK: "The token's place in the model's own order, before the mask",
-    CandidateColumn.TOKEN: "The token, white space and control bytes made visible; struck through where it is not "
-    "allowed",
-    CandidateColumn.ID: "The token's id in the vocabulary",
-    CandidateColumn.PROBABILITY: "The model's probability (outlined bar), and what the mask makes of it (solid bar).\n"
-    "Bars are drawn to the largest one of this step; the order is by the larger of the two.",
-    CandidateColumn.CHANGE: "What the mask adds or takes, in percentage points",
-    CandidateColumn.STATE: "The state of the drawn automaton that the token leads to; … where it is not drawn",
-}
 _LEFT = (CandidateColumn.TOKEN,)
 _ANNOUNCED = (
     CandidateColumn.RANK,
@@ -155,7 +138,7 @@ class CandidateModel(QAbstractTableModel):
             case Qt.ItemDataRole.ToolTipRole:
                 return plain_text(tool_tip(candidate))
             case Qt.ItemDataRole.AccessibleDescriptionRole:
-                allowed = "allowed" if candidate.allowed else "not allowed"
+                allowed = ui_text("common.fragment.allowed" if candidate.allowed else "common.fragment.masked")
                 return f"{allowed}, {rest_of_row(index)}" if index.column() in _ANNOUNCED else allowed
         return None
 
@@ -165,9 +148,9 @@ class CandidateModel(QAbstractTableModel):
             return None
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return _TITLES[CandidateColumn(section)]
+                return title(CandidateColumn(section))
             case Qt.ItemDataRole.ToolTipRole:
-                return _TITLE_TIPS[CandidateColumn(section)]
+                return ui_text(f"models.candidates.column.{CandidateColumn(section).name.lower()}.tip")
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _alignment(CandidateColumn(section))
         return None
@@ -206,7 +189,7 @@ class CandidateModel(QAbstractTableModel):
         if not candidate.allowed:
             return NOTHING
         if candidate.is_eos:
-            return "end"
+            return ui_text("models.candidates.fragment.end")
         name = self._states.get(candidate.token_id)
         if name is None:
             name = self._states[candidate.token_id] = self._name_state(candidate) or "…"
@@ -225,6 +208,13 @@ class CandidateModel(QAbstractTableModel):
         return number, -candidate.rank
 
 
+def title(column: CandidateColumn) -> str:
+    """Return the title of a column."""
+    if column is CandidateColumn.STATE:
+        return ui_text("automaton.states.column.state")
+    return ui_text(f"models.candidates.column.{column.name.lower()}.label")
+
+
 def _no_state(_candidate: Candidate) -> None:
     """Return None: no automaton is drawn."""
 
@@ -236,16 +226,17 @@ def peak_of(candidates: Iterable[Candidate]) -> float:
 
 def tool_tip(candidate: Candidate) -> str:
     """Return all facts about a candidate, one per line."""
-    lines = [f"{candidate_text(candidate)}   id {candidate.token_id}, rank {candidate.rank:,}"]
+    token, p = candidate_text(candidate), percent(candidate.p)
+    lines = [ui_text("models.candidates.tip.token", token=token, token_id=candidate.token_id, rank=candidate.rank)]
     if candidate.token:
-        lines.append("bytes " + candidate.token.hex(" "))
+        lines.append(ui_text("models.candidates.tip.bytes", bytes=candidate.token.hex(" ")))
     if candidate.allowed:
-        lines.append(f"model {percent(candidate.p)}, after the mask {percent(candidate.p_masked)}")
-        lines.append(f"the sampler draws it with {percent(candidate.p_sampled)}")
-        lines.append("Click takes it")
+        lines.append(ui_text("generation.chip.model", p=p, masked=percent(candidate.p_masked)))
+        lines.append(ui_text("models.candidates.tip.sampled", p=percent(candidate.p_sampled)))
+        lines.append(ui_text("models.candidates.tip.take"))
     else:
-        lines.append(f"model {percent(candidate.p)}; the grammar does not allow it here")
-        lines.append("Click says why")
+        lines.append(ui_text("models.candidates.tip.masked", p=p))
+        lines.append(ui_text("models.candidates.tip.why"))
     return "\n".join(lines)
 
 

@@ -7,7 +7,8 @@ from enum import IntEnum
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.display_text import count, percent, shown
+from app.catalogue import ui_text
+from app.display_text import percent, shown
 from app.theme.labels import plain_text
 from engine.decoding.values import Finish, SampleOutcome
 
@@ -25,11 +26,6 @@ class OutcomeColumn(IntEnum):
     LEAST_Z = 3
     FINISH = 4
     MATCH = 5
-
-
-_TITLES = ("Seed", "Output", "Tokens", "Least Z", "Ended by", "Match")
-_LEAST_Z_TIP = "The lowest allowed mass of a step: how little probability the model gave to the allowed tokens there"
-_FINISH = {Finish.STOP: "stop", Finish.LENGTH: "length", Finish.CONTEXT: "context", Finish.DEAD_END: "dead end"}
 
 
 class OutcomeModel(QAbstractTableModel):
@@ -88,9 +84,9 @@ class OutcomeModel(QAbstractTableModel):
             return None
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return _TITLES[section]
+                return title(OutcomeColumn(section))
             case Qt.ItemDataRole.ToolTipRole:
-                return plain_text(_LEAST_Z_TIP) if section == OutcomeColumn.LEAST_Z else None
+                return plain_text(ui_text("models.outcomes.least_z_tip")) if section == OutcomeColumn.LEAST_Z else None
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _alignment(OutcomeColumn(section))
         return None
@@ -101,7 +97,30 @@ def summary(outcomes: Sequence[SampleOutcome]) -> str:
     finished = sum(outcome.finish is Finish.STOP for outcome in outcomes)
     matching = sum(outcome.matches for outcome in outcomes)
     distinct = len({outcome.text for outcome in outcomes})
-    return f"{count(len(outcomes), 'output')} · {finished:,} finished · {matching:,} match · {distinct:,} distinct"
+    return ui_text(
+        "models.outcomes.summary", count=len(outcomes), finished=finished, matching=matching, distinct=distinct
+    )
+
+
+def title(column: OutcomeColumn) -> str:
+    """Return the title of a column."""
+    match column:
+        case OutcomeColumn.TEXT:
+            return ui_text("common.word.output")
+        case OutcomeColumn.TOKENS:
+            return ui_text("common.word.tokens")
+        case _:
+            return ui_text(f"models.outcomes.column.{column.name.lower()}")
+
+
+def finish_text(finish: Finish) -> str:
+    """Return why an output ended, for its column."""
+    return ui_text(f"models.outcomes.fragment.{finish.name.lower()}")
+
+
+def match_text(*, matches: bool) -> str:
+    """Return whether an output matches in full, for its column."""
+    return ui_text("models.outcomes.match" if matches else "models.outcomes.no_match")
 
 
 def _text(outcome: SampleOutcome, column: OutcomeColumn) -> str:
@@ -115,9 +134,9 @@ def _text(outcome: SampleOutcome, column: OutcomeColumn) -> str:
         case OutcomeColumn.LEAST_Z:
             return "–" if outcome.least_z is None else percent(outcome.least_z)
         case OutcomeColumn.FINISH:
-            return _FINISH[outcome.finish]
+            return finish_text(outcome.finish)
         case OutcomeColumn.MATCH:
-            return "✓ full" if outcome.matches else "✗ no"
+            return match_text(matches=outcome.matches)
 
 
 def _alignment(column: OutcomeColumn) -> Qt.AlignmentFlag:

@@ -146,11 +146,12 @@ class StatesModel(QAbstractTableModel):
     def _text(self, state: int, column: int) -> str:
         assert self._dfa is not None
         if column == STATE:
-            return f"{self._name(state)} (start)" if state == self._dfa.start else self._name(state)
+            name = self._name(state)
+            return ui_text("automaton.states.start", name=name) if state == self._dfa.start else name
         if column == HERE:
-            return "● here" if state in self._live else ""
+            return ui_text("automaton.states.mark.here") if state in self._live else ""
         if column == ACCEPTS:
-            return "◎ accepts" if self._dfa.states[state].accepting else ""
+            return ui_text("automaton.states.mark.accepts") if self._dfa.states[state].accepting else ""
         if column == MARKS:
             return self._marks(state)
         if column == LEADS_TO:
@@ -160,9 +161,11 @@ class StatesModel(QAbstractTableModel):
     def _marks(self, state: int) -> str:
         marks = []
         if state in self._breakpoints:
-            marks.append("◉ breakpoint" if self._breakpoints[state] else "○ breakpoint, off")
+            key = "breakpoint" if self._breakpoints[state] else "breakpoint_off"
+            marks.append(ui_text(f"automaton.states.mark.{key}"))
         if self._covered is not None:
-            marks.append("✓ used" if state in self._covered else "✗ not used")
+            key = "covered" if state in self._covered else "not_covered"
+            marks.append(ui_text(f"automaton.states.mark.{key}"))
         return " · ".join(marks)
 
     def _leads_to(self, state: int) -> str:
@@ -174,7 +177,7 @@ class StatesModel(QAbstractTableModel):
         edges = self._edges[state]
         parts = [self._edge_text(edge) for edge in edges[:_EDGES_SHOWN]]
         if len(edges) > _EDGES_SHOWN:
-            parts.append(f"and {len(edges) - _EDGES_SHOWN:,} more")
+            parts.append(ui_text("common.fragment.and_more", count=len(edges) - _EDGES_SHOWN))
         if state in self._dfa.boundary:
             parts.append("…")
         return " ,  ".join(parts)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.actions import keys_of, set_tip
+from app.catalogue import ui_text
 from app.theme.buttons import tool_button
 from app.theme.labels import Label
 from app.widgets.keyboard import delegate_focus
@@ -27,17 +28,8 @@ from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
-ON, WHAT, KIND = range(3)
-_TITLES = ("", "A run stops at", "Kind")
-_KINDS = {
-    BreakpointKind.RULE: "rule, stops before it",
-    BreakpointKind.STATE: "state, stops in it",
-    BreakpointKind.POSITION: "place, stops before it",
-}
-_EMPTY = (
-    "No breakpoints. Put the cursor on a part of the grammar, or select a state of the automaton, and press {}. "
-    "A run stops before the token that enters that part of the grammar, or when it has reached that state."
-)
+_COLUMNS = ("enabled", "element", "kind")
+ON, WHAT, KIND = range(len(_COLUMNS))
 
 
 class BreakpointsModel(QAbstractTableModel):
@@ -70,15 +62,17 @@ class BreakpointsModel(QAbstractTableModel):
 
     def columnCount(self, parent: Index = _ROOT) -> int:
         """Return the number of columns."""
-        return 0 if parent.isValid() else len(_TITLES)
+        return 0 if parent.isValid() else len(_COLUMNS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return titles."""
-        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(_TITLES):
+        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(_COLUMNS):
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        return _TITLES[section] if role == Qt.ItemDataRole.DisplayRole else None
+        if role != Qt.ItemDataRole.DisplayRole:
+            return None
+        return ui_text(f"breakpoints.pane.column.{_COLUMNS[section]}") if section != ON else ""
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Return the flags; the first column has a check box."""
@@ -94,9 +88,10 @@ class BreakpointsModel(QAbstractTableModel):
             case Qt.ItemDataRole.CheckStateRole if index.column() == ON:
                 return Qt.CheckState.Checked if row.enabled else Qt.CheckState.Unchecked
             case Qt.ItemDataRole.DisplayRole:
-                return ("", what(row), _KINDS[row.kind])[index.column()]
+                return ("", element_text(row), _kind_text(row))[index.column()]
             case Qt.ItemDataRole.AccessibleTextRole:
-                return f"{'on' if row.enabled else 'off'}: {_KINDS[row.kind]} {what(row)}"
+                key = "enabled" if row.enabled else "disabled"
+                return ui_text(f"breakpoints.pane.{key}", breakpoint=f"{element_text(row)}, {_kind_text(row)}")
             case Qt.ItemDataRole.ForegroundRole if not row.enabled:
                 return theme.colour(theme.Role.DISABLED)
             case Qt.ItemDataRole.FontRole if index.column() == WHAT:
@@ -129,17 +124,19 @@ class BreakpointsPane(QFrame):
         self.setProperty("role", "panel")
         self.model = BreakpointsModel(self)
         self.table = _Table(self.model)
-        self.add = tool_button("Add at the cursor", role="outlined")
-        self.remove = tool_button("Remove", role="outlined")
-        set_tip(self.add, "Set a breakpoint at the cursor, or on the selected state", "run.breakpoint")
-        set_tip(self.remove, "Remove the selected breakpoints", "breakpoints.remove")
-        self.clear = tool_button("Remove all", "Remove every breakpoint", role="outlined")
-        self._empty = Label(_EMPTY.format(keys_of("run.breakpoint")))
-        self._empty.setProperty("role", "muted")
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._empty.setWordWrap(True)
+        self.add = tool_button(ui_text("breakpoints.pane.add.label"), role="outlined")
+        self.remove = tool_button(ui_text("common.button.remove"), role="outlined")
+        set_tip(self.add, ui_text("breakpoints.pane.add.tip"), "run.breakpoint")
+        set_tip(self.remove, ui_text("breakpoints.pane.remove.tip"), "breakpoints.remove")
+        self.clear = tool_button(
+            ui_text("breakpoints.pane.remove_all.label"), ui_text("breakpoints.pane.remove_all.tip"), role="outlined"
+        )
+        self.empty_label = Label(ui_text("breakpoints.pane.empty", keys=keys_of("run.breakpoint")))
+        self.empty_label.setProperty("role", "muted")
+        self.empty_label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.empty_label.setWordWrap(True)
         self._pages = QStackedWidget()
-        self._pages.addWidget(self._empty)
+        self._pages.addWidget(self.empty_label)
         self._pages.addWidget(self.table)
         bar = QHBoxLayout()
         bar.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_S, 0)
@@ -210,7 +207,7 @@ class _Table(QTableView):
     def __init__(self, model: BreakpointsModel) -> None:
         super().__init__()
         self.setModel(model)
-        self.setAccessibleName("Breakpoints")
+        self.setAccessibleName(ui_text("breakpoints.pane.name"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setShowGrid(False)
@@ -239,14 +236,20 @@ class _Table(QTableView):
                 super().keyPressEvent(event)
 
 
-def what(one: Breakpoint) -> str:
+def _kind_text(one: Breakpoint) -> str:
+    return ui_text(f"breakpoints.fragment.{one.kind.name.lower()}")
+
+
+def element_text(one: Breakpoint) -> str:
     """Return the element that a breakpoint is on, for the list."""
     if one.label:
         return one.label
     match one.kind:
         case BreakpointKind.RULE:
-            return one.name or "the whole schema"
+            return one.name or ui_text("breakpoints.fragment.whole_schema")
         case BreakpointKind.STATE:
-            return f"{one.name} · {one.state}" if one.name else f"state {one.state}"
+            if one.name:
+                return f"{one.name} · {one.state}"
+            return ui_text("session.run.fragment.state", state=one.state)
         case BreakpointKind.POSITION:
-            return f"offset {one.offset}"
+            return ui_text("session.run.fragment.offset", offset=one.offset)

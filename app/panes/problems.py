@@ -10,6 +10,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStackedWidget, QTableView, QVBoxLayout, QWidget
 
 from app import theme
+from app.catalogue import ui_text
 from app.display_text import unmarked
 from app.models.rows import rest_of_row
 from app.theme import Role
@@ -19,14 +20,13 @@ from app.widgets.keyboard import delegate_focus
 from engine.diagnosis.fixes import Fix, fixes
 from engine.source import Diagnostic, Severity, SourceText, Span
 
-_COLUMNS = ("", "Place", "Problem", "What to do", "Fix")
+_COLUMNS = ("severity", "location", "message", "hint", "fix")
 SEVERITY, PLACE, MESSAGE, HINT, FIX = range(len(_COLUMNS))
 _ICONS = {
     Severity.ERROR: ("ph.x-circle-fill", Role.ERROR),
     Severity.WARNING: ("ph.warning-fill", Role.WARNING),
     Severity.HINT: ("ph.info", Role.HINT),
 }
-_NOTHING = "No problems"
 _MAX_FIXED_LENGTH = 30_000  # code points; in a longer text, computing the fixes of all visible rows takes too long
 
 Index = QModelIndex | QPersistentModelIndex
@@ -72,8 +72,10 @@ class ProblemsModel(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return the titles."""
-        is_title = orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole
-        return _COLUMNS[section] if is_title and 0 <= section < len(_COLUMNS) else None
+        if orientation != Qt.Orientation.Horizontal or role != Qt.ItemDataRole.DisplayRole:
+            return None
+        is_titled = SEVERITY < section < len(_COLUMNS)
+        return ui_text(f"problems.pane.column.{_COLUMNS[section]}") if is_titled else ""
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return the texts, the severity's icon, the fix as a link, and the code or all fixes as a tooltip."""
@@ -98,12 +100,16 @@ class ProblemsModel(QAbstractTableModel):
 
     def _fix(self, row: int) -> str:
         available = self.fixes(row)
-        others = f" (or {len(available) - 1} more)" if len(available) > 1 else ""
-        return unmarked(available[0].title) + others if available else ""
+        if not available:
+            return ""
+        first = unmarked(available[0].title)
+        if len(available) == 1:
+            return first
+        return ui_text("problems.pane.more_fixes", fix=first, count=len(available) - 1)
 
     def _text(self, finding: Diagnostic, column: int) -> str:
         if column == SEVERITY:
-            return finding.severity.capitalize()
+            return ui_text(f"common.severity.{finding.severity}")
         if column == PLACE:
             line, column = self._source.line_column(finding.span.start)
             return f"{line}:{column}"
@@ -127,7 +133,7 @@ class ProblemsPane(QWidget):
         self.table = _Table()
         self.table.setModel(self.model)
         self._set_columns()
-        self._nothing = Label(_NOTHING)
+        self._nothing = Label(ui_text("problems.pane.empty"))
         self._nothing.setProperty("role", "empty")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget()
@@ -185,7 +191,9 @@ class ProblemsPane(QWidget):
     def _set_columns(self) -> None:
         metrics = QFontMetrics(theme.ui_font())
         header = self.table.horizontalHeader()
-        self.table.setColumnWidth(SEVERITY, metrics.horizontalAdvance("Warning") + 24 + 3 * theme.SPACE_S)
+        self.table.setColumnWidth(
+            SEVERITY, metrics.horizontalAdvance(ui_text("common.severity.warning")) + 24 + 3 * theme.SPACE_S
+        )
         self.table.setColumnWidth(PLACE, metrics.horizontalAdvance("1000:1000") + 2 * theme.SPACE_S)
         for column in (MESSAGE, HINT, FIX):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
@@ -200,7 +208,7 @@ class _Table(QTableView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("Problems")
+        self.setAccessibleName(ui_text("problems.pane.name"))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setShowGrid(False)

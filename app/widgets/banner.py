@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from app import theme
+from app.catalogue import ui_text
 from app.display_text import megabytes
 from app.theme.buttons import close_button, push_button
 from app.theme.icons import IconLabel
@@ -67,7 +68,7 @@ class Banner(QFrame):
         for label in (self.title_label, self.detail_label):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.button = push_button()
-        self.close_button = close_button("Dismiss")
+        self.close_button = close_button(ui_text("widgets.banner.dismiss"))
         self._lay_out(closable=closable)
         self.close_button.setVisible(closable)  # not before it has a parent: it would open as a window
         self.button.clicked.connect(self._accept)
@@ -105,7 +106,11 @@ class Banner(QFrame):
         self.button.setVisible(bool(button))
         _set_style(self.title_label, "role", "heading" if detail else "")
         _set_style(self, "severity", severity)
-        self.setAccessibleName(f"{severity}: {accessible_text or title} {detail}".strip() if title else "")
+        message = f"{accessible_text or title} {detail}".strip()
+        announcement = ui_text(
+            "widgets.banner.announcement", severity=ui_text(f"common.severity.{severity}"), message=message
+        )
+        self.setAccessibleName(announcement if title else "")
         self.setVisible(bool(title))
 
     def set_text(self, text: str) -> None:
@@ -180,7 +185,7 @@ class Loading(QFrame):
         self._stage = Label(wraps=True)
         self._bar = QProgressBar(textVisible=False)
         self._bar.setFixedHeight(6)
-        cancel = push_button("Cancel", "Keep the present model")
+        cancel = push_button(ui_text("common.button.cancel"), ui_text("widgets.banner.cancel_loading_tip"))
         cancel.clicked.connect(self.cancelled)
         texts = QVBoxLayout()
         texts.setSpacing(theme.SPACE_XS)

@@ -23,9 +23,9 @@ class CoverageChoice(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.tests_button = tool_button(
-            ui_text("automaton.choice.tests.label"), ui_text("automaton.choice.tests.tip"), checkable=True
+            ui_text("common.word.tests"), ui_text("automaton.choice.tests.tip"), checkable=True
         )
-        self.generated_button = tool_button(ui_text("automaton.choice.generated.label"), checkable=True)
+        self.generated_button = tool_button(ui_text("common.word.generated"), checkable=True)
         set_tip(
             self.generated_button,
             ui_text("automaton.choice.generated.tip"),

@@ -9,6 +9,8 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QLineEdit, QListView, QTableView, QWidget
 
+from app.catalogue import ui_text
+
 _STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 _PAGES = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
 
@@ -20,7 +22,7 @@ class FilterDialog(QDialog):
         title: the title of the window.
         view: shows the rows; rows that it hides are skipped.
         placeholder: the hint in the empty field.
-        field_name: the name of the field for screen readers.
+        field_name: the name of the field for screen readers; by default "Filter".
         parent: as of any dialog.
 
     Attributes:
@@ -33,14 +35,14 @@ class FilterDialog(QDialog):
         view: QListView | QTableView,
         placeholder: str,
         *,
-        field_name: str = "Filter",
+        field_name: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
         self._view = view
         self.field = QLineEdit(placeholderText=placeholder, clearButtonEnabled=True)
-        self.field.setAccessibleName(field_name)
+        self.field.setAccessibleName(field_name or ui_text("widgets.filter.field"))
         self.field.installEventFilter(self)
         self.field.textChanged.connect(self.apply_filter)
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLineEdit, QWidg
 
 from app import theme
 from app.actions import set_tip
+from app.catalogue import ui_text
 from app.theme.buttons import close_button, icon_button
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.keyboard import FieldKeys
@@ -64,13 +65,15 @@ class FindBar(QFrame):
         FieldKeys(self.field, self.step_requested.emit, self.escaped.emit if is_permanent else self.close_bar, on_down)
         self.result_label = ElidedLabel(fills=has_long_results)
         if not has_long_results:
-            self.result_label.setMinimumWidth(self.fontMetrics().horizontalAdvance("10,000 of 10,000"))
-        self.previous_button = icon_button("ph.caret-up", "Previous result")
-        self.next_button = icon_button("ph.caret-down", "Next result")
-        self.close_button = close_button("Close")
-        set_tip(self.previous_button, "Previous result", commands[0])
-        set_tip(self.next_button, "Next result", commands[1])
-        set_tip(self.close_button, "Close", "find.close")
+            self.result_label.setMinimumWidth(
+                self.fontMetrics().horizontalAdvance(ui_text("common.find.position", number=10_000, count=10_000))
+            )
+        self.previous_button = icon_button("ph.caret-up", ui_text("widgets.find_bar.previous"))
+        self.next_button = icon_button("ph.caret-down", ui_text("widgets.find_bar.next"))
+        self.close_button = close_button(ui_text("common.button.close"))
+        set_tip(self.previous_button, ui_text("widgets.find_bar.previous"), commands[0])
+        set_tip(self.next_button, ui_text("widgets.find_bar.next"), commands[1])
+        set_tip(self.close_button, ui_text("common.button.close"), "find.close")
         self._buttons = QHBoxLayout()
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)

@@ -7,7 +7,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app import theme
-from app.models.outcomes import OUTCOME_ROLE, OutcomeColumn
+from app.models.outcomes import OUTCOME_ROLE, OutcomeColumn, finish_text, match_text, title
 from app.widgets.token_paint import draw_token, tabular, token_colours
 from engine.decoding.values import Finish, SampleOutcome
 
@@ -36,10 +36,10 @@ class OutcomeDelegate(QStyledItemDelegate):
         samples = {
             OutcomeColumn.SEED: ("000000",),
             OutcomeColumn.TEXT: ("0" * 10,),
-            OutcomeColumn.TOKENS: ("Tokens",),
-            OutcomeColumn.LEAST_Z: ("Least Z", "<0.001%"),
-            OutcomeColumn.FINISH: ("Ended by", "dead end"),
-            OutcomeColumn.MATCH: ("Match", "✓ full"),
+            OutcomeColumn.TOKENS: (title(column),),
+            OutcomeColumn.LEAST_Z: (title(column), "<0.001%"),
+            OutcomeColumn.FINISH: (title(column), finish_text(Finish.DEAD_END)),
+            OutcomeColumn.MATCH: (title(column), match_text(matches=True)),
         }[column]
         metrics = QFontMetricsF(self._figures)
         return round(max(metrics.horizontalAdvance(sample) for sample in samples)) + 2 * _PADDING + 4

@@ -21,9 +21,14 @@ CONVERTED = (
     "app/dialogs",
     "app/display_text.py",
     "app/main.py",
+    "app/models",
+    "app/panes/breakpoints.py",
     "app/panes/editor",
+    "app/panes/problems.py",
+    "app/panes/test_strings",
     "app/pasting.py",
     "app/session",
+    "app/widgets",
     "app/window",
 )
 STORED = frozenset(("editor pages", "full screen"))  # values of settings files, which nobody sees
@@ -241,7 +246,7 @@ def _called(node: ast.Call) -> str:
 def _shown_parts(node: ast.expr) -> list[str]:
     """Return the literal parts of an argument that are shown; keys and ids are not."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        is_key = re.fullmatch(r"[a-z_]+(\.[a-z_]+)+|[a-z_]+", node.value)
+        is_key = re.fullmatch(r"[a-z_]+(\.[a-z_]+)*\.?", node.value)
         return [] if is_key else [node.value]
     if isinstance(node, ast.JoinedStr):
         return [part for value in node.values for part in _shown_parts(value)]

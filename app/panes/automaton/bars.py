@@ -194,7 +194,7 @@ class LevelBar(QFrame):
         self.live_button = tool_button(
             ui_text("automaton.levels.live.label"), ui_text("automaton.levels.live.tip"), checkable=True
         )
-        self.tokens_button = tool_button(ui_text("dialogs.check.tokens"), checkable=True)
+        self.tokens_button = tool_button(ui_text("common.word.tokens"), checkable=True)
         set_tip(self.tokens_button, ui_text("automaton.levels.tokens.tip"), "automaton.tokens")
         self._choice = QButtonGroup(self)
         for button in (self.rules_button, self.live_button, self.tokens_button):

@@ -84,7 +84,7 @@ class GeneratedPage(QWidget):
         self.message.setWordWrap(True)
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.message.setProperty("role", "muted")
-        self.place_button = push_button(ui_text("editor.explanation.go_to_source"))
+        self.place_button = push_button(ui_text("common.button.show_in_grammar"))
         self.place_button.clicked.connect(self._show_where)
         self._lay_out()
         self._show_message(ui_text("editor.generated.waiting"))

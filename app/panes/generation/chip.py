@@ -216,7 +216,7 @@ def _row(one: TopToken, *, taken: bool) -> str:
     colour = theme_now.hex(Role.BAR_MASKED if one.allowed else Role.BAR_MODEL)
     token = code(token_text(one.token, one.name, one.token_id), role, struck=not one.allowed)
     name = "taken" if taken else "" if one.allowed else "masked"
-    verdict = ui_text(f"generation.chip.fragment.{name}") if name else ""
+    verdict = ui_text(f"common.fragment.{name}") if name else ""
     share = html.escape(percent(one.p))
     strip = f"<tr><td width='{bar}' height='9' bgcolor='{colour}'></td></tr>"
     return (

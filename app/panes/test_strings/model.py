@@ -8,12 +8,13 @@ from enum import IntEnum
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from app import theme
+from app.catalogue import ui_text
 from app.display_text import characters, in_line, shown, unmarked
 from app.models.rows import rest_of_row
 from app.theme import Role
 from app.theme.icons import icon
 from app.theme.labels import plain_text
-from engine.diagnosis.verdicts.verdict import Failure, Verdict, VerdictOutcome
+from engine.diagnosis.verdicts.verdict import CompletionBudget, Failure, Verdict, VerdictOutcome
 from engine.document.content import ExpectedText
 
 Index = QModelIndex | QPersistentModelIndex
@@ -31,9 +32,6 @@ class TextsColumn(IntEnum):
     EXPECT = 1
     TEXT = 2
     VERDICT = 3
-
-
-_TITLES = ("", "Should be", "Text", "Verdict")
 
 
 class TextsModel(QAbstractTableModel):
@@ -103,8 +101,18 @@ class TextsModel(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return the titles."""
-        is_title = orientation is Qt.Orientation.Horizontal and 0 <= section < len(TextsColumn)
-        return _TITLES[section] if is_title and role == Qt.ItemDataRole.DisplayRole else None
+        if orientation is not Qt.Orientation.Horizontal or role != Qt.ItemDataRole.DisplayRole:
+            return None
+        match section:
+            case TextsColumn.RESULT:
+                return ""
+            case TextsColumn.EXPECT:
+                return ui_text("test_strings.table.column.expected")
+            case TextsColumn.TEXT:
+                return ui_text("common.word.text")
+            case TextsColumn.VERDICT:
+                return ui_text("test_strings.table.column.verdict")
+        return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return the text of a cell; the verdict itself for the view."""
@@ -133,20 +141,22 @@ class TextsModel(QAbstractTableModel):
         match column:
             case TextsColumn.RESULT:
                 passes = self.passes(row)
-                return "…" if passes is None else "Pass" if passes else "Fail"
+                if passes is None:
+                    return "…"
+                return ui_text("test_strings.table.pass" if passes else "test_strings.table.fail")
             case TextsColumn.EXPECT:
-                return "accepted" if expected.accepts else "refused"
+                return expectation_text(accepts=expected.accepts)
             case TextsColumn.TEXT:
-                return in_line(expected.text.encode("utf-8", "surrogatepass")) or "(empty)"
+                return in_line(expected.text.encode("utf-8", "surrogatepass")) or ui_text("common.word.empty")
             case TextsColumn.VERDICT:
                 return "" if found is None else verdict_text(found)
 
     def _tip(self, row: int, column: TextsColumn) -> str | None:
         found = self.verdict(row)
         if column is TextsColumn.EXPECT:
-            return "Click, or press Space, to expect the opposite"
+            return ui_text("test_strings.table.expect_tip")
         if column is TextsColumn.TEXT:
-            return plain_text(self._expected[row].text[:2_000]) or "The empty text"
+            return plain_text(self._expected[row].text[:2_000]) or ui_text("test_strings.table.empty_tip")
         return None if found is None else plain_text(unmarked("\n".join((found.sentence, *found.notes))))
 
     def _icon(self, row: int) -> object:
@@ -169,36 +179,45 @@ class TextsModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), last)
 
 
+def expectation_text(*, accepts: bool) -> str:
+    """Return what the grammar should do with a text: "accepted" or "refused"."""
+    return ui_text("test_strings.table.fragment.accepted" if accepts else "test_strings.table.fragment.refused")
+
+
 def verdict_text(found: Verdict) -> str:
     """Return a verdict in a few words that fit in a row."""
     match found.outcome:
         case VerdictOutcome.COMPLETE:
-            return "Accepted"
+            return ui_text("test_strings.verdict.accepted")
         case VerdictOutcome.CUT_OFF if found.ending is not None:
-            return f"Refused, but a valid prefix{_ending(found)}"
+            return _prefix_text(found.ending)
         case VerdictOutcome.EMPTY_LANGUAGE:
-            return "Refused: no text matches this grammar"
+            return ui_text("test_strings.verdict.no_text")
         case VerdictOutcome.ILLEGAL if found.failure is not None:
-            return f"Refused at byte {found.legal:,}: {_expectation(found.failure)}"
-    return f"Refused. {unmarked(found.sentence)}"
+            return ui_text("test_strings.verdict.illegal", byte=found.legal, reason=_expectation(found.failure))
+    return ui_text("test_strings.verdict.other", reason=unmarked(found.sentence))
 
 
 def _expectation(failure: Failure) -> str:
     if failure.missing:
         names = ", ".join(f"“{name}”" for name in failure.missing)
-        return f"{'the property' if len(failure.missing) == 1 else 'properties'} {names} still missing"
+        return ui_text("test_strings.verdict.fragment.missing", count=len(failure.missing), names=names)
+    if not failure.expected:
+        return ui_text("test_strings.verdict.fragment.end")
+    expected = characters(failure.expected)
     properties = failure.stacks[0].properties if failure.stacks else ()
-    of = f" of “{properties[0]}”" if len(properties) == 1 else ""
-    return f"expected {characters(failure.expected)}{of}" if failure.expected else "expected the end"
+    if len(properties) == 1:
+        return ui_text("test_strings.verdict.fragment.expected_of", characters=expected, name=properties[0])
+    return ui_text("test_strings.verdict.fragment.expected", characters=expected)
 
 
-def _ending(found: Verdict) -> str:
-    assert found.ending is not None
-    text = found.ending.in_bytes.text
-    if text is None:
-        return ""
-    ending = shown(text)
-    return f"; to complete it: “{ending if len(ending) <= _LONGEST_ENDING else ending[: _LONGEST_ENDING - 1] + '…'}”"
+def _prefix_text(ending: CompletionBudget) -> str:
+    if ending.in_bytes.text is None:
+        return ui_text("test_strings.verdict.prefix")
+    text = shown(ending.in_bytes.text)
+    if len(text) > _LONGEST_ENDING:
+        text = text[: _LONGEST_ENDING - 1] + "…"
+    return ui_text("test_strings.verdict.prefix_with_ending", text=text)
 
 
 def as_marks(text: str) -> str:

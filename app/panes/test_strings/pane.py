@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.actions import set_tip
-from app.display_text import count
+from app.catalogue import ui_text
 from app.panes.test_strings.model import TextsColumn, TextsModel
 from app.panes.test_strings.side import CoverageList, SuggestionList, share_text
 from app.panes.test_strings.texts_table import TextDelegate, TextsTable, row_height
@@ -40,16 +40,7 @@ from engine.diagnosis.test_strings.values import Coverage, Suggestion, Suggestio
 from engine.document.content import ExpectedText
 from engine.source import SourceText
 
-_TEACHING = (
-    "Texts that the grammar should accept, or should refuse, are judged here while you type.\n"
-    "Of each you see where it fails, what was expected there, and what of the grammar it uses."
-)
-_KINDS = (
-    (SuggestionKind.SHORTEST, "The shortest text", "The shortest text that the grammar accepts"),
-    (SuggestionKind.RANDOM, "Random texts", "Texts that the grammar accepts, drawn at random"),
-    (SuggestionKind.RULE, "One for each rule and edge", "Texts that use what no test uses yet"),
-    (SuggestionKind.NEAR_MISS, "Near misses", "Texts that are refused, with one thing wrong"),
-)
+_KINDS = (SuggestionKind.SHORTEST, SuggestionKind.RANDOM, SuggestionKind.RULE, SuggestionKind.NEAR_MISS)
 
 
 class StringTestsPane(QWidget):
@@ -88,8 +79,8 @@ class StringTestsPane(QWidget):
         self.suggestions = SuggestionList()
         self.side = QTabWidget()
         self.side.setDocumentMode(True)
-        self.side.addTab(self.coverage, "Not covered")
-        self.side.addTab(self.suggestions, "Suggestions")
+        self.side.addTab(self.coverage, ui_text("test_strings.coverage.tab"))
+        self.side.addTab(self.suggestions, ui_text("test_strings.suggestions.tab"))
         self._stack = QStackedWidget()
         self._build()
         self._connect()
@@ -102,7 +93,7 @@ class StringTestsPane(QWidget):
         self.undo_stack.clear()
         self.model.show_verdicts({})
         self.suggestions.offer(())
-        self.suggestions.sentence.setText("Suggest some: a click adds one.")
+        self.suggestions.sentence.setText(ui_text("test_strings.suggestions.hint"))
         self._show(expected)
 
     def show_answer(self, answer: JudgeAnswer, source: SourceText) -> None:
@@ -140,7 +131,7 @@ class StringTestsPane(QWidget):
         """Add a test string, and open its editor."""
         self.table.end_typing(takes=True)
         at = len(self.model.expected)
-        self._change("Add a test", (*self.model.expected, ExpectedText("")))
+        self._change(ui_text("test_strings.pane.add_first"), (*self.model.expected, ExpectedText("")))
         index = self.model.index(at, TextsColumn.TEXT)
         self.table.setCurrentIndex(index)
         self.table.setFocus()
@@ -149,14 +140,15 @@ class StringTestsPane(QWidget):
     def add_text(self, text: str, *, accepts: bool = True) -> None:
         """Add a given test string."""
         self.table.end_typing(takes=True)
-        self._change("Add a test", (*self.model.expected, ExpectedText(text, accepts)))
+        self._change(ui_text("test_strings.pane.add_first"), (*self.model.expected, ExpectedText(text, accepts)))
 
     def paste(self) -> None:
         """Add each line of the clipboard; JSON strings may contain line ends."""
         self.table.end_typing(takes=True)
         lines = lines_of(QGuiApplication.clipboard().text())
         if lines:
-            self._change(f"Paste {count(len(lines), 'test')}", (*self.model.expected, *map(ExpectedText, lines)))
+            name = ui_text("test_strings.change.paste", count=len(lines))
+            self._change(name, (*self.model.expected, *map(ExpectedText, lines)))
 
     def duplicate(self) -> None:
         """Duplicate the selected test strings, each after itself."""
@@ -164,7 +156,7 @@ class StringTestsPane(QWidget):
         rows = self.table.selected_rows()
         if rows:
             copies = ([one] * (2 if row in rows else 1) for row, one in enumerate(self.model.expected))
-            self._change("Duplicate", tuple(chain.from_iterable(copies)))
+            self._change(ui_text("test_strings.button.duplicate.label"), tuple(chain.from_iterable(copies)))
             self.table.selectRow(rows[-1] + len(rows))
 
     def remove(self) -> None:
@@ -172,7 +164,8 @@ class StringTestsPane(QWidget):
         self.table.end_typing(takes=True)
         rows = self.table.selected_rows()
         if rows:
-            self._change("Remove", tuple(one for row, one in enumerate(self.model.expected) if row not in rows))
+            kept = tuple(one for row, one in enumerate(self.model.expected) if row not in rows)
+            self._change(ui_text("common.button.remove"), kept)
             if self.model.expected:
                 self.table.selectRow(min(rows[0], len(self.model.expected) - 1))
 
@@ -185,7 +178,7 @@ class StringTestsPane(QWidget):
                 replace(one, accepts=not one.accepts) if row in rows else one
                 for row, one in enumerate(self.model.expected)
             )
-            self._change("Expect the opposite", tuple(changed))
+            self._change(ui_text("test_strings.button.toggle.label"), tuple(changed))
 
     def undo(self) -> None:
         """Undo the last edit of the list."""
@@ -220,14 +213,15 @@ class StringTestsPane(QWidget):
         found = self._generated if self._lists_generated else self._tested
         self.coverage.show_coverage(found, self._source, generated=self._lists_generated)
         missing = self.coverage.entries.count()
-        self.side.setTabText(0, f"Not covered ({missing})" if missing else "Not covered")
+        title = ui_text("test_strings.coverage.tab")
+        self.side.setTabText(0, ui_text("test_strings.coverage.tab_count", count=missing) if missing else title)
 
     def _coverage_parts(self) -> list[str]:
         reason = self._tested.reason
         if reason:
-            return [f"No coverage: {reason}."]
-        shares = (("Tests", self._tested), ("Generated", self._generated))
-        return [f"{name}: {share}" for name, found in shares if (share := share_text(found))]
+            return [ui_text("test_strings.coverage.none", reason=reason)]
+        shares = (("tests", self._tested), ("generated", self._generated))
+        return [f"{ui_text(f'common.word.{key}')}: {share}" for key, found in shares if (share := share_text(found))]
 
     def _build(self) -> None:
         self._tested = self._generated = Coverage()
@@ -235,19 +229,15 @@ class StringTestsPane(QWidget):
         bar = QFrame()
         bar.setProperty("role", "bar")
         self.buttons = {
-            "add": tool_button("Add"),
-            "paste": tool_button("Paste lines"),
-            "duplicate": tool_button("Duplicate"),
-            "remove": tool_button("Remove"),
+            "add": tool_button(ui_text("test_strings.button.add.label")),
+            "paste": tool_button(ui_text("test_strings.button.paste.label")),
+            "duplicate": tool_button(ui_text("test_strings.button.duplicate.label")),
+            "remove": tool_button(ui_text("common.button.remove")),
         }
-        for name, tip in (
-            ("add", "Add a test string"),
-            ("paste", "Add each line of the clipboard as a test string"),
-            ("duplicate", "Add the selected ones once more"),
-            ("remove", "Remove the selected ones"),
-        ):
-            set_tip(self.buttons[name], tip, f"tests.{name}")
-        self.suggest_button = tool_button("Suggest ▾", "Find texts to test with", name="Suggest")
+        for name, button in self.buttons.items():
+            set_tip(button, ui_text(f"test_strings.button.{name}.tip"), f"tests.{name}")
+        suggest = ui_text("test_strings.pane.suggest.label")
+        self.suggest_button = tool_button(f"{suggest} ▾", ui_text("test_strings.pane.suggest.tip"), name=suggest)
         self.suggest_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         give_menu(self.suggest_button, self._suggest_menu(self.suggest_button))
         row = QHBoxLayout(bar)
@@ -280,12 +270,14 @@ class StringTestsPane(QWidget):
     def _empty_page(self) -> QWidget:
         page = QFrame()
         page.setProperty("role", "panel")
-        sentence = Label(_TEACHING)
+        sentence = Label(ui_text("test_strings.pane.empty"))
         sentence.setProperty("role", "muted")
         sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.first_button = push_button("Add a test", "Add a test string")
+        self.first_button = push_button(ui_text("test_strings.pane.add_first"), ui_text("test_strings.button.add.tip"))
         self.first_button.clicked.connect(self.add)
-        self.first_suggest = push_button("Suggest some", "Find texts to test with")
+        self.first_suggest = push_button(
+            ui_text("test_strings.pane.suggest_first"), ui_text("test_strings.pane.suggest.tip")
+        )
         give_menu(self.first_suggest, self._suggest_menu(self.first_suggest))
         row = QHBoxLayout()
         layout = QVBoxLayout(page)
@@ -303,9 +295,10 @@ class StringTestsPane(QWidget):
     def _suggest_menu(self, parent: QWidget) -> QMenu:
         menu = QMenu(parent)
         menu.setToolTipsVisible(True)
-        for kind, text, tip in _KINDS:
-            action = QAction(text, menu)
-            action.setToolTip(plain_text(tip))
+        for kind in _KINDS:
+            key = kind.name.lower()
+            action = QAction(ui_text(f"test_strings.kind.{key}.label"), menu)
+            action.setToolTip(plain_text(ui_text(f"test_strings.kind.{key}.tip")))
             action.triggered.connect(lambda _checked=False, kind=kind: self.suggest(kind))
             menu.addAction(action)
         return menu
@@ -337,8 +330,10 @@ class StringTestsPane(QWidget):
     def _apply_theme(self) -> None:
         metrics = QFontMetrics(theme.ui_font())
         header = self.table.horizontalHeader()
-        self.table.setColumnWidth(TextsColumn.RESULT, metrics.horizontalAdvance("Pass") + 20 + 4 * theme.SPACE_S)
-        self.table.setColumnWidth(TextsColumn.EXPECT, metrics.horizontalAdvance("Should be") + 3 * theme.SPACE_S)
+        result = metrics.horizontalAdvance(ui_text("test_strings.table.pass"))
+        self.table.setColumnWidth(TextsColumn.RESULT, result + 20 + 4 * theme.SPACE_S)
+        expect = ui_text("test_strings.table.column.expected")
+        self.table.setColumnWidth(TextsColumn.EXPECT, metrics.horizontalAdvance(expect) + 3 * theme.SPACE_S)
         for column in (TextsColumn.TEXT, TextsColumn.VERDICT):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -361,15 +356,17 @@ class StringTestsPane(QWidget):
         results = [self.model.passes(row) for row in range(self.model.rowCount())]
         failing = sum(result is False for result in results)
         passing = sum(result is True for result in results)
-        parts = [f"✓ {passing:,} pass"] if results else []
-        parts += [f"✗ {failing:,} fail"] if failing else []
+        parts = [ui_text("test_strings.summary.pass", count=passing)] if results else []
+        parts += [ui_text("test_strings.summary.fail", count=failing)] if failing else []
         parts += self._coverage_parts()
         if self._stale or self._error:
-            parts = [f"{self._stale or self._error}: these are verdicts on the last one that compiled"]
+            parts = [ui_text("test_strings.summary.stale", reason=self._stale or self._error)]
         self.summary.setText("  ·  ".join(parts))
-        title = "Tests"
-        if results:
-            title = f"Tests ({failing:,} failing)" if failing else f"Tests ({passing:,} ✓)"
+        title = ui_text("common.word.tests")
+        if failing:
+            title = ui_text("test_strings.summary.failing", count=failing)
+        elif results:
+            title = ui_text("test_strings.summary.passing", count=passing)
         self.summary_changed.emit(title)
 
     def _change(self, name: str, expected: tuple[ExpectedText, ...]) -> None:
@@ -383,14 +380,15 @@ class StringTestsPane(QWidget):
     def _on_typed(self, row: int, text: str) -> None:
         changed = list(self.model.expected)
         changed[row] = replace(changed[row], text=text)
-        self._change("Edit a test", tuple(changed))
+        self._change(ui_text("test_strings.change.edit"), tuple(changed))
 
     def _take_suggestions(self, suggestions: tuple[Suggestion, ...]) -> None:
         self.table.end_typing(takes=True)
         known = {one.text for one in self.model.expected}
         fresh = [ExpectedText(one.text, one.accepts) for one in suggestions if one.text not in known]
         if fresh:
-            self._change(f"Add {count(len(fresh), 'suggestion')}", (*self.model.expected, *fresh))
+            name = ui_text("test_strings.change.suggestions", count=len(fresh))
+            self._change(name, (*self.model.expected, *fresh))
 
     def _on_clicked(self, index: QModelIndex) -> None:
         if index.column() == TextsColumn.EXPECT:
@@ -407,11 +405,11 @@ class StringTestsPane(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for text, slot in (
-            ("Edit", lambda: self.table.edit(self.table.currentIndex().siblingAtColumn(TextsColumn.TEXT))),
-            ("Expect the opposite", self.toggle),
-            ("Show the place in the grammar", lambda: self._go_to(self.table.currentIndex().row())),
-            ("Duplicate", self.duplicate),
-            ("Remove", self.remove),
+            (ui_text("test_strings.button.edit.label"), self.table.edit_text),
+            (ui_text("test_strings.button.toggle.label"), self.toggle),
+            (ui_text("common.button.show_in_grammar"), lambda: self._go_to(self.table.currentIndex().row())),
+            (ui_text("test_strings.button.duplicate.label"), self.duplicate),
+            (ui_text("common.button.remove"), self.remove),
         ):
             action = menu.addAction(text)
             action.triggered.connect(lambda _checked=False, slot=slot: slot())

@@ -7,7 +7,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from app import theme
-from app.display_text import count, in_line
+from app.catalogue import ui_text
+from app.display_text import in_line
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from app.widgets.coverage_choice import CoverageChoice
@@ -77,7 +78,7 @@ class CoverageList(QWidget):
         self.sentence = Label(wraps=True)
         self.sentence.setProperty("role", "muted")
         self.choice = CoverageChoice()
-        self.entries = EntryList("Rules and edges that are not used")
+        self.entries = EntryList(ui_text("test_strings.coverage.list"))
         self.entries.setMinimumHeight(1)  # a low pane shrinks the list, not the buttons above it
         self.entries.chosen.connect(self._on_chosen)
         layout = QVBoxLayout(self)
@@ -103,10 +104,12 @@ class CoverageList(QWidget):
         """
         self.choice.choose(generated=generated)
         self.entries.clear()
-        self.sentence.setText(coverage_text(found) or "Coverage comes with the first verdicts.")
+        self.sentence.setText(coverage_text(found) or ui_text("test_strings.coverage.waiting"))
         for rule in found.rules:
             if not rule.covered:
-                self.entries.add(f"rule {rule.name}", _where(rule.span, source), rule.span)
+                self.entries.add(
+                    ui_text("test_strings.coverage.fragment.rule", name=rule.name), _where(rule.span, source), rule.span
+                )
         missing = [edge for edge in found.edges if not edge.covered]
         for edge in missing[:_MOST_ROWS]:
             reads = f"‹{edge.key.called}›" if edge.key.called else label(edge.ranges, _LABEL_WIDTH)
@@ -115,7 +118,7 @@ class CoverageList(QWidget):
             self.entries.add(text, _where(edge.span, source), edge.span, is_code=True)
         more = found.total_edges - found.covered_edges - min(len(missing), _MOST_ROWS)
         if more > 0:
-            self.entries.add(f"and {count(more, 'edge')} more", "", None)
+            self.entries.add(ui_text("test_strings.coverage.fragment.more", count=more), "", None)
 
     def _on_chosen(self, span: Span | None) -> None:
         if span is not None:
@@ -134,12 +137,16 @@ class SuggestionList(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._suggestions: tuple[Suggestion, ...] = ()
-        self.sentence = Label("Suggest some: a click adds one.", wraps=True)
+        self.sentence = Label(ui_text("test_strings.suggestions.hint"), wraps=True)
         self.sentence.setProperty("role", "muted")
-        self.add_all = push_button("Add all", "Add every suggestion to the tests", role="link")
+        self.add_all = push_button(
+            ui_text("test_strings.suggestions.add_all.label"),
+            ui_text("test_strings.suggestions.add_all.tip"),
+            role="link",
+        )
         self.add_all.hide()
         self.add_all.clicked.connect(lambda: self._take(self._suggestions))
-        self.entries = EntryList("Suggestions")
+        self.entries = EntryList(ui_text("test_strings.suggestions.tab"))
         self.entries.chosen.connect(lambda one: self._take((one,)))
         head = QHBoxLayout()
         head.setContentsMargins(theme.SPACE_S, 0, theme.SPACE_XS, 0)
@@ -162,12 +169,17 @@ class SuggestionList(QWidget):
         self._suggestions = suggestions
         self.entries.clear()
         self.add_all.setVisible(len(suggestions) > 1)
-        sentence = f"{count(len(suggestions), 'suggestion')}: a click adds one."
-        self.sentence.setText(f"{error}." if error else sentence if suggestions else "All were added.")
+        if error:
+            self.sentence.setText(error)
+        elif suggestions:
+            self.sentence.setText(ui_text("test_strings.suggestions.offered", count=len(suggestions)))
+        else:
+            self.sentence.setText(ui_text("test_strings.suggestions.all_added"))
         for one in suggestions:
-            text = in_line(one.text.encode()) or "(empty)"
-            expected = "accepted" if one.accepts else "refused"
-            self.entries.add(f"{'✓' if one.accepts else '✗'} {text}", f"{one.why}; it is {expected}", one, is_code=True)
+            text = in_line(one.text.encode()) or ui_text("common.word.empty")
+            key = "accepted" if one.accepts else "refused"
+            tip = ui_text(f"test_strings.suggestions.{key}", reason=one.why)
+            self.entries.add(f"{'✓' if one.accepts else '✗'} {text}", tip, one, is_code=True)
 
     def _take(self, suggestions: tuple[Suggestion, ...]) -> None:
         self.taken.emit(suggestions)
@@ -177,25 +189,31 @@ class SuggestionList(QWidget):
 def coverage_text(found: Coverage) -> str:
     """Describe how much of the grammar is covered, in one line."""
     if found.reason:
-        return f"No coverage: {found.reason}."
-    parts = []
-    if found.rules:
-        parts.append(f"{found.covered_rules:,} of {count(len(found.rules), 'rule')}")
-    if found.total_edges:
-        parts.append(f"{found.covered_edges:,} of {count(found.total_edges, 'edge')}")
-    left_out = f"; {count(found.left_out, 'text')} not followed, for they can be read in too many ways"
-    return f"{' and '.join(parts)} used{left_out if found.left_out else ''}" if parts else ""
+        return ui_text("test_strings.coverage.none", reason=found.reason)
+    shares = ", ".join(_shares(found))
+    if not shares:
+        return ""
+    if found.left_out:
+        return ui_text("test_strings.coverage.left_out", shares=shares, count=found.left_out)
+    return ui_text("test_strings.coverage.covered", shares=shares)
 
 
 def share_text(found: Coverage) -> str:
     """Return how many rules are covered, or edges if there are no rules; empty if unknown."""
+    return next(iter(_shares(found)), "")
+
+
+def _shares(found: Coverage) -> list[str]:
+    shares = []
     if found.rules:
-        return f"{found.covered_rules:,} of {count(len(found.rules), 'rule')}"
-    return f"{found.covered_edges:,} of {count(found.total_edges, 'edge')}" if found.total_edges else ""
+        shares.append(ui_text("test_strings.coverage.rules", covered=found.covered_rules, count=len(found.rules)))
+    if found.total_edges:
+        shares.append(ui_text("test_strings.coverage.edges", covered=found.covered_edges, count=found.total_edges))
+    return shares
 
 
 def _where(span: Span | None, source: SourceText) -> str:
     if span is None or span.end > len(source.text):
         return ""
     line, column = source.line_column(span.start)
-    return f"Line {line}, column {column}: {source.excerpt(span)[:60]}"
+    return ui_text("test_strings.coverage.location", line=line, column=column, text=source.excerpt(span)[:60])

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.catalogue import ui_text
 from app.display_text import in_line, shown
 from app.panes.test_strings.model import TEXT_ROLE, VERDICT_ROLE, TextsColumn, as_marks, from_marks
 from engine.diagnosis.verdicts.verdict import Verdict
@@ -46,7 +47,7 @@ class TextsTable(QTableView):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("Test strings")
+        self.setAccessibleName(ui_text("test_strings.table.name"))
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.DoubleClicked | QAbstractItemView.EditTrigger.EditKeyPressed)
@@ -73,6 +74,10 @@ class TextsTable(QTableView):
             self.closeEditor(line, QAbstractItemDelegate.EndEditHint.NoHint)
         self.setState(QAbstractItemView.State.NoState)  # otherwise no editor could be opened any more
 
+    def edit_text(self) -> None:
+        """Open the editor of the current row's text."""
+        self.edit(self.currentIndex().siblingAtColumn(TextsColumn.TEXT))
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Emit the signals of the commands."""
         row = self.currentIndex().row()
@@ -94,7 +99,7 @@ class TextsTable(QTableView):
         elif key == Qt.Key.Key_Space:
             self.toggle_wanted.emit()
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2) and row >= 0 and not event.modifiers():
-            self.edit(self.currentIndex().siblingAtColumn(TextsColumn.TEXT))
+            self.edit_text()
         else:
             super().keyPressEvent(event)
 
@@ -115,7 +120,7 @@ class TextDelegate(QStyledItemDelegate):
         inner = box.adjusted(_PADDING, 0, -_PADDING, 0)
         if not text:
             painter.setPen(theme.colour(Role.MUTED))
-            painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, "(empty)")
+            painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, ui_text("common.word.empty"))
         else:
             _draw(painter, inner, str(text), verdict if isinstance(verdict, Verdict) else None)
         painter.restore()
@@ -128,8 +133,8 @@ class TextDelegate(QStyledItemDelegate):
         """Return an editor in which line ends are shown as `↵`."""
         line = QLineEdit(parent)
         line.setFont(theme.mono_font())
-        line.setAccessibleName("Text of the test")
-        line.setToolTip("Write ↵ for a line end and ⇥ for a tab")
+        line.setAccessibleName(ui_text("test_strings.table.field"))
+        line.setToolTip(ui_text("test_strings.table.field_tip"))
         line.setStyleSheet("border-radius: 0; padding: 0 4px;")
         return line
 

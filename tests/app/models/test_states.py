@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
+from app.catalogue import ui_text
 from app.models.states import ACCEPTS, HERE, LEADS_TO, MARKS, READS, STATE, StatesModel
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.automata.labels import label
@@ -33,9 +34,9 @@ def row(model: StatesModel, state: int) -> list[str]:
 
 def test_a_row_tells_a_state() -> None:
     model = model_of()
-    assert row(model, 0) == ["0 (start)", "", "", "a-c → 1", "[a-c]"]
+    assert row(model, 0) == [ui_text("automaton.states.start", name="0"), "", "", "a-c → 1", "[a-c]"]
     assert row(model, 1) == ["1", "", "", "0-9 → 1 ,  “.” → 2", "."]
-    assert row(model, 2) == ["2", "", "◎ accepts", "…", ""]
+    assert row(model, 2) == ["2", "", mark("accepts"), "…", ""]
 
 
 def test_without_a_source_places_are_offsets() -> None:
@@ -49,7 +50,11 @@ def test_live_states_are_marked_and_only_they_change(qtbot: QtBot) -> None:
     model.set_live({1})
     model.set_live({1, 2})
     assert changed == [1, 2]
-    assert row(model, 1)[HERE] == "● here"
+    assert row(model, 1)[HERE] == mark("here")
+
+
+def mark(name: str) -> str:
+    return ui_text(f"automaton.states.mark.{name}")
 
 
 def marks(model: StatesModel) -> list[str]:
@@ -61,12 +66,13 @@ def test_breakpoints_and_coverage_are_marked_and_taken_back(qtbot: QtBot) -> Non
     changed: list[tuple[int, int]] = []
     model.dataChanged.connect(lambda first, last: changed.append((first.row(), last.row())))
     model.set_breakpoints({0: True, 2: False})
-    assert marks(model) == ["◉ breakpoint", "", "○ breakpoint, off"]
+    assert marks(model) == [mark("breakpoint"), "", mark("breakpoint_off")]
     assert changed == [(0, 0), (2, 2)]
     model.set_breakpoints({2: True})
     assert changed[2:] == [(0, 0), (2, 2)]
     model.set_covered(frozenset({0}))
-    assert marks(model) == ["✓ used", "✗ not used", "◉ breakpoint · ✗ not used"]
+    uncovered = mark("not_covered")
+    assert marks(model) == [mark("covered"), uncovered, f"{mark('breakpoint')} · {uncovered}"]
     model.set_covered(None)
     model.set_breakpoints({})
     assert marks(model) == ["", "", ""]

@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 
+from app.catalogue import ui_text
 from app.panes.breakpoints import ON, WHAT, BreakpointsPane
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 
@@ -29,13 +30,18 @@ def test_it_lists_what_each_is_on(pane, qtmodeltester):
     assert [pane.model.index(row, WHAT).data() for row in rows] == ["value", "number · 1", "[a-z]"]
     checks = [pane.model.index(row, ON).data(Qt.ItemDataRole.CheckStateRole) for row in rows]
     assert checks == [Qt.CheckState.Checked, Qt.CheckState.Checked, Qt.CheckState.Unchecked]
-    assert pane.model.index(2, ON).data(Qt.ItemDataRole.AccessibleTextRole).startswith("off: ")
+    names = [pane.model.index(row, ON).data(Qt.ItemDataRole.AccessibleTextRole) for row in rows]
+    keys = [f"breakpoints.pane.{key}" for key in ("enabled", "enabled", "disabled")]
+    kinds = [ui_text(f"breakpoints.fragment.{kind}") for kind in ("rule", "state", "position")]
+    elements = ("value", "number · 1", "[a-z]")
+    expected = zip(keys, elements, kinds, strict=True)
+    assert names == [ui_text(key, breakpoint=f"{element}, {kind}") for key, element, kind in expected]
 
 
 def test_an_empty_list_says_how_to_set_one(pane):
     pane.show_breakpoints(())
-    assert "F9" in pane._empty.text()
-    assert pane._empty.isVisible()
+    assert "F9" in pane.empty_label.text()
+    assert pane.empty_label.isVisible()
     assert not pane.clear.isEnabled()
 
 

@@ -4,11 +4,16 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from app.catalogue import ui_text
 from app.session import Notification
 from app.widgets.banner import Banner
 from app.window.banner import BannerStack
 
 LEFT = Qt.MouseButton.LeftButton
+
+
+def announced(severity: str, message: str) -> str:
+    return ui_text("widgets.banner.announcement", severity=ui_text(f"common.severity.{severity}"), message=message)
 
 
 @pytest.fixture
@@ -30,7 +35,7 @@ def test_a_banner_is_hidden_until_it_has_a_message(banner):
     assert banner.isHidden()
     banner.set_text("The file changed")
     assert banner.isVisible()
-    assert (banner.text(), banner.accessibleName()) == ("The file changed", "warning: The file changed")
+    assert (banner.text(), banner.accessibleName()) == ("The file changed", announced("warning", "The file changed"))
     assert banner.detail_label.isHidden()
     assert banner.button.isHidden()
     assert not banner.has_action
@@ -42,7 +47,7 @@ def test_a_message_has_its_own_severity_and_detail(banner):
     banner.show_message("It did not load", "No such file", severity="error")
     assert banner.property("severity") == "error"
     assert banner.detail_label.text() == "No such file"
-    assert banner.accessibleName() == "error: It did not load No such file"
+    assert banner.accessibleName() == announced("error", "It did not load No such file")
     banner.set_text("The file changed")
     assert banner.property("severity") == "warning"
 

@@ -167,10 +167,10 @@ def test_breakpoints_are_marked_where_they_are_drawn_and_in_the_table(desk):
     press(desk, Qt.Key.Key_F9)
     desk.wait(lambda: pane.scene.highlights.breakpoints == {1})
     assert pane.scene.highlight_layer.breakpoints.path().elementCount() > 0
-    assert pane.model.index(1, MARKS).data() == "◉ breakpoint"
+    assert pane.model.index(1, MARKS).data() == ui_text("automaton.states.mark.breakpoint")
     desk.document.set_breakpoints(tuple(replace(one, enabled=False) for one in desk.document.content.breakpoints))
     assert (pane.scene.highlights.breakpoints, pane.scene.highlights.disabled_breakpoints) == (frozenset(), {1})
-    assert pane.model.index(1, MARKS).data() == "○ breakpoint, off"
+    assert pane.model.index(1, MARKS).data() == ui_text("automaton.states.mark.breakpoint_off")
     desk.document.set_breakpoints(())
     assert pane.scene.highlights.disabled_breakpoints == frozenset()
 

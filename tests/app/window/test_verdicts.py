@@ -239,19 +239,23 @@ def test_an_output_of_another_vocabulary_is_judged_in_bytes(desk):
 def test_test_strings_are_judged_while_one_types_the_grammar(desk):
     desk.open("a+b")
     tests = desk.panes.tests
+    expected = ui_text("test_strings.verdict.fragment.expected", characters="“a” or “b”")
     assert desk.session.worker_pool.judge.pid is None
     QTest.keyClick(desk.window, Qt.Key.Key_T, CONTROL)
     line = tests.table.findChild(QLineEdit)
     QTest.keyClicks(line, "aac")
     QTest.keyClick(line, Qt.Key.Key_Return)
     desk.wait(lambda: tests.model.rowCount() == 1 and tests.model.passes(0) is False)
-    assert desk.window.dock_layout.bottom.tabText(1) == "Tests (1 failing)"
-    assert tests.model.index(0, TextsColumn.VERDICT).data() == "Refused at byte 2: expected “a” or “b”"
+    assert desk.window.dock_layout.bottom.tabText(1) == ui_text("test_strings.summary.failing", count=1)
+    assert tests.model.index(0, TextsColumn.VERDICT).data() == ui_text(
+        "test_strings.verdict.illegal", byte=2, reason=expected
+    )
     desk.panes.editor.edit.setPlainText("a+[bc]")
     desk.wait(lambda: tests.model.passes(0) is True)
-    assert desk.window.dock_layout.bottom.tabText(1) == "Tests (1 ✓)"
+    assert desk.window.dock_layout.bottom.tabText(1) == ui_text("test_strings.summary.passing", count=1)
     desk.panes.editor.edit.setPlainText("a+[bc")
-    desk.wait(lambda: "these are verdicts on the last one that compiled" in tests.summary.text())
+    stale = ui_text("test_strings.summary.stale", reason=ui_text("session.stale.errors", count=1))
+    desk.wait(lambda: tests.summary.text() == stale)
     tests.table.setFocus()
     desk.window.commands["edit.undo"].trigger()
     assert desk.document.content.test_strings == (ExpectedText(""),)

@@ -61,8 +61,8 @@ def test_the_tip_shows_the_top_tokens():
     (made,), _ = chips_of(Trace((node,), (0,), 0))
     tip = made.tip()
     assert "&lt;b&gt;" in tip
-    assert ui_text("generation.chip.fragment.masked") in tip
-    assert ui_text("generation.chip.fragment.taken") in tip
+    assert ui_text("common.fragment.masked") in tip
+    assert ui_text("common.fragment.taken") in tip
     assert "2.1 ms" in tip
     assert made.time_ms == pytest.approx(2.1)
 

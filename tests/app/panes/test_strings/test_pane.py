@@ -7,8 +7,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
 from app import theme
+from app.catalogue import ui_text
 from app.panes.test_strings import StringTestsPane
-from app.panes.test_strings.model import TextsColumn, TextsModel, as_marks, from_marks, verdict_text
+from app.panes.test_strings.model import TextsColumn, TextsModel, as_marks, expectation_text, from_marks, verdict_text
 from app.panes.test_strings.pane import lines_of
 from app.panes.test_strings.texts_table import Mark, pieces_of
 from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
@@ -76,12 +77,21 @@ def test_the_model_is_one(qapp, qtmodeltester, grammar):
 
 
 def test_each_row_says_whether_it_is_as_it_should_be(pane):
-    assert [cell(pane, row, TextsColumn.RESULT) for row in range(4)] == ["Pass", "Fail", "Pass", "Fail"]
-    assert [cell(pane, row, TextsColumn.EXPECT) for row in range(4)] == ["accepted", "accepted", "refused", "accepted"]
-    assert cell(pane, 0, TextsColumn.VERDICT) == "Accepted"
-    assert cell(pane, 1, TextsColumn.VERDICT).startswith("Refused at byte 6: expected 0-2")
-    assert cell(pane, 2, TextsColumn.VERDICT) == "Refused, but a valid prefix; to complete it: “-01”"
-    assert pane.summary.text().startswith("✓ 2 pass  ·  ✗ 2 fail  ·  Tests: 3 of 3 rules")
+    passed, failed = ui_text("test_strings.table.pass"), ui_text("test_strings.table.fail")
+    assert [cell(pane, row, TextsColumn.RESULT) for row in range(4)] == [passed, failed, passed, failed]
+    assert [cell(pane, row, TextsColumn.EXPECT) for row in range(4)] == [
+        expectation_text(accepts=accepts) for accepts in (True, True, False, True)
+    ]
+    expected = ui_text("test_strings.verdict.fragment.expected", characters="0-2")
+    refused = ui_text("test_strings.verdict.illegal", byte=6, reason=expected)
+    assert cell(pane, 0, TextsColumn.VERDICT) == ui_text("test_strings.verdict.accepted")
+    assert cell(pane, 1, TextsColumn.VERDICT).startswith(refused)
+    assert cell(pane, 2, TextsColumn.VERDICT) == ui_text("test_strings.verdict.prefix_with_ending", text="-01")
+    assert pane.summary.text().split("  ·  ") == [
+        ui_text("test_strings.summary.pass", count=2),
+        ui_text("test_strings.summary.fail", count=2),
+        f"{ui_text('common.word.tests')}: {ui_text('test_strings.coverage.rules', covered=3, count=3)}",
+    ]
 
 
 def test_a_click_on_a_verdict_goes_to_the_rule(pane, qtbot):
@@ -157,12 +167,12 @@ def test_the_character_that_cannot_stand_is_marked(grammar):
     assert pieces_of("aö", umlaut) == (("a", legal), ("ö", dead))
     assert pieces_of("2024-01", replay_text(grammar, b"2024-01")) == (("2024-01", legal),)
     assert pieces_of("in 2024-01", replay_text(grammar, b"in 2024-01")) == (("in␣", dead), ("2024-01", legal))
-    assert verdict_text(replay_text(compile_grammar("regex", "a$b"), b"a")) == "Refused: no text matches this grammar"
+    assert verdict_text(replay_text(compile_grammar("regex", "a$b"), b"a")) == ui_text("test_strings.verdict.no_text")
 
 
 def test_what_is_not_covered_is_listed_and_leads_to_its_place(pane, qtbot):
     entries = pane.coverage.entries
-    assert pane.side.tabText(0) == f"Not covered ({entries.count()})"
+    assert pane.side.tabText(0) == ui_text("test_strings.coverage.tab_count", count=entries.count())
     shown = [entries.item(row).text() for row in range(entries.count())]
     assert any(text.startswith("month: ") for text in shown)
     with qtbot.waitSignal(pane.span_wanted):
@@ -184,7 +194,7 @@ def test_suggestions_are_added_by_a_click(pane, qtbot):
     assert pane.model.expected[-1] == ExpectedText("2024-0", accepts=False)
     assert pane.suggestions.suggestions == offered[1:]
     pane.show_suggestions(SuggestAnswer(SuggestionKind.RULE, (), "There are no others of this kind"))
-    assert pane.suggestions.sentence.text() == "There are no others of this kind."
+    assert pane.suggestions.sentence.text() == "There are no others of this kind"
 
 
 def test_the_empty_pane_teaches(pane):
@@ -208,7 +218,7 @@ def test_the_next_failing_one_is_gone_to(pane, qtbot):
 
 def test_verdicts_on_an_older_grammar_say_so(pane):
     pane.set_stale("The grammar has an error")
-    assert pane.summary.text() == "The grammar has an error: these are verdicts on the last one that compiled"
+    assert pane.summary.text() == ui_text("test_strings.summary.stale", reason="The grammar has an error")
     pane.set_stale("")
     assert "pass" in pane.summary.text()
 
