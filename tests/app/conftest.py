@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partialmethod
 from multiprocessing.context import BaseContext
+from typing import Any
 
 import pytest
 from event_loop import turns
@@ -32,6 +33,25 @@ class PatientBot(QtBot):
     def turns(self) -> None:
         """Let the event loop do what waits in it."""
         turns()
+
+    def mouseClick(self, widget: QWidget, *args: Any, **kwargs: Any) -> None:  # noqa: N802
+        """Click a widget once it has its size; a click into a widget that is not laid out yet goes nowhere."""
+        self._wait_for_layout(widget)
+        QTest.mouseClick(widget, *args, **kwargs)
+
+    def mouseDClick(self, widget: QWidget, *args: Any, **kwargs: Any) -> None:  # noqa: N802
+        """Double-click a widget once it has its size."""
+        self._wait_for_layout(widget)
+        QTest.mouseDClick(widget, *args, **kwargs)
+
+    def mousePress(self, widget: QWidget, *args: Any, **kwargs: Any) -> None:  # noqa: N802
+        """Press a button over a widget once it has its size."""
+        self._wait_for_layout(widget)
+        QTest.mousePress(widget, *args, **kwargs)
+
+    def _wait_for_layout(self, widget: QWidget) -> None:
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
+        self.waitUntil(lambda: not widget.rect().isEmpty())
 
     @staticmethod
     def mouseMove(widget: QWidget, pos: QPoint, delay: int = -1) -> None:  # noqa: N802 - Qt's own style
