@@ -37,7 +37,7 @@ from engine.automata.nfa.lazy_automaton import LazyAutomaton
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
 from engine.notations.json_schema.json_tree import pointers, read_json
-from engine.source import CancelToken, Diagnostic, GrammarError, LimitExceededError, Severity, Span
+from engine.source import CancelToken, GrammarError, LimitExceededError, Span, diagnostic
 from engine.source.json_pointer import escape_step
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class CompileHandler(Handler):
             diagnostics = error.diagnostics
         except LimitExceededError as error:
             span = Span(0, len(request.text))
-            diagnostics = (Diagnostic("limit-exceeded", Severity.ERROR, span, str(error), "Make the grammar smaller"),)
+            diagnostics = (diagnostic("limit-exceeded.other", span, error=error),)
         else:
             emit(Diagnosed(request.revision, diagnostics))
             dfa, too_large = _drawable(grammar, cancel)

@@ -45,8 +45,8 @@ from engine.source import (
     EngineError,
     GrammarError,
     LimitExceededError,
-    Severity,
     Span,
+    diagnostic,
 )
 
 if TYPE_CHECKING:
@@ -369,7 +369,7 @@ def read(request: ReadRequest, cancel: CancelToken) -> ReadAnswer:
     except GrammarError as error:
         found = error.diagnostics
     except EngineError as error:
-        found = (Diagnostic("limit-exceeded", Severity.ERROR, Span(0, len(compiled.text)), str(error), ""),)
+        found = (diagnostic("limit-exceeded.other", Span(0, len(compiled.text)), error=error),)
     return ReadAnswer(request.number, found)
 
 

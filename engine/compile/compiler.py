@@ -32,9 +32,9 @@ from engine.source import (
     Diagnostic,
     GrammarError,
     LimitExceededError,
-    Severity,
     SourceText,
     Span,
+    diagnostic,
     limited_work,
 )
 from engine.source.arguments import require
@@ -45,9 +45,6 @@ _FRAMES_PER_NESTING = 12
 _DEFAULTS: Final = CompileOptions()
 _NEVER: Final = CancelToken()
 """The token of a compile that cannot be cancelled."""
-_SMALLER: Final = "Use smaller counts, or fewer alternatives and conditions"
-_SHORTER: Final = "Shorten the text; white space and comments count"
-_SMALLER_THERE: Final = "Use smaller counts there, or fewer alternatives and conditions"
 _EMPTINESS_CODE = "gbnf-unproductive-rule"  # this diagnostic says already why no text matches
 
 
@@ -130,28 +127,24 @@ def _deep_recursion(nesting: int) -> Iterator[None]:
 
 def _too_large(error: LimitExceededError, text: SourceText) -> Diagnostic:
     """Return the diagnostic of an exceeded limit, at its span or else at the first line of the text."""
-    smaller = _SHORTER if error.name == "source_length" else _SMALLER_THERE if error.span else _SMALLER
-    return Diagnostic(
-        "limit-exceeded",
-        Severity.ERROR,
-        error.span or Span(0, len(text.text.partition("\n")[0])),
-        f"the grammar is too large: {error}",
-        smaller + (f", or {error.remedy}" if error.remedy else ""),
-    )
+    if error.name == "source_length":
+        return diagnostic("limit-exceeded.length", _first_line(text), error=error, remedy=error.remedy)
+    advice = "here" if error.span else "anywhere"
+    span = error.span or _first_line(text)
+    if error.remedy:
+        return diagnostic(f"limit-exceeded.{advice}-raised", span, error=error, remedy=error.remedy)
+    return diagnostic(f"limit-exceeded.{advice}", span, error=error)
+
+
+def _first_line(text: SourceText) -> Span:
+    return Span(0, len(text.text.partition("\n")[0]))
 
 
 def _add_emptiness(diagnostics: tuple[Diagnostic, ...], is_empty: bool, text: SourceText) -> tuple[Diagnostic, ...]:
     """Return the diagnostics with one more that says that no text matches, unless one says so already."""
     if not is_empty or any(found.code == _EMPTINESS_CODE for found in diagnostics):
         return diagnostics
-    matches_nothing = Diagnostic(
-        "matches-nothing",
-        Severity.WARNING,
-        Span(0, len(text.text)),
-        "no text matches this grammar, so no token is ever allowed",
-        "Look for conditions that contradict each other, such as text after $ or an empty class",
-    )
-    return (*diagnostics, matches_nothing)
+    return (*diagnostics, diagnostic("matches-nothing", Span(0, len(text.text))))
 
 
 READING: Final = "work of reading the grammar"
@@ -195,26 +188,12 @@ def _schema_automaton(
             automaton = JsonAutomaton(solver, model.goal, options.limits, Whitespace(options.whitespace))
             explore(solver, model.goal, cancel)
     except UndecidedError as error:
-        found = Diagnostic(
-            "schema-undecided",
-            Severity.ERROR,
-            span_of_location(error.location),
-            f"{pointer_to(error.location)}: {error}",
-            "Remove the keyword, or bound what it is about",
-        )
+        where = pointer_to(error.location)
+        found = diagnostic("schema-undecided", span_of_location(error.location), where=where, error=error)
         raise GrammarError((*findings.in_source_order(), found), text) from error
     except RecursionError as error:
-        raise GrammarError((*findings.in_source_order(), _too_deep(text)), text) from error
+        found = diagnostic("limit-exceeded.values", Span(0, len(text.text)))
+        raise GrammarError((*findings.in_source_order(), found), text) from error
     finally:
         sys.setrecursionlimit(previous)
     return automaton, findings.in_source_order
-
-
-def _too_deep(text: SourceText) -> Diagnostic:
-    return Diagnostic(
-        "limit-exceeded",
-        Severity.ERROR,
-        Span(0, len(text.text)),
-        "values that satisfy this schema are nested too deep to look for",
-        "Use less nesting of required members",
-    )

@@ -9,6 +9,7 @@ from engine.source.cancel import (
     limited_work,
     work_turns,
 )
+from engine.source.diagnostics import diagnostic
 from engine.source.errors import CancelledError, EngineError, InvariantError
 from engine.source.limits import LimitExceededError, Limits
 from engine.source.similar import similar_words
@@ -29,6 +30,7 @@ __all__ = [
     "check_cancelled",
     "checkpoint",
     "counted_cache",
+    "diagnostic",
     "is_work_limited",
     "limited_work",
     "similar_words",

@@ -6,12 +6,15 @@ A package that is converted has its sentences in the catalogue alone: add it to 
 import ast
 import re
 import string
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from app.actions import COMMANDS, MENUS
-from app.catalogue import CatalogueError, CatalogueText, area_texts, has_text, ui_text
+from app.catalogue import has_text, ui_text
+from engine.source.catalogue import CatalogueError, CatalogueText, area_texts
+from engine.source.diagnostics import diagnostic_keys, diagnostic_texts
 
 ROOT = Path(__file__).resolve().parents[2]
 AREAS = sorted(path.stem for path in (ROOT / "resources/texts").glob("*.toml"))
@@ -49,13 +52,23 @@ PROPER = frozenset(
     """Turnstile Graphviz Python Hugging Face Hub Schema Pretty Ctrl Shift Return Shakespeare Transformers Ollama Lark
     Outlines Apache Licence""".split()
 )
+NAMES = ("Unicode", "POSIX")  # what begins in upper case everywhere
 LONGEST_TITLE = 40
 SENTENCE = re.compile(r"[A-Za-z]{2,},? [A-Za-z]+")
 HTML_TAG = re.compile(r"<[a-z/][^>]*(>|$)")
 
 
+READERS = ("ui_text", "has_text", "catalogue_text")
+DIAGNOSTIC = re.compile(r"(?:regex|gbnf|schema|export)-|(?:limit-exceeded|matches-nothing)")
+
+
 def catalogue() -> dict[str, CatalogueText]:
-    return {f"{area}.{name}": text for area in AREAS for name, text in area_texts(area).items()}
+    texts = {f"{area}.{name}": text for area in AREAS for name, text in area_texts(area).items()}
+    return {key: text for key, text in texts.items() if not is_severity(key)}
+
+
+def is_severity(key: str) -> bool:
+    return key.startswith("diagnostics.") and key.endswith(".severity")
 
 
 # --- keys ------------------------------------------------------------------------------------------------------------
@@ -65,7 +78,7 @@ def used_keys(source: str) -> list[str]:
     """Return the keys that a module passes to the catalogue, as regular expressions."""
     found = []
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("ui_text", "has_text"):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in READERS:
             found += _patterns(node.args[0], node.lineno)
     return found
 
@@ -83,8 +96,13 @@ def _patterns(node: ast.expr, line: int) -> list[str]:
 
 @pytest.fixture(scope="module")
 def patterns() -> list[str]:
-    sources = [path.read_text("utf-8") for path in sorted((ROOT / "app").rglob("*.py"))]
-    return sorted({pattern for source in sources for pattern in used_keys(source)})
+    return sorted({pattern for source in sources() for pattern in used_keys(source)})
+
+
+@cache
+def sources() -> tuple[str, ...]:
+    paths = [path for package in ("app", "engine") for path in sorted((ROOT / package).rglob("*.py"))]
+    return tuple(path.read_text("utf-8") for path in paths)
 
 
 def test_every_key_that_is_used_has_a_text(patterns):
@@ -94,7 +112,8 @@ def test_every_key_that_is_used_has_a_text(patterns):
 
 def test_every_text_is_used(patterns):
     anything = re.compile("|".join(patterns))
-    assert [key for key in catalogue() if not anything.fullmatch(key)] == []
+    by_reader = (key for key in catalogue() if not key.startswith("diagnostics.") or ".fragment." in key)
+    assert [key for key in by_reader if not anything.fullmatch(key)] == []
 
 
 def test_every_command_and_every_menu_has_its_texts_and_no_other_has():
@@ -111,6 +130,45 @@ def test_a_key_in_a_call_is_found_in_each_of_its_forms():
     assert used_keys(source) == [r"a\.b", r"a\..*\.c", r"a\.d", r"a\.e"]
     with pytest.raises(AssertionError, match="line 1"):
         used_keys("ui_text(x)")
+
+
+# --- diagnostics -----------------------------------------------------------------------------------------------------
+
+
+def reported_keys(source: str) -> list[str]:
+    """Return the codes of diagnostics in a module, with variants, as regular expressions."""
+    tree = ast.parse(source)
+    found = []
+    inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr) and _is_string(node.values[0]) and DIAGNOSTIC.match(node.values[0].value):
+            found += _patterns(node, node.lineno)
+        elif _is_string(node) and id(node) not in inner and re.fullmatch(r"[a-z0-9.-]+", node.value):
+            found += [re.escape(node.value)] if DIAGNOSTIC.match(node.value) else []
+    return found
+
+
+def test_every_diagnostic_that_is_reported_has_its_texts_and_every_one_is_reported():
+    patterns = {pattern for source in sources() for pattern in reported_keys(source)}
+    keys = diagnostic_keys()
+    codes = {key.partition(".")[0] for key in keys}  # fixes and filters name the code alone
+    assert sorted(p for p in patterns if not any(re.fullmatch(p, known) for known in keys | codes)) == []
+    anything = re.compile("|".join(patterns))
+    assert sorted(key for key in keys if not anything.fullmatch(key)) == []
+
+
+def test_a_planted_code_is_found_in_each_of_its_forms():
+    source = 'add("gbnf-a"); x = {"b": "schema-c.d"}; add(f"regex-{e}.f"); y = "a schema-less gbnf-x"'
+    assert reported_keys(source) == [r"gbnf\-a", r"schema\-c\.d", r"regex\-.*\.f"]
+
+
+def test_each_part_of_a_diagnostic_is_known():
+    parts = {key.rpartition(".")[2] for key in area_texts("diagnostics") if not key.startswith("fragment.")}
+    assert parts == {"message", "hint", "severity"}
+    for key in diagnostic_keys():
+        texts = diagnostic_texts(key)  # its severity is one of `Severity`, and it has a message
+        assert not texts.message.endswith("."), key
+        assert not texts.hint.endswith("."), key
 
 
 # --- the loader ------------------------------------------------------------------------------------------------------
@@ -130,7 +188,7 @@ def test_missing_and_unknown_fields_are_errors():
 
 def test_the_number_chooses_the_form(monkeypatch):
     text = CatalogueText("{count:,} files of {name}", "One file of {name}", frozenset({"count", "name"}))
-    monkeypatch.setattr("app.catalogue.area_texts", lambda _area: {"files": text})
+    monkeypatch.setattr("engine.source.catalogue.area_texts", lambda _area: {"files": text})
     assert ui_text("planted.files", count=1, name="x") == "One file of x"
     assert ui_text("planted.files", count=2000, name="x") == "2,000 files of x"
     assert has_text("planted.files")
@@ -152,8 +210,11 @@ def style_faults(key: str, text: str) -> list[str]:
         faults.append(f"the word {banned[0]!r}")
     if plain != plain.strip() or "  " in plain:
         faults.append("blanks")
-    if plain[:1].islower() and ".fragment." not in key:
+    is_message = key.startswith("diagnostics.") and key.endswith(".message")
+    if plain[:1].islower() and ".fragment." not in key and not is_message:
         faults.append("begins in lower case")
+    if plain[:1].isupper() and is_message and not plain.startswith(NAMES):
+        faults.append("a message of a diagnostic begins in lower case")
     if len(sentences) == 1 and plain.endswith("."):
         faults.append("one sentence has no period at its end")
     if len(sentences) > 1 and not text.endswith((".", "?", "!", "…", ":", "}")):
@@ -185,6 +246,8 @@ def test_every_text_has_the_style_of_the_catalogue():
         ("a.title", "Open " + "x" * 40, "at most"),
         ("a.tip", "Show  it", "blanks"),
         ("a.synonyms", "Load", "lower case"),
+        ("diagnostics.a.message", "The name is missing", "lower case"),
+        ("diagnostics.a.hint", "add a name", "lower case"),
     ],
 )
 def test_a_planted_text_of_another_style_is_found(key, text, fault):
@@ -192,10 +255,13 @@ def test_a_planted_text_of_another_style_is_found(key, text, fault):
 
 
 def test_no_two_texts_are_equal():
-    """Equal texts are one text; but a button may have the title of a command, and a command that of its menu."""
+    """Equal texts are one text; but a button may have the title of a command, and a command that of its menu.
+
+    Diagnostics of two notations may be equal: each has its own message and hint.
+    """
     by_text: dict[tuple[bool, str], list[str]] = {}
     for key, text in catalogue().items():
-        if not key.endswith(".synonyms") and ".menus." not in key:
+        if not key.endswith(".synonyms") and ".menus." not in key and not key.startswith("diagnostics."):
             by_text.setdefault((key.startswith("commands."), text.other), []).append(key)
     assert {text: keys for (_, text), keys in by_text.items() if len(keys) > 1} == {}
 

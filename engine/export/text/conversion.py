@@ -37,7 +37,7 @@ from engine.notations.regex import parse as parse_regex
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.lexing.whitespace import Whitespace
 from engine.schema_automaton.pushdown.automaton import DEEPEST, JsonAutomaton
-from engine.source import CancelToken, Diagnostic, EngineError, GrammarError, LimitExceededError, Severity, Span
+from engine.source import CancelToken, EngineError, GrammarError, LimitExceededError, Span, diagnostic
 from engine.source.collection import no_collection
 
 _PLAIN: Final = "spelling is plain: each character in its shortest form, no number with an exponent"
@@ -79,7 +79,6 @@ class GrammarRules:
     has_rule_loops: bool = False
 
 
-_CUT_HINT: Final = "Cut the recursion at a depth, or write GBNF"
 OPEN_OBJECTS: Final = "the schema allows additional properties, so it needs a stack"
 """Why a schema needs a stack if it needs none with `CompileOptions.additional="closed"`."""
 CLOSE_OBJECTS: Final = f"{OPEN_OBJECTS}; try --additional closed"
@@ -239,7 +238,7 @@ def _as_regex(
     except RecursiveError as error:
         raise _nests(compiled, error, cancel) from error
     except (NoRegexError, LimitExceededError) as error:
-        raise _refused(compiled, "export-no-regex", Span(0, 0), str(error), "") from error
+        raise _refused(compiled, "export-no-regex", Span(0, 0), reason=error) from error
     return Conversion(text, Grammar((Rule(START, node),), START), notes)
 
 
@@ -249,9 +248,9 @@ def without_frames(error: _Error) -> _Error:
 
 
 def _nests(compiled: CompiledGrammar, error: RecursiveError, cancel: CancelToken | None) -> GrammarError:
-    closing = needs_closing(compiled, cancel)
-    message, hint = (CLOSE_OBJECTS, "") if closing else (str(error), _CUT_HINT)
-    return _refused(compiled, "export-open" if closing else "export-recursive", error.span, message, hint)
+    if needs_closing(compiled, cancel):
+        return _refused(compiled, "export-open", error.span, reason=CLOSE_OBJECTS)
+    return _refused(compiled, "export-recursive", error.span, reason=error)
 
 
 def needs_closing(compiled: CompiledGrammar, cancel: CancelToken | None = None) -> bool:
@@ -293,10 +292,9 @@ def automaton_grammar(compiled: CompiledGrammar, cancel: CancelToken | None) -> 
     return builder.grammar()
 
 
-def _refused(compiled: CompiledGrammar, code: str, span: Span, message: str, hint: str) -> GrammarError:
+def _refused(compiled: CompiledGrammar, code: str, span: Span, **fields: object) -> GrammarError:
     span = span if span.end else Span(0, len(compiled.source.text))
-    found = Diagnostic(code, Severity.ERROR, span, f"it cannot be written as a regex: {message}", hint)
-    return GrammarError((found,), compiled.source)
+    return GrammarError((diagnostic(code, span, **fields),), compiled.source)
 
 
 def _regex_grammar(compiled: CompiledGrammar, cancel: CancelToken | None) -> Grammar:
@@ -400,12 +398,12 @@ def _written_schema(compiled: CompiledGrammar, request: _Request, cancel: Cancel
     try:
         grammar = rules.write(automaton.goal)
     except NotContextFreeError as error:
-        raise _not_written(compiled, names, error.span, "cannot be written as a grammar", error) from error
+        raise _not_written(compiled, names, error.span, error) from error
     except LimitExceededError as error:
-        raise _not_written(compiled, names, rules.at, "is too large as a grammar", error) from error
+        raise _not_written(compiled, names, rules.at, error) from error
     if solver.provisional_epoch != before:
         undecided = NotContextFreeError("whether some of its values exist is not decided", names.span(automaton.goal))
-        raise _not_written(compiled, names, undecided.span, "cannot be written as a grammar", undecided)
+        raise _not_written(compiled, names, undecided.span, undecided)
     if spelling is NumberSpelling.ANY:
         return GrammarRules(grammar, (), rules.places, rules.has_rule_loops)
     counted = (_COUNTED,) if rules.counted else ()
@@ -413,19 +411,10 @@ def _written_schema(compiled: CompiledGrammar, request: _Request, cancel: Cancel
     return GrammarRules(grammar, (_PLAIN, *counted, *formats), rules.places, rules.has_rule_loops)
 
 
-def _not_written(
-    compiled: CompiledGrammar, names: SchemaNames, span: Span, what: str, error: EngineError
-) -> GrammarError:
+def _not_written(compiled: CompiledGrammar, names: SchemaNames, span: Span, error: EngineError) -> GrammarError:
     where = names.pointer(span) or "the schema"
-    is_size = isinstance(error, LimitExceededError)
-    code = TOO_LARGE if is_size else "export-not-context-free"
-    hint = (
-        "Use plain spelling, smaller counts, or fewer conditions at once"
-        if is_size
-        else "Remove the keyword, or bound what it is about"
-    )
-    found = Diagnostic(code, Severity.ERROR, span, f"{where} {what}: {error}", hint)
-    return GrammarError((found,), compiled.source)
+    code = TOO_LARGE if isinstance(error, LimitExceededError) else "export-not-context-free"
+    return GrammarError((diagnostic(code, span, where=where, reason=error),), compiled.source)
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from typing import Any, Final
 from engine.notations import gbnf, regex
 from engine.notations.editing.edits import Change, Edit
 from engine.notations.json_schema.json_tree import Json, JsonTextError, read_json
-from engine.source import Diagnostic, GrammarError, LimitExceededError, Limits, Severity, SourceText, Span
+from engine.source import GrammarError, LimitExceededError, Limits, Severity, SourceText, Span
 
 _WIDTH: Final = 100
 _NOTHING_TO_DO: Final = "It is formatted already"
@@ -96,9 +96,7 @@ def _read_as(notation: str, text: str, dialect: str, limits: Limits) -> list[Any
         try:
             return list(_flat_json(read_json(text, limits.nesting)))
         except JsonTextError as error:
-            raise GrammarError(
-                (Diagnostic("schema-no-json", Severity.ERROR, error.span, error.message),), source
-            ) from None
+            raise GrammarError((error.diagnostic,), source) from None
     if notation == "gbnf":
         return _flat_nodes(gbnf.parse(source, limits)[0])
     return _flat_nodes(regex.parse(source, regex.Dialect(dialect), limits)[0])

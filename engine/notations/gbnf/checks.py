@@ -8,7 +8,7 @@ from typing import Final
 from engine.grammar import Choice, Empty, Grammar, Never, Node, Repeat, Rule, RuleReference
 from engine.grammar.analysis import blockers, left_recursion, reachable_rules, references
 from engine.grammar.nodes import parts
-from engine.source import Diagnostic, Severity, SourceText, Span, checkpoint, similar_words
+from engine.source import Diagnostic, Severity, SourceText, Span, checkpoint, diagnostic, similar_words
 
 START: Final = "root"
 _MOST_SUGGESTIONS: Final = 10  # each compares a name with all others
@@ -45,33 +45,29 @@ def check_rules(
     return grammar, found
 
 
-def _finding(code: str, severity: Severity, span: Span, message: str, hint: str) -> Diagnostic:
-    return Diagnostic(f"gbnf-{code}", severity, span, message, hint)
-
-
 def _no_root(rules: Mapping[str, Rule], source: SourceText) -> Diagnostic:
     span = Span(0, min(1, len(source.text)))
     near = next((name for name in rules if name.lower() == START), None)
     if near:
-        hint = f"Rename `{near}`; case matters"
-    else:
-        hint = f"Name the rule to begin with `{START}`" if rules else f"Begin with `{START} ::= …`"
-    return _finding("no-root", Severity.ERROR, span, f"there is no rule `{START}`", hint)
+        return diagnostic("gbnf-no-root.upper-case", span, start=START, name=near)
+    return diagnostic("gbnf-no-root.unnamed" if rules else "gbnf-no-root.empty", span, start=START)
 
 
 def _undefined(rules: Mapping[str, Rule]) -> Iterator[Diagnostic]:
-    hints: dict[str, str] = {}
+    similar: dict[str, str | None] = {}
     for rule in rules.values():
         checkpoint()
         for reference in references(rule.node):
             name = reference.name
             if name in rules:
                 continue
-            if name not in hints:
-                near = similar_words(name, rules, 1) if len(hints) < _MOST_SUGGESTIONS else []
-                hints[name] = f"Did you mean `{near[0]}`?" if near else f"Add `{name} ::= …`"
-            message = f"there is no rule `{name}`"
-            yield _finding("undefined-rule", Severity.ERROR, reference.span, message, hints[name])
+            if name not in similar:
+                near = similar_words(name, rules, 1) if len(similar) < _MOST_SUGGESTIONS else []
+                similar[name] = near[0] if near else None
+            if similar[name]:
+                yield diagnostic("gbnf-undefined-rule.similar", reference.span, name=name, similar=similar[name])
+            else:
+                yield diagnostic("gbnf-undefined-rule", reference.span, name=name)
 
 
 def _unreachable(grammar: Grammar) -> Iterator[Diagnostic]:
@@ -79,24 +75,19 @@ def _unreachable(grammar: Grammar) -> Iterator[Diagnostic]:
     for rule in grammar.rules:
         checkpoint()
         if rule.name not in reached:
-            message = f"nothing that `{START}` leads to uses the rule `{rule.name}`"
-            yield _finding("unreachable-rule", Severity.WARNING, rule.span, message, "Use it, or remove it")
+            yield diagnostic("gbnf-unreachable-rule", rule.span, start=START, name=rule.name)
 
 
 def _unproductive(rules: Mapping[str, Rule], blocked: Mapping[str, Node]) -> Iterator[Diagnostic]:
     cycles = _cycles(blocked)
     for name, blocker in blocked.items():
-        message = f"the rule `{name}` matches nothing"
+        span = rules[name].span
         if name in cycles:
-            message += f": it never ends, by {_arrows(cycles[name])}"
-            hint = "Give it an alternative that does not lead back to it"
+            yield diagnostic("gbnf-unproductive-rule.cycle", span, name=name, cycle=_arrows(cycles[name]))
         elif isinstance(blocker, RuleReference):
-            message += f", because `{blocker.name}` matches nothing"
-            hint = f"Repair `{blocker.name}`, or give this rule an alternative without it"
+            yield diagnostic("gbnf-unproductive-rule.reference", span, name=name, blocker=blocker.name)
         else:
-            message += ", because a part of it holds no character"
-            hint = "Repair the class or the character"
-        yield _finding("unproductive-rule", Severity.WARNING, rules[name].span, message, hint)
+            yield diagnostic("gbnf-unproductive-rule.empty-set", span, name=name)
 
 
 def _cycles(blocked: Mapping[str, Node]) -> dict[str, tuple[str, ...]]:
@@ -127,10 +118,8 @@ def _left_recursive(grammar: Grammar) -> Iterator[Diagnostic]:
     spans = {rule.name: rule.span for rule in grammar.rules}
     for cycle in left_recursion(grammar):
         name = cycle.names[0]
-        behind = ", behind what may be empty" if cycle.hidden else ""
-        message = f"llama.cpp refuses left recursion: {_arrows(cycle.names)}{behind}"
-        hint = f"It works here; for llama.cpp, write `{name}` with `*` instead"
-        yield _finding("compat-left-recursion", Severity.HINT, spans[name], message, hint)
+        key = "gbnf-compat-left-recursion.hidden" if cycle.hidden else "gbnf-compat-left-recursion"
+        yield diagnostic(key, spans[name], cycle=_arrows(cycle.names), name=name)
 
 
 def _empty_loops(rules: Mapping[str, Rule]) -> Iterator[Diagnostic]:
@@ -138,9 +127,7 @@ def _empty_loops(rules: Mapping[str, Rule]) -> Iterator[Diagnostic]:
     for rule in rules.values():
         for part in parts(rule.node):
             if isinstance(part, Repeat) and part.maximum is None and _is_openly_empty(part, rules):
-                message = "llama.cpp refuses to repeat without end what may be empty"
-                hint = "It works here; for llama.cpp, remove the empty alternative, or the inner `?` or `*`"
-                yield _finding("compat-empty-loop", Severity.HINT, part.span, message, hint)
+                yield diagnostic("gbnf-compat-empty-loop", part.span)
 
 
 def _is_openly_empty(loop: Repeat, rules: Mapping[str, Rule]) -> bool:

@@ -94,22 +94,22 @@ class _Parser:
         first = self._underscored[0]
         name = self.reader.text[first.start : first.end]
         others = len(self._underscored) - 1
-        more = f" (and {others:,} more)" if others else ""
-        message = f"llama.cpp takes no `_` in a name such as `{name}`{more}"
-        hint = f"Write `{name.replace('_', '-')}` for llama.cpp"
-        self.reader.note("compat-name", Severity.HINT, first, message, hint)
+        instead = name.replace("_", "-")
+        if others:
+            self.reader.report("gbnf-compat-name.several", first, name=name, instead=instead, others=others)
+        else:
+            self.reader.report("gbnf-compat-name", first, name=name, instead=instead)
 
     def _rule(self) -> None:
         reader = self.reader
         start = reader.at
         name = reader.name()
         if not name:
-            raise self._no_rule()
+            raise error("gbnf-no-rule", reader.here())
         span = reader.since(start)
         reader.skip_blanks(lines=False)
         if not reader.accept("::="):
-            hint = "Write `name ::= …`; a rule goes on over several lines only in parentheses and after `|`"
-            raise error("no-definition", reader.here(), f"`{name}` is followed by no `::=`", hint)
+            raise error("gbnf-no-definition", reader.here(), name=name)
         if "_" in name:
             self._underscored.append(span)
         self._symbols.name(name)
@@ -125,14 +125,8 @@ class _Parser:
         self._report_line_crossing()
         if name in self.rules:
             line, _ = self._source.line_column(start)
-            message = f"the rule `{name}` is defined again on line {line:,}, and the last definition counts"
-            earlier = self.rules.pop(name).span
-            reader.note("duplicate-rule", Severity.WARNING, earlier, message, "Remove one, or rename it")
+            reader.report("gbnf-duplicate-rule", self.rules.pop(name).span, name=name, line=line)
         self.rules[name] = Rule(name, node, span)
-
-    def _no_rule(self) -> RuleError:
-        hint = "Write `name ::= …`; a rule goes on over several lines only in parentheses and after `|`"
-        return error("no-rule", self.reader.here(), "a rule begins with its name", hint)
 
     # Literals and classes that cross a line end
 
@@ -141,16 +135,14 @@ class _Parser:
         reader = self.reader
         assert reader.crossing is not None
         reader.at = reader.crossing.start
-        kind, closing = ("literal", '"') if reader.peek() == '"' else ("class", "]")
-        what = "text" if kind == "literal" else "class `[`"
-        span = Span(reader.at, reader.at + 1)
-        return error(f"unclosed-{kind}", span, f"the {what} is not closed on its line", f"Add a `{closing}`")
+        is_literal = reader.peek() == '"'
+        key = "gbnf-unclosed-literal.on-line" if is_literal else "gbnf-unclosed-class.on-line"
+        return error(key, Span(reader.at, reader.at + 1))
 
     def _report_line_crossing(self) -> None:
         reader = self.reader
         if reader.crossing is not None:
-            message = "the line's end is part of what this matches"
-            reader.note("line-inside", Severity.WARNING, reader.crossing, message, "Write `\\n` for a line's end")
+            reader.report("gbnf-line-inside", reader.crossing)
 
     # Sequences and groups
 
@@ -175,8 +167,7 @@ class _Parser:
                 reader.skip_blanks(lines=nested)
             elif not nested and following and following in "\r\n" and reader.continues():
                 reader.skip_blanks(lines=True)
-                message = "llama.cpp ends a rule at the end of its line"
-                reader.note("compat-line", Severity.HINT, reader.here(), message, "Put the `|` before the line's end")
+                reader.report("gbnf-compat-line", reader.here())
             else:
                 return self._end()
 
@@ -190,15 +181,14 @@ class _Parser:
 
     def _unclosed_group(self) -> RuleError:
         start = self._frames[-1].start
-        return error("unclosed-group", Span(start, start + 1), "the group `(` is never closed", "Add a `)`")
+        return error("gbnf-unclosed-group", Span(start, start + 1))
 
     def _unexpected(self) -> RuleError:
         found = self.reader.peek()
         if found == ")":
-            return error("no-group", self.reader.here(), "`)` closes no group", "Remove it, or add a `(`")
+            return error("gbnf-no-group", self.reader.here())
         shown = found if found.isprintable() else found.encode("unicode_escape").decode("ascii")
-        hint = 'Write literal text in quotes, such as `"text"`'
-        return error("unexpected", self.reader.here(), f"`{shown}` is not expected here", hint)
+        return error("gbnf-unexpected", self.reader.here(), character=shown)
 
     def _open(self) -> None:
         reader = self.reader
@@ -212,9 +202,7 @@ class _Parser:
 
     def _check_depth(self, depth: int, span: Span) -> None:
         if depth > self._limits.nesting:
-            message = f"groups are nested deeper than the limit `nesting` of {self._limits.nesting:,}"
-            hint = "Give inner groups a rule of their own, or raise it with --limit nesting=N"
-            raise error("nesting-limit", span, message, hint)
+            raise error("gbnf-nesting-limit", span, limit=self._limits.nesting)
 
     def _close(self) -> None:
         reader = self.reader
@@ -258,9 +246,7 @@ class _Parser:
         reader.at = start if line_end < 0 else line_end
         if len(self._frames) > 1:
             return self._unclosed_group()
-        message = f"the rule `{name}` begins within the rule `{reader.text[rule.start : rule.end]}`"
-        hint = "Begin it on a line of its own; the line before may not end with `|` or `::=`"
-        return error("rule-inside", span, message, hint)
+        return error("gbnf-rule-inside", span, name=name, outer=reader.text[rule.start : rule.end])
 
     # Repetition
 
@@ -272,19 +258,17 @@ class _Parser:
         quantifier = reader.text[start : reader.at]
         item = frame.take_last()
         if item is None:
-            raise error("nothing-to-repeat", span, f"`{quantifier}` repeats nothing", "Put it behind what it repeats")
+            raise error("gbnf-nothing-to-repeat", span, quantifier=quantifier)
         weight = item.weight * max(minimum if maximum is None else maximum, 1)
         if weight > self._limits.repetition:
-            message = (
-                f"`{quantifier}` makes {weight:,} repetitions, counting those inside it, "
-                f"where the limit `repetition` is {self._limits.repetition:,}"
-            )
-            raise error("repetition-limit", span, message, "Use `*` or `+`, smaller counts, or --limit repetition=N")
+            limit = self._limits.repetition
+            raise error("gbnf-repetition-limit", span, quantifier=quantifier, given=weight, limit=limit)
         depth = item.depth + item.repeated
         self._check_depth(depth, span)
         problem = self._symbols.repeat(item, minimum, maximum)
         if problem is not None:
-            reader.note("compat-repetition", Severity.HINT, span, *problem)
+            key, fields = problem
+            reader.report(key, span, **fields)
         repeated_span = reader.since(item.span.start)
         node = Repeat(item.node, minimum, maximum, repeated_span)
         frame.add(_Item(node, repeated_span, depth, weight, item.symbols, repeated=True, vanished=maximum == 0))
@@ -309,7 +293,7 @@ def _read_literal(reader: GbnfReader) -> Node:
     start = reader.at
     end = _closing(reader, _LITERAL)
     if end is None:
-        raise _unclosed(reader, "literal", "the text is never closed", 'Add a `"`')
+        raise error("gbnf-unclosed-literal", reader.here())
     reader.at += 1
     characters: list[Node] = []
     while reader.at < end:
@@ -328,15 +312,12 @@ def _read_class(reader: GbnfReader) -> Node:
     start = reader.at
     end = _closing(reader, _CLASS)
     if end is None:
-        raise _unclosed(reader, "class", "the class `[` is never closed", "Add a `]`")
+        raise error("gbnf-unclosed-class", reader.here())
     reader.at += 1
     negated = reader.accept("^")
     if reader.at == end:
         reader.at += 1
-        text = "[^]" if negated else "[]"
-        message = f"`{text}` has no members and matches the empty text, as in llama.cpp"
-        hint = 'Write `.` for any character, or `""` for the empty text'
-        reader.note("empty-class", Severity.WARNING, reader.since(start), message, hint)
+        reader.report("gbnf-empty-class", reader.since(start), text="[^]" if negated else "[]")
         return Empty(reader.since(start))
     ranges: list[tuple[int, int]] = []
     while reader.at < end:
@@ -348,8 +329,7 @@ def _read_class(reader: GbnfReader) -> Node:
         if first <= last:
             ranges.append((first, last))
         else:
-            message = f"the range `{reader.text[at : reader.at]}` runs backwards, so it holds no character"
-            reader.note("bad-range", Severity.WARNING, reader.since(at), message, "Swap its ends")
+            reader.report("gbnf-bad-range", reader.since(at), range=reader.text[at : reader.at])
     reader.at = end + 1
     members = CharSet.of(ranges)
     return _chars(reader, ~members if negated else members, start)
@@ -365,10 +345,6 @@ def _closing(reader: GbnfReader, pattern: re.Pattern[str]) -> int | None:
     return found.end() - 1
 
 
-def _unclosed(reader: GbnfReader, kind: str, message: str, hint: str) -> RuleError:
-    return error(f"unclosed-{kind}", Span(reader.at, reader.at + 1), message, hint)
-
-
 def _chars(reader: GbnfReader, characters: CharSet, start: int) -> Node:
     span = Span(start, reader.at)
     if characters.ranges and characters.ranges[0][0] < 0xD800:
@@ -376,9 +352,7 @@ def _chars(reader: GbnfReader, characters: CharSet, start: int) -> Node:
     if characters - _SURROGATES:
         return Chars(characters, span)
     if characters:
-        message = f"`{reader.text[start : reader.at]}` is half of a surrogate pair, which is no character"
-        hint = "Write the whole character, such as `\\U0001F600`"
-        reader.note("lone-surrogate", Severity.WARNING, span, message, hint)
+        reader.report("gbnf-lone-surrogate", span, text=reader.text[start : reader.at])
     return Never(span)
 
 
@@ -388,20 +362,18 @@ def _read_token(reader: GbnfReader) -> Node:
     negated = reader.accept("!")
     opened = reader.at
     if not reader.accept("<"):
-        hint = "Write `!<token>` or `!<[123]>`"
-        raise error("bad-token", reader.since(start), "`!` negates a token element only", hint)
+        raise error("gbnf-bad-token.negation", reader.since(start))
     if reader.accept("["):
         number = reader.number()
         if number is None or not reader.accept("]>"):
-            raise error("bad-token", reader.since(start), "a token id is written `<[123]>`", "Write digits only")
+            raise error("gbnf-bad-token.id", reader.since(start))
         if number > _LAST_TOKEN_ID:
-            hint = f"The last possible one is {_LAST_TOKEN_ID:,}"
-            raise error("bad-token", reader.since(start), "no vocabulary has a token of that id", hint)
+            raise error("gbnf-bad-token.too-large", reader.since(start), last=_LAST_TOKEN_ID)
         return TokenSet((), (number,), negated, reader.since(start))
     end = reader.text.find(">", reader.at)
     line = _LINE_END.search(reader.text, reader.at, end if end >= 0 else len(reader.text))
     if end < 0 or line:
-        raise error("bad-token", Span(start, reader.at), "the token `<` is never closed", "Add a `>`")
+        raise error("gbnf-bad-token.unclosed", Span(start, reader.at))
     reader.at = end + 1
     return TokenSet((reader.text[opened : reader.at],), (), negated, reader.since(start))
 
@@ -519,16 +491,12 @@ def _read_bounds(reader: GbnfReader, *, lines: bool) -> tuple[int, int | None]:
         maximum = reader.number()
         reader.skip_blanks(lines=lines)
     if not reader.accept("}") or (minimum is None and maximum is None):
-        hint = "Write `{2}`, `{2,}` or `{2,5}`"
-        raise error("bad-repetition", reader.since(start), "`{` begins a count that is malformed", hint)
+        raise error("gbnf-bad-repetition", reader.since(start))
     if minimum is None:
-        message = "llama.cpp wants a number before the comma"
-        hint = "Write `{0,…}` for llama.cpp"
-        reader.note("compat-repetition", Severity.HINT, reader.since(start), message, hint)
+        reader.report("gbnf-compat-repetition.no-minimum", reader.since(start))
         return 0, maximum
     if maximum is not None and maximum < minimum:
-        message = f"at least {minimum:,} and at most {maximum:,} is impossible"
-        raise error("bad-repetition", reader.since(start), message, "Swap the numbers")
+        raise error("gbnf-bad-repetition.reversed", reader.since(start), minimum=minimum, maximum=maximum)
     return minimum, maximum
 
 
@@ -560,29 +528,28 @@ class _LlamaSymbols:
         """Count generated rules."""
         self._generated += number
 
-    def repeat(self, item: _Item, minimum: int, maximum: int | None) -> tuple[str, str] | None:
-        """Count a repetition and update its item; return a message and a hint if llama.cpp behaves differently.
+    def repeat(self, item: _Item, minimum: int, maximum: int | None) -> tuple[str, dict[str, int]] | None:
+        """Count a repetition and update its item.
 
         Args:
             item: the operand.
             minimum: the smallest count.
             maximum: the largest count; None for any number.
+
+        Returns:
+            The key of a diagnostic and its fields if llama.cpp behaves differently, else None.
         """
-        problem = None
-        shorter = "Use `*` or `+`, or smaller counts, for llama.cpp"
+        problem: tuple[str, dict[str, int]] | None = None
         if item.vanished:
-            problem = "llama.cpp refuses to repeat what is empty", "Remove it for llama.cpp"
+            problem = "gbnf-compat-repetition.empty", {}
         if minimum > _LLAMA_REPETITIONS:
-            problem = f"llama.cpp refuses more than {_LLAMA_REPETITIONS:,} repetitions", shorter
+            problem = "gbnf-compat-repetition.minimum", {"most": _LLAMA_REPETITIONS}
         elif maximum is not None and maximum > _LLAMA_REPETITIONS:
-            problem = f"llama.cpp knows no bound beyond {_LLAMA_REPETITIONS:,}: it refuses this, or drops it", shorter
+            problem = "gbnf-compat-repetition.maximum", {"most": _LLAMA_REPETITIONS}
             maximum = None
         total = max(minimum if maximum is None else maximum, 1)
         item.symbols *= total
         if problem is None and item.symbols >= _LLAMA_REPETITIONS:
-            problem = (
-                f"llama.cpp refuses this: it makes {item.symbols:,} rules of it, and stops at {_LLAMA_REPETITIONS:,}",
-                shorter,
-            )
+            problem = "gbnf-compat-repetition.rules", {"count": item.symbols, "most": _LLAMA_REPETITIONS}
         self.generate(1 if maximum is None else maximum - minimum)
         return problem

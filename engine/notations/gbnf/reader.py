@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from engine.source import Diagnostic, Severity, Span, checkpoint
+from engine.source import Diagnostic, Severity, Span, checkpoint, diagnostic
 
 NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 RULE_START: Final = re.compile(r"^[ \t]*([A-Za-z0-9_-]+)[ \t]*::=", re.MULTILINE)
@@ -20,7 +20,6 @@ _CONTINUATION: Final = re.compile(r"(?:[ \t\r\n]++|#[^\r\n]*+)*+\|")
 _NUMBER: Final = re.compile(r"[0-9]+")
 
 _SIMPLE_ESCAPES: Final = {"t": "\t", "r": "\r", "n": "\n", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
-_ESCAPES: Final = 'one of `\\n \\r \\t \\\\ \\" \\[ \\] \\-`, or `\\xNN`, `\\uNNNN`, `\\UNNNNNNNN`'
 _HEX: Final = re.compile(r"[0-9A-Fa-f]*")
 _HEX_LENGTHS: Final = {"x": 2, "u": 4, "U": 8}
 _LAST_CODE_POINT: Final = 0x10FFFF
@@ -34,16 +33,9 @@ class RuleError(Exception):
         self.finding = finding
 
 
-def error(code: str, span: Span, message: str, hint: str) -> RuleError:
-    """Build an error that ends the parsing of a rule.
-
-    Args:
-        code: the code of the finding without its prefix.
-        span: the span of the error.
-        message: the message.
-        hint: the hint.
-    """
-    return RuleError(Diagnostic(f"gbnf-{code}", Severity.ERROR, span, message, hint))
+def error(key: str, span: Span, /, **fields: object) -> RuleError:
+    """Build an error that ends the parsing of a rule; the arguments are those of `diagnostic`."""
+    return RuleError(diagnostic(key, span, **fields))
 
 
 class GbnfReader:
@@ -69,17 +61,9 @@ class GbnfReader:
         self.findings.append(finding)
         self.errors += finding.severity is Severity.ERROR
 
-    def note(self, code: str, severity: Severity, span: Span, message: str, hint: str) -> None:
-        """Add a finding that does not end the rule.
-
-        Args:
-            code: the code of the finding without its prefix.
-            severity: its severity.
-            span: its span.
-            message: the message.
-            hint: the hint.
-        """
-        self.add(Diagnostic(f"gbnf-{code}", severity, span, message, hint))
+    def report(self, key: str, span: Span, /, **fields: object) -> None:
+        """Add a finding that does not end the rule; the arguments are those of `diagnostic`."""
+        self.add(diagnostic(key, span, **fields))
 
     @property
     def at_end(self) -> bool:
@@ -152,22 +136,20 @@ class GbnfReader:
             return ord(_SIMPLE_ESCAPES[kind])
         length = _HEX_LENGTHS.get(kind)
         if length is None:
-            message, hint = f"`\\{kind}` is not an escape", f"Write {_ESCAPES}"
             if kind.isascii() and kind.isprintable() and not kind.isalnum():
-                hint = f"Write `{kind}` without the backslash, or `\\x{ord(kind):02X}`"
-            self.note("unknown-escape", Severity.ERROR, self.since(start), message, hint)
+                self.report("gbnf-unknown-escape.sign", self.since(start), letter=kind, code=ord(kind))
+            else:
+                self.report("gbnf-unknown-escape", self.since(start), letter=kind)
             return ord(kind)
         found = _HEX.match(self.text, self.at, self.at + length)
         digits = found.group() if found else ""
         self.at += len(digits)
         if len(digits) < length:
-            message = f"`\\{kind}` needs {length} hexadecimal digits"
-            hint = f"Write it as `\\{kind}{(digits or '41').rjust(length, '0')}`"
-            self.note("short-escape", Severity.ERROR, self.since(start), message, hint)
+            full = (digits or "41").rjust(length, "0")
+            self.report("gbnf-short-escape", self.since(start), letter=kind, length=length, digits=full)
             return ord(kind)
         code = int(digits, 16)
         if code > _LAST_CODE_POINT:
-            message, hint = f"there is no character {code:#x}", "The last one is `\\U0010FFFF`"
-            self.note("beyond-unicode", Severity.ERROR, self.since(start), message, hint)
+            self.report("gbnf-beyond-unicode", self.since(start), code=code)
             return _LAST_CODE_POINT
         return code

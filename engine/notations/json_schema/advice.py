@@ -112,18 +112,18 @@ def embedded_schema(node: Json) -> Json | None:
     return None
 
 
-def advice_on(node: Json) -> str:
-    """Return advice for a schema without any keyword."""
+def advice_on_schema(node: Json) -> tuple[str, dict[str, str]]:
+    """Return advice on a schema without any keyword: the variant of the diagnostic, empty for none, and its fields."""
     for name in node.members:
-        meant = None if is_annotation(name) else similar_word(name)
-        if meant is not None:
-            return f"Did you mean {meant} where it says {name}?"
+        similar = None if is_annotation(name) else similar_word(name)
+        if similar is not None:
+            return "similar", {"similar": similar, "name": name}
     inner = embedded_schema(node)
     if inner is None:
-        return "A schema has keywords such as type, properties or enum; write true to allow any value"
+        return "", {}
     if inner.pointer.count("/") == node.pointer.count("/") + 1 and all(map(_is_schema, node.members.values())):
-        return 'It looks like the value of properties; put it under {"type": "object", "properties": …}'
-    return f"It looks like a request or a document with a schema inside; use the part at {inner.pointer} alone"
+        return "properties", {}
+    return "embedded", {"inner": inner.pointer}
 
 
 def _is_schema(node: Json) -> bool:

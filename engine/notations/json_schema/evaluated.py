@@ -133,7 +133,7 @@ def unevaluated_properties(here: Schema, part: Json) -> Formula:
     unnamed.pop(arena.false, None)
     always = unnamed.pop(arena.true, [])
     if len(unnamed) > _MOST_PATTERNS:
-        return here.not_enforced(part, f"more than {_MOST_PATTERNS} sets of keys are evaluated under conditions")
+        return here.not_enforced(part, "keys", most=_MOST_PATTERNS)
     others = arena.negate(arena.enum(list(names), part)) if names else arena.true
     for signs in product((True, False), repeat=len(unnamed)):
         keys = arena.all_of(k if sign else arena.negate(k) for sign, k in zip(signs, unnamed, strict=True))
@@ -173,7 +173,7 @@ def unevaluated_items(here: Schema, part: Json) -> Formula:
     value = arena.any_of((value, *always))
     conditional = [item for item in found if item.contained is not None and item.condition is not arena.true]
     if len(conditional) > _MOST_CONTAINS:
-        return here.not_enforced(part, f"more than {_MOST_CONTAINS} contains are evaluated under conditions")
+        return here.not_enforced(part, "contains", most=_MOST_CONTAINS)
     ranges = [item for item in found if item.contained is None]
     edges = sorted({0, *(item.first for item in ranges), *(item.end for item in ranges if item.end is not None)})
     cases = []

@@ -7,70 +7,15 @@ compilations with hints never show them.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from engine.notations.json_schema.advice import advice_on, similar_word
+from engine.notations.json_schema.advice import advice_on_schema, similar_word
 from engine.notations.json_schema.json_tree import Json, Key
-from engine.source import Diagnostic, Severity, Span
-
-_E, _W, _H = Severity.ERROR, Severity.WARNING, Severity.HINT
-
-_WORDS: Final[dict[str, tuple[Severity, str, str]]] = {
-    "schema-no-json": (_E, "{what}", "A JSON Schema is written in JSON"),
-    "schema-no-schema": (_E, "{where} should be a schema, an object or a boolean", ""),
-    "schema-invalid-keyword": (_E, "{where} should be {what}", ""),
-    "schema-huge-number": (
-        _E,
-        "{where} has a number with more than {most} digits before or behind its decimal point",
-        "Use a smaller number",
-    ),
-    "schema-unknown-type": (_E, "{where} names no JSON type: {what}", "Types are {types}"),
-    "schema-doubled-key": (_W, "the key {where} occurs twice in one object; the last one counts", "Remove one of them"),
-    "schema-remote-reference": (
-        _E,
-        "{where} refers to {what}, which is not in this text, and nothing is fetched",
-        "Copy that schema under $defs, with its $id",
-    ),
-    "schema-unresolved-reference": (_E, "{where} refers to {what}, which does not exist", ""),
-    "schema-endless-reference": (
-        _E,
-        "{where} refers back to itself before any value is read, so it has no meaning",
-        "Put the reference under properties or items",
-    ),
-    "schema-pattern": (_E, "{where}: {what}", ""),
-    "schema-unknown-dialect": (_H, "{where}: {what} is not a known dialect; it is read as draft 2020-12", ""),
-    "schema-unknown-format": (_H, "{where}: the format {what} is unknown, and only an annotation", ""),
-    "schema-misspelled-keyword": (
-        _H,
-        "{what} is no keyword, so it is only an annotation",
-        "Did you mean {meant}?",
-    ),
-    "schema-unknown-keyword": (
-        _H,
-        "{what} is not a keyword of JSON Schema, so it has no effect",
-        "{advice}",
-    ),
-    "schema-no-keyword": (
-        _W,
-        "{where} has no keyword of JSON Schema, so it allows any value",
-        "{advice}",
-    ),
-    "schema-later-keyword": (
-        _W,
-        "{where} is no keyword of {draft}, so it is only an annotation",
-        "Name {since} or a later one in $schema",
-    ),
-    "schema-former-keyword": (_W, "{where} is no keyword any more in {draft}", "Use $dynamicRef, and $dynamicAnchor"),
-    "schema-beside-reference": (
-        _W,
-        "{where} does not count: up to draft 7, nothing beside $ref does",
-        "Put both under allOf, or name a later draft in $schema",
-    ),
-    "schema-not-enforced": (_E, "{where} is not enforced: {what}", 'Remove it, or compile with unenforced="warn"'),
-    "schema-too-deep": (_E, "{what}", "Put inner schemas under $defs, and refer to them"),
-}
-
+from engine.source import Diagnostic, Severity, Span, diagnostic
+from engine.source.catalogue import catalogue_text
+from engine.source.diagnostics import diagnostic_texts
 
 _MOST_LISTED: Final = {Severity.ERROR: 100, Severity.WARNING: 100, Severity.HINT: 20}
 """The largest number of listed findings with one code; further ones are only counted."""
@@ -81,10 +26,14 @@ _LONGEST_FIELD: Final = 200
 class _Finding:
     """A finding that is not formatted yet."""
 
-    code: str
+    key: str
     severity: Severity
     at: Json | Key | Span
-    fields: dict[str, str]
+    fields: Mapping[str, object]
+
+    @property
+    def code(self) -> str:
+        return self.key.partition(".")[0]
 
     @property
     def span(self) -> Span:
@@ -92,26 +41,25 @@ class _Finding:
             return self.at
         span = self.at.span
         # A missing keyword has no span: use the first bracket of its schema.
-        return Span(span.start, span.start + 1) if self.code == "schema-no-keyword" else span
+        return Span(span.start, span.start + 1) if self.key == "schema-no-keyword" else span
 
-    def in_words(self) -> Diagnostic:
-        _, message, hint = _WORDS[self.code]
-        fields = {"where": self._where(), "advice": self._advice(), **self.fields}
-        short = {name: _shortened(value) for name, value in fields.items()}
-        return Diagnostic(self.code, self.severity, self.span, message.format(**short), hint.format(**short))
+    def formatted(self) -> Diagnostic:
+        key, fields = self._with_advice()
+        if "where" in diagnostic_texts(key).fields and "where" not in fields:
+            fields["where"] = "" if isinstance(self.at, Span) else self.at.pointer or "the schema"
+        short = {name: _shortened(value) if isinstance(value, str) else value for name, value in fields.items()}
+        return diagnostic(key, self.span, self.severity, **short)
 
-    def _where(self) -> str:
-        return "" if isinstance(self.at, Span) else self.at.pointer or "the schema"
-
-    def _advice(self) -> str:
-        if self.code == "schema-no-keyword" and isinstance(self.at, Json):
-            return advice_on(self.at)
-        if self.code == "schema-unknown-keyword" and isinstance(self.at, Key):
-            meant = similar_word(self.fields["what"])
-            if meant is not None and meant not in self.at.holder.members:
-                return f"Did you mean {meant}?"
-            return "Remove it, or begin its name with x- to mark an extension"
-        return ""
+    def _with_advice(self) -> tuple[str, dict[str, object]]:
+        """Return the key and the fields, with advice that takes a search."""
+        if self.key == "schema-no-keyword" and isinstance(self.at, Json):
+            variant, fields = advice_on_schema(self.at)
+            return (f"schema-no-keyword.{variant}" if variant else self.key), {**self.fields, **fields}
+        if self.key == "schema-unknown-keyword" and isinstance(self.at, Key):
+            similar = similar_word(str(self.fields["what"]))
+            if similar is not None and similar not in self.at.holder.members:
+                return "schema-unknown-keyword.similar", {**self.fields, "similar": similar}
+        return self.key, dict(self.fields)
 
 
 class SchemaFindings:
@@ -126,20 +74,21 @@ class SchemaFindings:
         self.has_errors = False
         self._found: dict[object, _Finding] = {}
 
-    def add(self, code: str, at: Json | Key | Span, **fields: str) -> None:
+    def add(self, key: str, at: Json | Key | Span, **fields: object) -> None:
         """Report a finding about a part of the schema, or about a key.
 
         Args:
-            code: the code of the finding.
-            at: the part, key or span.
-            fields: the fields of the message.
+            key: its code in the catalogue, and the variant after a dot if there is one.
+            at: the part, key or span; its JSON Pointer is the field `where`, unless that is given.
+            fields: the other fields of its message and hint; text is shortened.
         """
-        severity = _WORDS[code][0]
-        if code == "schema-not-enforced" and self.lenient:
+        texts = diagnostic_texts(key)
+        severity = texts.severity
+        if texts.code == "schema-not-enforced" and self.lenient:
             severity = Severity.WARNING
         self.has_errors |= severity is Severity.ERROR
         identity = at if isinstance(at, Span) else at.identity
-        self._found.setdefault((code, identity), _Finding(code, severity, at, fields))
+        self._found.setdefault((texts.code, identity), _Finding(key, severity, at, fields))
 
     def in_source_order(self) -> tuple[Diagnostic, ...]:
         """Return all findings formatted; of many with one code the first ones, and the number of the others."""
@@ -149,12 +98,12 @@ class SchemaFindings:
         for found in sorted(self._found.values(), key=lambda one: (one.span, one.code)):
             counts[found.code] += 1
             if counts[found.code] <= _MOST_LISTED[found.severity]:
-                listed.append(found.in_words())
+                listed.append(found.formatted())
             else:
                 first_left_out.setdefault(found.code, found)
         for code, found in first_left_out.items():
             more = counts[code] - _MOST_LISTED[found.severity]
-            message = f"{more:,} more findings of this kind are not listed; the first of them is here"
+            message = catalogue_text("diagnostics.fragment.more", count=more)
             listed.append(Diagnostic(code, found.severity, found.span, message))
         return tuple(sorted(listed, key=lambda one: (one.span, one.code)))
 

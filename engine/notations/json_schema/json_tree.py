@@ -29,7 +29,7 @@ from engine.schema_automaton.formula.values import (
     Value,
     number,
 )
-from engine.source import SourceText, Span, checkpoint, counted_cache
+from engine.source import Diagnostic, SourceText, Span, checkpoint, counted_cache, diagnostic
 from engine.source.json_pointer import escape_step
 from engine.source.json_scanner import JSON_NUMBER
 
@@ -40,15 +40,11 @@ _HEXADECIMAL: Final = re.compile(r"[0-9a-fA-F]{4}")
 
 
 class JsonTextError(Exception):
-    """The text is not JSON."""
+    """The text is not JSON, or nested too deeply; the diagnostic says why."""
 
-    def __init__(self, message: str, span: Span) -> None:
-        super().__init__(message)
-        self.message, self.span = message, span
-
-
-class TooDeepError(JsonTextError):
-    """The text may be JSON, but its values are nested too deeply."""
+    def __init__(self, found: Diagnostic) -> None:
+        super().__init__(found.message)
+        self.diagnostic = found
 
 
 class Json:
@@ -315,7 +311,7 @@ class _Reader:
                 if not self._open:
                     self._skip()
                     if self._at < len(self._text):
-                        raise self._error("nothing may follow the value")
+                        raise self._error("schema-no-json.rest")
                     return done
                 done = self._attach(done)
 
@@ -326,9 +322,10 @@ class _Reader:
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]
 
-    def _error(self, message: str, start: int | None = None) -> JsonTextError:
+    def _error(self, key: str, start: int | None = None, **fields: object) -> JsonTextError:
         start = self._at if start is None else start
-        return JsonTextError(message, Span(start, min(start + 1, max(len(self._text), start))))
+        span = Span(start, min(start + 1, max(len(self._text), start)))
+        return JsonTextError(diagnostic(key, span, **fields))
 
     def _part(self, value: Content, start: int) -> Json:
         part = Json(value, 0, self._owner)
@@ -349,8 +346,7 @@ class _Reader:
                 self._at += 1
                 return self._part(content, start)
             if len(self._open) == self._nesting:
-                message = f"values are nested deeper than the limit `nesting` of {self._nesting:,}"
-                raise TooDeepError(message, Span(start, start + 1))
+                raise self._error("schema-too-deep", start, limit=self._nesting)
             opened = self._part(content, start)
             self._open.append(opened)
             if first == "{":
@@ -364,7 +360,7 @@ class _Reader:
                 return self._part(value, start)
         match = JSON_NUMBER.match(text, start)
         if match is None:
-            raise self._error("expected a JSON value" if first else "the text ends before the JSON does")
+            raise self._error("schema-no-json.value" if first else "schema-no-json.end")
         self._at = match.end()
         return self._part(number(match[0]), start)
 
@@ -387,7 +383,7 @@ class _Reader:
                 self._key(holder)
             return None
         if following != closing:
-            raise self._error(f"expected a comma or {closing}")
+            raise self._error("schema-no-json.comma", closing=closing)
         self._at += 1
         span, key_spans = self.places[holder]
         self.places[holder] = Span(span.start, self._at), key_spans
@@ -396,7 +392,7 @@ class _Reader:
     def _key(self, holder: Json) -> None:
         start = self._at
         if self._peek() != '"':
-            raise self._error("expected a key in double quotes")
+            raise self._error("schema-no-json.key")
         key = self._string()
         span = Span(start, self._at)
         key_spans = self.places[holder][1]
@@ -406,7 +402,7 @@ class _Reader:
         self._keys.append(key)
         self._skip()
         if self._peek() != ":":
-            raise self._error("expected a colon")
+            raise self._error("schema-no-json.colon")
         self._at += 1
         self._skip()
 
@@ -428,9 +424,9 @@ class _Reader:
                     value = value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
                 return value
             if mark == "":
-                raise self._error("this string is not closed", start)
+                raise self._error("schema-no-json.string", start)
             if mark != "\\":
-                raise self._error("a control character must be escaped in a string")
+                raise self._error("schema-no-json.control")
             parts.append(self._escape())
 
     def _escape(self) -> str:
@@ -440,7 +436,7 @@ class _Reader:
             return _ESCAPES[kind]
         match = _HEXADECIMAL.match(self._text, self._at + 2) if kind == "u" else None
         if match is None:
-            raise self._error("this escape is none of JSON's")
+            raise self._error("schema-no-json.escape")
         self._at += 6
         return chr(int(match[0], 16))
 

@@ -18,14 +18,14 @@ from engine.schema_automaton.formula.values import EVERY_TYPE, HugeNumber, JsonT
 def _reference(here: Schema, part: Json) -> Formula:
     here.lowering.refers = True
     if not isinstance(part.value, str):
-        return here.invalid(part, "a reference, as text")
+        return here.invalid(part, "reference")
     return here.referred(here.lowering.resources.resolve(here.node, part))
 
 
 def _dynamic_reference(here: Schema, part: Json) -> Formula:
     here.lowering.refers = True
     if not isinstance(part.value, str):
-        return here.invalid(part, "a reference, as text")
+        return here.invalid(part, "reference")
     return here.referred(here.lowering.resources.resolve_dynamic(here.node, part, here.scope))
 
 
@@ -35,7 +35,7 @@ def _recursive_reference(here: Schema, part: Json) -> Formula:
         here.lowering.findings.add("schema-former-keyword", part, draft=draft_name(here.draft))
         return here.arena.true
     if part.value != "#":
-        return here.invalid(part, '"#"')
+        return here.invalid(part, "root")
     return here.referred(here.lowering.resources.resolve_recursive(here.node, part, here.scope))
 
 
@@ -93,7 +93,7 @@ def _type(here: Schema, part: Json) -> Formula:
     kinds: set[JsonType] = set()
     for name in names:
         if not isinstance(name, str):
-            return here.invalid(part, "the name of a type, or a list of such names")
+            return here.invalid(part, "type")
         if name not in TYPES:
             here.lowering.findings.add("schema-unknown-type", part, what=name, types=", ".join(TYPES))
             return here.arena.true
@@ -107,7 +107,7 @@ def _type(here: Schema, part: Json) -> Formula:
 
 def _enum(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, list):
-        return here.invalid(part, "a list of values")
+        return here.invalid(part, "values")
     return _among(here, part.value, part)
 
 
@@ -148,19 +148,19 @@ def _multiple_of(here: Schema, part: Json) -> Formula:
     if isinstance(part.value, HugeNumber):
         return here.huge_number(part)
     if not isinstance(part.value, Fraction) or part.value <= 0:
-        return here.invalid(part, "a number above zero")
+        return here.invalid(part, "positive")
     return here.arena.multiple_of(part.value, part)
 
 
 def _pattern(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, str):
-        return here.invalid(part, "a regular expression, as text")
+        return here.invalid(part, "pattern")
     return here.lowering.texts.pattern(part.value, part)
 
 
 def _format(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, str):
-        return here.invalid(part, "the name of a format")
+        return here.invalid(part, "format")
     return here.lowering.texts.format(part.value, part)
 
 
@@ -169,7 +169,7 @@ def _format(here: Schema, part: Json) -> Formula:
 
 def _prefix(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, list):
-        return here.invalid(part, "a list of schemas")
+        return here.invalid(part, "schemas")
     return here.arena.all_of(here.arena.items(i, i + 1, here.sub(item), item) for i, item in enumerate(part.value))
 
 
@@ -202,7 +202,7 @@ def _contains(here: Schema, part: Json) -> Formula:
 
 def _unique_items(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, bool):
-        return here.invalid(part, "true or false")
+        return here.invalid(part, "boolean")
     return here.arena.unique_items(part) if part.value else here.arena.true
 
 
@@ -211,7 +211,7 @@ def _unique_items(here: Schema, part: Json) -> Formula:
 
 def _properties(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, dict):
-        return here.invalid(part, "an object of schemas")
+        return here.invalid(part, "properties")
     return here.arena.all_of(
         here.arena.every_property(here.key(name, key), here.sub(inner), key, declares=True)
         for name, inner in part.value.items()
@@ -221,16 +221,16 @@ def _properties(here: Schema, part: Json) -> Formula:
 
 def _required(here: Schema, part: Json) -> Formula:
     if isinstance(part.value, bool):
-        return here.not_enforced(part, "a boolean here is draft 3") if part.value else here.arena.true
+        return here.not_enforced(part, "draft-3") if part.value else here.arena.true
     names = [item.value for item in part.items]
     if not isinstance(part.value, list) or not all(isinstance(name, str) for name in names):
-        return here.invalid(part, "a list of names")
+        return here.invalid(part, "names")
     return here.has({str(item.value): item for item in part.items})
 
 
 def _pattern_properties(here: Schema, part: Json) -> Formula:
     if not isinstance(part.value, dict):
-        return here.invalid(part, "an object of schemas")
+        return here.invalid(part, "properties")
     return here.arena.all_of(
         here.arena.every_property(keys, here.sub(inner), key) for keys, inner, key in here.pattern_keys()
     )
@@ -247,7 +247,7 @@ def _property_names(here: Schema, part: Json) -> Formula:
 def _dependencies(here: Schema, part: Json) -> Formula:
     """Build the formula of all three keywords: a member requires other members, or a schema."""
     if not isinstance(part.value, dict):
-        return here.invalid(part, "an object")
+        return here.invalid(part, "object")
     arena = here.arena
     parts: list[Formula] = []
     for name, inner in part.value.items():

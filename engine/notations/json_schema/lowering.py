@@ -220,14 +220,25 @@ class Schema:
         """Return another keyword of this schema."""
         return self.node.members.get(keyword)
 
-    def invalid(self, part: Json, what: str) -> Formula:
-        """Report a keyword with an invalid value."""
-        self.lowering.findings.add("schema-invalid-keyword", part, what=what)
+    def invalid(self, part: Json, expected: str) -> Formula:
+        """Report a keyword with an invalid value.
+
+        Args:
+            part: the value.
+            expected: what it should be, a variant of `schema-invalid-keyword`.
+        """
+        self.lowering.findings.add(f"schema-invalid-keyword.{expected}", part)
         return self.arena.true
 
-    def not_enforced(self, part: Json, what: str) -> Formula:
-        """Report a keyword that is not enforced."""
-        self.lowering.findings.add("schema-not-enforced", part, what=what)
+    def not_enforced(self, part: Json, reason: str, **fields: int) -> Formula:
+        """Report a keyword that is not enforced.
+
+        Args:
+            part: its value.
+            reason: a variant of `schema-not-enforced`.
+            fields: the fields of that variant.
+        """
+        self.lowering.findings.add(f"schema-not-enforced.{reason}", part, **fields)
         return self.arena.true
 
     def number(self, part: Json) -> Fraction | None:
@@ -237,12 +248,12 @@ class Schema:
             return None
         if isinstance(part.value, Fraction):
             return part.value
-        self.invalid(part, "a number")
+        self.invalid(part, "number")
         return None
 
     def huge_number(self, part: Json) -> Formula:
         """Report a number that is too large or too precise."""
-        self.lowering.findings.add("schema-huge-number", part, most=f"{LARGEST:,}")
+        self.lowering.findings.add("schema-huge-number", part, most=LARGEST)
         return self.arena.true
 
     def count(self, part: Json | None) -> int | None:
@@ -255,7 +266,7 @@ class Schema:
             return None
         if isinstance(value, Fraction) and value.denominator == 1 and value >= 0:
             return int(value)
-        self.invalid(part, "a whole number that is not negative")
+        self.invalid(part, "count")
         return None
 
     def bound(self, part: Json, make: Callable[[int, int | None, Location], Formula], *, least: bool) -> Formula:
@@ -274,7 +285,7 @@ class Schema:
     def schemas(self, part: Json) -> list[Formula]:
         """Return the formulas of a list of schemas."""
         if not isinstance(part.value, list) or not part.value:
-            self.invalid(part, "a list of schemas")
+            self.invalid(part, "schemas")
             return []
         return [self.sub(item) for item in part.value]
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from engine.notations.json_schema.dialects import SchemaDraft
 from engine.notations.json_schema.findings import SchemaFindings
-from engine.notations.json_schema.json_tree import JsonTextError, TooDeepError, read_json
+from engine.notations.json_schema.json_tree import JsonTextError, read_json
 from engine.notations.json_schema.keywords import FUNCTIONS
 from engine.notations.json_schema.lowering import Lowering
 from engine.notations.json_schema.resources import Resources
@@ -57,9 +57,7 @@ def parse(
     try:
         root = read_json(source.text, limits.nesting)
     except JsonTextError as error:
-        code = "schema-too-deep" if isinstance(error, TooDeepError) else "schema-no-json"
-        findings.add(code, error.span, what=error.message)
-        raise GrammarError(findings.in_source_order(), source) from None
+        raise GrammarError((error.diagnostic,), source) from None
     arena = Arena(any_numbers=any_numbers)
     resources = Resources(root, SchemaDraft(draft), findings)
     lowering = Lowering(FUNCTIONS, arena, resources, findings, limits, closed=additional == "closed")

@@ -21,27 +21,27 @@ from engine.notations.regex.dialect import Anchor, Dialect, Flags, fold_of, shor
 from engine.notations.regex.reader import DIGITS, HEX_DIGITS, OCTAL_DIGITS, RegexReader
 from engine.notations.regex.unicode_sets import close_under_case, loose_property, property_suggestion, strict_property
 from engine.source import Span, checkpoint
+from engine.source.catalogue import catalogue_text
 
 Escape: TypeAlias = int | CharSet | Anchor | None
 """A code point, a complete set, a condition, or `None` after a reported error."""
 
 _SHORTHANDS: Final = frozenset("dDsSwW")
-# Escapes of other engines that neither dialect has, with what to write instead.
+# Escapes of other engines that neither dialect has: the variants of the diagnostic, which say what to write instead.
 _FOREIGN: Final[dict[str, str]] = {
-    "e": r"Write `\x1b` for the escape character",
-    "h": r"Write `[ \t]` for horizontal white space",
-    "R": r"Write `(?:\r\n|\n|\r)` for a line break",
-    "X": "Grapheme clusters are not supported; write `.` for one code point",
-    "K": "Captures play no role in matching in full; leave it out",
-    "G": "Matching is in full; leave it out",
-    "Q": "Quoting is not supported; escape each character",
-    "E": "Quoting is not supported; escape each character",
-    "m": r"Write `\b(?=\w)` for the start of a word",
-    "M": r"Write `\b(?<=\w)` for the end of a word",
-    "i": r"Write `[\p{L}_:]`; this one is known to XML Schema only",
-    "o": r"Write the character's code in hexadecimal, as `\x41`",
+    "e": "escape-character",
+    "h": "blank",
+    "R": "line-break",
+    "X": "grapheme",
+    "K": "keep",
+    "G": "continue",
+    "Q": "quoting",
+    "E": "quoting",
+    "m": "word-start",
+    "M": "word-end",
+    "i": "xml-name",
+    "o": "hexadecimal",
 }
-_DEFAULT_ADVICE: Final = r"Remove the backslash, or write `\\` for a backslash"
 
 
 def read_escape(reader: RegexReader, flags: Flags, *, in_class: bool) -> Escape:
@@ -56,9 +56,10 @@ def read_escape(reader: RegexReader, flags: Flags, *, in_class: bool) -> Escape:
     return read(reader, flags, in_class=in_class)
 
 
-def _refuse(reader: RegexReader, start: int, advice: str) -> None:
+def _refuse(reader: RegexReader, start: int, variant: str | None) -> None:
     """Report that the text from `start` is not an escape."""
-    reader.report("regex-bad-escape", start, escape=reader.text_since(start), advice=advice)
+    key = f"regex-bad-escape.{variant}" if variant else "regex-bad-escape"
+    reader.report(key, start, escape=reader.text_since(start))
 
 
 def _read_hex(reader: RegexReader, start: int, digits: int, form: str) -> int | None:
@@ -103,9 +104,11 @@ def _read_property(reader: RegexReader, flags: Flags, start: int, *, complement:
         return None
     found = _lookup(name, reader.dialect, flags, complement=complement)
     if found is None:
-        better = property_suggestion(name)
-        advice = f"Write `{better}`" if better else r"Write a name such as `L`, `Lu`, `Alphabetic` or `Script=Greek`"
-        reader.report("regex-unknown-property", start, name=name, advice=advice)
+        similar = property_suggestion(name)
+        if similar:
+            reader.report("regex-unknown-property.similar", start, name=name, similar=similar)
+        else:
+            reader.report("regex-unknown-property", start, name=name)
     return found
 
 
@@ -129,15 +132,15 @@ _ECMA_ANCHORS: Final = {"b": Anchor.WORD_BOUNDARY, "B": Anchor.NOT_WORD_BOUNDARY
 _SYNTAX_CHARACTERS: Final = frozenset(r"^$\.*+?()[]{}|/")
 _HIGH_SURROGATES: Final = range(0xD800, 0xDC00)
 _LOW_SURROGATES: Final = range(0xDC00, 0xE000)
-_ECMA_ADVICE: Final = {
+_ECMA_VARIANTS: Final = {
     **_FOREIGN,
-    "A": "Write `^` for the start of the text",
-    "Z": "Write `$` for the end of the text",
-    "z": "Write `$` for the end of the text",
-    "a": r"Write `\x07` for the bell",
-    "U": r"Write `\u{1F600}`",
-    "N": r"Write the character's code, as `\u{2014}`",
-    "B": r"In a class, write `\\B` for a backslash and a B",
+    "A": "ecma-text-start",
+    "Z": "ecma-text-end",
+    "z": "ecma-text-end",
+    "a": "ecma-bell",
+    "U": "ecma-long",
+    "N": "ecma-named",
+    "B": "ecma-class-b",
 }
 
 
@@ -182,7 +185,7 @@ def _read_ecma_character(reader: RegexReader, start: int, letter: str, *, in_cla
 
 def _read_identity_escape(reader: RegexReader, start: int, letter: str) -> int | None:
     if letter.isascii() and letter.isalpha():
-        _refuse(reader, start, _ECMA_ADVICE.get(letter, _DEFAULT_ADVICE))
+        _refuse(reader, start, _ECMA_VARIANTS.get(letter))
         return None
     reader.report("regex-needless-escape", start, escape=reader.text_since(start), character=letter)
     return ord(letter)
@@ -218,7 +221,7 @@ def _read_nul_or_reference(reader: RegexReader, start: int, first: str, *, in_cl
     if digits == "0":
         return 0
     if first == "0" or in_class:
-        _refuse(reader, start, r"Write a character by its code, as `\x01`")
+        _refuse(reader, start, "code")
     else:
         reader.report("regex-backreference", start, reference=reader.text_since(start))
     return None
@@ -241,14 +244,14 @@ _PYTHON_ANCHORS: Final = {
     "B": Anchor.NOT_WORD_BOUNDARY,
 }
 _FORMS: Final = {"x": (2, r"\x41"), "u": (4, r"\u0041"), "U": (8, r"\U00000041")}
-_PYTHON_ADVICE: Final = {
+_PYTHON_VARIANTS: Final = {
     **_FOREIGN,
-    "z": r"Write `\Z` for the end of the text",
-    "k": "Write `(?P=name)`; backreferences themselves are not supported",
-    "c": r"Write a control character by its code, as `\x03`",
+    "z": "python-text-end",
+    "k": "python-reference",
+    "c": "python-control",
 }
 _LAST_OCTAL: Final = 0o377
-_WORDS: Final = {"d": "digits", "w": "letters, digits and underscores", "s": "white-space characters"}
+_NAMES: Final = {"d": "digits", "w": "words", "s": "spaces"}
 _ASCII: Final = {"d": "0-9", "w": "0-9A-Za-z_", "s": r" \t\n\r\f\v"}
 
 
@@ -279,29 +282,27 @@ def _read_shorthand(reader: RegexReader, start: int, letter: str, flags: Flags, 
         is_complement = letter.isupper()
         kind = letter.lower()
         members = ~characters if is_complement else characters
-        reader.report(
-            "regex-unicode-complement" if is_complement else "regex-unicode-class",
-            start,
-            text=f"\\{letter}",
-            count=f"{len(members):,}",
-            what=_WORDS[kind],
-            advice=_ascii_advice(kind, flags, in_class=in_class, is_complement=is_complement),
-        )
+        effect = "complement" if is_complement else "class"
+        what = catalogue_text(f"diagnostics.fragment.{_NAMES[kind]}")
+        instead = _ascii_only(letter, flags, in_class=in_class)
+        if instead:
+            key = f"regex-unicode-{effect}"
+            reader.report(key, start, text=f"\\{letter}", count=len(members), what=what, instead=instead)
+        else:
+            key = f"regex-unicode-{effect}.in-group"
+            reader.report(key, start, text=f"\\{letter}", count=len(members), what=what)
     return characters
 
 
-def _ascii_advice(kind: str, flags: Flags, *, in_class: bool, is_complement: bool) -> str:
-    """Return what to write for ASCII characters only."""
-    aim = f"for {'all but ' * is_complement}ASCII {_WORDS[kind]}"
+def _ascii_only(letter: str, flags: Flags, *, in_class: bool) -> str:
+    """Return what matches only the ASCII characters of a shorthand; empty if nothing does within this class."""
+    is_complement = letter.isupper()
+    kind = letter.lower()
     # With `(?i)`, ranges of letters also match `ı`, `ſ` and the Kelvin sign.
     widens = kind == "w" and flags.ignore_case
-    if in_class and (is_complement or widens):
-        return f"Put the class in a group `(?a:…)` {aim}"
     if in_class:
-        return f"Write `{_ASCII[kind]}` {aim}"
-    if widens:
-        return f"Write `(?a:\\{'W' if is_complement else 'w'})` {aim}"
-    return f"Write `[{'^' * is_complement}{_ASCII[kind]}]` {aim}"
+        return "" if is_complement or widens else _ASCII[kind]
+    return f"(?a:\\{letter})" if widens else f"[{'^' * is_complement}{_ASCII[kind]}]"
 
 
 def _read_python_character(reader: RegexReader, start: int, letter: str) -> int | None:
@@ -311,7 +312,7 @@ def _read_python_character(reader: RegexReader, start: int, letter: str) -> int 
     if letter == "N":
         return _read_name(reader, start)
     if letter.isascii() and letter.isalpha():
-        _refuse(reader, start, _PYTHON_ADVICE.get(letter, _DEFAULT_ADVICE))
+        _refuse(reader, start, _PYTHON_VARIANTS.get(letter))
         return None
     return ord(letter)
 
@@ -331,7 +332,7 @@ def _read_name(reader: RegexReader, start: int) -> int | None:
 
 def _read_octal(reader: RegexReader, start: int, first: str) -> int | None:
     if first not in OCTAL_DIGITS:
-        _refuse(reader, start, r"Write a character by its code, as `\x08`")
+        _refuse(reader, start, "octal")
         return None
     return _octal(reader, start, first + reader.take_while(OCTAL_DIGITS, 2))
 
@@ -340,7 +341,7 @@ def _octal(reader: RegexReader, start: int, digits: str) -> int | None:
     code = int(digits, 8)
     if code <= _LAST_OCTAL:
         return code
-    reader.report("regex-escape-too-large", start, escape=reader.text_since(start), last=r"\377, of octal escapes")
+    reader.report("regex-escape-too-large.octal", start, escape=reader.text_since(start))
     return None
 
 
@@ -378,10 +379,7 @@ _INSTEAD_OF_POSIX: Final = {
     "xdigit": r"[0-9A-Fa-f]",
 }
 _OPERATOR: Final = re.compile(r"(--)\[|(&&)(?!&)")
-_OPERATOR_ADVICE: Final = {
-    "--": "Put a lookahead before the class, such as `(?![aeiou])[a-z]`",
-    "&&": "Put a lookahead before the class, such as `(?=[a-f])[aeiou]`",
-}
+_OPERATORS: Final = {"--": "difference", "&&": "intersection"}
 _DASH: Final = ord("-")
 
 
@@ -485,7 +483,7 @@ def _warn_of_operators(reader: RegexReader, *, first: bool) -> None:
     if match:
         operator = match[1] or match[2]
         span = Span(match.start(), match.start() + len(operator))
-        reader.findings.add("regex-class-operator", span, operator=operator, advice=_OPERATOR_ADVICE[operator])
+        reader.findings.add(f"regex-class-operator.{_OPERATORS[operator]}", span, operator=operator)
 
 
 def _warn_of_letter_range(reader: RegexReader, start: int, text: str) -> None:

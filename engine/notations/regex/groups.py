@@ -73,10 +73,6 @@ _LOOKS: Final = {
 # As in `re`, a backslash pair is one character here too: `\)` does not end a comment.
 _COMMENT_END: Final = re.compile(r"(?:[^\\)]|\\.)*+\)", re.DOTALL)
 _RECURSION: Final = re.compile(r"\?(?:R|0|[+-]?[0-9]+|&\w+|P>\w+)\)")
-_NAME_ADVICE: Final = {
-    Dialect.PYTHON: "Write `(?P<name>…)` for a named group, or `(?:…)`",
-    Dialect.ECMA: "Write `(?<name>…)` for a named group, or `(?:…)`",
-}
 
 
 def read_opening(reader: RegexReader, flags: Flags, *, at_start: bool) -> Start:
@@ -171,15 +167,15 @@ def _read_flags(reader: RegexReader, start: int, flags: Flags, *, at_start: bool
 
 def _unknown(reader: RegexReader, start: int, flags: Flags) -> Opening:
     mark = reader.take()
-    advice = "Write `(?:…)` for a group without a capture"
+    key = "regex-unknown-group"
     if mark in {"P", "<", "'"}:
         reader.accept("<")
-        advice = _NAME_ADVICE[reader.dialect]
+        key = f"regex-unknown-group.{reader.dialect}-name"
     elif mark == "#":
-        advice = "ECMAScript has no comments in patterns; leave it out"
+        key = "regex-unknown-group.comment"
     elif mark == "":
-        advice = r"Write `\(\?` for the text"
-    reader.report("regex-unknown-group", start, opening=reader.text_since(start), advice=advice)
+        key = "regex-unknown-group.text"
+    reader.report(key, start, opening=reader.text_since(start))
     return Opening(reader.since(start), flags)
 
 
@@ -204,10 +200,6 @@ def _read_name(reader: RegexReader, start: int, flags: Flags) -> Opening:
 _LIST: Final = re.compile(r"([^\W\d_]*)(?:(-)([^\W\d_]*))?([:)])")
 _LETTERS_AND_DASH: Final = frozenset(string.ascii_letters + "-")
 _KNOWN: Final = {Dialect.PYTHON: frozenset("aimsux"), Dialect.ECMA: frozenset("ims")}
-_ADVICE_ON_KNOWN: Final = {
-    Dialect.PYTHON: "The flags are `a`, `i`, `m`, `s`, `u` and `x`",
-    Dialect.ECMA: "The flags are `i`, `m` and `s`",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +232,7 @@ def read_flags(reader: RegexReader, start: int, flags: Flags) -> FlagChange | No
     match = _LIST.match(reader.text, reader.position)
     if match is None:
         reader.take_while(_LETTERS_AND_DASH, len(reader.text))
-        _report(reader, start, "it ends in neither `:` nor `)`", "Write `(?i)` or `(?i:…)`")
+        reader.report("regex-bad-flags.unfinished", start, flags=reader.text_since(start))
         return None
     reader.position = match.end()
     written = _FlagList(match[1], match[2] is not None, match[3] or "", match[4] == ":")
@@ -249,7 +241,8 @@ def read_flags(reader: RegexReader, start: int, flags: Flags) -> FlagChange | No
         return None
     problem = next(_problems(written, reader.dialect, flags), None)
     if problem is not None:
-        _report(reader, start, *problem)
+        key, fields = problem
+        reader.report(key, start, flags=reader.text_since(start), **fields)
         return None
     changed = flags
     for letter in written.added:
@@ -259,42 +252,38 @@ def read_flags(reader: RegexReader, start: int, flags: Flags) -> FlagChange | No
     return FlagChange(changed, written.is_scoped)
 
 
-def _report(reader: RegexReader, start: int, why: str, advice: str) -> None:
-    reader.report("regex-bad-flags", start, flags=reader.text_since(start), why=why, advice=advice)
-
-
-def _problems(written: _FlagList, dialect: Dialect, flags: Flags) -> Iterator[tuple[str, str]]:
-    """Yield the errors of a list, each with advice, the most helpful first."""
+def _problems(written: _FlagList, dialect: Dialect, flags: Flags) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the errors of a list, each as the key of a diagnostic and its fields, the most helpful first."""
     letters = written.added + written.removed
     unknown = [letter for letter in letters if letter not in _KNOWN[dialect]]
     if unknown:
-        yield f"there is no flag `{unknown[0]}`", _ADVICE_ON_KNOWN[dialect]
+        yield f"regex-bad-flags.{dialect}-unknown", {"letter": unknown[0]}
     if set(written.added) & set(written.removed):
-        yield "a flag is switched on and off", "Leave one of them out"
+        yield "regex-bad-flags.on-and-off", {}
     if dialect is Dialect.ECMA:
         yield from _ecma_problems(written)
         return
     if written.dash and not written.removed:
-        yield "no flag follows the `-`", "Name a flag, or leave the `-` out"
+        yield "regex-bad-flags.nothing-off", {}
     if written.dash and not written.is_scoped:
-        yield "flags can be switched off for a group only", "Write `(?-i:…)` around what they are for"
+        yield "regex-bad-flags.off-for-all", {}
     if set(written.removed) & set("au"):
-        yield "`a` and `u` cannot be switched off", "Switch the other one on instead"
+        yield "regex-bad-flags.always-on", {}
     # A scoped `a` replaces the `u` around it; two lists for the whole pattern contradict each other.
     has_ascii = "a" in written.added or (not written.is_scoped and flags.ascii)
     has_unicode = "u" in written.added or (not written.is_scoped and flags.unicode)
     if has_ascii and has_unicode:
-        yield "`a` and `u` exclude each other", "Leave one of them out"
+        yield "regex-bad-flags.exclusive", {}
 
 
-def _ecma_problems(written: _FlagList) -> Iterator[tuple[str, str]]:
+def _ecma_problems(written: _FlagList) -> Iterator[tuple[str, dict[str, str]]]:
     letters = written.added + written.removed
     if not written.is_scoped:
-        yield "ECMAScript has flags for groups only", f"Write `(?{written.added or 'i'}:…)` around the pattern"
+        yield "regex-bad-flags.ecma-for-all", {"added": written.added or "i"}
     if not letters:
-        yield "it names no flag", "Name a flag, or write `(?:…)`"
+        yield "regex-bad-flags.empty", {}
     if len(set(letters)) < len(letters):
-        yield "a flag is named twice", "Name it once"
+        yield "regex-bad-flags.twice", {}
 
 
 def _switched(flags: Flags, letter: str, *, on: bool) -> Flags:

@@ -213,13 +213,13 @@ class _Parser:
 
     def _warn_about_surrogate(self, characters: CharSet, start: int) -> None:
         reader = self.reader
-        advice = "Write the whole character, or leave it out"
         low = _LOW_SURROGATE_ESCAPE.match(reader.text, reader.position)
         high = characters.ranges[0][0]
         if low and high < SURROGATES.ranges[0][0] + 0x400:
             code = 0x10000 + ((high & 0x3FF) << 10) + (int(low[1], 16) & 0x3FF)
-            advice = rf"Write the whole character: `\U{code:08X}`"
-        reader.report("regex-lone-surrogate", start, text=reader.text_since(start), advice=advice)
+            reader.report("regex-lone-surrogate.pair", start, text=reader.text_since(start), code=code)
+        else:
+            reader.report("regex-lone-surrogate", start, text=reader.text_since(start))
 
     def _add_anchor(self, anchor: Anchor, start: int) -> None:
         node = anchor_node(anchor, self._dialect, self._frame.flags, self.reader.since(start))
@@ -252,7 +252,7 @@ class _Parser:
             case Opening() as opening:
                 self._frames.append(_Frame(opening))
                 if len(self._frames) - 1 > self._limits.nesting:
-                    self.reader.findings.add("regex-nesting-limit", opening.span, limit=f"{self._limits.nesting:,}")
+                    self.reader.findings.add("regex-nesting-limit", opening.span, limit=self._limits.nesting)
                     self.reader.abandon()
 
     def _close(self) -> None:
@@ -302,8 +302,8 @@ class _Parser:
                 "regex-repetition-limit",
                 quantifier.span,
                 quantifier=quantifier.text,
-                given=f"{count * weight:,}",
-                limit=f"{self._limits.repetition:,}",
+                given=count * weight,
+                limit=self._limits.repetition,
             )
             count = 1
         span = Span(start, quantifier.span.end)
@@ -468,8 +468,8 @@ def _read_quantifier(reader: RegexReader) -> _Quantifier | None:
             "regex-repeat-reversed",
             start,
             quantifier=reader.text_since(start),
-            minimum=f"{minimum:,}",
-            maximum=f"{maximum:,}",
+            minimum=minimum,
+            maximum=maximum,
         )
         maximum = minimum
     plain, lazy = "", reader.accept("?")

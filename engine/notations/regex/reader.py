@@ -85,9 +85,9 @@ class RegexReader:
         """Return the text from `start` to the current position."""
         return self.text[start : self.position]
 
-    def report(self, code: str, start: int, /, **fields: str) -> None:
+    def report(self, key: str, start: int, /, **fields: object) -> None:
         """Report a finding about the text from `start` to the current position."""
-        self.findings.add(code, self.since(start), **fields)
+        self.findings.add(key, self.since(start), **fields)
 
     def abandon(self) -> None:
         """Stop reading: the rest cannot be understood, and open groups are not the author's error."""

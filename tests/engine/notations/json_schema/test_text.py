@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engine.notations.json_schema.json_tree import Json, JsonTextError, _Text, pointer_to, read_json
 from engine.schema_automaton.formula.values import number
+from engine.source import Span, diagnostic
 
 values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text()),
@@ -36,20 +37,23 @@ def test_places_that_are_looked_up_late_are_right(value, indent, ascii_only):
 
 
 @pytest.mark.parametrize(
-    ("text", "message", "start"),
+    ("text", "variant", "start"),
     [
-        ('{"a": NaN}', "expected a JSON value", 6),
-        ('{"a": 1,}', "expected a key in double quotes", 8),
-        ("[1 2]", "expected a comma or ]", 3),
-        ('["a\nb"]', "a control character must be escaped in a string", 3),
-        ("\ufeff{}", "expected a JSON value", 0),
-        ("", "the text ends before the JSON does", 0),
+        ('{"a": NaN}', "value", 6),
+        ('{"a": 1,}', "key", 8),
+        ("[1 2]", "comma", 3),
+        ('["a\nb"]', "control", 3),
+        ("\ufeff{}", "value", 0),
+        ("", "end", 0),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(text, message, start):
+def test_an_error_has_its_position(text, variant, start):
     with pytest.raises(JsonTextError) as caught:
         read_json(text)
-    assert (caught.value.message, caught.value.span.start) == (message, start)
+    found = caught.value.diagnostic
+    fields = {"closing": "]"} if variant == "comma" else {}
+    assert found.span.start == start
+    assert found == diagnostic(f"schema-no-json.{variant}", found.span, **fields)
 
 
 def test_keys_that_stand_twice_are_told():
@@ -71,8 +75,9 @@ def test_deep_nesting_is_read(depth):
 
 
 def test_deeper_nesting_than_the_limit_is_an_error():
-    with pytest.raises(JsonTextError, match="nested deeper"):
+    with pytest.raises(JsonTextError) as caught:
         read_json("[[[[0]]]]", nesting=3)
+    assert caught.value.diagnostic == diagnostic("schema-too-deep", Span(3, 4), limit=3)
     assert read_json("[[[0]]]", nesting=3).pointer == ""
 
 

@@ -1,0 +1,117 @@
+"""The texts that a user sees, by key: one TOML file for each area in `resources/texts`.
+
+The key `dialogs.export.title` is the entry `title` of the table `[export]` in `dialogs.toml`. A text may have named
+fields in the syntax of `str.format`: `"{name} was saved"`. A text that depends on a number has two forms, of which the
+field `count` chooses one: `{one = "{count} test fails", other = "{count:,} tests fail"}`. Fields are values and never
+templates, so braces in a user's text are safe.
+
+Texts are files and no Python constants, because they are read and translated by people who do not read the code, and
+because one test reads them all (`tests/architecture/test_catalogue.py`). Keys are literals, or f-strings with a literal
+beginning, so that the same test finds unused and unknown ones. Rejected: sentences as keys, as in gettext, since every
+correction of a sentence would change its key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from string import Formatter
+from typing import Any
+
+from engine.source.similar import similar_words
+
+
+class CatalogueError(LookupError):
+    """A key without a text, or fields that are not those of the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueText:
+    """A text of the catalogue.
+
+    Attributes:
+        other: the text, with its fields in braces.
+        one: the text for the number 1; None if the text does not depend on a number.
+        fields: the names of the fields; `count` among them if there is a text for the number 1.
+    """
+
+    other: str
+    one: str | None
+    fields: frozenset[str]
+
+
+def catalogue_text(key: str, /, **fields: object) -> str:
+    """Return a text.
+
+    Args:
+        key: the area, the tables and the name of the text, joined by dots.
+        fields: the values of its fields, all of them and no others.
+
+    Raises:
+        CatalogueError: there is no such text, or it has other fields.
+    """
+    area, _, name = key.partition(".")
+    texts = area_texts(area)
+    entry = texts.get(name)
+    if entry is None:
+        raise unknown_key(key, (f"{area}.{known}" for known in texts))
+    check_fields(key, entry.fields, fields)
+    template = entry.one if entry.one is not None and fields["count"] == 1 else entry.other
+    return template.format(**fields)
+
+
+def has_text(key: str) -> bool:
+    """Return whether a key has a text."""
+    area, _, name = key.partition(".")
+    return name in area_texts(area)
+
+
+@cache
+def area_texts(area: str) -> Mapping[str, CatalogueText]:
+    """Return the texts of an area by the rest of their keys.
+
+    Args:
+        area: the name of a file in `resources/texts`, without its suffix.
+
+    Raises:
+        CatalogueError: there is no such area.
+    """
+    # Imported here since they take 10 ms, and a compile without diagnostics needs no text.
+    import tomllib
+    from importlib.resources import files
+
+    path = files("resources") / "texts" / f"{area}.toml"
+    if not path.is_file():
+        raise CatalogueError(f"There is no catalogue {area!r}")
+    return dict(_flatten("", tomllib.loads(path.read_text("utf-8"))))
+
+
+def unknown_key(key: str, known: Iterator[str]) -> CatalogueError:
+    """Return the error of a key that has no text; it names similar keys."""
+    likely = similar_words(key, known, most=3)
+    hint = f"; similar keys: {', '.join(likely)}" if likely else ""
+    return CatalogueError(f"No text has the key {key!r}{hint}")
+
+
+def check_fields(key: str, expected: frozenset[str], given: Mapping[str, object]) -> None:
+    """Raise `CatalogueError` unless the fields of a text are given, and no others."""
+    if given.keys() != expected:
+        wanted = ", ".join(sorted(expected)) or "none"
+        raise CatalogueError(f"The text {key!r} has the fields {wanted}; given: {', '.join(sorted(given)) or 'none'}")
+
+
+def _flatten(prefix: str, table: Mapping[str, Any]) -> Iterator[tuple[str, CatalogueText]]:
+    for name, value in table.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, str):
+            yield key, CatalogueText(value, None, _fields(value))
+        elif value.keys() == {"one", "other"}:
+            fields = _fields(value["one"]) | _fields(value["other"]) | {"count"}
+            yield key, CatalogueText(value["other"], value["one"], fields)
+        else:
+            yield from _flatten(f"{key}.", value)
+
+
+def _fields(template: str) -> frozenset[str]:
+    return frozenset(name for _, name, _, _ in Formatter().parse(template) if name is not None)
