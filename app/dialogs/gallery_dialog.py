@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.catalogue import ui_text
 from app.display_text import in_line
-from app.document.gallery import CATEGORIES, NOTATIONS, Example, examples
+from app.document.gallery import CATEGORIES, Example, category_title, examples
 from app.panes.editor.highlighter import Highlighter
 from app.panes.editor.tokenisers import TOKENISERS
 from app.panes.editor.tokens import plain
@@ -103,9 +103,11 @@ class ExampleView(QWidget):
     def show_example(self, example: Example) -> None:
         """Show another example."""
         self.title.setText(example.title)
-        notation, model = NOTATIONS[example.notation], example.model.capitalize()
+        notation, model = example.notation_title, example.model.capitalize()
         self.about.setText(
-            ui_text("dialogs.gallery.example", category=example.category, notation=notation, model=model)
+            ui_text(
+                "dialogs.gallery.example", category=category_title(example.category), notation=notation, model=model
+            )
         )
         self.description.setText(example.description)
         # Clear the text first, or the new colours would be applied to the old text.
@@ -179,7 +181,7 @@ class GalleryDialog(FilterDialog):
         self.open_button = push_button(ui_text("dialogs.gallery.open"), role="primary")
         self.open_button.setDefault(True)
         self.cancel_button = push_button(ui_text("common.button.cancel"))
-        for category in (ui_text("dialogs.gallery.all"), *CATEGORIES):
+        for category in (ui_text("dialogs.gallery.all"), *map(category_title, CATEGORIES)):
             self.categories.addItem(QListWidgetItem(category))
         self._lay_out()
         self._connect()
@@ -268,13 +270,14 @@ class GalleryDialog(FilterDialog):
         before = self.chosen
         matches = tuple(filter(self._matches, self._examples))
         row = self.categories.currentRow()
-        for number, category in enumerate((ui_text("dialogs.gallery.all"), *CATEGORIES)):
-            matching = sum(number == 0 or example.category == category for example in matches)
+        for number, category in enumerate(("", *CATEGORIES)):
+            matching = sum(example.category == category for example in matches) if category else len(matches)
+            title = category_title(category) if category else ui_text("dialogs.gallery.all")
             item = self.categories.item(number)
             item.setData(COUNT, f"{matching}")
             item.setData(
                 Qt.ItemDataRole.AccessibleTextRole,
-                ui_text("dialogs.gallery.category_name", category=category, count=matching),
+                ui_text("dialogs.gallery.category_name", category=title, count=matching),
             )
         shown = tuple(example for example in matches if row <= 0 or example.category == CATEGORIES[row - 1])
         was_blocked = self.list.blockSignals(True)
@@ -282,8 +285,8 @@ class GalleryDialog(FilterDialog):
         self.list.clear()
         for example in shown:
             item = QListWidgetItem(example.title)
-            item.setData(COUNT, NOTATIONS[example.notation])
-            about = f"{example.title}, {NOTATIONS[example.notation]}: {example.description}"
+            item.setData(COUNT, example.notation_title)
+            about = f"{example.title}, {example.notation_title}: {example.description}"
             item.setData(Qt.ItemDataRole.AccessibleTextRole, about)
             item.setToolTip(plain_text(example.description))
             self.list.addItem(item)

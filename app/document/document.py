@@ -110,7 +110,7 @@ class Document(QObject):
         self._extras: ExampleExtras | None = None
         self._drafts: dict[str, object] = {}
         self._timer = QTimer(self, singleShot=True, interval=_AUTOSAVE_AFTER_MS)
-        self._timer.timeout.connect(self._autosave_now)
+        self._timer.timeout.connect(self.autosave_now)
 
     @property
     def content(self) -> DocumentFile:
@@ -310,7 +310,7 @@ class Document(QObject):
         Args:
             ended_by: what ends it, for the next start.
         """
-        self._autosave_now(ended_by)
+        self.autosave_now(ended_by)
         self._autosave.flush()
 
     def close(self, *, keeps_autosave: bool = False) -> None:
@@ -348,7 +348,12 @@ class Document(QObject):
             self._modified = modified
             self.title_changed.emit()
 
-    def _autosave_now(self, ended_by: str = "") -> None:
+    def autosave_now(self, ended_by: str = "") -> None:
+        """Write the autosave without waiting for the timer.
+
+        Args:
+            ended_by: the name of the signal that ends the process; empty for none.
+        """
         self._timer.stop()
         self._autosave.save(msgspec.structs.replace(self._content, **self._drafts), self._path, ended_by=ended_by)
 

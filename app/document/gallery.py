@@ -9,26 +9,25 @@ from importlib.resources import files
 
 import msgspec
 
+from app.catalogue import ui_text
 from engine.decoding.values import SamplerSettings
 from engine.document.content import DocumentFile, ExpectedText, GrammarPart, ModelPart, Whitespace
 
 CATEGORIES = (
-    "First steps",
-    "JSON",
-    "Tool calls",
-    "Think, then answer",
-    "SQL",
-    "Dates and times",
-    "E-mail and web",
-    "Tables and files",
-    "Chess",
-    "Arithmetic",
-    "Code",
-    "Hard cases",
+    "first_steps",
+    "json",
+    "tool_calls",
+    "reasoning",
+    "sql",
+    "dates",
+    "web",
+    "files",
+    "chess",
+    "arithmetic",
+    "code",
+    "hard_cases",
 )
-"""The categories in display order."""
-
-NOTATIONS = {"regex": "Regex", "gbnf": "GBNF", "json_schema": "JSON Schema"}
+"""The ids of the categories in display order."""
 
 
 class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,9 +58,16 @@ class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def has(self, words: str) -> bool:
         """Return whether its description or grammar contains all of some words, ignoring case."""
-        notation = NOTATIONS[self.notation]
-        haystack = f"{self.title}\n{self.category}\n{self.description}\n{notation}\n{self.source}".casefold()
+        parts = (self.title, category_title(self.category), self.description, self.notation_title, self.source)
+        haystack = "\n".join(parts).casefold()
         return all(word in haystack for word in words.casefold().split())
+
+    @property
+    def notation_title(self) -> str:
+        """Return the short name of its notation."""
+        return ui_text(
+            "common.notation.regex_short" if self.notation == "regex" else f"common.notation.{self.notation}"
+        )
 
     def document(self) -> DocumentFile:
         """Return a new document with its content."""
@@ -73,6 +79,11 @@ class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             sampler=self.sampler,
             test_strings=tuple(ExpectedText(one) if isinstance(one, str) else one for one in self.test_strings),
         )
+
+
+def category_title(category: str) -> str:
+    """Return the title of a category."""
+    return ui_text(f"dialogs.gallery.category.{category}")
 
 
 def examples() -> tuple[Example, ...]:

@@ -24,6 +24,7 @@ CONVERTED = (
     "app/dialogs",
     "app/display_text.py",
     "app/main.py",
+    "app/document",
     "app/models",
     "app/panes/breakpoints.py",
     "app/panes/editor",

@@ -126,6 +126,11 @@ class CodeEdit(QPlainTextEdit):
         """Return the text."""
         return self._text
 
+    @property
+    def notation_choice(self) -> object:
+        """Return the notation and its options, as set by `set_text` or `switch`, at this step of the undo history."""
+        return self._history.current
+
     def set_text(self, text: str, reading: object = None) -> None:
         """Replace the text and its notation; this is not an edit, and cannot be undone."""
         with self._without_signals():

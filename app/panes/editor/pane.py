@@ -74,8 +74,8 @@ class EditorPane(QWidget):
         bar.setProperty("role", "bar")
         title = Label(ui_text("editor.text.name"))
         title.setProperty("role", "heading")
-        self._notation = Label()
-        self._notation.setProperty("role", "muted")
+        self.notation_label = Label()
+        self.notation_label.setProperty("role", "muted")
         self._position_label = Label()
         self._position_label.setProperty("role", "muted")
         self._position_label.setToolTip(ui_text("editor.header.position_tip"))
@@ -88,7 +88,7 @@ class EditorPane(QWidget):
         row.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
         row.setSpacing(theme.SPACE_S)
         row.addWidget(title)
-        row.addWidget(self._notation)
+        row.addWidget(self.notation_label)
         row.addStretch(1)
         row.addWidget(self._position_label)
         row.addWidget(self.more_button)
@@ -227,7 +227,7 @@ class EditorPane(QWidget):
     def set_notation(self, notation: str) -> None:
         """Highlight the text as this notation."""
         is_known = notation in TOKENISERS
-        self._notation.setText(ui_text(f"common.notation.{notation}") if is_known else notation)
+        self.notation_label.setText(ui_text(f"common.notation.{notation}") if is_known else notation)
         self.edit.setPlaceholderText(ui_text(f"editor.text.placeholder.{notation}") if is_known else "")
         self.edit.notation = notation
         self.edit.set_tokeniser(TOKENISERS.get(notation, plain))

@@ -173,7 +173,7 @@ def test_autosave_that_fails_tells_once(qtbot, tmp_path):
     document.set_text("a")
     qtbot.waitUntil(lambda: bool(heard))
     document.set_text("ab")
-    document._autosave_now()
+    document.autosave_now()
     document.close()  # waits for the writer
     qtbot.turns()
     assert len(heard) == 1

@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
 from PySide6.QtWidgets import QMessageBox
 
 from app import theme
+from app.catalogue import ui_text
 from app.dialogs.gallery_dialog import COUNT, GalleryDialog
 from app.document.gallery import CATEGORIES, examples
 
@@ -45,8 +46,8 @@ def test_it_opens_with_all_of_them_and_the_first_one_seen(gallery):
 
 
 def test_a_category_shows_its_own(gallery, qtbot):
-    click(qtbot, gallery.categories, 1 + CATEGORIES.index("SQL"))
-    assert titles(gallery) == [example.title for example in examples() if example.category == "SQL"]
+    click(qtbot, gallery.categories, 1 + CATEGORIES.index("sql"))
+    assert titles(gallery) == [example.title for example in examples() if example.category == "sql"]
     click(qtbot, gallery.list, 1)
     example = gallery.chosen
     assert example.title == titles(gallery)[1]
@@ -77,7 +78,7 @@ def test_the_selected_one_stays_while_it_is_there(gallery, qtbot):
 
 
 def test_what_a_category_lacks_is_looked_for_in_all(gallery, qtbot):
-    click(qtbot, gallery.categories, 1 + CATEGORIES.index("Chess"))
+    click(qtbot, gallery.categories, 1 + CATEGORIES.index("chess"))
     qtbot.keyClicks(gallery.field, "crontab")
     assert titles(gallery) == ["A line of a crontab"]
     assert gallery.categories.currentRow() == 0
@@ -111,7 +112,9 @@ def test_a_double_click_opens_and_escape_does_not(gallery, qtbot):
 
 def test_it_says_itself_to_a_screen_reader(gallery):
     role = Qt.ItemDataRole.AccessibleTextRole
-    assert gallery.categories.item(1).data(role) == "First steps, 4 examples"
+    assert gallery.categories.item(1).data(role) == ui_text(
+        "dialogs.gallery.category_name", category=ui_text("dialogs.gallery.category.first_steps"), count=4
+    )
     first = examples()[0]
     assert gallery.list.item(0).data(role) == f"{first.title}, Regex: {first.description}"
     assert gallery.preview.tests.item(0).data(role).startswith("accept ")

@@ -72,7 +72,7 @@ def test_any_order_of_edits_readings_and_undo(edit: CodeEdit, seed: int) -> None
                 twin.move(1)
             case _:
                 edit.recolour()
-        assert (edit.text(), edit._history.current) == twin.now
+        assert (edit.text(), edit.notation_choice) == twin.now
         assert (seen["text"], seen["reading"]) == twin.now, "and whoever listens was told"
 
 
@@ -85,7 +85,7 @@ def test_what_is_typed_is_not_joined_to_a_reading(edit: CodeEdit, qtbot: QtBot) 
     texts = []
     while edit.document().isUndoAvailable():
         qtbot.keyClick(edit, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-        texts.append((edit.text(), edit._history.current))
+        texts.append((edit.text(), edit.notation_choice))
     assert texts == [
         ("whole", "third"),
         ("1234ab\ncd", "second"),
@@ -114,4 +114,4 @@ def test_another_document_has_no_history(edit: CodeEdit) -> None:
     edit.switch("second", "text")
     edit.set_text("other", "third")
     edit.undo()
-    assert (edit.text(), edit._history.current) == ("other", "third")
+    assert (edit.text(), edit.notation_choice) == ("other", "third")

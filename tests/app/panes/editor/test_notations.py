@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
+from app.catalogue import ui_text
 from app.panes.editor import EditorPane
 from app.panes.editor.tokenisers import tokenise_gbnf, tokenise_json
 from app.panes.editor.tokens import TokenKind, partners
@@ -99,7 +100,7 @@ def test_the_pane_names_and_colours_another_notation(qtbot: QtBot):
     qtbot.addWidget(pane)
     pane.set_text('root ::= "a"')
     pane.set_notation("gbnf")
-    assert pane._notation.text() == "GBNF"
+    assert pane.notation_label.text() == ui_text("common.notation.gbnf")
     assert "root ::=" in pane.edit.placeholderText()
     formats = pane.edit.document().begin().layout().formats()
     assert len(formats) > 1

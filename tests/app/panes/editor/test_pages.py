@@ -102,13 +102,15 @@ def test_the_height_that_the_user_drew_stays(pages, qtbot) -> None:
 def test_what_was_open_is_opened_again(pages, qtbot) -> None:
     assert pages.save() == {"editor pages": b"\n0"}
     pages.open(pages.late)
-    pages._height = 200
+    pages.moveSplitter(pages.height() - 200, 1)
+    height = pages.tabs.height()
     saved = pages.save()
+    pages.restore({"editor pages": b"\n0"})
     pages.fold()
-    pages._height = None
     pages.restore(saved)
     assert pages.current is pages.late.built
-    assert pages.tabs.height() == 200
+    assert saved["editor pages"].endswith(f"\n{height}".encode())
+    assert pages.tabs.height() == height
 
 
 @pytest.mark.parametrize(
