@@ -352,7 +352,7 @@ class Document(QObject):
         """Write the autosave without waiting for the timer.
 
         Args:
-            ended_by: the name of the signal that ends the process; empty for none.
+            ended_by: what is about to end the window; empty if nothing is.
         """
         self._timer.stop()
         self._autosave.save(msgspec.structs.replace(self._content, **self._drafts), self._path, ended_by=ended_by)

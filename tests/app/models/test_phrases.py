@@ -6,7 +6,6 @@ import pytest
 from PySide6.QtCore import QModelIndex
 
 from app.models.phrases import PhrasesModel
-from app.widgets.phrase_delegate import runs
 from engine.diagnosis.explanation_tree import Description
 from engine.diagnosis.explanation_tree.describe import describe_grammar
 
@@ -101,16 +100,3 @@ def test_rows_are_made_when_they_are_asked_for(qapp) -> None:
     assert set(reads) == {0}
     assert model.rowCount(top) == 2_000
     assert len(set(reads)) == 2_001
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("the text `ab`", (("the text ", False), ("ab", True))),
-        ("`` ` `` and `b`", (("`", True), (" and ", False), ("b", True))),
-        ("plain", (("plain", False),)),
-        ("", ()),
-    ],
-)
-def test_words_in_runs(words: str, expected: tuple[tuple[str, bool], ...]) -> None:
-    assert runs(words) == expected

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.catalogue import ui_text
 from app.panes.editor import EditorPane
-from app.panes.editor.explanation import ExplanationPage
+from app.panes.editor.explanation import ExplanationPage, runs
 from engine.diagnosis.explanation_tree import Description
 from engine.diagnosis.explanation_tree.describe import describe_grammar
 from engine.source import Span
@@ -230,3 +230,16 @@ def test_what_is_left_out_is_said(pane) -> None:
     page.show_description(cut, TEXT)
     assert page.notice.text() == ui_text("editor.explanation.cut", count=20_000)
     assert page.notice.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("the text `ab`", (("the text ", False), ("ab", True))),
+        ("`` ` `` and `b`", (("`", True), (" and ", False), ("b", True))),
+        ("plain", (("plain", False),)),
+        ("", ()),
+    ],
+)
+def test_words_in_runs(words: str, expected: tuple[tuple[str, bool], ...]) -> None:
+    assert runs(words) == expected
