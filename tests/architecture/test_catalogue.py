@@ -340,6 +340,7 @@ def test_converted_packages_have_their_sentences_in_the_catalogue():
         'QLabel("Name" if x else "")',
         'def f():\n    """A docstring."""\n    return "could not be opened"',
         'X = {"a": f"{n} files were saved"}',
+        'x = f"<b>{n}</b> files were saved"',
     ],
 )
 def test_a_planted_sentence_is_found(planted):

@@ -438,7 +438,7 @@ class StackPanel(QTreeWidget):
                 ui_text("automaton.stacks.fragment.hidden", count=len(names) - _SHOWN + 1),
                 names[-1],
             ]
-        expects, end = stack.expects, ui_text("automaton.stacks.fragment.end") if stack.may_end else ""
+        expects, end = stack.expects, ui_text("common.fragment.end") if stack.may_end else ""
         if expects and end:
             expects = ui_text("common.fragment.or", first=expects, second=end)
         item = QTreeWidgetItem([" ‹ ".join(names) or ui_text("automaton.stacks.fragment.root"), expects or end])

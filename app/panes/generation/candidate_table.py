@@ -33,7 +33,8 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.actions import keys_of
-from app.display_text import candidate_text, count, shown, unmarked
+from app.catalogue import ui_text
+from app.display_text import candidate_text, shown, unmarked
 from app.models.candidates import CandidateColumn, CandidateModel, peak_of
 from app.theme.buttons import tool_button
 from app.theme.labels import Label, plain_text
@@ -79,39 +80,38 @@ class CandidateTable(QWidget):
         self._timer = QTimer(self, singleShot=True, interval=_LOOKUP_DELAY_MS)
         self._timer.timeout.connect(self._request_lookup)
 
-        self.search = QLineEdit(placeholderText='Find any token: text, #id or "exact"', clearButtonEnabled=True)
-        self.search.setAccessibleName("Find any token")
-        self.search.setToolTip(
-            'Part of a token, #id, or "exact text"; \\n, \\t, \\s and \\xNN are bytes. It says legal, or why not'
-        )
+        self.search = QLineEdit(placeholderText=ui_text("generation.find.hint"), clearButtonEnabled=True)
+        self.search.setAccessibleName(ui_text("generation.find.name"))
+        self.search.setToolTip(plain_text(ui_text("generation.find.tip")))
         self.search.textChanged.connect(self._on_search)
         self.search.installEventFilter(self)
         self.only_allowed = tool_button(
-            "Allowed only", "Leave out the tokens that the grammar does not allow", role="outlined", checkable=True
+            ui_text("generation.candidates.allowed_only"),
+            ui_text("generation.candidates.allowed_only_tip"),
+            role="outlined",
+            checkable=True,
         )
         self._verdicts: dict[int, str] = {}
         self.fonts, self._warmed_size = FontWarming(self), 0
         self.verdict = ElidedLabel()
         self.verdict.hide()
-        self.remembered = Label("cached…")
-        self.remembered.setToolTip("The top tokens that were stored with the step; the others are being queried")
-        self.remembered.setProperty("role", "muted")
-        self.remembered.hide()
+        self.stored = Label(ui_text("generation.candidates.stored"))
+        self.stored.setToolTip(plain_text(ui_text("generation.candidates.stored_tip")))
+        self.stored.setProperty("role", "muted")
+        self.stored.hide()
         self.found = Label()
         self.found.setProperty("role", "muted")
         self.found.hide()
 
         self.table = CandidateView(self)
-        self.table.setAccessibleName("Candidates for the next token")
+        self.table.setAccessibleName(ui_text("generation.candidates.name"))
         self.table.make_sortable()
         self.table.keep_rows_in_sight(2)
         self.ends = CandidateView(self)
-        self.ends.setAccessibleName("End of the output")
+        self.ends.setAccessibleName(ui_text("generation.candidates.ends"))
         self.ends.horizontalHeader().hide()
         self.rule = _Rule()
-        self.no_ends = ElidedLabel(
-            "No end token in this vocabulary: it stops where the text matches and nothing may follow"
-        )
+        self.no_ends = ElidedLabel(ui_text("generation.candidates.no_ends"))
         self.no_ends.setContentsMargins(theme.SPACE_S, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
         self.no_ends.hide()
         self._build()
@@ -128,7 +128,7 @@ class CandidateTable(QWidget):
             widget.setVisible(bool(candidates))
         for view in (self.table, self.ends):
             view.set_vocabulary_size(position.vocabulary_size if position else 0)
-        self.remembered.setVisible(position is not None and position.is_remembered)
+        self.stored.setVisible(position is not None and position.is_remembered)
         if (
             position is not None
             and position.vocabulary_size > _MANY_SCRIPTS
@@ -155,7 +155,7 @@ class CandidateTable(QWidget):
             self._verdicts = {one.token_id: verdict for one, verdict in zip(candidates, verdicts, strict=False)}
             self._show(candidates, len(candidates))
             if candidates:
-                self._say_verdict(candidates[0])
+                self._show_verdict(candidates[0])
 
     def set_states(self, name_state: Callable[[Candidate], str | None] | None) -> None:
         """Set how drawn target states are named; None without a drawing."""
@@ -198,7 +198,7 @@ class CandidateTable(QWidget):
         layout.setSpacing(0)
         layout.addLayout(bar)
         bar.addWidget(self.search, 1)
-        bar.addWidget(self.remembered)
+        bar.addWidget(self.stored)
         bar.addWidget(self.found)
         bar.addWidget(self.only_allowed)
         self.verdict.setContentsMargins(theme.SPACE_XS, theme.SPACE_XS, 0, 0)
@@ -225,10 +225,11 @@ class CandidateTable(QWidget):
     def _show(self, candidates: tuple[Candidate, ...], found: int | None = None) -> None:
         pinned = {c.token_id for c in self._position.candidates if c.is_eos} if self._position else set()
         self.table.show_candidates(tuple(c for c in candidates if c.token_id not in pinned), self._peak)
-        self.table.set_placeholder(f"No token matches “{self.search.text()}”" if found == 0 else self._placeholder)
+        nothing = ui_text("generation.find.nothing", text=self.search.text())
+        self.table.set_placeholder(nothing if found == 0 else self._placeholder)
         self.verdict.setVisible(bool(found))
         self.found.setVisible(found is not None)
-        self.found.setText(f"{found} found" if found != 1 else "1 found")
+        self.found.setText(ui_text("generation.find.found", total=found or 0))
 
     def _on_search(self, text: str) -> None:
         if not text:
@@ -241,9 +242,9 @@ class CandidateTable(QWidget):
 
     def _on_pointed_at(self, candidate: Candidate | None) -> None:
         if candidate is not None and self.verdict.isVisibleTo(self):
-            self._say_verdict(candidate)
+            self._show_verdict(candidate)
 
-    def _say_verdict(self, candidate: Candidate) -> None:
+    def _show_verdict(self, candidate: Candidate) -> None:
         text = unmarked(self._verdicts.get(candidate.token_id, ""))
         mark = "✓" if candidate.allowed else "✗"
         self.verdict.set_text(f"{mark} {candidate_text(candidate)} {text}" if text else "")
@@ -266,7 +267,7 @@ class CandidateTable(QWidget):
         self.ends.setVisible(rows > 0)
         self.rule.setVisible(rows > 0 or self.no_ends.isVisibleTo(self))
         self.ends.setFixedHeight(min(rows, _MOST_ENDS) * self.ends.verticalHeader().defaultSectionSize())
-        self.ends.setToolTip(plain_text(f"{count(rows, 'end token')}, always shown"))
+        self.ends.setToolTip(plain_text(ui_text("generation.candidates.ends_tip", count=rows)))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Handle Down and Escape in the search field before the window's Cancel command sees them."""
@@ -309,12 +310,10 @@ def _matches(text: str, candidate: Candidate) -> bool:
 def _placeholder_of(position: Position | None) -> str:
     """Return the text shown instead of candidates."""
     if position is None:
-        return "Next-token candidates appear here once a model and a grammar are loaded."
-    if position.finish is not None and not position.index:
-        return "No candidates. Change the grammar or the model to continue."
+        return ui_text("generation.candidates.not_ready")
     if position.finish is not None:
-        return "Generation finished. Step back or restart to continue from an earlier step."
-    return "No candidate is allowed. Find a token above to see why." if position.candidates else ""
+        return ui_text("generation.candidates.finished" if position.index else "generation.candidates.nothing")
+    return ui_text("generation.candidates.all_masked") if position.candidates else ""
 
 
 class CandidateView(QTableView):
@@ -446,19 +445,23 @@ class CandidateView(QTableView):
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
         token_id = candidate.token_id
-        take = menu.addAction(f"Take it\t{keys_of('candidates.take')}", lambda: self.token_taken.emit(token_id))
+        take_text, force_text = ui_text("generation.candidates.take"), ui_text("generation.candidates.force")
+        take = menu.addAction(f"{take_text}\t{keys_of('candidates.take')}", lambda: self.token_taken.emit(token_id))
         take.setEnabled(candidate.allowed and self._can_take)
-        menu.addAction(f"Why?\t{keys_of('run.why')}", lambda: self.why_wanted.emit(token_id))
-        until = menu.addAction("Run until it is taken", lambda: self.until_wanted.emit(token_id))
+        menu.addAction(
+            f"{ui_text('generation.candidates.why')}\t{keys_of('run.why')}", lambda: self.why_wanted.emit(token_id)
+        )
+        until = menu.addAction(ui_text("generation.candidates.until"), lambda: self.until_wanted.emit(token_id))
         until.setEnabled(self._can_take)
         menu.addSeparator()
-        force = menu.addAction(f"Force it\t{keys_of('candidates.force')}", lambda: self.force_wanted.emit(token_id))
+        force = menu.addAction(f"{force_text}\t{keys_of('candidates.force')}", lambda: self.force_wanted.emit(token_id))
         force.setEnabled(not candidate.allowed and self._can_force)
-        force.setToolTip("Take this token although the grammar does not allow it; the grammar no longer applies then")
+        force.setToolTip(plain_text(ui_text("generation.candidates.force_tip")))
         menu.addSeparator()
-        menu.addAction("Copy its text", lambda: _copy((candidate.token or b"").decode("utf-8", "replace")))
-        menu.addAction("Copy its bytes", lambda: _copy((candidate.token or b"").hex(" ")))
-        menu.addAction("Copy its id", lambda: _copy(str(token_id)))
+        token = candidate.token or b""
+        menu.addAction(ui_text("generation.candidates.copy_text"), lambda: _copy(token.decode("utf-8", "replace")))
+        menu.addAction(ui_text("generation.candidates.copy_bytes"), lambda: _copy(token.hex(" ")))
+        menu.addAction(ui_text("generation.candidates.copy_id"), lambda: _copy(str(token_id)))
         return menu
 
     def force_chosen(self) -> None:

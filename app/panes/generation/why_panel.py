@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.display_text import count, in_line, percent, shown, token_text, unmarked
+from app.catalogue import ui_text
+from app.display_text import alternatives, in_line, percent, shown, token_text, unmarked
 from app.theme.buttons import close_button, tool_button
 from app.theme.labels import Label
 from app.widgets.accessibility import announce
@@ -56,15 +57,15 @@ class WhyPanel(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "card")
-        self.setAccessibleName("Why not?")
+        self.setAccessibleName(ui_text("commands.run.why.title"))
         self._answer: WhyAnswer | None = None
         self._candidate: Candidate | None = None
         self._source = ""
         self._is_past = False
-        self._title = Label(is_html=True, wraps=True)
+        self.title = Label(is_html=True, wraps=True)
         self._prose = Label(is_html=True, wraps=True)
         self._prose.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.close_button = close_button("Close")
+        self.close_button = close_button(ui_text("common.button.close"))
         self.close_button.clicked.connect(self.close_panel)
         self._facts = QGridLayout()
         self._fact_widgets: list[QWidget] = []
@@ -76,7 +77,7 @@ class WhyPanel(QFrame):
         layout.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
         layout.setSpacing(theme.SPACE_XS)
         layout.addLayout(head)
-        head.addWidget(self._title, 1)
+        head.addWidget(self.title, 1)
         head.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self._scrolled())
         theme.themes.changed.connect(self._render)
@@ -97,9 +98,11 @@ class WhyPanel(QFrame):
         self._render()
         self.show()
         name = candidate.name if candidate else ""
-        verdict = "may come next" if answer.explanation.allowed and not answer.removed_by else "may not come next"
         token = token_text(answer.explanation.token, name, answer.token_id)
-        announce(self, f"{token} {verdict}. {unmarked(self._sentence)}")
+        text = f"{token} {self._verdict}"
+        if self._sentence:
+            text = ui_text("generation.why.announcement", verdict=text, reason=unmarked(self._sentence))
+        announce(self, text)
 
     def mark_past(self) -> None:
         """Add which step the answer refers to: another one is shown now."""
@@ -127,14 +130,17 @@ class WhyPanel(QFrame):
         if self._answer is None:
             return
         explanation = self._answer.explanation
-        self._title.setText(self._title_html(explanation))
+        self.title.setText(self._title_html(explanation))
         self._clear_facts()
         if explanation.reason is Reason.DEAD_BYTE and explanation.token and explanation.offset is not None:
-            self._add_fact("Stops at", _label(_dead_html(explanation.token, explanation.offset)))
+            self._add_fact(
+                ui_text("generation.why.stops_at"), _label(_dead_html(explanation.token, explanation.offset))
+            )
         if explanation.expected and explanation.reason is not Reason.ALLOWED:
-            self._add_fact("Expected", _label(prose(byte_prose(explanation.expected), Role.ALLOWED)))
+            expected = _label(prose(byte_prose(explanation.expected), Role.ALLOWED))
+            self._add_fact(ui_text("generation.why.expected"), expected)
         if explanation.spans:
-            self._add_fact("In the grammar", self._span_buttons(explanation.spans))
+            self._add_fact(ui_text("generation.why.source"), self._span_buttons(explanation.spans))
         read = explanation.stacks if self._removed_by is None else ()
         if len(read) > 1 or any(stack.rules for stack in read):
             self._show_stacks(explanation)
@@ -145,25 +151,33 @@ class WhyPanel(QFrame):
     def _sentence(self) -> str:
         if self._removed_by is not None:
             stage, why = self._removed_by
-            return f"The grammar allows it; the stage {stage} removes it: {why}."
+            return ui_text("generation.why.removed", stage=stage, reason=why)
         return self._answer.prose if self._answer else ""
+
+    @property
+    def _is_allowed(self) -> bool:
+        return self._answer is not None and self._answer.explanation.allowed and self._removed_by is None
+
+    @property
+    def _verdict(self) -> str:
+        return ui_text(f"generation.why.fragment.{'allowed' if self._is_allowed else 'masked'}")
 
     @property
     def _removed_by(self) -> tuple[str, str] | None:
         return self._answer.removed_by if self._answer else None
 
     def _title_html(self, explanation: Explanation) -> str:
-        allowed = explanation.allowed and self._removed_by is None
         name = self._candidate.name if self._candidate else ""
         text = token_text(explanation.token, name, self._answer.token_id if self._answer else 0)
-        role = Role.TEXT if allowed else Role.FORBIDDEN
-        verdict = " may come next" if allowed else " may not come next"
-        model = ""
-        if self._candidate is not None:
-            model = words(f" · probability {percent(self._candidate.p)}", Role.MUTED)
+        role = Role.TEXT if self._is_allowed else Role.FORBIDDEN
+        html_text = code(text, role, struck=not self._is_allowed) + words(f" {self._verdict}", strong=True)
         index = self._answer.index if self._answer else None
-        where = words(f" · as token {index + 1:,}", Role.MUTED) if self._is_past and index is not None else ""
-        return code(text, role, struck=not allowed) + words(verdict, strong=True) + where + model
+        if self._is_past and index is not None:
+            html_text += words(f" · {ui_text('generation.why.fragment.past', token=index + 1)}", Role.MUTED)
+        if self._candidate is not None:
+            p = ui_text("generation.why.fragment.probability", p=percent(self._candidate.p))
+            html_text += words(f" · {p}", Role.MUTED)
+        return html_text
 
     def _span_buttons(self, spans: tuple[Span, ...]) -> QWidget:
         row = QWidget()
@@ -171,19 +185,19 @@ class WhyPanel(QFrame):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SPACE_XS)
         for span in spans[:_MOST_SPANS]:
-            button = tool_button(self._excerpt(span), "Show this place in the grammar", role="chip")
+            button = tool_button(self._excerpt(span), ui_text("generation.why.show"), role="chip")
             button.setFont(theme.mono_font())
             button.clicked.connect(lambda _checked=False, span=span: self.span_wanted.emit(span))
             layout.addWidget(button)
         if len(spans) > _MOST_SPANS:
-            layout.addWidget(_label(words(f"and {len(spans) - _MOST_SPANS} more", Role.MUTED)))
+            layout.addWidget(_label(words(_more(len(spans) - _MOST_SPANS), Role.MUTED)))
         layout.addStretch(1)
         return row
 
     def _excerpt(self, span: Span) -> str:
         text = self._source[span.start : span.end]
         if not text:
-            return f"{span.start}–{span.end}" if span.end > span.start else f"at {span.start}"
+            return f"{span.start}–{span.end}" if span.end > span.start else str(span.start)
         text = in_line(text.encode("utf-8", "replace"))
         return text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
 
@@ -191,11 +205,11 @@ class WhyPanel(QFrame):
         """Show a row for each stack of the match, those that went farthest first."""
         token = explanation.token or b""
         for index, stack in enumerate(explanation.stacks[:_MOST_STACKS]):
-            caption = "By stack" if len(explanation.stacks) > 1 else "By rule"
+            caption = ui_text("generation.why.by_stack" if len(explanation.stacks) > 1 else "generation.why.by_rule")
             self._add_fact(caption if index == 0 else "", self._stack_row(stack, token))
         more = len(explanation.stacks) - _MOST_STACKS
         if more > 0:
-            self._add_fact("", _label(words(f"and {count(more, 'stack')} more", Role.MUTED)))
+            self._add_fact("", _label(words(_more(more), Role.MUTED)))
 
     def _stack_row(self, stack: StackVerdict, token: bytes) -> QWidget:
         row = QWidget()
@@ -205,10 +219,14 @@ class WhyPanel(QFrame):
         if stack.rules:
             name = stack.rules[0] or "/"
             # The innermost rule says little on its own: the others are in the tool tip.
-            tip = "Show this place in the grammar" + (f"\n{' in '.join(stack.rules)}" if len(stack.rules) > 1 else "")
+            tip = ui_text("generation.why.show")
+            if len(stack.rules) > 1:
+                tip += f"\n{' ← '.join(stack.rules)}"
             layout.addWidget(self._span_button(name, tip, stack.spans))
         elif stack.spans:
-            layout.addWidget(self._span_button(self._excerpt(stack.spans[0]), "Show this place", stack.spans))
+            layout.addWidget(
+                self._span_button(self._excerpt(stack.spans[0]), ui_text("generation.why.show"), stack.spans)
+            )
         layout.addWidget(_label(_stack_html(stack, token)), 1)
         return row
 
@@ -275,6 +293,10 @@ class _Scrolled(QScrollArea):
         return QSize(0, min(self.sizeHint().height(), _LEAST_LINES * self.fontMetrics().lineSpacing()))
 
 
+def _more(count: int) -> str:
+    return ui_text("generation.why.fragment.more", total=count)
+
+
 def _label(text: str) -> QLabel:
     label = Label(text, is_html=True)
     label.setWordWrap(True)
@@ -283,21 +305,27 @@ def _label(text: str) -> QLabel:
 
 def _stack_html(stack: StackVerdict, token: bytes) -> str:
     """Describe what a stack read of a token, and what it expected then."""
+    if token and stack.offset is None:
+        return words(ui_text("generation.why.fragment.reads_all"), Role.MUTED)
     read = ""
     if token and stack.offset:
-        read = code(shown(token[: stack.offset]), Role.ALLOWED) + words(" fits, then ", Role.MUTED)
-    elif token and stack.offset is None:
-        return words("reads all of it", Role.MUTED)
-    where = words(f" at byte {stack.offset + 1}", Role.MUTED) if token and stack.offset else ""
-    wanted = [prose(byte_prose(stack.expected), Role.ALLOWED)] if stack.expected else []
-    wanted += [code(element, Role.ALLOWED) for element in stack.tokens]
+        fits = words(f" {ui_text('generation.why.fragment.fits')} ", Role.MUTED)
+        read = code(shown(token[: stack.offset]), Role.ALLOWED) + fits
+    expected = [prose(byte_prose(stack.expected), Role.ALLOWED)] if stack.expected else []
+    expected += [code(element, Role.ALLOWED) for element in stack.tokens]
     if stack.accepting:
-        wanted.append(words("the end"))
-    joined = words(" or ", Role.MUTED).join(wanted)
-    names = ", ".join(stack.properties[:_MOST_PROPERTIES])
-    more = ", …" if len(stack.properties) > _MOST_PROPERTIES or (stack.other_properties and names) else ""
-    properties = words(f" (properties: {names}{more})", Role.MUTED) if names else ""
-    return f"{read}{words('expects ', Role.MUTED)}{joined or words('nothing')}{properties}{where}"
+        expected.append(words(ui_text("common.fragment.end")))
+    joined = alternatives(expected) if expected else words(ui_text("generation.why.fragment.nothing"))
+    facts = []
+    if stack.properties:
+        names = ", ".join(stack.properties[:_MOST_PROPERTIES])
+        if len(stack.properties) > _MOST_PROPERTIES or stack.other_properties:
+            names += ", …"
+        facts.append(f"({ui_text('generation.why.fragment.properties', names=names)})")
+    if token and stack.offset:
+        facts.append(ui_text("generation.why.fragment.at_byte", number=stack.offset + 1))
+    expects = words(f"{ui_text('generation.why.fragment.expects')} ", Role.MUTED)
+    return read + expects + joined + "".join(words(f" {fact}", Role.MUTED) for fact in facts)
 
 
 def _dead_html(token: bytes, offset: int) -> str:
@@ -316,5 +344,5 @@ def _dead_html(token: bytes, offset: int) -> str:
     marked = "".join(
         f'<span style="font-family: {family}; {style}">{html.escape(shown(piece))}</span>' for piece, style in pieces
     )
-    position = f"byte {offset + 1} of {len(token)}" if len(token) > 1 else "its only byte"
+    position = ui_text("generation.why.fragment.byte", number=offset + 1, count=len(token))
     return f"{marked} {words(position, Role.MUTED)}"

@@ -321,4 +321,5 @@ def test_an_explanation_that_is_asked_for_in_a_run_stays_and_says_of_which_token
     ended(desk)
     assert desk.session.decoding.view.position.finish is Finish.STOP
     assert generation.why.isVisible()
-    assert "as token" in generation.why._title.text()
+    past, _, _ = ui_text("generation.why.fragment.past", token=0).partition("0")
+    assert past in generation.why.title.text()

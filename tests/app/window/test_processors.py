@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.document.gallery import examples
 from app.workers.decode_messages import Take
@@ -233,9 +234,10 @@ def test_why_tells_of_the_stage(desk):
     generation = desk.panes.generation
     generation.why_wanted.emit(E)
     desk.wait(generation.why.isVisible)
-    shown = " ".join(label.text() for label in generation.why.findChildren(type(generation.why._title)))
-    assert "may not come next" in shown
-    assert "the stage suppress removes it" in shown
+    shown = " ".join(label.text() for label in generation.why.findChildren(type(generation.why.title)))
+    assert ui_text("generation.why.fragment.masked") in shown
+    removed, _, _ = ui_text("generation.why.removed", stage="suppress", reason="\0").partition("\0")
+    assert removed in shown
 
 
 def test_a_dead_end_names_the_empty_stage(desk):

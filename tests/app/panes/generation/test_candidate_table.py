@@ -162,9 +162,9 @@ def test_escape_clears_the_search(qtbot, pane):
 
 def test_what_a_step_kept_is_marked_as_such_until_the_model_answers(pane):
     pane.show_view(view(at=replace(position(), is_remembered=True)))
-    assert pane.candidates.remembered.isVisible()
+    assert pane.candidates.stored.isVisible()
     pane.show_view(view(at=position()))
-    assert pane.candidates.remembered.isHidden()
+    assert pane.candidates.stored.isHidden()
 
 
 def test_states_are_named_only_where_they_are_seen(qtbot, pane):
