@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.panes.generation.processors_format import STAGE_TEXTS, summary
+from app.catalogue import ui_text
+from app.panes.generation.processors_format import stage_title, summary
 from app.theme.buttons import tool_button
 from app.theme.labels import plain_text
 from app.widgets.banner import Banner
@@ -47,7 +48,7 @@ class Processors(QObject):
         self._window = parent
         self._view = DecodeView()
         self._dialog: ProcessorsDialog | None = None
-        self.button = tool_button("Processors…", "", role="outlined")
+        self.button = tool_button(ui_text("generation.processors.button"), "", role="outlined")
         self.chip = tool_button("", "", role="chip")
         self.notice = Banner("warning", closable=True)
         for opener in (self.button, self.chip):
@@ -58,19 +59,18 @@ class Processors(QObject):
         """Show what is in force."""
         self._view = view
         self._refresh_chip()
-        self.button.setToolTip(
-            plain_text(f"The stages between the model and the sampler, in order. {self.chip.accessibleName()}")
-        )
+        self.button.setToolTip(plain_text(ui_text("generation.processors.tip", processors=self.chip.accessibleName())))
         if self._dialog is not None:
             self._dialog.show_view(view)
 
     def _refresh_chip(self) -> None:
         """Show on the chip what is in force, and what is invalid."""
         view, text = self._view, summary(self._view.pipeline)
-        description = f"Processors: {text or 'the grammar alone'}"
+        grammar_alone = ui_text("generation.processors.grammar_alone")
+        description = ui_text("generation.processors.active", stages=text) if text else grammar_alone
         if self.problems:
-            names = " and ".join(STAGE_TEXTS[stage] for stage in self.problems)
-            text = " · ".join(filter(None, (f"✗ {names}: not valid", text)))
+            invalid = ui_text("generation.processors.invalid", stages=", ".join(map(stage_title, self.problems)))
+            text = " · ".join(filter(None, (f"✗ {invalid}", text)))
             description = "\n".join((description, *self.dialog.problem_lines()))
         if view.pipeline_error:
             text, description = f"! {text}", view.pipeline_error
@@ -102,12 +102,12 @@ class Processors(QObject):
         if not self.problems or self.dialog.isVisible():
             self.notice.set_text("")
             return
-        names = " and ".join(STAGE_TEXTS[stage] for stage in self.problems)
+        names = ", ".join(map(stage_title, self.problems))
         first = next(iter(self.problems))
         self.notice.show_message(
-            f"Not valid in the processors: {names}",
+            ui_text("generation.processors.notice", stages=names),
             "\n".join(self.dialog.problem_lines()),
-            button="Edit…",
+            button=ui_text("generation.processors.edit"),
             action=lambda: self.dialog.open_at(first, self.button),
         )
 
@@ -116,7 +116,7 @@ class Processors(QObject):
         if self._dialog is not None and self._dialog.isVisible():
             self._dialog.show_refusal(refused)
         else:
-            self.refused.emit(f"The processors stay as they were: {refused.why}")
+            self.refused.emit(ui_text("generation.processors.refused", reason=refused.why))
 
     @property
     def dialog(self) -> ProcessorsDialog:

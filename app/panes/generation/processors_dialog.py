@@ -8,7 +8,6 @@ Rejected: a popover. It closes with the first click outside of it, and a row dra
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -28,9 +27,10 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.actions import LOCAL_KEYS, set_tip
+from app.catalogue import ui_text
 from app.display_text import unmarked
 from app.panes.generation.processors_fields import SWITCHED, Fields
-from app.panes.generation.processors_format import FORCED_TEXTS, STAGE_TEXTS, stage_facts
+from app.panes.generation.processors_format import forced_title, stage_title, stage_values
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from app.workers.decode_messages import DecodeView, PipelineRefused
@@ -42,8 +42,6 @@ _LIST_WIDTH = 248
 _SWITCH = 14  # pixels, the width of a check box
 _ROW_HEIGHT = 23
 _SIZE = QSize(700, 570)
-_INVALID = "not valid"
-_PREFIX = re.compile(r"^(static|pattern|table of|bias) ")  # the stage's name before it already says so
 
 
 class ProcessorsDialog(QDialog):
@@ -65,7 +63,7 @@ class ProcessorsDialog(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Processors")
+        self.setWindowTitle(ui_text("generation.processors.title"))
         self._in_force = PipelineSettings()
         self._sent: list[PipelineSettings] = []
         self._model = ""  # whose vocabulary the stages were checked against
@@ -80,24 +78,26 @@ class ProcessorsDialog(QDialog):
         self._pause.timeout.connect(self._send)
         self.stages = QListWidget()
         self.stages.setProperty("role", "field")
-        self.stages.setAccessibleName("Stages, first to last")
+        self.stages.setAccessibleName(ui_text("generation.processors.stages"))
         self.stages.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         self.stages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.stages.setFixedWidth(_LIST_WIDTH)
         self.stages.setIconSize(QSize(_SWITCH, _SWITCH))
         self.fields = Fields()
-        self.up = push_button("Up")
-        self.down = push_button("Down")
-        self.reset = push_button("Reset to defaults", "The grammar alone, and the usual order", role="link")
-        self.close_button = push_button("Close")
-        set_tip(self.up, "Move the stage up: it comes sooner", "processors.up")
-        set_tip(self.down, "Move the stage down: it comes later", "processors.down")
-        set_tip(self.close_button, "Close", "dialog.close")
+        self.up = push_button(ui_text("generation.processors.up"))
+        self.down = push_button(ui_text("generation.processors.down"))
+        self.reset = push_button(
+            ui_text("generation.pane.reset"), ui_text("generation.processors.reset_tip"), role="link"
+        )
+        self.close_button = push_button(ui_text("common.button.close"))
+        set_tip(self.up, ui_text("generation.processors.up_tip"), "processors.up")
+        set_tip(self.down, ui_text("generation.processors.down_tip"), "processors.down")
+        set_tip(self.close_button, ui_text("common.button.close"), "dialog.close")
         self.forced = QComboBox()
-        self.forced.setAccessibleName("Forced runs")
-        self.forced.setToolTip("What happens where the grammar leaves no choice; see the tab Forced text")
-        for strategy, text in FORCED_TEXTS.items():
-            self.forced.addItem(text, strategy.value)
+        self.forced.setAccessibleName(ui_text("common.word.forced_runs"))
+        self.forced.setToolTip(ui_text("generation.processors.forced_tip"))
+        for strategy in Strategy:
+            self.forced.addItem(forced_title(strategy), strategy.value)
         self.message = Label(wraps=True)
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._error_frame = QFrame()
@@ -145,7 +145,9 @@ class ProcessorsDialog(QDialog):
         for one in refused.stages:
             self._refused[one.stage] = refused.settings.says_of(one.stage), one.why
         if refused.why:
-            self._show_message(f"{refused.why[:1].upper()}{refused.why[1:]}. The processors stay as they were.")
+            self._show_message(
+                ui_text("generation.processors.unchanged", reason=f"{refused.why[:1].upper()}{refused.why[1:]}")
+            )
         self._find_problems()
 
     @property
@@ -230,7 +232,7 @@ class ProcessorsDialog(QDialog):
             item.setData(Qt.ItemDataRole.UserRole, stage.value)
             flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsDragEnabled
             item.setFlags(flags | Qt.ItemFlag.ItemIsUserCheckable if stage in SWITCHED else flags)
-        hint = Label("From the model to the draw, top to bottom. Drag to reorder.")
+        hint = Label(ui_text("generation.processors.hint"))
         hint.setProperty("role", "muted")
         hint.setWordWrap(True)
         moves = QHBoxLayout()
@@ -244,7 +246,7 @@ class ProcessorsDialog(QDialog):
         inner.setContentsMargins(theme.SPACE_M, theme.SPACE_S, theme.SPACE_M, theme.SPACE_S)
         inner.addWidget(self.message, 1)
         foot = QHBoxLayout()
-        forced = Label("Forced runs")
+        forced = Label(ui_text("common.word.forced_runs"))
         forced.setBuddy(self.forced)
         foot.setSpacing(theme.SPACE_S)
         layout = QVBoxLayout(self)
@@ -293,10 +295,10 @@ class ProcessorsDialog(QDialog):
         for stage in settings.stages:
             self.stages.addItem(items[stage])
         self.fields.show_settings(settings, keep)
-        self.forced.setCurrentIndex(list(FORCED_TEXTS).index(settings.forced))
-        facts = stage_facts(settings)
+        self.forced.setCurrentIndex(list(Strategy).index(settings.forced))
+        values = stage_values(settings)
         for stage in SWITCHED:
-            is_on = stage in facts or stage in keep
+            is_on = stage in values or stage in keep
             items[stage].setCheckState(Qt.CheckState.Checked if is_on else Qt.CheckState.Unchecked)
         self.stages.setCurrentItem(chosen or self.stages.item(0))
         blocker.unblock()
@@ -382,25 +384,26 @@ class ProcessorsDialog(QDialog):
         lines = []
         for stage, why in self._problems.items():
             is_off = self._in_force.says_of(stage) == PipelineSettings().says_of(stage)
-            instead = "It is not in force" if is_off else "It stays as it was before"
-            lines.append(unmarked(f"{STAGE_TEXTS[stage]}: {why.rstrip('.')}. {instead}."))
+            state = "off" if is_off else "kept"
+            fields = {"stage": stage_title(stage), "reason": why.rstrip(".")}
+            lines.append(unmarked(ui_text(f"generation.processors.problem.{state}", **fields)))
         return lines
 
     def _show_stage_texts(self, settings: PipelineSettings | None = None) -> None:
         """Show each stage's settings behind its name."""
-        facts = {**_sampler_facts(self._sampler), **stage_facts(settings or self._in_force)}
+        values = {**_sampler_values(self._sampler), **stage_values(settings or self._in_force)}
         blocker = QSignalBlocker(self.stages)
         for row in range(self.stages.count()):
             item = self.stages.item(row)
             stage = self._stage(item)
-            name, fact = STAGE_TEXTS[stage], facts.get(stage, "")
-            setting = "" if stage is StageName.BUDGET else _PREFIX.sub("", fact)
+            name, value = stage_title(stage), values.get(stage, "")
             problem = self._problems.get(stage, "")
-            text = f"{name} · {setting}" if setting else name
-            item.setText(f"✗ {name} · {_INVALID}" if problem else text)
-            is_off = stage is not StageName.GRAMMAR and not fact
-            tip = f"{name}: {fact or ('everywhere' if stage is StageName.GRAMMAR else 'off')}"
-            item.setToolTip(plain_text(f"{name}: {unmarked(problem)}" if problem else tip))
+            text = f"{name} · {value}" if value else name
+            item.setText(f"✗ {name} · {ui_text('generation.processors.fragment.invalid')}" if problem else text)
+            is_off = stage is not StageName.GRAMMAR and stage not in values
+            state = "off" if is_off else "on" if stage in values else "everywhere"
+            detail = unmarked(problem) or value or ui_text(f"generation.processors.fragment.{state}")
+            item.setToolTip(plain_text(f"{name}: {detail}"))
             role = theme.Role.ERROR if problem else theme.Role.MUTED if is_off else theme.Role.TEXT
             item.setForeground(theme.colour(role))
         blocker.unblock()
@@ -415,13 +418,14 @@ class ProcessorsDialog(QDialog):
         return StageName(item.data(Qt.ItemDataRole.UserRole))
 
 
-def _sampler_facts(sampler: SamplerSettings) -> dict[StageName, str]:
+def _sampler_values(sampler: SamplerSettings) -> dict[StageName, str]:
     greedy = sampler.temperature == 0
-    facts = {
+    temperature = f"{sampler.temperature:g}" if sampler.temperature != 1 else ""
+    values = {
         StageName.PENALTY: f"{sampler.repetition_penalty:g}" if sampler.repetition_penalty != 1 else "",
-        StageName.TEMPERATURE: "greedy" if greedy else f"{sampler.temperature:g}" if sampler.temperature != 1 else "",
+        StageName.TEMPERATURE: ui_text("generation.sampler.fragment.greedy") if greedy else temperature,
         StageName.TOP_K: f"{sampler.top_k}" if sampler.top_k and not greedy else "",
         StageName.TOP_P: f"{sampler.top_p:g}" if sampler.top_p < 1 and not greedy else "",
         StageName.MIN_P: f"{sampler.min_p:g}" if sampler.min_p and not greedy else "",
     }
-    return {stage: fact for stage, fact in facts.items() if fact}
+    return {stage: value for stage, value in values.items() if value}

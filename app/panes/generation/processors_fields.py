@@ -22,16 +22,17 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.display_text import count, percent
+from app.catalogue import ui_text
+from app.display_text import percent
 from app.panes.generation.processors_format import (
-    STAGE_TEXTS,
     UnreadableError,
     budget_line,
     read,
     read_bias,
     read_suppressed,
     read_table,
-    trigger_fact,
+    stage_title,
+    trigger_text,
     written,
     written_bias,
     written_suppressed,
@@ -53,12 +54,7 @@ from engine.source import InvariantError
 _TEXT_STRETCH = 100  # the stretch of a multi-line text, compared with the empty row at the bottom
 
 
-_THEN = {
-    Afterwards.STOP: "the output ends",
-    Afterwards.FREE: "free text to the end",
-    Afterwards.AGAIN: "free text, until the next trigger",
-}
-_NOTATIONS = {"regex": "Regular expression", "gbnf": "GBNF", "json_schema": "JSON Schema", "": "Free text"}
+_NOTATIONS = "regex", "gbnf", "json_schema", ""  # empty for free text
 _MOST = 9
 _ZONE_TEXT_HEIGHT = 84
 
@@ -73,29 +69,6 @@ SWITCHED = (
 )
 """The stages with a switch; the grammar is always on if there is one, the others belong to the sampler."""
 
-_ABOUT = {
-    StageName.GRAMMAR: "What the grammar does not allow is removed. It can rule the whole output, or a part of it: "
-    "after a trigger text or a special token, say </think>, with free text before. Further zones have grammars of "
-    "their own, such as one for each kind of tool call.",
-    StageName.BUDGET: "Only tokens are taken after which the grammar can still end within the budget, the end token "
-    "counted: the output is complete however long the model would go on.",
-    StageName.STATIC: "One class or text for each position, such as LOWER{5} NEWLINE. Classes: UPPER LOWER LETTER "
-    "DIGIT SPACE NEWLINE PUNCT ANY. Each counts tokens.",
-    StageName.PATTERN: 'Classes and texts in a row, each with ? * + {3} or {3,5}, such as UPPER+ ":" " " LOWER+ '
-    "NEWLINE. Classes: UPPER LOWER LETTER DIGIT SPACE NEWLINE PUNCT ANY.",
-    StageName.TABLE: "A token automaton: in each line a state, a token's number and the next state. States count "
-    "from 1. A token is found by its text in the search above the candidates.",
-    StageName.SUPPRESS: "Texts that are never written, whichever tokens would spell them; one in a line. #123 is "
-    "the token of that number; \\n \\t \\s stand for a new line, a tab and a blank.",
-    StageName.BIAS: "What is added to the logits of all tokens that hold a text; one in a line, such as: the = +2. "
-    "#123 is the token of that number.",
-}
-_HELD_BACK = {
-    True: "Whatever is held back could not end in time.",
-    False: "There are too many endings to search: some tokens are held back to be safe. "
-    "The output is complete all the same.",
-}
-_SAMPLERS = "Its value is the sampler's; here it can be moved before or behind other stages."
 _TEXT_HEIGHT = 110
 
 
@@ -116,14 +89,14 @@ class Fields(QStackedWidget):
         self._effects: dict[StageName, QLabel] = {}
         self.zone_fields = ZoneFields()
         self.budget = Label(wraps=True)
-        self.static = code_line("LOWER{5} NEWLINE", "Classes, one for each position")
-        self.pattern = code_line('UPPER+ ":" " " LOWER+ NEWLINE', "Pattern")
-        self.table = code_lines("1 1 2\n2 2 3\n3 3 1", "Transitions")
+        self.static = code_line("LOWER{5} NEWLINE", ui_text("generation.fields.static"))
+        self.pattern = code_line('UPPER+ ":" " " LOWER+ NEWLINE', stage_title(StageName.PATTERN))
+        self.table = code_lines("1 1 2\n2 2 3\n3 3 1", ui_text("generation.fields.transitions"))
         self.initial = QSpinBox(minimum=1, maximum=10_000_000, value=1)
         self.initial.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
-        self.initial.setAccessibleName("Initial state")
-        self.suppress = code_lines("e", "Suppressed texts")
-        self.bias = code_lines("the = +2\n#50 = -1", "Biases")
+        self.initial.setAccessibleName(ui_text("generation.fields.initial"))
+        self.suppress = code_lines("e", ui_text("generation.fields.suppressed"))
+        self.bias = code_lines("the = +2\n#50 = -1", ui_text("generation.fields.biases"))
         for text in (self.table, self.suppress, self.bias):
             text.setMinimumHeight(_TEXT_HEIGHT)
         self._build()
@@ -188,9 +161,11 @@ class Fields(QStackedWidget):
         by_name = {effect.name: effect for effect in effects}
         for stage, label in self._effects.items():
             label.setText(_effect(by_name.get(stage)) if effects else "")
-        self.budget.setText(
-            "" if budget is None else f"{budget_line(budget).capitalize()}. {_HELD_BACK[budget.is_exact]}"
-        )
+        if budget is None:
+            self.budget.clear()
+        else:
+            note = ui_text("generation.fields.held_back" if budget.is_exact else "generation.fields.held_back_more")
+            self.budget.setText(ui_text("generation.fields.budget", budget=budget_line(budget), note=note))
 
     def table_settings(self) -> TableSettings:
         """Return the transitions.
@@ -198,7 +173,7 @@ class Fields(QStackedWidget):
         Raises:
             UnreadableError, InvariantError: the input is invalid.
         """
-        return read_table(_filled(self.table.toPlainText(), "transitions"), self.initial.value())
+        return read_table(_filled(self.table.toPlainText(), StageName.TABLE), self.initial.value())
 
     def settings(
         self, order: tuple[str, ...], on: frozenset[StageName], before: PipelineSettings
@@ -216,13 +191,16 @@ class Fields(QStackedWidget):
         readers: tuple[tuple[StageName, Callable[[PipelineSettings], PipelineSettings]], ...] = (
             (StageName.GRAMMAR, lambda so_far: replace(so_far, zones=self.zone_fields.zones())),
             (StageName.BUDGET, lambda so_far: replace(so_far, budget=True)),
-            (StageName.STATIC, lambda so_far: replace(so_far, static=_filled(self.static.text(), "classes"))),
-            (StageName.PATTERN, lambda so_far: replace(so_far, pattern=_filled(self.pattern.text(), "a pattern"))),
+            (StageName.STATIC, lambda so_far: replace(so_far, static=_filled(self.static.text(), StageName.STATIC))),
+            (
+                StageName.PATTERN,
+                lambda so_far: replace(so_far, pattern=_filled(self.pattern.text(), StageName.PATTERN)),
+            ),
             (StageName.TABLE, lambda so_far: replace(so_far, table=self.table_settings())),
             (StageName.SUPPRESS, self._with_suppressed),
             (
                 StageName.BIAS,
-                lambda so_far: replace(so_far, bias=read_bias(_filled(self.bias.toPlainText(), "biases"))),
+                lambda so_far: replace(so_far, bias=read_bias(_filled(self.bias.toPlainText(), StageName.BIAS))),
             ),
         )
         settings, unreadable = PipelineSettings(order=order), dict[StageName, str]()
@@ -236,7 +214,7 @@ class Fields(QStackedWidget):
         return settings, unreadable
 
     def _with_suppressed(self, settings: PipelineSettings) -> PipelineSettings:
-        texts, ids = read_suppressed(_filled(self.suppress.toPlainText(), "texts"))
+        texts, ids = read_suppressed(_filled(self.suppress.toPlainText(), StageName.SUPPRESS))
         return replace(settings, suppress=texts, suppress_ids=ids)
 
     def _inputs(self) -> tuple[QWidget, ...]:
@@ -246,7 +224,7 @@ class Fields(QStackedWidget):
         table = QWidget()
         rows = Form(table)
         rows.add_wide(self.table)
-        rows.add("Initial state", self.initial)
+        rows.add(ui_text("generation.fields.initial"), self.initial)
         contents: dict[StageName, QWidget] = {
             StageName.GRAMMAR: self.zone_fields,
             StageName.BUDGET: self.budget,
@@ -264,9 +242,9 @@ class Fields(QStackedWidget):
         layout = QVBoxLayout(page)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SPACE_S)
-        title = Label(STAGE_TEXTS[stage])
+        title = Label(stage_title(stage))
         title.setProperty("role", "heading")
-        about = Label(_ABOUT.get(stage, _SAMPLERS), wraps=True)
+        about = Label(_about(stage), wraps=True)
         about.setProperty("role", "muted")
         effect = Label(wraps=True)
         effect.setProperty("role", "muted")
@@ -275,7 +253,7 @@ class Fields(QStackedWidget):
         if content is not None:
             layout.addWidget(content)
         else:
-            sampler = push_button("Sampler…", "Change how tokens are drawn")
+            sampler = push_button(ui_text("generation.fields.sampler"), ui_text("generation.fields.sampler_tip"))
             sampler.setAutoDefault(False)
             sampler.clicked.connect(self.sampler_wanted)
             layout.addWidget(sampler, 0, Qt.AlignmentFlag.AlignLeft)
@@ -300,19 +278,32 @@ class Fields(QStackedWidget):
         self.initial.valueChanged.connect(lambda _value: self.edited.emit(StageName.TABLE))
 
 
-def _filled(typed: str, what: str) -> str:
+def _filled(typed: str, stage: StageName) -> str:
     if not typed.strip():
-        raise UnreadableError(f"type {what}, or switch it off")
+        raise UnreadableError(ui_text(f"generation.unreadable.fragment.missing.{stage.value}"))
     return typed
+
+
+def _about(stage: StageName) -> str:
+    is_sampler = stage not in (StageName.GRAMMAR, *SWITCHED)
+    return ui_text("generation.fields.sampler_about" if is_sampler else f"generation.stage.{stage.value}.about")
 
 
 def _effect(effect: StageEffect | None) -> str:
     if effect is None:
-        return "It is off at this step."
+        return ui_text("generation.effect.off")
     if effect.removed:
-        removed = f"{count(effect.removed, 'token')} with {percent(effect.mass)}"
-        return f"At this step it removes {removed}; {effect.left:,} are left."
-    return "At this step it removes nothing" + (f" and moves {percent(effect.moved)}." if effect.moved else ".")
+        mass = percent(effect.mass)
+        return ui_text("generation.effect.removes", count=effect.removed, mass=mass, left=effect.left)
+    if effect.moved:
+        return ui_text("generation.effect.moves", mass=percent(effect.moved))
+    return ui_text("generation.effect.nothing")
+
+
+def _notation_name(notation: str) -> str:
+    if notation in ("gbnf", "json_schema"):
+        return ui_text(f"window.notation.choice.{notation}.name")
+    return ui_text(f"generation.zone.{notation or 'free'}")
 
 
 class Form(QGridLayout):
@@ -386,23 +377,27 @@ class ZoneFields(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.is_partial = QCheckBox("Only a part of the output")
+        self.is_partial = QCheckBox(ui_text("generation.zone.partial"))
         self.chosen = QComboBox()
-        self.chosen.setAccessibleName("Zone")
-        self.chosen.setToolTip("The zone that is shown: the grammar's own, or one with a grammar of its own")
+        self.chosen.setAccessibleName(ui_text("generation.zone.name"))
+        self.chosen.setToolTip(ui_text("generation.zone.tip"))
         self.chosen.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.add = tool_button("Add", "Add a zone with a grammar of its own, such as a tool call", role="outlined")
-        self.remove = tool_button("Remove", "Remove the zone that is shown", role="outlined")
-        self.after = code_line("</think>", "Trigger text: the grammar begins behind it")
-        self.after_token = code_line("name of a special token", "Trigger token: the grammar begins behind it")
-        self.until = code_line("```", "Text that must follow what the grammar matches")
+        self.add = tool_button(ui_text("generation.zone.add"), ui_text("generation.zone.add_tip"), role="outlined")
+        self.remove = tool_button(
+            ui_text("generation.zone.remove"), ui_text("generation.zone.remove_tip"), role="outlined"
+        )
+        self.after = code_line("</think>", ui_text("generation.zone.field.after"))
+        self.after_token = code_line(
+            ui_text("generation.zone.fragment.token_hint"), ui_text("generation.zone.field.after_token")
+        )
+        self.until = code_line("```", ui_text("generation.zone.field.until"))
         self.then = QComboBox()
-        for text in _THEN.values():
-            self.then.addItem(text)
-        self.then.setAccessibleName("What follows")
+        for then in Afterwards:
+            self.then.addItem(ui_text(f"generation.zone.then.fragment.{then.value}"))
+        self.then.setAccessibleName(ui_text("generation.zone.field.then"))
         self.then.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.then.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.required = QCheckBox("Require the trigger")
+        self.required = QCheckBox(ui_text("generation.zone.required"))
         self.required.setChecked(True)
         self.others: list[OtherZoneFields] = []
         self._own, self._pages = QWidget(), QStackedWidget()
@@ -418,7 +413,7 @@ class ZoneFields(QWidget):
             self.after.setText(written(zones.after))
             self.after_token.setText(zones.after_token)
             self.until.setText(written(zones.until))
-            self.then.setCurrentIndex(list(_THEN).index(Afterwards(zones.then)))
+            self.then.setCurrentIndex(list(Afterwards).index(Afterwards(zones.then)))
             self.required.setChecked(zones.required)
             while len(self.others) > len(zones.others):
                 self._drop(len(self.others) - 1)
@@ -450,7 +445,7 @@ class ZoneFields(QWidget):
             after=read(self.after.text()),
             after_token=self.after_token.text().strip(),
             until=read(self.until.text()),
-            then=list(_THEN)[self.then.currentIndex()],
+            then=list(Afterwards)[self.then.currentIndex()],
             required=self.required.isChecked(),
             others=tuple(self._other(number, fields) for number, fields in enumerate(self.others, 2)),
         )
@@ -465,19 +460,19 @@ class ZoneFields(QWidget):
         try:
             return fields.zone()
         except (UnreadableError, InvariantError) as error:
-            raise UnreadableError(f"zone {number}: {error}") from None
+            raise UnreadableError(ui_text("generation.unreadable.fragment.zone", number=number, reason=error)) from None
 
     def _build(self) -> None:
         own = Form(self._own)
-        named = own.add("After the text", self.after)
-        own.add("or the token", self.after_token)
-        own.add("Closed by", self.until)
+        named = own.add(ui_text("generation.zone.row.after"), self.after)
+        own.add(ui_text("generation.zone.fragment.or_token"), self.after_token)
+        own.add(ui_text("generation.zone.row.until"), self.until)
         self._pages.addWidget(self._own)
         row = QHBoxLayout()
         row.setSpacing(theme.SPACE_XS)
         common = QWidget()
         shared = Form(common)
-        shared.add("Then", self.then).setMinimumWidth(named.sizeHint().width())
+        shared.add(ui_text("generation.zone.row.then"), self.then).setMinimumWidth(named.sizeHint().width())
         shared.add_wide(self.required)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -550,8 +545,8 @@ class ZoneFields(QWidget):
         shown = self.chosen.currentIndex()
         blocker = QSignalBlocker(self.chosen)
         self.chosen.clear()
-        first = trigger_fact(self.after.text().strip(), self.after_token.text().strip())
-        self.chosen.addItem(f"1 · this grammar, {first}")
+        first = trigger_text(self.after.text().strip(), self.after_token.text().strip())
+        self.chosen.addItem(ui_text("generation.zone.own", trigger=first))
         for number, fields in enumerate(self.others, 2):
             self.chosen.addItem(f"{number} · {fields.title}")
         self.chosen.setCurrentIndex(min(shown, len(self.others)))
@@ -582,21 +577,24 @@ class OtherZoneFields(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.after = code_line("<call>", "Trigger text: the zone begins behind it")
-        self.after_token = code_line("name of a special token", "Trigger token: the zone begins behind it")
-        self.until = code_line("</call>", "Text that closes the zone; free text needs one")
+        self.after = code_line("<call>", ui_text("generation.zone.other_field.after"))
+        self.after_token = code_line(
+            ui_text("generation.zone.fragment.token_hint"), ui_text("generation.zone.other_field.after_token")
+        )
+        self.until = code_line("</call>", ui_text("generation.zone.other_field.until"))
         self.notation = QComboBox()
-        self.notation.setAccessibleName("Notation of the zone's grammar")
-        for notation, name in _NOTATIONS.items():
-            self.notation.addItem(name, notation)
-        self.text = code_lines("the zone's grammar", "The zone's grammar")
+        self.notation.setAccessibleName(ui_text("generation.zone.other_field.notation"))
+        for notation in _NOTATIONS:
+            self.notation.addItem(_notation_name(notation), notation)
+        name = ui_text("generation.zone.other_field.text")
+        self.text = code_lines(name, name)
         self.text.setFixedHeight(_ZONE_TEXT_HEIGHT)
         rows = Form(self)
-        rows.add("After the text", self.after)
-        rows.add("or the token", self.after_token)
-        rows.add("Written as", self.notation)
+        rows.add(ui_text("generation.zone.row.after"), self.after)
+        rows.add(ui_text("generation.zone.fragment.or_token"), self.after_token)
+        rows.add(ui_text("generation.zone.row.notation"), self.notation)
         rows.add_wide(self.text)
-        rows.add("Closed by", self.until)
+        rows.add(ui_text("generation.zone.row.until"), self.until)
         for line in (self.after, self.after_token, self.until):
             line.textEdited.connect(lambda _text: self.edited.emit())
         self.text.textChanged.connect(self.edited)
@@ -605,8 +603,8 @@ class OtherZoneFields(QWidget):
     @property
     def title(self) -> str:
         """Return the zone's name in the list."""
-        trigger = trigger_fact(self.after.text().strip(), self.after_token.text().strip())
-        return f"{_NOTATIONS[self.notation.currentData()]}, {trigger}"
+        trigger = trigger_text(self.after.text().strip(), self.after_token.text().strip())
+        return f"{_notation_name(self.notation.currentData())}, {trigger}"
 
     def show_zone(self, zone: OtherZone) -> None:
         """Fill the fields without signals."""
@@ -618,7 +616,7 @@ class OtherZoneFields(QWidget):
         ):
             if line.text() != text:
                 line.setText(text)
-        self.notation.setCurrentIndex(list(_NOTATIONS).index(zone.notation))
+        self.notation.setCurrentIndex(_NOTATIONS.index(zone.notation))
         if zone.notation and self.text.toPlainText() != zone.text:
             self.text.setPlainText(zone.text)
         for blocker in blockers:

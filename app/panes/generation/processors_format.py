@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from app.catalogue import ui_text
+from app.display_text import alternatives
 from engine.decoding.pipeline_settings import (
     DEFAULT_ORDER,
     Afterwards,
@@ -21,26 +22,6 @@ from engine.decoding.pipeline_settings import (
 )
 from engine.decoding.values import BudgetState
 
-STAGE_TEXTS = {
-    StageName.GRAMMAR: "Grammar",
-    StageName.BUDGET: "Within the budget",
-    StageName.STATIC: "Static classes",
-    StageName.PATTERN: "Pattern",
-    StageName.TABLE: "DFA table",
-    StageName.SUPPRESS: "Suppress",
-    StageName.BIAS: "Bias",
-    StageName.PENALTY: "Repetition penalty",
-    StageName.TEMPERATURE: "Temperature",
-    StageName.TOP_K: "Top-k",
-    StageName.TOP_P: "Top-p",
-    StageName.MIN_P: "Min-p",
-}
-FORCED_TEXTS = {
-    Strategy.NONE: "query the model",
-    Strategy.LONGEST: "in the longest tokens",
-    Strategy.OWN: "as the tokenizer writes",
-    Strategy.PROBABLE: "in the likeliest spelling",
-}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "s": " ", "#": "#", "\\": "\\"}
 _MARKS = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _NUMBER = re.compile(r"#(\d{1,9})")
@@ -71,7 +52,7 @@ def read(typed: str) -> str:
 
     def replace(found: re.Match[str]) -> str:
         if found[1] not in _ESCAPES:
-            raise UnreadableError(f"{found[0]} is no escape; for a backslash itself, type two of them")
+            raise UnreadableError(ui_text("generation.unreadable.fragment.escape", text=found[0]))
         return _ESCAPES[found[1]]
 
     return re.sub(r"\\(.?)", replace, typed.strip(" "), flags=re.DOTALL)
@@ -118,12 +99,12 @@ def read_bias(typed: str) -> tuple[tuple[str, float], ...]:
         except ValueError:
             equals = ""
         if not equals or not text:
-            raise UnreadableError(f"line {number}: a text, = and a number are expected, such as: the = +2")
+            raise UnreadableError(_in_line(number, ui_text("generation.unreadable.fragment.bias")))
         name = text if _NUMBER.fullmatch(text) else _read_line(number, text)
         if name != text and _NUMBER.fullmatch(name):
-            raise UnreadableError(f"line {number}: {name} means the token of that number; a text like that has no bias")
+            raise UnreadableError(_in_line(number, ui_text("generation.unreadable.fragment.token", text=name)))
         if name in found:
-            raise UnreadableError(f"line {number}: {text} has a bias already")
+            raise UnreadableError(_in_line(number, ui_text("generation.unreadable.fragment.twice", text=text)))
         found[name] = added
     return tuple(found.items())
 
@@ -143,34 +124,53 @@ def read_table(typed: str, initial: int) -> TableSettings:
     for number, line in _lines(typed):
         found = _TRANSITION.fullmatch(line)
         if found is None:
-            raise UnreadableError(f"line {number}: a state, a token's number and the next state are expected: 1 42 2")
+            raise UnreadableError(_in_line(number, ui_text("generation.unreadable.fragment.transition")))
         transitions.append((int(found[1]), int(found[2]), int(found[3])))
     return TableSettings(tuple(transitions), initial)
 
 
-def stage_facts(settings: PipelineSettings) -> dict[StageName, str]:
-    """Return the settings of each active stage in a few words, without those of the sampler."""
-    facts = {
-        StageName.GRAMMAR: "" if settings.zones is None else _zone_fact(settings.zones),
-        StageName.BUDGET: "within budget" if settings.budget else "",
-        StageName.STATIC: f"static {_short(settings.static)}" if settings.static else "",
-        StageName.PATTERN: f"pattern {_short(settings.pattern)}" if settings.pattern else "",
-        StageName.TABLE: "" if settings.table is None else f"table of {len(settings.table.transitions):,}",
-        StageName.SUPPRESS: _suppress_fact(settings),
-        StageName.BIAS: _bias_fact(settings),
+def stage_title(stage: StageName) -> str:
+    """Return the name of a stage."""
+    return ui_text(f"generation.stage.{stage.name.lower()}.name")
+
+
+def forced_title(strategy: Strategy) -> str:
+    """Return in a few words how forced runs are decoded."""
+    return ui_text(f"generation.forced.fragment.{strategy.value}")
+
+
+def stage_values(settings: PipelineSettings) -> dict[StageName, str]:
+    """Return the active stages, without those of the sampler, and their settings in a few words."""
+    values: dict[StageName, str | None] = {
+        StageName.GRAMMAR: _zone_value(settings.zones) if settings.zones is not None else None,
+        StageName.BUDGET: "" if settings.budget else None,
+        StageName.STATIC: _short(settings.static) or None,
+        StageName.PATTERN: _short(settings.pattern) or None,
+        StageName.TABLE: _table_value(settings.table) if settings.table is not None else None,
+        StageName.SUPPRESS: _suppress_value(settings),
+        StageName.BIAS: _bias_value(settings),
     }
-    return {name: fact for name, fact in facts.items() if fact}
+    return {stage: value for stage, value in values.items() if value is not None}
 
 
 def summary(settings: PipelineSettings) -> str:
     """Return what is active, in the order of the stages; empty at the defaults."""
-    facts = stage_facts(settings)
-    parts = [facts[name] for name in settings.stages if name in facts]
+    values = stage_values(settings)
+    parts = [_named(stage, values[stage]) for stage in map(StageName, settings.stages) if stage in values]
     if settings.stages != DEFAULT_ORDER:
-        parts.append("custom order")
+        parts.append(ui_text("generation.processors.fragment.custom_order"))
     if settings.forced is not Strategy.NONE:
-        parts.append(f"forced runs {FORCED_TEXTS[settings.forced]}")
+        parts.append(ui_text("generation.processors.fragment.forced", strategy=forced_title(settings.forced)))
     return " · ".join(parts)
+
+
+def _named(stage: StageName, value: str) -> str:
+    """Return the value of a stage with the stage's name, if the value does not imply it."""
+    if stage is StageName.BUDGET:
+        return ui_text("generation.processors.fragment.budget")
+    if stage in (StageName.STATIC, StageName.PATTERN, StageName.TABLE, StageName.BIAS):
+        return ui_text(f"generation.processors.fragment.{stage.value}", value=value)
+    return value
 
 
 def budget_line(budget: BudgetState) -> str:
@@ -187,32 +187,45 @@ def budget_line(budget: BudgetState) -> str:
     return text if budget.is_exact else ui_text("generation.budget.estimate", budget=text)
 
 
-def trigger_fact(after: str, after_token: str) -> str:
+def trigger_text(after: str, after_token: str) -> str:
     """Return how a zone begins, in a few words; the texts are in the notation of fields."""
     triggers = [text for text in (after, after_token) if text]
-    return f"after {_short(' or '.join(triggers))}" if triggers else "at once"
+    if not triggers:
+        return ui_text("generation.zone.fragment.at_once")
+    return ui_text("generation.zone.fragment.after", text=_short(alternatives(triggers)))
 
 
-def _zone_fact(zones: ZoneSettings) -> str:
-    parts = [trigger_fact(written(zones.after), zones.after_token)]
-    parts += [f"until {_short(written(zones.until))}"] if zones.until else []
-    parts += {Afterwards.STOP: [], Afterwards.FREE: ["then free"], Afterwards.AGAIN: ["again"]}[zones.then]
-    parts += [f"{len(zones.others) + 1} zones"] if zones.others else []
+def _zone_value(zones: ZoneSettings) -> str:
+    parts = [trigger_text(written(zones.after), zones.after_token)]
+    if zones.until:
+        parts.append(ui_text("generation.zone.fragment.until", text=_short(written(zones.until))))
+    if zones.then != Afterwards.STOP:
+        parts.append(ui_text(f"generation.zone.fragment.{Afterwards(zones.then).value}"))
+    if zones.others:
+        parts.append(ui_text("generation.zone.fragment.zones", total=len(zones.others) + 1))
     return ", ".join(parts)
 
 
-def _suppress_fact(settings: PipelineSettings) -> str:
+def _table_value(table: TableSettings) -> str:
+    return ui_text("generation.processors.fragment.transitions", count=len(table.transitions))
+
+
+def _suppress_value(settings: PipelineSettings) -> str | None:
     names = [*map(written, settings.suppress), *(f"#{number}" for number in settings.suppress_ids)]
     if not names:
-        return ""
-    return f"no {_short(', '.join(names))}" if len(names) <= _MOST_NAMED else f"no {len(names)} texts"
+        return None
+    many = ui_text("generation.processors.fragment.texts", total=len(names))
+    value = many if len(names) > _MOST_NAMED else _short(", ".join(names))
+    return ui_text("generation.processors.fragment.suppress", value=value)
 
 
-def _bias_fact(settings: PipelineSettings) -> str:
+def _bias_value(settings: PipelineSettings) -> str | None:
     if not settings.bias:
-        return ""
+        return None
+    if len(settings.bias) > 1:
+        return ui_text("generation.processors.fragment.texts", total=len(settings.bias))
     text, value = settings.bias[0]
-    return f"bias {_short(written(text))} {value:+g}" if len(settings.bias) == 1 else f"{len(settings.bias)} biases"
+    return f"{_short(written(text))} {value:+g}"
 
 
 def _short(text: str) -> str:
@@ -229,4 +242,8 @@ def _read_line(number: int, line: str) -> str:
     try:
         return read(line)
     except UnreadableError as error:
-        raise UnreadableError(f"line {number}: {error}") from None
+        raise UnreadableError(_in_line(number, str(error))) from None
+
+
+def _in_line(number: int, reason: str) -> str:
+    return ui_text("generation.unreadable.fragment.line", number=number, reason=reason)

@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.display_text import count, prompt_text
+from app.catalogue import ui_text
+from app.display_text import prompt_text
 from app.panes.generation.chip import prompt_chips
 from app.panes.generation.chip_view import ChipView
 from app.theme.buttons import push_button, tool_button
@@ -32,7 +33,6 @@ from engine.decoding.values import Chat
 
 _DELAY_MS = 500
 _TEXT, _CHAT = 0, 1
-_NO_PROMPT = "empty"
 
 
 class PromptBox(QWidget):
@@ -52,26 +52,28 @@ class PromptBox(QWidget):
         self._token_count = 0
         self._delay = QTimer(self, singleShot=True, interval=_DELAY_MS)
         self._delay.timeout.connect(self.commit)
-        self.fold = tool_button("Prompt", "", role="fold", checkable=True)
+        self.fold = tool_button(ui_text("generation.prompt.name"), "", role="fold", checkable=True)
         self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.summary = ElidedLabel()
         policy = self.summary.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.summary.setSizePolicy(policy)
-        self.as_text = tool_button("Text", "The prompt as plain text", checkable=True)
-        self.as_chat = tool_button("Chat", "Messages in the model's chat template", checkable=True)
+        self.as_text = tool_button(ui_text("common.word.text"), ui_text("generation.prompt.text_tip"), checkable=True)
+        self.as_chat = tool_button(
+            ui_text("generation.prompt.chat"), ui_text("generation.prompt.chat_tip"), checkable=True
+        )
         self.modes = QButtonGroup(self)
         self.modes.addButton(self.as_text, _TEXT)
         self.modes.addButton(self.as_chat, _CHAT)
         self.as_text.setChecked(True)
-        self.text = _field("Text that precedes the output", 3)
-        self.text.setAccessibleName("Prompt")
-        self.system = _field("How the assistant should behave (may be empty)", 2)
-        self.user = _field("What the user says", 3)
-        self.assistant = QLineEdit(placeholderText="May be empty; the grammar starts after it")
-        self.sees = push_button("", "The prompt in tokens, with what the template adds", role="link", checkable=True)
-        self.tokens = ChipView("The model sees no token before the output")
-        self.tokens.setAccessibleName("What the model sees")
+        self.text = _field(ui_text("generation.prompt.text_hint"), 3)
+        self.text.setAccessibleName(ui_text("generation.prompt.name"))
+        self.system = _field(ui_text("generation.prompt.system_hint"), 2)
+        self.user = _field(ui_text("generation.prompt.user_hint"), 3)
+        self.assistant = QLineEdit(placeholderText=ui_text("generation.prompt.assistant_hint"))
+        self.sees = push_button("", ui_text("generation.prompt.sees_tip"), role="link", checkable=True)
+        self.tokens = ChipView(ui_text("generation.prompt.no_tokens"))
+        self.tokens.setAccessibleName(ui_text("generation.prompt.tokens"))
         self._pages = QStackedWidget()
         self._body = QWidget()
         self._build()
@@ -122,8 +124,8 @@ class PromptBox(QWidget):
         form.setContentsMargins(0, 0, 0, 0)
         form.setVerticalSpacing(theme.SPACE_XS)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
-        for title, field in (("System", self.system), ("User", self.user), ("Assistant begins with", self.assistant)):
-            caption = Label(title)
+        for role, field in (("system", self.system), ("user", self.user), ("assistant", self.assistant)):
+            caption = Label(ui_text(f"generation.prompt.role.{role}"))
             caption.setProperty("role", "muted")
             caption.setBuddy(field)
             form.addRow(caption, field)
@@ -165,12 +167,12 @@ class PromptBox(QWidget):
         self._body.setVisible(is_open)
         self.summary.setVisible(not is_open)
         self.fold.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
-        self.fold.setToolTip("Fold the prompt" if is_open else "Edit the prompt")
+        self.fold.setToolTip(ui_text("generation.prompt.fold" if is_open else "generation.prompt.unfold"))
 
     def _unfold_tokens(self) -> None:
         is_open = self.sees.isChecked()
         mark = "▾" if is_open else "▸"
-        self.sees.setText(f"{mark} What the model sees: {count(self._token_count, 'token')}")
+        self.sees.setText(f"{mark} {ui_text('generation.prompt.sees', count=self._token_count)}")
         self.tokens.setVisible(is_open)
         self._fit_tokens()
 
@@ -212,7 +214,7 @@ class PromptBox(QWidget):
         self._fit_page()
 
     def _summarise(self) -> None:
-        self.summary.set_text(prompt_text(self.prompt()) or _NO_PROMPT)
+        self.summary.set_text(prompt_text(self.prompt()) or ui_text("generation.prompt.fragment.empty"))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Wrap the tokens again, once the width is final."""

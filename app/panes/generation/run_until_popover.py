@@ -19,25 +19,14 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.catalogue import ui_text
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from engine.decoding.debugging.breakpoints import StateName
 from engine.decoding.debugging.run_until import Goal, RunUntil
 
 _LEAST_FIELD = 190  # pixels
-_NO_STATE = "select one in the automaton"
-_CHOICES = {
-    Goal.END: ("The end", "Until the generation ends, or you pause"),
-    Goal.RULE_EXIT: (
-        "A rule is over",
-        "Until this rule, or this part of a schema, was read and is over",
-    ),
-    Goal.STATE: ("A state is reached", "Until the match comes to the state that is selected in the automaton"),
-    Goal.TOKEN: ("A token is taken", "Its text, the name of a special token, or #id"),
-    Goal.Z_BELOW: ("Z falls below", "Until the model gives the allowed tokens of the next step less than this"),
-    Goal.EOS_LEGAL: ("The text may end", "Until an end token is allowed"),
-    Goal.TOKENS: ("Number of tokens", "Run this many steps"),
-}
+_CHOICES = Goal.END, Goal.RULE_EXIT, Goal.STATE, Goal.TOKEN, Goal.Z_BELOW, Goal.EOS_LEGAL, Goal.TOKENS
 
 
 class RunUntilPopover(QFrame):
@@ -52,7 +41,7 @@ class RunUntilPopover(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         self.setProperty("role", "card")
-        self.setAccessibleName("Run until")
+        self.setAccessibleName(ui_text("generation.run_until.name"))
         self._state: StateName | None = None
         self._state_label = ""
         self._rules: tuple[str, ...] = ()
@@ -60,16 +49,18 @@ class RunUntilPopover(QFrame):
         self._group = QButtonGroup(self)
         self.rule = QComboBox(editable=True)
         self.rule.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        self.state = Label(_NO_STATE)
+        self.state = Label(ui_text("generation.run_until.no_state"))
         self.state.setProperty("role", "muted")
-        self.token = QLineEdit(placeholderText="text or #id")
+        self.token = QLineEdit(placeholderText=ui_text("generation.run_until.token_hint"))
         self.z = QDoubleSpinBox(minimum=0.01, maximum=100.0, value=1.0, decimals=2, suffix=" %")
         self.count = QSpinBox(minimum=1, maximum=100_000, value=10)
         for number in (self.z, self.count):
             number.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.why_not = Label()
         self.why_not.setProperty("role", "muted")
-        self.run = push_button("Run", "Run until then; a breakpoint stops it sooner", role="primary")
+        self.run = push_button(
+            ui_text("generation.run_until.run"), ui_text("generation.run_until.run_tip"), role="primary"
+        )
         self._build()
         self.run.clicked.connect(self._run)
         self._group.buttonToggled.connect(lambda _button, _on: self._enable())
@@ -80,7 +71,7 @@ class RunUntilPopover(QFrame):
         choice = self.choices[Goal.RULE_EXIT]
         for widget in (choice, self.rule):
             widget.setEnabled(not refusal)
-            widget.setToolTip(plain_text(refusal or _CHOICES[Goal.RULE_EXIT][1]))
+            widget.setToolTip(plain_text(refusal or _tip(Goal.RULE_EXIT)))
         if refusal and choice.isChecked():
             self.choices[Goal.END].setChecked(True)
         typed = self.rule.currentText()
@@ -94,7 +85,7 @@ class RunUntilPopover(QFrame):
     def show_state(self, state: StateName | None, label: str = "") -> None:
         """Offer the selected state; None if none is selected."""
         self._state, self._state_label = state, label
-        self.state.setText(label or _NO_STATE)
+        self.state.setText(label or ui_text("generation.run_until.no_state"))
         self._enable()
 
     def until(self) -> RunUntil | None:
@@ -141,7 +132,7 @@ class RunUntilPopover(QFrame):
             super().keyPressEvent(event)
 
     def _build(self) -> None:
-        title = Label("Run until")
+        title = Label(ui_text("generation.run_until.name"))
         title.setProperty("role", "heading")
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.SPACE_M)
@@ -157,14 +148,14 @@ class RunUntilPopover(QFrame):
         self.token.textEdited.connect(self._enable)
         typed = self.rule.lineEdit()
         assert typed is not None  # it is editable
-        typed.setPlaceholderText("name, or /properties/…")
+        typed.setPlaceholderText(ui_text("generation.run_until.rule_hint"))
         typed.textEdited.connect(lambda _text: self.choices[Goal.RULE_EXIT].setChecked(True))
         self.rule.activated.connect(lambda _index: self.choices[Goal.RULE_EXIT].setChecked(True))
         self.token.textEdited.connect(lambda _text: self.choices[Goal.TOKEN].setChecked(True))
         self.z.valueChanged.connect(lambda _value: self.choices[Goal.Z_BELOW].setChecked(True))
         self.count.valueChanged.connect(lambda _value: self.choices[Goal.TOKENS].setChecked(True))
         self.token.returnPressed.connect(self._run)
-        text_width = QFontMetrics(theme.ui_font()).horizontalAdvance(_NO_STATE)
+        text_width = QFontMetrics(theme.ui_font()).horizontalAdvance(ui_text("generation.run_until.no_state"))
         width = max(_LEAST_FIELD, text_width + theme.SPACE_M)
         foot = QHBoxLayout()
         layout = QVBoxLayout(self)
@@ -172,16 +163,16 @@ class RunUntilPopover(QFrame):
         layout.setSpacing(theme.SPACE_S)
         layout.addWidget(title)
         layout.addLayout(grid)
-        for row, (goal, (text, tip)) in enumerate(_CHOICES.items()):
-            choice = QRadioButton(text)
-            choice.setToolTip(plain_text(tip))
+        for row, goal in enumerate(_CHOICES):
+            choice = QRadioButton(ui_text(f"generation.run_until.goal.{goal.name.lower()}"))
+            choice.setToolTip(plain_text(_tip(goal)))
             self.choices[goal] = choice
             self._group.addButton(choice)
             grid.addWidget(choice, row, 0)
             if (field := fields.get(goal)) is not None:
                 field.setFixedWidth(width)
-                field.setToolTip(plain_text(tip))
-                field.setAccessibleName(text)
+                field.setToolTip(plain_text(_tip(goal)))
+                field.setAccessibleName(choice.text())
                 grid.addWidget(field, row, 1)
         layout.addLayout(foot)
         foot.addWidget(self.why_not, 1)
@@ -206,10 +197,15 @@ def _token(typed: str) -> RunUntil | None:
     return RunUntil(Goal.TOKEN, token=typed, label=f"“{typed}”") if typed else None
 
 
+def _tip(goal: Goal) -> str:
+    return ui_text(f"generation.run_until.tip.{goal.name.lower()}")
+
+
 def _missing(goal: Goal) -> str:
+    """Return what to enter for a goal that lacks its parameter."""
     match goal:
         case Goal.STATE:
-            return f"No state: {_NO_STATE}"
+            return ui_text("generation.run_until.no_state")
         case Goal.RULE_EXIT:
-            return "Name a rule"
-    return "Type a token"
+            return ui_text("generation.run_until.no_rule")
+    return ui_text("generation.run_until.no_token")

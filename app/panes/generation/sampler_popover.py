@@ -20,8 +20,11 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.catalogue import ui_text
+from app.panes.generation.processors_format import stage_title
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
+from engine.decoding.pipeline_settings import StageName
 from engine.decoding.values import DEFAULT_MAX_TOKENS, SamplerSettings
 
 _MOST = 100_000
@@ -44,17 +47,16 @@ class SamplerPopover(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         self.setProperty("role", "card")
-        self.greedy = QCheckBox("Greedy: always the most probable token")
-        self.temperature = _real(0.01, 5.0, 0.05, "Divides the logits: below 1 surer, above 1 more varied")
-        self.top_k = _integer(0, 1_000_000, "Draws from the k most probable tokens only", off="off")
-        self.top_p = _real(
-            0.01, 1.0, 0.05, "Draws from the smallest set whose probabilities add up to p", off_at_most=True
-        )
-        self.min_p = _real(0.0, 1.0, 0.01, "Leaves out tokens below this share of the best one's probability")
-        self.penalty = _real(0.1, 3.0, 0.05, "Above 1, makes tokens that occurred before less probable")
-        self.seed = _integer(0, _MOST_SEED, "The same seed gives the same text")
-        self.new_seed = push_button("New", "Draw another seed")
-        self.reset = push_button("Reset to defaults", "Plain sampling: temperature 1, no filter, seed 0", role="link")
+        self.greedy = QCheckBox(ui_text("generation.sampler.greedy"))
+        self.temperature = _real(0.01, 5.0, 0.05, ui_text("generation.sampler.tip.temperature"))
+        self.top_k = _integer(0, 1_000_000, ui_text("generation.sampler.tip.top_k"))
+        self.top_k.setSpecialValueText(ui_text("generation.processors.fragment.off"))
+        self.top_p = _real(0.01, 1.0, 0.05, ui_text("generation.sampler.tip.top_p"))
+        self.min_p = _real(0.0, 1.0, 0.01, ui_text("generation.sampler.tip.min_p"))
+        self.penalty = _real(0.1, 3.0, 0.05, ui_text("generation.sampler.tip.penalty"))
+        self.seed = _integer(0, _MOST_SEED, ui_text("generation.sampler.tip.seed"))
+        self.new_seed = push_button(ui_text("generation.sampler.new_seed"), ui_text("generation.sampler.new_seed_tip"))
+        self.reset = push_button(ui_text("generation.pane.reset"), ui_text("generation.sampler.reset_tip"), role="link")
         self._build()
         self._connect()
         self.show_settings(_DEFAULTS)
@@ -103,7 +105,7 @@ class SamplerPopover(QFrame):
         form.setHorizontalSpacing(theme.SPACE_L)
         form.setVerticalSpacing(theme.SPACE_S)
         form.setColumnStretch(1, 1)
-        title = Label("Sampler")
+        title = Label(ui_text("generation.sampler.name"))
         title.setProperty("role", "heading")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_M, theme.SPACE_L, theme.SPACE_M)
@@ -111,7 +113,8 @@ class SamplerPopover(QFrame):
         layout.addWidget(title)
         layout.addWidget(self.greedy)
         layout.addLayout(form)
-        names = ("Temperature", "Top-k", "Top-p", "Min-p", "Repetition penalty", "Seed")
+        stages = StageName.TEMPERATURE, StageName.TOP_K, StageName.TOP_P, StageName.MIN_P, StageName.PENALTY
+        names = *map(stage_title, stages), ui_text("generation.sampler.seed")
         for row, (name, field) in enumerate(zip(names, self._fields(), strict=True)):
             label = Label(name)
             label.setBuddy(field)
@@ -190,42 +193,48 @@ class SamplerButton(QToolButton):
     def _show_summary(self, settings: SamplerSettings) -> None:
         self._settings = settings
         self.setText(f"{summary(settings)} ▾")
-        self.setToolTip(plain_text("How tokens are drawn: " + details(settings)))
+        self.setToolTip(plain_text(ui_text("generation.sampler.settings", settings=details(settings))))
 
 
 def summary(settings: SamplerSettings) -> str:
     """Summarise settings: "temp 0.8 · seed 7"; a plus marks filters, which the tool tip names."""
     if settings.temperature == 0:
-        return "Greedy"
+        return ui_text("generation.sampler.summary")
     filters = settings.top_k or settings.top_p < 1 or settings.min_p or settings.repetition_penalty != 1
-    return f"temp {settings.temperature:g}{' +' if filters else ''} · seed {settings.seed}"
+    name = "filtered" if filters else "plain"
+    return ui_text(f"generation.sampler.fragment.{name}", temperature=settings.temperature, seed=settings.seed)
 
 
 def details(settings: SamplerSettings) -> str:
     """Describe all settings that are in force."""
-    facts = ["greedy" if settings.temperature == 0 else f"temperature {settings.temperature:g}"]
-    if settings.temperature:
-        facts += [f"top-k {settings.top_k}"] if settings.top_k else []
-        facts += [f"top-p {settings.top_p:g}"] if settings.top_p < 1 else []
-        facts += [f"min-p {settings.min_p:g}"] if settings.min_p else []
-    facts += [f"repetition penalty {settings.repetition_penalty:g}"] if settings.repetition_penalty != 1 else []
-    facts += [f"seed {settings.seed}"] if settings.temperature else []
+    greedy = settings.temperature == 0
+    values: dict[str, float | None] = {
+        "temperature": None if greedy else settings.temperature,
+        "top_k": None if greedy else settings.top_k or None,
+        "top_p": None if greedy or settings.top_p >= 1 else settings.top_p,
+        "min_p": None if greedy else settings.min_p or None,
+        "penalty": None if settings.repetition_penalty == 1 else settings.repetition_penalty,
+        "seed": None if greedy else settings.seed,
+    }
+    facts = [ui_text("generation.sampler.fragment.greedy")] if greedy else []
+    for name, value in values.items():
+        if value is not None:
+            facts.append(ui_text(f"generation.sampler.value.fragment.{name}", value=value))
     return ", ".join(facts)
 
 
-def _real(least: float, most: float, step: float, tip: str, *, off_at_most: bool = False) -> QDoubleSpinBox:
+def _real(least: float, most: float, step: float, tip: str) -> QDoubleSpinBox:
     field = QDoubleSpinBox(minimum=least, maximum=most, singleStep=step, decimals=2)
     field.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
     field.setKeyboardTracking(False)  # a number is reported when it is complete
-    field.setToolTip(plain_text(tip + (" (1.00 is off)" if off_at_most else "")))
+    field.setToolTip(plain_text(tip))
     return field
 
 
-def _integer(least: int, most: int, tip: str, *, off: str = "") -> QSpinBox:
+def _integer(least: int, most: int, tip: str) -> QSpinBox:
     field = QSpinBox(minimum=least, maximum=most)
     field.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
     field.setKeyboardTracking(False)  # a number is reported when it is complete
-    field.setSpecialValueText(off)
     field.setToolTip(plain_text(tip))
     return field
 
@@ -241,11 +250,11 @@ class BudgetField(QSpinBox):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, minimum=1, maximum=_MOST, value=DEFAULT_MAX_TOKENS)
-        self.setPrefix("budget ")
+        self.setPrefix(f"{ui_text('generation.budget_field.fragment.prefix')} ")
         self.setKeyboardTracking(False)  # a number is reported when it is complete
         self.setAccelerated(True)
-        self.setAccessibleName("Budget in tokens")
-        self.setToolTip("The maximum number of tokens of an output")
+        self.setAccessibleName(ui_text("generation.budget_field.name"))
+        self.setToolTip(plain_text(ui_text("generation.budget_field.tip")))
         self.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.valueChanged.connect(self.edited)
 

@@ -5,7 +5,9 @@ from decode_views import view
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from app.catalogue import ui_text
 from app.panes.generation.processors_button import Processors
+from app.panes.generation.processors_format import stage_title, summary
 from app.workers.decode_messages import DecodeView, PipelineRefused, RefusedStage
 from engine.decoding.pipeline_settings import (
     DEFAULT_ORDER,
@@ -65,6 +67,17 @@ def choose(dialog, stage):
     QTest.mouseClick(dialog.stages.viewport(), Qt.MouseButton.LeftButton, pos=at)
 
 
+def bias_error():
+    """Return the beginning of the message about an unreadable first line of the biases."""
+    reason = ui_text("generation.unreadable.fragment.bias")
+    line = ui_text("generation.unreadable.fragment.line", number=1, reason=reason)
+    return f"{stage_title(StageName.BIAS)}: {line}"
+
+
+def problem(state, stage, reason):
+    return ui_text(f"generation.processors.problem.{state}", stage=stage_title(stage), reason=reason)
+
+
 def tick(box):
     QTest.mouseClick(box, Qt.MouseButton.LeftButton, pos=QPoint(8, box.height() // 2))
 
@@ -73,8 +86,8 @@ def test_the_chip_says_what_is_on_and_hides_where_nothing_is(processors):
     processors.show_view(DecodeView())
     assert not processors.chip.text()
     processors.show_view(replace(view(), pipeline=PipelineSettings(budget=True, suppress=("e",))))
-    assert processors.chip.text() == "within budget · no e"
-    assert "within budget · no e" in processors.chip.accessibleName()
+    assert processors.chip.text() == summary(PipelineSettings(budget=True, suppress=("e",)))
+    assert processors.chip.text() in processors.chip.accessibleName()
     processors.show_view(replace(view(), pipeline_error="They do not fit"))
     assert processors.chip.text().startswith("!")
     assert processors.chip.toolTip() == "They do not fit"
@@ -95,7 +108,8 @@ def test_a_trigger_is_typed(qtbot, processors, dialog):
     with qtbot.waitSignal(processors.edited) as edited:
         QTest.keyClicks(dialog.fields.zone_fields.after, "</think>")
     assert edited.args == [PipelineSettings(zones=ZoneSettings(after="</think>"))]
-    assert dialog.item_text(StageName.GRAMMAR) == "Grammar · after </think>"
+    after = ui_text("generation.zone.fragment.after", text="</think>")
+    assert dialog.item_text(StageName.GRAMMAR) == f"{stage_title(StageName.GRAMMAR)} · {after}"
 
 
 def test_a_switch_turns_a_stage_on(qtbot, processors, dialog):
@@ -145,9 +159,9 @@ def test_what_cannot_be_read_is_said_at_once_and_not_sent(qtbot, processors, dia
     with qtbot.assertNotEmitted(processors.edited, wait=400):
         QTest.keyClicks(dialog.fields.bias, "the +2")
     assert dialog.message.isVisible()
-    assert dialog.message.text().startswith("Bias: line 1")
+    assert dialog.message.text().startswith(bias_error())
     dialog.fields.bias.clear()
-    assert "switch it off" in dialog.message.text()
+    assert ui_text("generation.unreadable.fragment.missing.bias") in dialog.message.text()
     with qtbot.waitSignal(processors.edited):
         QTest.keyClicks(dialog.fields.bias, "the = +2")
     assert not dialog.message.isVisible()
@@ -159,7 +173,8 @@ def test_a_grammar_that_comes_again_needs_a_trigger(processors, dialog):
     QTest.keyClick(dialog.fields.zone_fields.then, Qt.Key.Key_End)
     assert dialog.fields.zone_fields.then.currentIndex() == 2
     dialog.fields.zone_fields.then.activated.emit(2)
-    assert dialog.message.text().startswith("Grammar: a grammar that comes again needs a trigger")
+    assert dialog.message.text().startswith(f"{stage_title(StageName.GRAMMAR)}: ")
+    assert list(dialog.problems) == [StageName.GRAMMAR]
 
 
 def test_a_refusal_is_told_and_what_was_typed_stays(qtbot, processors, dialog):
@@ -167,7 +182,7 @@ def test_a_refusal_is_told_and_what_was_typed_stays(qtbot, processors, dialog):
     with qtbot.waitSignal(processors.edited) as edited:
         QTest.keyClicks(dialog.fields.pattern, "UPER")
     processors.show_refusal(PipelineRefused(edited.args[0], "UPER is no class"))
-    assert dialog.message.text() == "UPER is no class. The processors stay as they were."
+    assert dialog.message.text() == ui_text("generation.processors.unchanged", reason="UPER is no class")
     processors.show_view(view())  # a step in between
     assert dialog.fields.pattern.text() == "UPER"
     assert dialog.message.isVisible()
@@ -224,15 +239,16 @@ def test_what_cannot_be_read_keeps_nothing_else_from_being_sent(qtbot, processor
         switch(dialog, "budget")
     assert edited.args == [PipelineSettings(budget=True)]
     assert list(dialog.problems) == [StageName.STATIC, StageName.BIAS]
-    assert dialog.item_text(StageName.BIAS).startswith("✗ Bias")
-    assert dialog.message.text().splitlines()[1].startswith("Bias: line 1")
+    assert dialog.item_text(StageName.BIAS).startswith(f"✗ {stage_title(StageName.BIAS)}")
+    assert dialog.message.text().splitlines()[1].startswith(bias_error())
 
 
 def test_a_stage_that_cannot_be_read_any_more_stays_as_it_was(qtbot, processors, dialog):
     processors.show_view(replace(view(), pipeline=PipelineSettings(bias=(("the", 2.0),))))
     choose(dialog, "bias")
     dialog.fields.bias.setPlainText("the = x")
-    assert "It stays as it was before" in dialog.message.text()
+    (reason,) = dialog.problems.values()
+    assert dialog.message.text() == problem("kept", StageName.BIAS, reason)
     with qtbot.waitSignal(processors.edited) as edited:
         switch(dialog, "budget")
     assert edited.args == [PipelineSettings(budget=True, bias=(("the", 2.0),))]
@@ -247,11 +263,11 @@ def test_a_stage_that_the_model_cannot_have_is_marked_and_the_rest_is_in_force(q
     stages = (RefusedStage(StageName.PATTERN, "UPER is no class"),)
     processors.show_refusal(PipelineRefused(asked, stages=stages, in_force=in_force))
     processors.show_view(replace(view(), pipeline=in_force))
-    assert dialog.message.text() == "Pattern: UPER is no class. It is not in force."
+    assert dialog.message.text() == problem("off", StageName.PATTERN, "UPER is no class")
     assert dialog.fields.pattern.text() == "UPER"
-    assert dialog.item_text(StageName.PATTERN).startswith("✗ Pattern")
+    assert dialog.item_text(StageName.PATTERN).startswith(f"✗ {stage_title(StageName.PATTERN)}")
     processors.show_view(replace(view(), pipeline=replace(in_force, suppress=("e",))))  # from elsewhere
-    assert dialog.message.text().startswith("Pattern: UPER is no class")
+    assert dialog.message.text() == problem("off", StageName.PATTERN, "UPER is no class")
     assert dialog.fields.suppress.toPlainText() == "e"
     switch(dialog, "pattern")
     assert not dialog.problems
@@ -285,11 +301,12 @@ def noticed(qtbot, processors, dialog, qwidget):
 
 def test_what_is_not_in_force_is_told_outside_of_the_closed_dialog(noticed):
     assert noticed.notice.isVisible()
-    assert "Bias" in noticed.notice.text()
-    assert noticed.notice.detail_label.text().startswith("Bias: line 1")
+    bias = stage_title(StageName.BIAS)
+    assert noticed.notice.text() == ui_text("generation.processors.notice", stages=bias)
+    assert noticed.notice.detail_label.text().startswith(bias_error())
     assert noticed.chip.isVisible()
-    assert noticed.chip.text() == "✗ Bias: not valid"
-    assert "Bias: line 1" in noticed.chip.accessibleName()
+    assert noticed.chip.text() == f"✗ {ui_text('generation.processors.invalid', stages=bias)}"
+    assert bias_error() in noticed.chip.accessibleName()
 
 
 def test_the_notice_opens_the_dialog_at_the_field(qtbot, noticed):

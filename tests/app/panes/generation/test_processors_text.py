@@ -8,6 +8,7 @@ from app.panes.generation.processors_format import (
     read_bias,
     read_suppressed,
     read_table,
+    stage_values,
     summary,
     written,
     written_bias,
@@ -43,33 +44,61 @@ def test_a_table_is_read_as_it_was_written():
     assert read_table("1, #42, 2", 1).transitions == ((1, 42, 2),)
 
 
+def unreadable(name, **fields):
+    return ui_text(f"generation.unreadable.fragment.{name}", **fields)
+
+
+def read_table_from_1(typed):
+    return read_table(typed, 1)
+
+
 @pytest.mark.parametrize(
-    ("reader", "typed", "says"),
+    ("reader", "typed", "message"),
     [
-        (read, "a\\q", r"\q is no escape"),
-        (read, "a\\", "no escape"),
-        (read_suppressed, "a\n\\x", "line 2"),
-        (read_bias, "the +2", "line 1"),
-        (read_bias, "the = much", "line 1"),
-        (read_bias, "a = 1\n = 2", "line 2"),
-        (read_bias, "a = 1\na = 2", "line 2: a has a bias already"),
-        (read_bias, "\\#5 = 1", "the token of that number"),
-        (lambda typed: read_table(typed, 1), "1 2 3\n1 x 2", "line 2"),
+        (read, "a\\q", unreadable("escape", text=r"\q")),
+        (read, "a\\", unreadable("escape", text="\\")),
+        (read_suppressed, "a\n\\x", unreadable("line", number=2, reason=unreadable("escape", text=r"\x"))),
+        (read_bias, "the +2", unreadable("line", number=1, reason=unreadable("bias"))),
+        (read_bias, "the = much", unreadable("line", number=1, reason=unreadable("bias"))),
+        (read_bias, "a = 1\n = 2", unreadable("line", number=2, reason=unreadable("bias"))),
+        (read_bias, "a = 1\na = 2", unreadable("line", number=2, reason=unreadable("twice", text="a"))),
+        (read_bias, "\\#5 = 1", unreadable("line", number=1, reason=unreadable("token", text="#5"))),
+        (read_table_from_1, "1 2 3\n1 x 2", unreadable("line", number=2, reason=unreadable("transition"))),
     ],
 )
-def test_what_cannot_be_read_is_told_with_its_place(reader, typed, says):
+def test_an_unreadable_input_is_an_error_with_its_line(reader, typed, message):
     with pytest.raises(UnreadableError) as caught:
         reader(typed)
-    assert says in str(caught.value)
+    assert str(caught.value) == message
 
 
 def test_the_summary_says_what_is_on_in_the_order_of_the_stages():
     assert summary(PipelineSettings()) == ""
     on = PipelineSettings(zones=ZoneSettings(after="</think>"), budget=True, suppress=("e",))
-    assert summary(on) == "after </think> · within budget · no e"
+    after = ui_text("generation.zone.fragment.after", text="</think>")
+    assert summary(on) == f"{after} · {fragment('budget')} · {fragment('suppress', value='e')}"
     zones = ZoneSettings(after_token="<think>", until="\n", then=Afterwards.AGAIN)
     turned = PipelineSettings(order=(StageName.SUPPRESS,), zones=zones, suppress=("e",), bias=(("the", 2.0),))
-    assert summary(turned) == "no e · after <think>, until \\n, again · bias the +2 · custom order"
+    after = ui_text("generation.zone.fragment.after", text="<think>")
+    until = ui_text("generation.zone.fragment.until", text="\\n")
+    zone = f"{after}, {until}, {ui_text('generation.zone.fragment.again')}"
+    parts = fragment("suppress", value="e"), zone, fragment("bias", value="the +2"), fragment("custom_order")
+    assert summary(turned) == " · ".join(parts)
+
+
+def test_many_texts_are_counted():
+    many = PipelineSettings(suppress=("a", "b", "c"), suppress_ids=(5,), bias=(("the", 2.0), ("a", 1.0)))
+    values = stage_values(many)
+    assert values[StageName.SUPPRESS] == fragment("suppress", value=fragment("texts", total=4))
+    assert values[StageName.BIAS] == fragment("texts", total=2)
+    table = PipelineSettings(table=TableSettings(((1, 1, 1),), 1), static="LOWER", pattern="UPPER+")
+    transitions = fragment("transitions", count=1)
+    assert list(stage_values(table).values()) == ["LOWER", "UPPER+", transitions]
+    assert fragment("table", value=transitions) in summary(table)
+
+
+def fragment(name, **fields):
+    return ui_text(f"generation.processors.fragment.{name}", **fields)
 
 
 def test_the_budget_says_whether_it_is_exact():

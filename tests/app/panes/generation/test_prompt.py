@@ -1,6 +1,7 @@
 import pytest
 from PySide6.QtCore import Qt
 
+from app.catalogue import ui_text
 from app.panes.generation.prompt_box import PromptBox
 from engine.decoding.values import Chat
 
@@ -78,7 +79,7 @@ def test_going_over_to_chat_takes_the_text_along(qtbot, box):
 def test_what_the_model_sees(qtbot, box):
     box.fold.setChecked(True)
     box.show_prompt("A prompt", ((1, "A"), (2, "␣prompt")))
-    assert box.sees.text().endswith("2 tokens")
+    assert box.sees.text().endswith(ui_text("generation.prompt.sees", count=2))
     qtbot.mouseClick(box.sees, Qt.MouseButton.LeftButton)
     assert box.tokens.isVisible()
 

@@ -1,6 +1,7 @@
 import pytest
 from PySide6.QtCore import Qt
 
+from app.catalogue import ui_text
 from app.panes.generation.run_until_popover import RunUntilPopover
 from engine.decoding.debugging.run_until import Goal, RunUntil
 
@@ -47,7 +48,7 @@ def test_a_rule_is_chosen_or_typed(qtbot, popover):
 def test_a_state_must_be_selected(popover):
     popover.choices[Goal.STATE].click()
     assert not popover.run.isEnabled()
-    assert "select one" in popover.why_not.text()
+    assert popover.why_not.text() == ui_text("generation.run_until.no_state")
     popover.show_state(("number", 2), "state 2 of number")
     assert popover.until() == RunUntil(Goal.STATE, name="number", state=2, label="state 2 of number")
     assert popover.run.isEnabled()

@@ -1,5 +1,6 @@
 import pytest
 
+from app.catalogue import ui_text
 from app.panes.generation.sampler_popover import SamplerButton, details, summary
 from engine.decoding.values import SamplerSettings
 
@@ -30,7 +31,7 @@ def test_greedy_is_temperature_0_and_gives_the_old_one_back(qtbot, button):
     button.popover.greedy.setChecked(True)
     assert button.popover.settings().temperature == 0
     assert not button.popover.top_k.isEnabled()
-    assert button.text().startswith("Greedy")
+    assert button.text() == f"{ui_text('generation.sampler.summary')} ▾"
     button.popover.greedy.setChecked(False)
     assert button.popover.settings().temperature == pytest.approx(0.7)
 
@@ -43,9 +44,14 @@ def test_reset_goes_back_to_plain_sampling(qtbot, button):
 
 
 def test_the_button_names_what_is_in_force():
-    assert summary(SamplerSettings()) == "temp 1 · seed 0"
-    assert summary(SamplerSettings(temperature=0.8, top_k=40, seed=7)) == "temp 0.8 + · seed 7"
-    assert details(SamplerSettings(1.1, 0.8, 40, 0.9, 0.1, 7)) == (
-        "temperature 0.8, top-k 40, top-p 0.9, min-p 0.1, repetition penalty 1.1, seed 7"
-    )
-    assert details(SamplerSettings(temperature=0, top_k=3)) == "greedy"
+    assert summary(SamplerSettings()) == text("plain", temperature=1, seed=0)
+    assert summary(SamplerSettings(temperature=0.8, top_k=40, seed=7)) == text("filtered", temperature=0.8, seed=7)
+    values = {"temperature": 0.8, "top_k": 40, "top_p": 0.9, "min_p": 0.1, "penalty": 1.1, "seed": 7}
+    assert details(SamplerSettings(1.1, 0.8, 40, 0.9, 0.1, 7)).split(", ") == [
+        ui_text(f"generation.sampler.value.fragment.{name}", value=value) for name, value in values.items()
+    ]
+    assert details(SamplerSettings(temperature=0, top_k=3)) == text("greedy")
+
+
+def text(name, **fields):
+    return ui_text(f"generation.sampler.fragment.{name}", **fields)

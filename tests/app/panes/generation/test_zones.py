@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from app.catalogue import ui_text
 from app.panes.generation.processors_fields import ZoneFields
 from app.panes.generation.processors_format import UnreadableError
 from engine.decoding.pipeline_settings import Afterwards, OtherZone, ZoneSettings
@@ -39,6 +40,10 @@ def click(button):
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
+def after(trigger):
+    return ui_text("generation.zone.fragment.after", text=trigger)
+
+
 def names(fields):
     return [fields.chosen.itemText(place) for place in range(fields.chosen.count())]
 
@@ -48,10 +53,10 @@ def test_settings_go_through_the_fields_unchanged(qtbot, fields):
         fields.show_zones(ALL)
     assert fields.zones() == ALL
     assert names(fields) == [
-        "1 · this grammar, after n=",
-        "2 · GBNF, after <call> or <tool>",
-        "3 · Free text, after /*",
-        "4 · JSON Schema, after <json>",
+        ui_text("generation.zone.own", trigger=after("n=")),
+        f"2 · GBNF, {after('<call> or <tool>')}",
+        f"3 · {ui_text('generation.zone.free')}, {after('/*')}",
+        f"4 · JSON Schema, {after('<json>')}",
     ]
     fields.show_zones(ZoneSettings("x"))
     assert fields.zones() == ZoneSettings("x")
@@ -82,7 +87,7 @@ def test_a_zone_is_added_and_typed(qtbot, fields):
         QTest.keyClicks(other.text, "[0-9]+")
     QTest.keyClicks(other.until, ";")
     assert fields.zones() == ZoneSettings("n=", others=(OtherZone("regex", "[0-9]+", "<call>", until=";"),))
-    assert names(fields)[1] == "2 · Regular expression, after <call>"
+    assert names(fields)[1] == f"2 · {ui_text('generation.zone.regex')}, {after('<call>')}"
 
 
 def test_free_text_has_no_grammar_but_a_closing_text(fields):
