@@ -28,6 +28,7 @@ CONVERTED = (
     "app/models",
     "app/panes/breakpoints.py",
     "app/panes/editor",
+    "app/panes/generation",
     "app/panes/problems.py",
     "app/panes/test_strings",
     "app/pasting.py",

@@ -203,7 +203,7 @@ def test_a_candidates_menu_runs_until_its_token(rules):
     allowed = next(c for c in rules.session.decoding.view.position.candidates if c.allowed)
     menu = table.menu_of(allowed)
     texts = [action.text().partition("\t")[0] for action in menu.actions() if action.text()]
-    assert texts[:4] == ["Take it", "Why?", "Run until it is taken", "Force it"]
+    assert texts[:4] == [ui_text(f"generation.candidates.{name}") for name in ("take", "why", "until", "force")]
     assert [action.isEnabled() for action in menu.actions() if action.text()][:4] == [True, True, True, False]
     menu.actions()[2].trigger()
     assert ended(rules).endswith("was taken")

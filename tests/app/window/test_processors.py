@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.document.gallery import examples
+from app.panes.generation.processors_format import summary
 from app.workers.decode_messages import Take
 from engine.decoding.pipeline_settings import DEFAULT_ORDER, PipelineSettings, StageName, ZoneSettings
 from engine.decoding.values import Finish, SamplerSettings
@@ -78,7 +79,7 @@ def test_think_then_json(real_desk):
     switch(dialog, StageName.BUDGET)
     wanted = PipelineSettings(zones=ZoneSettings(after="</think>"), budget=True)
     desk.wait(lambda: in_force(desk) == wanted)
-    assert desk.panes.generation.processors.chip.text() == "after </think> · within budget"
+    assert desk.panes.generation.processors.chip.text() == summary(wanted)
     headline = desk.panes.generation.headline
     assert "in the free text · budget: " in headline.text
     assert desk.session.compiling.last_good is not None
@@ -161,7 +162,7 @@ def test_the_order_is_seen_and_changed(desk):
     desk.wait(lambda: in_force(desk).order[0] == "suppress")
     stages = [effect.name for effect in desk.session.decoding.view.position.stages]
     assert stages.index("suppress") < stages.index("grammar")
-    assert "custom order" in desk.panes.generation.processors.chip.text()
+    assert ui_text("generation.processors.fragment.custom_order") in desk.panes.generation.processors.chip.text()
     desk.window.commands["run.processors_reset"].trigger()
     desk.wait(lambda: in_force(desk) == PipelineSettings())
     assert dialog.order == DEFAULT_ORDER
