@@ -109,6 +109,8 @@ def title(column: OutcomeColumn) -> str:
             return ui_text("common.word.output")
         case OutcomeColumn.TOKENS:
             return ui_text("common.word.tokens")
+        case OutcomeColumn.SEED:
+            return ui_text("common.word.seed")
         case _:
             return ui_text(f"models.outcomes.column.{column.name.lower()}")
 

@@ -110,7 +110,7 @@ class CodeEdit(QPlainTextEdit):
         self.viewport().setMouseTracking(True)
         # White space matters in a grammar, so Tab moves the focus as elsewhere.
         self.setTabChangesFocus(True)
-        self.setAccessibleName(ui_text("editor.text.name"))
+        self.setAccessibleName(ui_text("common.word.grammar"))
         self.textChanged.connect(self._on_text_changed)
         self.blockCountChanged.connect(self._resize_gutter)
         self.blockCountChanged.connect(self._highlight_moved)

@@ -263,7 +263,7 @@ class EditorPane(QWidget):
         CloseOnEscape(self, self.find_bar.isVisible, self.find_bar.close_bar)
         bar = QFrame()
         bar.setProperty("role", "bar")
-        title = Label(ui_text("editor.text.name"))
+        title = Label(ui_text("common.word.grammar"))
         title.setProperty("role", "heading")
         self.notation_label = Label()
         self.notation_label.setProperty("role", "muted")

@@ -301,9 +301,7 @@ def _effect(effect: StageEffect | None) -> str:
 
 
 def _notation_name(notation: str) -> str:
-    if notation in ("gbnf", "json_schema"):
-        return ui_text(f"window.notation.choice.{notation}.name")
-    return ui_text(f"generation.zone.{notation or 'free'}")
+    return ui_text(f"common.notation.{notation}" if notation else "generation.zone.free")
 
 
 class Form(QGridLayout):
@@ -382,9 +380,9 @@ class ZoneFields(QWidget):
         self.chosen.setAccessibleName(ui_text("generation.zone.name"))
         self.chosen.setToolTip(ui_text("generation.zone.tip"))
         self.chosen.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.add = tool_button(ui_text("generation.zone.add"), ui_text("generation.zone.add_tip"), role="outlined")
+        self.add = tool_button(ui_text("common.button.add"), ui_text("generation.zone.add_tip"), role="outlined")
         self.remove = tool_button(
-            ui_text("generation.zone.remove"), ui_text("generation.zone.remove_tip"), role="outlined"
+            ui_text("common.button.remove"), ui_text("generation.zone.remove_tip"), role="outlined"
         )
         self.after = code_line("</think>", ui_text("generation.zone.field.after"))
         self.after_token = code_line(

@@ -131,7 +131,8 @@ def read_table(typed: str, initial: int) -> TableSettings:
 
 def stage_title(stage: StageName) -> str:
     """Return the name of a stage."""
-    return ui_text(f"generation.stage.{stage.name.lower()}.name")
+    is_grammar = stage is StageName.GRAMMAR
+    return ui_text("common.word.grammar" if is_grammar else f"generation.stage.{stage.name.lower()}.name")
 
 
 def forced_title(strategy: Strategy) -> str:

@@ -114,7 +114,7 @@ class SamplerPopover(QFrame):
         layout.addWidget(self.greedy)
         layout.addLayout(form)
         stages = StageName.TEMPERATURE, StageName.TOP_K, StageName.TOP_P, StageName.MIN_P, StageName.PENALTY
-        names = *map(stage_title, stages), ui_text("generation.sampler.seed")
+        names = *map(stage_title, stages), ui_text("common.word.seed")
         for row, (name, field) in enumerate(zip(names, self._fields(), strict=True)):
             label = Label(name)
             label.setBuddy(field)

@@ -294,7 +294,7 @@ class _Scrolled(QScrollArea):
 
 
 def _more(count: int) -> str:
-    return ui_text("generation.why.fragment.more", total=count)
+    return ui_text("common.fragment.and_more", count=count)
 
 
 def _label(text: str) -> QLabel:

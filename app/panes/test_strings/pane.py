@@ -445,7 +445,7 @@ class StringTestsPane(QWidget):
         bar = QFrame()
         bar.setProperty("role", "bar")
         self.buttons = {
-            "add": tool_button(ui_text("test_strings.button.add.label")),
+            "add": tool_button(ui_text("common.button.add")),
             "paste": tool_button(ui_text("test_strings.button.paste.label")),
             "duplicate": tool_button(ui_text("test_strings.button.duplicate.label")),
             "remove": tool_button(ui_text("common.button.remove")),

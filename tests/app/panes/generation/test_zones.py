@@ -87,7 +87,7 @@ def test_a_zone_is_added_and_typed(qtbot, fields):
         QTest.keyClicks(other.text, "[0-9]+")
     QTest.keyClicks(other.until, ";")
     assert fields.zones() == ZoneSettings("n=", others=(OtherZone("regex", "[0-9]+", "<call>", until=";"),))
-    assert names(fields)[1] == f"2 · {ui_text('generation.zone.regex')}, {after('<call>')}"
+    assert names(fields)[1] == f"2 · {ui_text('common.notation.regex')}, {after('<call>')}"
 
 
 def test_free_text_has_no_grammar_but_a_closing_text(fields):
