@@ -11,6 +11,7 @@ import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
+from app.catalogue import ui_text
 from app.document import AutomatonPart, GrammarPart
 from app.panes.automaton import AutomatonPane
 from app.panes.automaton.view_state import LIVE_STATE, ViewState
@@ -63,7 +64,7 @@ class Panes(QObject):
         self._lazy_probabilities = Lazy(self._make_probabilities)
         self.lazy_tests = Lazy(self._make_tests)
         self.lazy_generated = Lazy(self._make_generated)
-        self.generation.add_page(self._lazy_probabilities, "Probabilities")
+        self.generation.add_page(self._lazy_probabilities, ui_text("presenters.probabilities"))
         self._coverage_panes: frozenset[QWidget] = frozenset()  # the panes that show it
         self._coverage: dict[
             bool, tuple[int, Coverage]
@@ -118,7 +119,7 @@ class Panes(QObject):
     def toggle_generated(self) -> None:
         """Show the grammar as GBNF, or hide it."""
         if self._session.document.content.grammar.notation == "gbnf":
-            self.editor.edit.say("The grammar is GBNF already")
+            self.editor.edit.say(ui_text("presenters.is_gbnf"))
             return
         self.editor.pages.toggle(self.lazy_generated)
         if self.editor.pages.current is not None:
@@ -160,7 +161,7 @@ class Panes(QObject):
         editor.text_edited.connect(document.set_text)
         editor.switched.connect(self._switch)
         editor.edit.replaced.connect(self.automaton.expect_new_grammar)
-        editor.pages.add_page(self.lazy_generated, "As GBNF")
+        editor.pages.add_page(self.lazy_generated, ui_text("presenters.as_gbnf"))
         document.changed.connect(lambda _revision: self._offer_generated())
         editor.offset_hovered.connect(self.automaton.highlight_offset)
         document.replaced.connect(self._show_document)

@@ -23,20 +23,23 @@ CONVERTED = (
     "app/commands",
     "app/dialogs",
     "app/display_text.py",
-    "app/main.py",
     "app/document",
+    "app/main.py",
     "app/models",
     "app/panes/breakpoints.py",
     "app/panes/editor",
     "app/panes/generation",
+    "app/panes/probabilities",
     "app/panes/problems.py",
     "app/panes/test_strings",
+    "app/panes/timeline",
     "app/pasting.py",
+    "app/presenters",
     "app/session",
     "app/widgets",
     "app/window",
 )
-STORED = frozenset(("editor pages", "full screen"))  # values of settings files, which nobody sees
+STORED = frozenset(("editor pages", "full screen", "grammar text size"))  # values of settings files, which nobody sees
 
 # What a label, a tip or a message is passed to: a word in such a call belongs in the catalogue, too.
 WIDGET_CALLS = frozenset(

@@ -166,11 +166,11 @@ def _tip(step: Step, index: int, *, illegal: bool, can_be_gone_to: bool) -> str:
     if _is_partial(step.token) and step.token is not None:
         lines.append(ui_text("generation.chip.partial", bytes=step.token.hex(" ").upper()))
     if step.origin == StepOrigin.FORCED_BY_USER:
-        lines.append(ui_text("generation.chip.forced_by_user"))
+        lines.append(ui_text("common.step.forced_by_user"))
     elif illegal:
         lines.append(ui_text("generation.chip.illegal"))
     elif step.forced:
-        only = ui_text("generation.chip.forced")
+        only = ui_text("common.step.forced")
         text = ui_text("generation.chip.forced_model", forced=only, p=percent(step.p)) if step.was_queried else only
         lines.append(text)
     elif step.was_queried:
@@ -186,9 +186,9 @@ def _tip(step: Step, index: int, *, illegal: bool, can_be_gone_to: bool) -> str:
 
 def _origin_lines(step: Step) -> list[str]:
     if step.origin == StepOrigin.FAST_FORWARDED:
-        return [ui_text("generation.chip.origin.fast_forwarded")]
+        return [ui_text("common.step.fast_forwarded")]
     if step.origin == StepOrigin.REPLAYED:
-        return [ui_text("generation.chip.origin.replayed")]
+        return [ui_text("common.step.replayed")]
     lines = []
     if step.wanted_id != step.token_id and not step.top:
         lines.append(ui_text("generation.chip.top_choice", token_id=step.wanted_id))

@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.catalogue import ui_text
 from app.display_text import candidate_text, percent
 from app.models.candidates import NOTHING, peak_of
 from app.models.rows import Index, RowsModel
@@ -43,28 +44,14 @@ if TYPE_CHECKING:
 Role = theme.Role
 _ROW = Qt.ItemDataRole.UserRole
 STAGE, LEFT, REMOVED, MOVED = range(4)
-_TITLES = ("Stage", "Left", "Removed", "Moved")
-_TIPS = (
-    "The stages of the sampler that are on, in their order",
-    "How much of the model's own mass is left after the stage; the pale end is what it took",
-    "How many tokens could be drawn before the stage and cannot after it, and the probability that they had before it",
-    "How much probability changed hands at the stage, what it removed included",
-)
+_COLUMNS = "stage", "left", "removed", "moved"
 _ROW_HEIGHT = 24
 _BAR = 8.0
 _MOST_ROWS = 8
-
-
 MOST_BARS = 10
 _PAIR_HEIGHT = 26
 _PAIR_BAR = 0.34  # of a row
 _LONGEST_LABEL = 16
-
-
-_EMPTY = "What the mask does to the model's probabilities is drawn here with the next step."
-_Z_TIP = "The allowed mass: the probability that the model gave to the allowed tokens"
-_PREPARING = "Preparing the drawing…"
-_FAILED = "The redistribution cannot be drawn: the library pyqtgraph does not load ({}). Install Turnstile again."
 
 
 class ProbabilitiesPane(QFrame):
@@ -73,7 +60,7 @@ class ProbabilitiesPane(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "panel")
-        self.setAccessibleName("Redistribution")
+        self.setAccessibleName(ui_text("probabilities.name"))
         self._position: Position | None = None
         self._plot: RedistributionPlot | None = None
         self._library = DeferredImport(PLOTS, self)
@@ -82,7 +69,7 @@ class ProbabilitiesPane(QFrame):
         self._draw_throttle = Throttle(self._draw, self)
         self.facts = _Facts()
         self.waterfall = Waterfall()
-        self._empty = Label(_EMPTY)
+        self._empty = Label(ui_text("probabilities.empty"))
         self._empty.setProperty("role", "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
@@ -95,7 +82,7 @@ class ProbabilitiesPane(QFrame):
         self._column.addWidget(self.waterfall)
         self._column.addStretch(1)
         scroll = QScrollArea()
-        scroll.setAccessibleName("Redistribution")
+        scroll.setAccessibleName(ui_text("probabilities.name"))
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -117,7 +104,7 @@ class ProbabilitiesPane(QFrame):
         self.facts.show_position(self._position)
         self.waterfall.show_position(self._position)
         if self._position is None:
-            self._empty.setText(_EMPTY)
+            self._empty.setText(ui_text("probabilities.empty"))
             self._pages.setCurrentIndex(0)
         self._draw_soon()
 
@@ -146,7 +133,7 @@ class ProbabilitiesPane(QFrame):
             return
         if not self._library.is_ready:
             if not self._library.has_failed:
-                self._empty.setText(_PREPARING)
+                self._empty.setText(ui_text("common.drawing.preparing"))
                 self._library.begin()
             return
         if self._plot is None:
@@ -156,7 +143,7 @@ class ProbabilitiesPane(QFrame):
         self._pages.setCurrentIndex(1)
 
     def _show_failure(self, reason: str) -> None:
-        self._empty.setText(_FAILED.format(reason))
+        self._empty.setText(ui_text("common.drawing.failed", reason=reason))
 
 
 class _Facts(QWidget):
@@ -167,16 +154,17 @@ class _Facts(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.SPACE_L)
+        self._names: dict[str, str] = {}
         self._values: dict[str, QLabel] = {}
-        for name, tip in (
-            ("Mass removed", "The probability that the model gave to tokens that the grammar does not allow"),
-            ("Z", _Z_TIP),
-            ("KL", "How far the masked distribution is from the model's: −ln Z, in nats"),
-            ("Entropy", "How undecided the model is, before the mask and after it, in nats"),
+        for fact, name, tip in (
+            ("removed", ui_text("probabilities.facts.removed"), ui_text("probabilities.facts.removed_tip")),
+            ("z", ui_text("common.measure.z.name"), ui_text("common.measure.z.tip")),
+            ("kl", ui_text("probabilities.facts.kl"), ui_text("probabilities.facts.kl_tip")),
+            ("entropy", ui_text("common.measure.entropy.name"), ui_text("probabilities.facts.entropy_tip")),
         ):
             column = QVBoxLayout()
             row.addLayout(column)
-            self._values[name] = _add_fact(column, name, tip)
+            self._names[fact], self._values[fact] = name, _add_fact(column, name, tip)
         row.addStretch(1)
 
     def show_position(self, position: Position | None) -> None:
@@ -187,19 +175,23 @@ class _Facts(QWidget):
         z, kl, nats = position.z, position.kl, (position.entropy, position.entropy_masked)
         before, after = (NOTHING if entropy is None else f"{entropy:.2f}" for entropy in nats)
         texts = {
-            "Mass removed": NOTHING if z is None else percent(max(0.0, 1.0 - z)),
-            "Z": NOTHING if z is None else percent(z),
-            "KL": NOTHING if kl is None else "∞" if math.isinf(kl) else f"{kl:.3f} nats",
-            "Entropy": f"{before} → {after} nats" if position.entropy is not None else NOTHING,
+            "removed": NOTHING if z is None else percent(max(0.0, 1.0 - z)),
+            "z": NOTHING if z is None else percent(z),
+            "kl": NOTHING if kl is None else "∞" if math.isinf(kl) else ui_text("probabilities.facts.nats", value=kl),
+            "entropy": NOTHING
+            if position.entropy is None
+            else ui_text("probabilities.facts.entropy", before=before, after=after),
         }
-        for name, text in texts.items():
-            self._values[name].setText(text)
-        self._values["Z"].setToolTip(plain_text(_Z_TIP if z is None else f"{_Z_TIP}\nExactly {z:.6g}"))
+        for fact, text in texts.items():
+            self._values[fact].setText(text)
+        tip = ui_text("common.measure.z.tip")
+        exact = "" if z is None else f"\n{ui_text('probabilities.facts.exact', value=z)}"
+        self._values["z"].setToolTip(plain_text(tip + exact))
 
     @property
     def text(self) -> str:
         """Return all numbers with their names."""
-        return " · ".join(f"{name} {value.text()}" for name, value in self._values.items())
+        return " · ".join(f"{self._names[fact]} {value.text()}" for fact, value in self._values.items())
 
 
 def _add_fact(column: QVBoxLayout, name: str, tip: str) -> QLabel:
@@ -236,8 +228,8 @@ def falls_of(position: Position) -> tuple[Fall, ...]:
 class WaterfallModel(RowsModel):
     """The rows of the table."""
 
-    titles = _TITLES
-    tips = _TIPS
+    titles = tuple(ui_text(f"probabilities.column.{name}") for name in _COLUMNS)
+    tips = tuple(ui_text(f"probabilities.column_tip.{name}") for name in _COLUMNS)
     numbers = frozenset((LEFT, REMOVED, MOVED))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -264,11 +256,11 @@ class Waterfall(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        title = Label("Stages of the sampler")
+        title = Label(ui_text("probabilities.stages"))
         title.setProperty("role", "heading")
         self.model = WaterfallModel(self)
         self.table = QTableView()
-        self.table.setAccessibleName("What each stage of the sampler removed")
+        self.table.setAccessibleName(ui_text("probabilities.table"))
         self.table.setModel(self.model)
         self.table.setItemDelegate(_Delegate(self.table))
         self.table.setFrameShape(QFrame.Shape.NoFrame)
@@ -280,7 +272,7 @@ class Waterfall(QWidget):
         self.table.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
         header = self.table.horizontalHeader()
         header.setHighlightSections(False)
-        for column in range(len(_TITLES)):
+        for column in range(len(_COLUMNS)):
             stretch = column == LEFT
             header.setSectionResizeMode(
                 column, QHeaderView.ResizeMode.Stretch if stretch else QHeaderView.ResizeMode.ResizeToContents
@@ -352,8 +344,9 @@ def _text(row: Fall, column: int) -> str:
 
 def _tip(row: Fall) -> str:
     effect = row.effect
-    removed = f"removed {effect.removed:,} tokens, which had {percent(effect.mass)} before it; {effect.left:,} are left"
-    return f"{row.name}: {removed}\n{percent(effect.moved)} of the probability changed hands"
+    fields = {"stage": row.name, "mass": percent(effect.mass), "left": effect.left}
+    removed = ui_text("probabilities.tip.removed", count=effect.removed, **fields)
+    return f"{removed}\n{ui_text('probabilities.tip.moved', mass=percent(effect.moved))}"
 
 
 class RedistributionPlot:
@@ -371,7 +364,7 @@ class RedistributionPlot:
         self.widget.setMouseEnabled(x=False, y=False)
         self.widget.hideButtons()
         self.widget.setFrameShape(QFrame.Shape.NoFrame)
-        self.widget.setAccessibleName("Probabilities before and after the mask")
+        self.widget.setAccessibleName(ui_text("probabilities.plot"))
         item = self.widget.getPlotItem()
         item.getViewBox().invertY(b=True)
         item.getAxis("bottom").hide()

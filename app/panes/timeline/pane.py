@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
@@ -17,8 +18,8 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QResizeEvent, QShowEve
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QToolTip, QVBoxLayout, QWidget
 
 from app import theme
-from app.display_text import count, percent, token_text
-from app.panes.timeline.rows import ROWS, UNKNOWN, TimelineRow, short, steps_of, values_of, worst_of
+from app.catalogue import ui_text
+from app.display_text import duration, percent, token_text
 from app.theme.buttons import tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.deferred_import import PLOTS, DeferredImport
@@ -35,9 +36,103 @@ _MIN_BAR_HEIGHT = 0.03  # of a strip's height: the minimum height of a known val
 _NO_MAXIMUM = 16_777_215  # Qt's QWIDGETSIZE_MAX, which PySide does not export
 
 
-_EMPTY = "Every step is drawn here as it is taken: allowed mass, entropy, allowed tokens and the time of the mask."
-_PREPARING = "Preparing the drawing…"
-_FAILED = "The timeline cannot be drawn: the library pyqtgraph does not load ({}). Install Turnstile again."
+@dataclass(frozen=True, slots=True)
+class TimelineRow:
+    """One strip: the value of each step, its text, and its scale.
+
+    Attributes:
+        id: the name of its texts in the catalogue.
+        value: the value of a step; None if unknown.
+        text: a value in words.
+        role: its colour.
+        least_top: the smallest end of its scale.
+        is_logarithmic: whether the scale is logarithmic.
+    """
+
+    id: str
+    value: Callable[[Step], float | None]
+    text: Callable[[float], str]
+    role: Role
+    least_top: float
+    is_logarithmic: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return what it shows."""
+        return ui_text(f"common.measure.{self.id}.name")
+
+    @property
+    def tip(self) -> str:
+        """Return what it shows, in a sentence."""
+        return ui_text(f"common.measure.{self.id}.tip")
+
+    def height(self, value: float) -> float:
+        """Return the height of a value on the scale."""
+        return math.log10(1 + value) if self.is_logarithmic else value
+
+
+def _of_the_model(value: Callable[[Step], float | None]) -> Callable[[Step], float | None]:
+    """Restrict a value to steps at which the model was called."""
+    return lambda step: value(step) if step.was_queried else None
+
+
+ROWS = (
+    TimelineRow(
+        "z",
+        _of_the_model(lambda step: step.z),
+        percent,
+        Role.BAR_MASKED,
+        1.0,
+    ),
+    TimelineRow(
+        "entropy",
+        _of_the_model(lambda step: step.entropy),
+        lambda value: ui_text("common.measure.nats", value=value),
+        Role.HINT,
+        0.5,
+    ),
+    TimelineRow(
+        "allowed",
+        lambda step: float(step.allowed),
+        lambda value: f"{round(value):,}",
+        Role.ACCENT,
+        10.0,
+        is_logarithmic=True,
+    ),
+    TimelineRow(
+        "mask",
+        lambda step: step.mask_us,
+        lambda value: duration(value / 1e6),
+        Role.LIVE,
+        10.0,
+        is_logarithmic=True,
+    ),
+)
+
+
+def steps_of(trace: Trace) -> tuple[Step, ...]:
+    """Return the steps of the shown path."""
+    nodes = {node.id: node.step for node in trace.nodes}
+    return tuple(nodes[node_id] for node_id in trace.path)
+
+
+def values_of(row: TimelineRow, steps: tuple[Step, ...], illegal: frozenset[int]) -> list[float | None]:
+    """Return the values of a strip; None for an unknown one.
+
+    Args:
+        row: the strip.
+        steps: the steps of the shown path.
+        illegal: the indices of the illegal steps. After one that the user did not force, nothing is known of steps that
+            were not generated.
+    """
+    broken = min((index for index in illegal if steps[index].origin != StepOrigin.FORCED_BY_USER), default=len(steps))
+    return [None if index > broken and not step.was_queried else row.value(step) for index, step in enumerate(steps)]
+
+
+def worst_of(steps: tuple[Step, ...]) -> int | None:
+    """Return the index of the step at which the grammar removed most of the model's mass; None without any."""
+    masses = [(step.z, index) for index, step in enumerate(steps) if step.was_queried]
+    return min(masses)[1] if masses else None
 
 
 class TimelinePane(QFrame):
@@ -53,7 +148,7 @@ class TimelinePane(QFrame):
         super().__init__(parent)
         self.setProperty("role", "panel")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName("Timeline")
+        self.setAccessibleName(ui_text("timeline.name"))
         self._trace, self._ended = Trace(), ""
         self._steps: tuple[Step, ...] = ()
         self._is_read = False
@@ -64,10 +159,8 @@ class TimelinePane(QFrame):
         self._draw_throttle = Throttle(self._draw, self)
         self.facts = Label()
         self.facts.setProperty("role", "muted")
-        self.worst = tool_button(
-            "Worst step", "Go to the step at which the grammar took most from the model (W)", role="outlined"
-        )
-        self._empty = Label(_EMPTY)
+        self.worst = tool_button(ui_text("timeline.worst"), ui_text("timeline.worst_tip"), role="outlined")
+        self._empty = Label(ui_text("timeline.empty"))
         self._empty.setProperty("role", "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
@@ -110,7 +203,7 @@ class TimelinePane(QFrame):
         self.facts.setFont(tabular(theme.ui_font()))
         self.setAccessibleDescription(self.facts.text())
         if not self._steps:
-            self._empty.setText(_EMPTY)
+            self._empty.setText(ui_text("timeline.empty"))
             self._pages.setCurrentIndex(0)
 
     @property
@@ -135,11 +228,11 @@ class TimelinePane(QFrame):
         if not self._steps:
             return ""
         forced = sum(step.forced for step in self._steps)
-        parts = [count(len(self._steps), "step"), f"{forced:,} forced (▲)"]
+        parts = [ui_text("common.count.steps", count=len(self._steps)), ui_text("timeline.forced", total=forced)]
         if worst is not None:
             step = self._steps[worst]
             token = token_text(step.token, step.name, step.token_id)
-            parts.append(f"worst (▼) is step {worst + 1}, {token}: Z {percent(step.z)}")
+            parts.append(ui_text("timeline.fragment.worst", step=worst + 1, token=token, mass=percent(step.z)))
         if self._ended:
             parts.append(self._ended)
         return " · ".join(parts)
@@ -154,43 +247,41 @@ class TimelinePane(QFrame):
         self._read()
         if not self._library.is_ready:
             if not self._library.has_failed:
-                self._empty.setText(_PREPARING)
+                self._empty.setText(ui_text("common.drawing.preparing"))
                 self._library.begin()
             return
         if self._plot is None:
             self._plot = TimelinePlot()
             self._plot.widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             self._plot.clicks.stepped.connect(self._go)
-            self._plot.clicks.tip_of = self._tip
+            self._plot.clicks.tip_of = self.tip_of
             self._pages.addWidget(self._plot.widget)
         self._plot.fit(self._pages.height())
         self._plot.draw(self._steps, self.current, worst_of(self._steps), frozenset(self._illegal()))
         self._pages.setCurrentIndex(1)
 
     def _show_failure(self, reason: str) -> None:
-        self._empty.setText(_FAILED.format(reason))
+        self._empty.setText(ui_text("common.drawing.failed", reason=reason))
 
     def _illegal(self) -> list[int]:
         return [index for index, node in enumerate(self._trace.path) if node in self._trace.illegal]
 
-    def _tip(self, index: int) -> str:
+    def tip_of(self, index: int) -> str:
+        """Return the tool tip of a step: its values, and how it came about."""
         if not 0 <= index < len(self._steps):
             return ""
         step = self._steps[index]
-        lines = [f"step {index + 1}: {token_text(step.token, step.name, step.token_id)}"]
+        token = token_text(step.token, step.name, step.token_id)
+        lines = [ui_text("timeline.step", step=index + 1, token=token)]
         known = {row.name: values_of(row, self._steps, frozenset(self._illegal()))[index] for row in ROWS}
         lines += [f"{row.name} {row.text(value)}" for row in ROWS if (value := known[row.name]) is not None]
         if unknown := [name for name, value in known.items() if value is None]:
-            lines.append(f"{', '.join(unknown)}: {UNKNOWN}")
-        lines += ["forced: the only token allowed"] if step.forced else []
-        lines += ["of an output from elsewhere: no model was asked"] if step.origin == StepOrigin.REPLAYED else []
-        lines += (
-            ["of a forced run: taken in one go, the model was not asked"]
-            if step.origin == StepOrigin.FAST_FORWARDED
-            else []
-        )
-        lines += ["forced by you against the grammar"] if step.origin == StepOrigin.FORCED_BY_USER else []
-        return "\n".join([*lines, "Click goes there"])
+            lines.append(f"{', '.join(unknown)}: {ui_text('timeline.fragment.unknown')}")
+        if step.forced:
+            lines.append(ui_text("common.step.forced"))
+        if step.origin in (StepOrigin.REPLAYED, StepOrigin.FAST_FORWARDED, StepOrigin.FORCED_BY_USER):
+            lines.append(ui_text(f"common.step.{StepOrigin(step.origin).name.lower()}"))
+        return "\n".join([*lines, ui_text("timeline.click")])
 
     def _go(self, index: int) -> None:
         if 0 <= index < len(self._trace.path):
@@ -256,6 +347,11 @@ class TimelinePlot:
     Strips are compared with each other, so they share their steps; each has its own scale, whose end is shown at its
     side. Rejected: one plot with four axes, which is unreadable; and curves only, since a single step is then a point
     that cannot be clicked.
+
+    Attributes:
+        strips: the plot of each strip, from top to bottom.
+        tops: the end of the scale of each strip.
+        shown: the number of visible strips.
     """
 
     def __init__(self) -> None:
@@ -264,13 +360,13 @@ class TimelinePlot:
         self._library: Any = pyqtgraph
         self.widget: Any = pyqtgraph.GraphicsLayoutWidget()
         self.widget.setFrameShape(QFrame.Shape.NoFrame)
-        self.widget.setAccessibleName("Timeline of the steps")
+        self.widget.setAccessibleName(ui_text("timeline.plot"))
         self.widget.ci.setContentsMargins(0, 0, theme.SPACE_S, 0)
         self.widget.ci.setSpacing(2)
         self.tops: tuple[float, ...] = ()
         self.shown = len(ROWS)
         self._side_styles: dict[int, tuple[str, str, int]] = {}  # how the side of each strip is drawn
-        self._items: list[Any] = []
+        self.strips: list[Any] = []
         for number, row in enumerate(ROWS):
             item = self.widget.addPlot(row=number, col=0)
             item.setMenuEnabled(False)
@@ -281,14 +377,18 @@ class TimelinePlot:
             axis.setWidth(_SIDE)
             axis.setStyle(tickLength=0, tickTextOffset=theme.SPACE_XS)
             item.setToolTip(plain_text(row.tip))
-            self._items.append(item)
+            self.strips.append(item)
         self.clicks = Clicks(self.index_at, self.widget)
         self.widget.viewport().installEventFilter(self.clicks)
         self.widget.viewport().setMouseTracking(True)
 
+    def side_text(self, number: int) -> str:
+        """Return the name and the end of the scale at the side of a strip."""
+        return self._side_styles[number][1]
+
     def index_at(self, position: QPointF) -> int:
         """Return the step at a position of the widget; -1 if there is none."""
-        view = self._items[0].getViewBox()
+        view = self.strips[0].getViewBox()
         x = view.mapSceneToView(self.widget.mapToScene(position.toPoint())).x()
         left = view.mapViewToScene(QPointF(-0.5, 0)).x()
         return -1 if self.widget.mapToScene(position.toPoint()).x() < left else math.floor(x + 0.5)
@@ -296,7 +396,7 @@ class TimelinePlot:
     def fit(self, height: int) -> None:
         """Show as many strips as fit."""
         self.shown = max(1, min(len(ROWS), height // _MIN_STRIP_HEIGHT))
-        for number, item in enumerate(self._items):
+        for number, item in enumerate(self.strips):
             item.setVisible(number < self.shown)
             self.widget.ci.layout.setRowMaximumHeight(number, _NO_MAXIMUM if number < self.shown else 0)
 
@@ -312,7 +412,7 @@ class TimelinePlot:
         self.widget.setBackground(theme.colour(Role.PANEL))
         last = -1 if current is None else current
         tops = []
-        for number, (row, item) in enumerate(zip(ROWS[: self.shown], self._items, strict=False)):
+        for number, (row, item) in enumerate(zip(ROWS[: self.shown], self.strips, strict=False)):
             item.clear()
             values = values_of(row, steps, illegal)
             known = [value for value in values if value is not None]
@@ -368,7 +468,7 @@ class TimelinePlot:
                 points = self._library.ScatterPlotItem(
                     x=indices, y=[1.17] * len(indices), symbol=symbol, size=8, pen=None, brush=colour
                 )
-                self._items[0].addItem(points)
+                self.strips[0].addItem(points)
 
     def _show_scale(self, number: int, item: Any, row: TimelineRow, top: float | None, steps: int) -> None:
         """Draw the scale if it changed: redrawing a side costs as much as its bars.
@@ -380,7 +480,8 @@ class TimelinePlot:
             top: the end of its scale; None if no value is known.
             steps: the number of steps.
         """
-        scale = UNKNOWN if top is None else short(row, 10**top - 1 if row.is_logarithmic else top)
+        unknown = ui_text("timeline.fragment.unknown")
+        scale = unknown if top is None else row.text(10**top - 1 if row.is_logarithmic else top)
         # A few steps must not fill the whole width, or their bars would be too wide.
         style = theme.current().name, f"{row.name}   {scale}", max(steps, 24)
         if self._side_styles.get(number) == style:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from decode_views import CANDIDATES, candidate, position
 
+from app.catalogue import ui_text
 from app.panes.probabilities import MOST_BARS, ProbabilitiesPane, axis_label, weightiest
 
 
@@ -18,6 +19,13 @@ def pane(qtbot):
     return pane
 
 
+def facts(removed, z, kl, entropy):
+    names = ui_text("probabilities.facts.removed"), ui_text("common.measure.z.name")
+    names += ui_text("probabilities.facts.kl"), ui_text("common.measure.entropy.name")
+    values = removed, z, kl, entropy
+    return " · ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
+
+
 def test_it_starts_empty(pane):
     assert pane.plot is None
     assert pane.facts.isHidden()
@@ -27,7 +35,7 @@ def test_it_draws_the_weightiest_tokens(qtbot, pane):
     pane.show_position(position())
     qtbot.waitUntil(lambda: pane.plot is not None)
     assert [c.token_id for c in pane.plot.rows] == [11, 10, 12, 13, 0]
-    assert pane.facts.text == "Mass removed 50.0% · Z 50.0% · KL 0.693 nats · Entropy 1.50 → 0.75 nats"
+    assert pane.facts.text == facts("50.0%", "50.0%", "0.693 nats", "1.50 → 0.75 nats")
 
 
 def test_it_draws_anew_and_clears(qtbot, pane):
@@ -49,12 +57,12 @@ def test_a_hidden_pane_imports_nothing(qtbot):
 
 def test_no_mass_at_all_is_an_infinite_divergence(pane):
     pane.show_position(position(z=0.0, kl=math.inf))
-    assert pane.facts.text == "Mass removed 100% · Z 0% · KL ∞ · Entropy 1.50 → 0.75 nats"
+    assert pane.facts.text == facts("100%", "0%", "∞", "1.50 → 0.75 nats")
 
 
 def test_what_no_model_was_asked_for_is_not_shown_as_zero(pane):
     pane.show_position(replace(position(), z=None, kl=None, entropy=None, entropy_masked=None))
-    assert pane.facts.text == "Mass removed – · Z – · KL – · Entropy –"
+    assert pane.facts.text == facts("–", "–", "–", "–")
 
 
 def test_there_are_at_most_so_many_bars():

@@ -6,6 +6,7 @@ import pytest
 from decode_views import step, trace
 from PySide6.QtCore import QPointF, Qt
 
+from app.catalogue import ui_text
 from app.panes.timeline import ROWS, TimelinePane, worst_of
 from engine.decoding.values import StepOrigin, Trace, TraceNode
 
@@ -42,7 +43,7 @@ def drawn(qtbot, pane):
 
 def place_of(pane, index):
     plot = pane.plot
-    view = plot._items[0].getViewBox()
+    view = plot.strips[0].getViewBox()
     scene = view.mapViewToScene(QPointF(index, 0.5))
     return plot.widget.mapFromScene(scene)
 
@@ -62,7 +63,9 @@ def test_a_hidden_one_draws_nothing(qtbot):
 
 
 def test_it_says_what_was_worst(drawn):
-    assert drawn.facts.text() == "5 steps · 1 forced (▲) · worst (▼) is step 3, c: Z 0.10%"
+    worst = ui_text("timeline.fragment.worst", step=3, token="c", mass="0.10%")
+    steps, forced = ui_text("common.count.steps", count=5), ui_text("timeline.forced", total=1)
+    assert drawn.facts.text() == f"{steps} · {forced} · {worst}"
     assert drawn.accessibleDescription() == drawn.facts.text()
     assert worst_of(()) is None
 
@@ -130,18 +133,24 @@ def test_it_clears(drawn):
 def test_old_steps_without_times_are_drawn(qtbot, pane):
     pane.show_trace(trace((b"a", b"b")))
     qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
-    assert "Entropy, Mask: not known" in pane._tip(0)
+    assert unknown("entropy", "mask") in pane.tip_of(0)
     assert step(b"a").entropy is None
 
 
 def bars_of(pane, number):
     """The places and heights of the bars in a strip, without the mark of the current step."""
-    items = [item for item in pane.plot._items[number].items if type(item).__name__ == "BarGraphItem"]
+    items = [item for item in pane.plot.strips[number].items if type(item).__name__ == "BarGraphItem"]
     return {x: height for item in items[1:] for x, height in zip(item.opts["x"], item.opts["height"], strict=True)}
 
 
+def unknown(*names):
+    """Return the line of a tool tip about values that are not known."""
+    titles = ", ".join(ui_text(f"common.measure.{name}.name") for name in names)
+    return f"{titles}: {ui_text('timeline.fragment.unknown')}"
+
+
 def side_of(pane, number):
-    return pane.plot._items[number].getAxis("left")._tickLevels[0][0][1]
+    return pane.plot.side_text(number)
 
 
 def test_what_is_not_known_is_a_gap_and_no_zero(qtbot, pane):
@@ -157,14 +166,15 @@ def test_what_is_not_known_is_a_gap_and_no_zero(qtbot, pane):
     assert sorted(bars_of(pane, 0)) == [0, 3, 4]
     assert sorted(bars_of(pane, 1)) == [0, 3, 4]
     assert sorted(bars_of(pane, 2)) == [0, 1, 2, 3, 4]  # what the grammar allows is known
-    assert "Z, Entropy, Mask: not known" in pane._tip(1)
-    assert "no model was asked" in pane._tip(1)
+    assert unknown("z", "entropy", "mask") in pane.tip_of(1)
+    assert ui_text("common.step.replayed") in pane.tip_of(1)
 
 
 def test_a_strip_of_which_nothing_is_known_has_no_scale(qtbot, pane):
     pane.show_trace(path(origin=StepOrigin.REPLAYED))
     qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
-    assert [side_of(pane, number).split(maxsplit=1)[1] for number in range(2)] == ["not known", "not known"]
+    unknown_scale = ui_text("timeline.fragment.unknown")
+    assert all(side_of(pane, number).endswith(unknown_scale) for number in range(2))
     assert not bars_of(pane, 0)
 
 
@@ -176,7 +186,7 @@ def test_many_steps_leave_gaps_too(qtbot, pane):
     )
     pane.show_trace(replace(steps, nodes=nodes))
     qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
-    (curve,) = [item for item in pane.plot._items[0].items if type(item).__name__ == "PlotCurveItem"]
+    (curve,) = [item for item in pane.plot.strips[0].items if type(item).__name__ == "PlotCurveItem"]
     assert curve.yData[::2].min() > 0
     assert curve.yData[1::2].max() == 0
 
@@ -190,4 +200,4 @@ def test_behind_an_illegal_step_of_a_pasted_output_nothing_is_known(qtbot, pane)
     pane.show_trace(replace(path(origin=StepOrigin.REPLAYED), illegal=frozenset({2})))
     qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
     assert sorted(bars_of(pane, 2)) == [0, 1, 2]
-    assert "Z, Entropy, Allowed, Mask: not known" in pane._tip(3)
+    assert unknown("z", "entropy", "allowed", "mask") in pane.tip_of(3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
+from app.catalogue import ui_text
 from app.panes.editor import EditorPane
 from app.panes.editor.generated import GeneratedPage
 from app.workers.compile_messages import CompileRequest
@@ -55,7 +56,7 @@ def generated(text: str, *, stale: str = "") -> QWidget:
     """A schema, and the GBNF that it comes to."""
     made = pane(text, "json_schema", 560)
     page = GeneratedPage(made.text)
-    made.pages.add_page(page, "As GBNF")
+    made.pages.add_page(page, ui_text("presenters.as_gbnf"))
     made.pages.open(page)
     page.set_notation("json_schema")
     if text:
@@ -72,7 +73,7 @@ def unwritten() -> QWidget:
     """A grammar that has no GBNF: why, and where."""
     made = pane(NESTED, "json_schema", 560)
     page = GeneratedPage(made.text)
-    made.pages.add_page(page, "As GBNF")
+    made.pages.add_page(page, ui_text("presenters.as_gbnf"))
     made.pages.open(page)
     page.show_answer(GenerateAnswer(1, error="`uniqueItems` has no GBNF.", error_span=Span(2, 8)), NESTED)
     QTest.qWait(POLL_MS)

@@ -56,7 +56,7 @@ def test_steps_take_whole_runs_and_the_document_keeps_it(desk):
     savings = ui_text("generation.output.savings.calls", forced=saved.forced, count=saved.calls)
     assert savings in desk.panes.generation.output.tally.text()
     chip = desk.panes.generation.output.chips.chips[0]
-    assert ui_text("generation.chip.origin.fast_forwarded") in chip.tip()
+    assert ui_text("common.step.fast_forwarded") in chip.tip()
     press(desk, Qt.Key.Key_R, Qt.Key.Key_F)
     desk.wait(lambda: desk.session.decoding.view.pipeline.forced is Strategy.NONE)
 

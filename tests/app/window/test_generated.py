@@ -28,7 +28,7 @@ def open_page(desk, notation: str = "json_schema", text: str = SCHEMA) -> Genera
     desk.session.start()
     desk.document.replace(DocumentFile(grammar=GrammarPart(notation, text), model=ModelPart("letters")))
     tabs = desk.panes.editor.pages.tabs
-    index = next(index for index in range(tabs.count()) if tabs.tabText(index) == "As GBNF")
+    index = next(index for index in range(tabs.count()) if tabs.tabText(index) == ui_text("presenters.as_gbnf"))
     desk.qtbot.mouseClick(tabs.tabBar(), Qt.MouseButton.LeftButton, pos=tabs.tabBar().tabRect(index).center())
     page = desk.panes.lazy_generated.get()
     desk.wait(lambda: desk.session.compiling.last_good is not None)
@@ -129,7 +129,7 @@ def test_it_is_offered_where_there_is_something_to_write(desk, notation, is_offe
     texts = {"regex": "[ab]+", "gbnf": 'root ::= "a"', "json_schema": "{}"}
     desk.document.replace(DocumentFile(grammar=GrammarPart(notation, texts[notation])))
     tabs = desk.panes.editor.pages.tabs
-    index = next(index for index in range(tabs.count()) if tabs.tabText(index) == "As GBNF")
+    index = next(index for index in range(tabs.count()) if tabs.tabText(index) == ui_text("presenters.as_gbnf"))
     assert tabs.isTabVisible(index) == is_offered
 
 

@@ -2,6 +2,7 @@
 
 from PySide6.QtCore import Qt
 
+from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from engine.decoding.values import SamplerSettings
 from engine.document.content import ExpectedText
@@ -35,7 +36,7 @@ def test_a_page_that_is_opened_late_shows_what_was_before(desk):
         desk.wait(lambda before=before: desk.output != before)
     click_tab(desk, desk.window.dock_layout.bottom, "Timeline")
     desk.wait(lambda: "2 steps" in desk.window.debug_commands.timeline.facts.text())
-    click_tab(desk, desk.panes.generation.pages, "Probabilities")
+    click_tab(desk, desk.panes.generation.pages, ui_text("presenters.probabilities"))
     assert desk.panes.probabilities.isVisible()
     assert "Z" in desk.panes.probabilities.facts.text
 

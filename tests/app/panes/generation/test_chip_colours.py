@@ -71,7 +71,7 @@ def test_a_forced_token_stays_marked_where_it_is_only_read():
     forced = replace(step(b"a"), origin=StepOrigin.FORCED_BY_USER)
     (made,) = archived_chips(ArchivedBranch("", "", (forced,)))
     assert made.kind is ChipKind.ILLEGAL
-    assert ui_text("generation.chip.forced_by_user") in made.tip()
+    assert ui_text("common.step.forced_by_user") in made.tip()
     (pasted,) = archived_chips(ArchivedBranch("", "", (replace(step(b"a"), origin=StepOrigin.REPLAYED),)))
     assert pasted.p is None
 

@@ -45,7 +45,7 @@ def test_chips_say_what_happened_to_their_step():
     assert [chip.kind for chip in chips] == [ChipKind.TAKEN, ChipKind.FORCED, ChipKind.ILLEGAL, ChipKind.TAKEN]
     assert [chip.ahead for chip in chips] == [False, False, True, True]
     assert [chip.breaks for chip in chips] == [False, False, True, False]
-    assert ui_text("generation.chip.forced") in chips[1].tip()
+    assert ui_text("common.step.forced") in chips[1].tip()
     assert ui_text("generation.chip.illegal") in chips[2].tip()
 
 
@@ -179,7 +179,7 @@ def test_a_fast_forwarded_run_is_joined_by_a_band(qtbot):
     assert [chip.kind for chip in chips] == [ChipKind.FAST_FORWARDED, ChipKind.FAST_FORWARDED, ChipKind.TAKEN]
     assert [chip.p is None for chip in chips] == [True, True, False]
     tip = chips[0].tip()
-    assert ui_text("generation.chip.origin.fast_forwarded") in tip
+    assert ui_text("common.step.fast_forwarded") in tip
     assert ui_text("generation.chip.model", p="0%", masked="0%").partition("0%")[0] not in tip
     view = ChipView()
     qtbot.addWidget(view)
