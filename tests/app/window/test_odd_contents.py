@@ -33,7 +33,6 @@ CONTENTS = {
     "budget": DocumentFile(max_tokens=MOST_TOKENS),
     "sampler": DocumentFile(sampler=SamplerSettings(seed=HUGE, top_k=HUGE, temperature=1e308)),
     "names": DocumentFile(title=LINES, model=ModelPart(LINES, LINES), grammar=GrammarPart("regex", LINES)),
-    "notation": DocumentFile(grammar=GrammarPart("klingon", "a")),
     "prompt": DocumentFile(prompt=Chat(((LINES, LINES), ("nobody", "x")), LINES)),
     "token id": DocumentFile(trace=changed(token_id=-HUGE, wanted_id=HUGE, configuration=-1)),
     "token": DocumentFile(trace=changed(token=None, name=LINES)),
