@@ -21,7 +21,7 @@ from engine.diagnosis.fixes import Fix, fixes
 from engine.source import Diagnostic, Severity, SourceText, Span
 
 _COLUMNS = ("severity", "location", "message", "hint", "fix")
-SEVERITY, PLACE, MESSAGE, HINT, FIX = range(len(_COLUMNS))
+SEVERITY, LOCATION, MESSAGE, HINT, FIX = range(len(_COLUMNS))
 _ICONS = {
     Severity.ERROR: ("ph.x-circle-fill", Role.ERROR),
     Severity.WARNING: ("ph.warning-fill", Role.WARNING),
@@ -110,7 +110,7 @@ class ProblemsModel(QAbstractTableModel):
     def _text(self, finding: Diagnostic, column: int) -> str:
         if column == SEVERITY:
             return ui_text(f"common.severity.{finding.severity}")
-        if column == PLACE:
+        if column == LOCATION:
             line, column = self._source.line_column(finding.span.start)
             return f"{line}:{column}"
         return unmarked(finding.message if column == MESSAGE else finding.hint)
@@ -194,7 +194,7 @@ class ProblemsPane(QWidget):
         self.table.setColumnWidth(
             SEVERITY, metrics.horizontalAdvance(ui_text("common.severity.warning")) + 24 + 3 * theme.SPACE_S
         )
-        self.table.setColumnWidth(PLACE, metrics.horizontalAdvance("1000:1000") + 2 * theme.SPACE_S)
+        self.table.setColumnWidth(LOCATION, metrics.horizontalAdvance("1000:1000") + 2 * theme.SPACE_S)
         for column in (MESSAGE, HINT, FIX):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)

@@ -119,7 +119,7 @@ class Panes(QObject):
     def toggle_generated(self) -> None:
         """Show the grammar as GBNF, or hide it."""
         if self._session.document.content.grammar.notation == "gbnf":
-            self.editor.edit.say(ui_text("presenters.is_gbnf"))
+            self.editor.edit.show_tip(ui_text("presenters.is_gbnf"))
             return
         self.editor.pages.toggle(self.lazy_generated)
         if self.editor.pages.current is not None:
@@ -191,7 +191,7 @@ class Panes(QObject):
 
         def show() -> None:
             grammar = document.content.grammar
-            page.show_reading(grammar.notation, grammar.dialect, grammar.text)
+            page.show_notation(grammar.notation, grammar.dialect, grammar.text)
 
         document.changed.connect(lambda _revision: show())
         show()

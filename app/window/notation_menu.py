@@ -174,7 +174,7 @@ class NotationMenu(QObject):
         """Remove the title and tests of the example that a new text replaced; return whether tests were removed."""
         tests_removed = self._document.detach_example()
         if tests_removed:
-            self._editor.edit.say(ui_text("window.notation.example_removed"))
+            self._editor.edit.show_tip(ui_text("window.notation.example_removed"))
         return tests_removed
 
     def _show_hint(self) -> None:

@@ -43,9 +43,9 @@ _SIGN = 8
 _TEXT_SIZES = range(-4, 25)  # points, compared with the usual size
 _WHEEL_STEP = 120  # of a wheel that clicks
 _LEAST_DIGITS = 2
-COLOURED_AT_MOST = 30_000  # code points; a longer text is highlighted only where it is visible
-READ_AT_MOST = 50_000  # a longer text takes too long to parse at every key, for names and completions
-_PAIRED_AT_MOST = 10_000  # a longer text has no bracket matching, which reads it completely at every cursor move
+MAX_HIGHLIGHTED_LENGTH = 30_000  # code points; a longer text is highlighted only where it is visible
+MAX_PARSED_LENGTH = 50_000  # a longer text takes too long to parse at every key, for names and completions
+_MAX_MATCHED_LENGTH = 10_000  # a longer text has no bracket matching, which reads it completely at every cursor move
 _LIST_KEYS = {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape, Qt.Key.Key_Tab, Qt.Key.Key_Backtab}
 _CURSOR_KEYS = {Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End}
 _COMMAND_MODIFIERS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.MetaModifier
@@ -60,7 +60,7 @@ class CodeEdit(QPlainTextEdit):
 
     Signals:
         edited: the text, after the user changed it.
-        switched(text, reading): the notation or its options changed, maybe by undo or redo, and the text may have
+        switched(text, choice): the notation or its options changed, maybe by undo or redo, and the text may have
         changed, too.
         pasted_over(text): pasted text replaced the whole text; after `edited`.
         typed_over: typed text replaced the whole text.
@@ -131,23 +131,23 @@ class CodeEdit(QPlainTextEdit):
         """Return the notation and its options, as set by `set_text` or `switch`, at this step of the undo history."""
         return self._history.current
 
-    def set_text(self, text: str, reading: object = None) -> None:
+    def set_text(self, text: str, choice: object = None) -> None:
         """Replace the text and its notation; this is not an edit, and cannot be undone."""
         with self._without_signals():
             self._prepare_highlighter(len(text))
             if self._is_long:
                 self._highlighter.show_lines(range(0))  # not those of the old text while the new one is inserted
             self.setPlainText(text)
-        self._history.begin(reading)
+        self._history.begin(choice)
         self._highlight_visible()
 
-    def switch(self, reading: object, text: str | None = None) -> None:
+    def switch(self, choice: object, text: str | None = None) -> None:
         """Change the notation, and the text if given, as one undo step."""
         cursor = self.textCursor()
         with self._without_signals():
-            self._history.switch(reading, cursor, text)
+            self._history.switch(choice, cursor, text)
         self.setTextCursor(cursor)
-        self.switched.emit(self._text, reading)
+        self.switched.emit(self._text, choice)
 
     def undo(self) -> None:
         """Undo the last step, an edit or a change of the notation."""
@@ -158,13 +158,13 @@ class CodeEdit(QPlainTextEdit):
         self._go_in_history(super().redo)
 
     def _go_in_history(self, go: Callable[[], None]) -> None:
-        text, reading, depth = self._text, self._history.current, self._history.depth
+        text, choice, depth = self._text, self._history.current, self._history.depth
         with self._without_signals():
             go()
         if self._history.is_replacement(depth):
             self.replaced.emit()
         self._history.follow()
-        if self._history.current != reading:
+        if self._history.current != choice:
             self.switched.emit(self._text, self._history.current)
         elif self._text != text:
             self.edited.emit(self._text)
@@ -253,7 +253,7 @@ class CodeEdit(QPlainTextEdit):
             return -1
         return self._offsets.to_code_points(unit)
 
-    def place_of(self, offset: int) -> QPoint:
+    def point_of(self, offset: int) -> QPoint:
         """Return the position of a code point in the viewport."""
         cursor = QTextCursor(self.document())
         cursor.setPosition(self._offsets.to_utf16(offset))
@@ -280,7 +280,7 @@ class CodeEdit(QPlainTextEdit):
         self._found = spans
         self._update_marks()
 
-    def say(self, text: str) -> None:
+    def show_tip(self, text: str) -> None:
         """Show a tool tip at the cursor for a moment."""
         QToolTip.showText(
             self.viewport().mapToGlobal(self.cursorRect().bottomLeft()), plain_text(text), self.viewport()
@@ -360,7 +360,7 @@ class CodeEdit(QPlainTextEdit):
         if not self.hasFocus():
             return ()
         if self._pairs is None:
-            is_short = len(self._text) <= _PAIRED_AT_MOST
+            is_short = len(self._text) <= _MAX_MATCHED_LENGTH
             self._pairs = partners(self._text, self._tokenise) if is_short else {}
         at = self._offsets.to_code_points(self.textCursor().position())
         for position in (at, at - 1):
@@ -390,7 +390,7 @@ class CodeEdit(QPlainTextEdit):
 
     def _prepare_highlighter(self, length: int) -> None:
         """Highlight a long text only where it is visible."""
-        is_long = length > COLOURED_AT_MOST
+        is_long = length > MAX_HIGHLIGHTED_LENGTH
         if is_long != self._is_long:
             self._is_long = is_long
             self._highlighter.show_lines(range(0) if is_long else None)

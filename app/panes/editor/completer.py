@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.catalogue import ui_text
-from app.panes.editor.code_edit import COLOURED_AT_MOST, READ_AT_MOST, CodeEdit
+from app.panes.editor.code_edit import MAX_HIGHLIGHTED_LENGTH, MAX_PARSED_LENGTH, CodeEdit
 from app.theme import Role
 from engine.notations.editing import Edit, Proposal, Proposals, propose
 
@@ -55,15 +55,15 @@ class Completer(QObject):
 
     def open(self) -> None:
         """Show the completions at the cursor, or a message if there are none."""
-        if len(self._edit.text()) > READ_AT_MOST:
-            self._edit.say(ui_text("editor.completion.too_long", limit=READ_AT_MOST))
+        if len(self._edit.text()) > MAX_PARSED_LENGTH:
+            self._edit.show_tip(ui_text("editor.completion.too_long", limit=MAX_PARSED_LENGTH))
             return
         found = self._find()
         if found.proposals:
             self._show(found)
         else:
             self.close()
-            self._edit.say(ui_text("editor.completion.none"))
+            self._edit.show_tip(ui_text("editor.completion.none"))
 
     def close(self) -> None:
         """Hide the list."""
@@ -71,7 +71,7 @@ class Completer(QObject):
 
     def _on_typed(self, typed: str) -> None:
         is_open = self.list.isVisible()
-        if len(self._edit.text()) > COLOURED_AT_MOST:
+        if len(self._edit.text()) > MAX_HIGHLIGHTED_LENGTH:
             return
         if not is_open and not (typed.isalnum() or typed in {'"', "\\", "$", "#", "_", "-"}):
             return

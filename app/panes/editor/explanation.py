@@ -150,7 +150,7 @@ class PhraseDelegate(QStyledItemDelegate):
                 return
 
 
-_UNFOLDED_AT_ONCE = 60  # phrases; a larger tree opens with its outermost ones expanded, if these are few
+_MOST_EXPANDED = 60  # phrases; a larger tree opens with its outermost ones expanded, if these are few
 _FEW = 20
 _REMEMBERED = 2_000  # maximum number of rows that keep their expanded state across an edit
 
@@ -184,8 +184,8 @@ class ExplanationPage(QWidget):
         self.delegate = PhraseDelegate(self.tree)
         self.tree.setItemDelegate(self.delegate)
         self.find_bar = FindBar(ui_text("editor.explanation.find"), is_permanent=True, on_down=self.tree.setFocus)
-        self.unfold_button = icon_button("ph.arrows-out-line-vertical", ui_text("editor.explanation.expand"))
-        self.fold_button = icon_button("ph.arrows-in-line-vertical", ui_text("editor.explanation.collapse"))
+        self.expand_button = icon_button("ph.arrows-out-line-vertical", ui_text("editor.explanation.expand"))
+        self.collapse_button = icon_button("ph.arrows-in-line-vertical", ui_text("editor.explanation.collapse"))
         self.copy_button = icon_button("ph.copy", ui_text("editor.explanation.copy"))
         self.empty = Label()
         self.empty.setProperty("role", "empty")
@@ -207,8 +207,8 @@ class ExplanationPage(QWidget):
         self.find_bar.text_changed.connect(lambda _text: self._search(0))
         self.find_bar.step_requested.connect(self._search)
         self.find_bar.escaped.connect(self._leave_field)
-        self.unfold_button.clicked.connect(lambda: self.unfold(is_open=True))
-        self.fold_button.clicked.connect(lambda: self.unfold(is_open=False))
+        self.expand_button.clicked.connect(lambda: self.set_expanded(is_open=True))
+        self.collapse_button.clicked.connect(lambda: self.set_expanded(is_open=False))
         self.copy_button.clicked.connect(self.copy)
         theme.themes.changed.connect(self._recolour)
         self._recolour()
@@ -241,7 +241,7 @@ class ExplanationPage(QWidget):
         cut = "" if self.description.is_whole else ui_text("editor.explanation.cut", count=MOST_PHRASES)
         self.notice.setText(older or cut)
         self.notice.setVisible(bool(older or cut) and has_words)
-        for widget in (self.unfold_button, self.fold_button, self.copy_button, self.find_bar.field):
+        for widget in (self.expand_button, self.collapse_button, self.copy_button, self.find_bar.field):
             widget.setEnabled(has_words)
         self.tree.viewport().update()
 
@@ -279,7 +279,7 @@ class ExplanationPage(QWidget):
         """Copy the tree as text."""
         QGuiApplication.clipboard().setText("\n".join(self.description.lines()) + "\n")
 
-    def unfold(self, *, is_open: bool) -> None:
+    def set_expanded(self, *, is_open: bool) -> None:
         """Expand or collapse everything."""
         if is_open:
             self.tree.expandAll()
@@ -304,7 +304,7 @@ class ExplanationPage(QWidget):
 
     def _restore_expanded(self, expanded: dict[RowPath, bool]) -> None:
         """Restore the user's expanded state; expand a new tree if it is small."""
-        is_small = self.model.count <= _UNFOLDED_AT_ONCE
+        is_small = self.model.count <= _MOST_EXPANDED
         are_few = self.model.rowCount() <= _FEW
         pending: list[tuple[RowPath, QModelIndex]] = [((), QModelIndex())]
         seen = 0
@@ -393,7 +393,7 @@ class ExplanationPage(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        for button in (self.unfold_button, self.fold_button, self.copy_button):
+        for button in (self.expand_button, self.collapse_button, self.copy_button):
             self.find_bar.add_control(button, at_end=True)
         layout.addWidget(self.find_bar)
         layout.addWidget(self.notice)

@@ -57,7 +57,7 @@ class GeneratedPage(QWidget):
         self._source = source
         self._source_text = ""
         self._rules: tuple[GeneratedRule, ...] = ()
-        self._place: Span | None = None
+        self._error_span: Span | None = None
         self._chosen: tuple[Span, ...] = ()
         self._notes: tuple[str, ...] = ()
         self._is_watched = False
@@ -84,8 +84,8 @@ class GeneratedPage(QWidget):
         self.message.setWordWrap(True)
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.message.setProperty("role", "muted")
-        self.place_button = push_button(ui_text("common.button.show_in_grammar"))
-        self.place_button.clicked.connect(self._show_where)
+        self.source_button = push_button(ui_text("common.button.show_in_grammar"))
+        self.source_button.clicked.connect(self._go_to_error)
         self._lay_out()
         self._show_message(ui_text("editor.generated.waiting"))
 
@@ -99,7 +99,7 @@ class GeneratedPage(QWidget):
         column.setContentsMargins(theme.SPACE_L, theme.SPACE_S, theme.SPACE_L, theme.SPACE_S)
         column.addStretch()
         column.addWidget(self.message)
-        column.addWidget(self.place_button, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(self.source_button, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch()
         self._instead = instead
         self.stack = QStackedWidget()
@@ -130,7 +130,7 @@ class GeneratedPage(QWidget):
 
     def forget(self) -> None:
         """Clear the page for another document."""
-        self._rules, self._place = (), None
+        self._rules, self._error_span = (), None
         self._show_message(ui_text("editor.generated.waiting"))
 
     def set_stale(self, reason: str) -> None:
@@ -148,7 +148,7 @@ class GeneratedPage(QWidget):
 
     def show_answer(self, answer: GenerateAnswer, source: str) -> None:
         """Show a text that was generated from `source`, or why there is none."""
-        self._source_text, self._rules, self._place = source, answer.rules, answer.error_span
+        self._source_text, self._rules, self._error_span = source, answer.rules, answer.error_span
         self._notes = answer.notes
         if answer.error:
             self._show_message(answer.error)
@@ -170,7 +170,7 @@ class GeneratedPage(QWidget):
 
     def _show_message(self, sentence: str) -> None:
         self.message.setText(unmarked(sentence))
-        self.place_button.setVisible(self._place is not None)
+        self.source_button.setVisible(self._error_span is not None)
         self.summary.setText("")
         self.copy_button.setEnabled(False)
         self.stack.setCurrentWidget(self._instead)
@@ -225,9 +225,9 @@ class GeneratedPage(QWidget):
         self._chosen = spans
         self.spans_hovered.emit(spans)
 
-    def _show_where(self) -> None:
-        if self._place is not None:
-            self.span_entered.emit(self._place)
+    def _go_to_error(self) -> None:
+        if self._error_span is not None:
+            self.span_entered.emit(self._error_span)
 
     def _on_spelling(self) -> None:
         if self._is_watched:

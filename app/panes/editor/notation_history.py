@@ -17,7 +17,7 @@ from PySide6.QtGui import QTextCursor, QTextDocument
 @dataclass(frozen=True, slots=True)
 class _Mark:
     depth: int  # the number of commands below the next step
-    reading: object
+    choice: object
 
 
 class NotationHistory:
@@ -34,7 +34,7 @@ class NotationHistory:
     def current(self) -> object:
         """Return the notation at the current position of the history."""
         depth = self._document.availableUndoSteps()
-        return next(mark.reading for mark in reversed(self._marks) if mark.depth <= depth)
+        return next(mark.choice for mark in reversed(self._marks) if mark.depth <= depth)
 
     @property
     def depth(self) -> int:
@@ -50,16 +50,16 @@ class NotationHistory:
         low, high = sorted((before, self.depth))
         return any(low <= below and above <= high for below, above in self._replacements)
 
-    def begin(self, reading: object) -> None:
+    def begin(self, choice: object) -> None:
         """Start with a text without history."""
-        self._marks, self._replacements = [_Mark(0, reading)], []
+        self._marks, self._replacements = [_Mark(0, choice)], []
         self.follow()
 
-    def switch(self, reading: object, cursor: QTextCursor, text: str | None = None) -> None:
+    def switch(self, choice: object, cursor: QTextCursor, text: str | None = None) -> None:
         """Change the notation, and the text if given; one undo step.
 
         Args:
-            reading: the notation.
+            choice: the notation.
             cursor: edits the text.
             text: the new text; None to keep the old one.
         """
@@ -73,7 +73,7 @@ class NotationHistory:
         cursor.deletePreviousChar()
         cursor.endEditBlock()
         self.edited()
-        self._marks.append(_Mark(self._document.availableUndoSteps(), reading))
+        self._marks.append(_Mark(self._document.availableUndoSteps(), choice))
 
     def edited(self) -> None:
         """Update after an edit or a mere format change: an edit invalidates the steps that could be redone."""

@@ -79,7 +79,7 @@ class Pages(QSplitter):
         """Show or hide a tab; hiding the open page collapses the pages."""
         index = self.tabs.indexOf(self._holders[page])
         if not is_visible and self._is_open and self.tabs.currentIndex() == index:
-            self.fold()
+            self.collapse()
         self.tabs.setTabVisible(index, is_visible)
 
     def open(self, page: Page) -> None:
@@ -89,7 +89,7 @@ class Pages(QSplitter):
         self._update_height()
         self._emit_shown()
 
-    def fold(self) -> None:
+    def collapse(self) -> None:
         """Collapse the pages."""
         self._is_open = False
         self._update_height()
@@ -98,7 +98,7 @@ class Pages(QSplitter):
     def toggle(self, page: Page) -> None:
         """Expand a page, or collapse it if it is visible."""
         if self._is_open and self.tabs.currentWidget() is self._holders[page]:
-            self.fold()
+            self.collapse()
         else:
             self.open(page)
 

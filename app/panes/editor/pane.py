@@ -13,7 +13,7 @@ from app import theme
 from app.actions import keys_of
 from app.catalogue import ui_text
 from app.display_text import unmarked
-from app.panes.editor.code_edit import READ_AT_MOST, CodeEdit
+from app.panes.editor.code_edit import MAX_PARSED_LENGTH, CodeEdit
 from app.panes.editor.completer import Completer
 from app.panes.editor.find_replace import FindReplace
 from app.panes.editor.offsets import Offsets
@@ -56,7 +56,7 @@ class SymbolNavigation(QObject):
         if name is None:
             return
         if not name.definitions:
-            self._edit.say(unmarked(ui_text("editor.symbol.undefined", name=name.text)))
+            self._edit.show_tip(unmarked(ui_text("editor.symbol.undefined", name=name.text)))
         elif any(span.start <= at <= span.end for span in name.definitions):
             self.list_references(at)
         else:
@@ -83,8 +83,8 @@ class SymbolNavigation(QObject):
         source = SourceText(self._edit.text())
         for span in name.occurrences[:_MOST_LISTED]:
             action = QAction(self._entry(source, span, is_definition=span in name.definitions), menu)
-            action.triggered.connect(self._goer(span))
-            action.hovered.connect(self._shower(span))
+            action.triggered.connect(lambda _checked=False, span=span: self._go_to(span))
+            action.hovered.connect(lambda span=span: self._edit.show_hover((span,)))
             menu.addAction(action)
         if len(name.occurrences) > _MOST_LISTED:
             more = ui_text("common.fragment.and_more", count=len(name.occurrences) - _MOST_LISTED)
@@ -100,7 +100,7 @@ class SymbolNavigation(QObject):
         if name is None:
             return
         if name.fixed:
-            self._edit.say(unmarked(name.fixed))
+            self._edit.show_tip(unmarked(name.fixed))
             return
         text = self._edit.text()
         self._name = name
@@ -118,12 +118,12 @@ class SymbolNavigation(QObject):
 
     def _name_at(self, offset: int) -> Name | None:
         text, notation = self._edit.text(), self._edit.notation
-        if len(text) > READ_AT_MOST:
-            self._edit.say(ui_text("editor.symbol.too_long", limit=READ_AT_MOST))
+        if len(text) > MAX_PARSED_LENGTH:
+            self._edit.show_tip(ui_text("editor.symbol.too_long", limit=MAX_PARSED_LENGTH))
             return None
         name = name_at(notation, text, offset)
         if name is None:
-            self._edit.say(ui_text(f"editor.symbol.none.{notation}"))
+            self._edit.show_tip(ui_text(f"editor.symbol.none.{notation}"))
         return name
 
     def _entry(self, source: SourceText, span: Span, *, is_definition: bool) -> str:
@@ -139,15 +139,9 @@ class SymbolNavigation(QObject):
         kind = ui_text("editor.symbol.fragment.defined" if is_definition else "editor.symbol.fragment.used")
         return f"{line}:{column}  {kind}  {shown}".replace("&", "&&").replace("\t", " ")
 
-    def _goer(self, span: Span) -> Callable[[], None]:
-        def go() -> None:
-            self._edit.select(span)
-            self._edit.setFocus()
-
-        return go
-
-    def _shower(self, span: Span) -> Callable[[], None]:
-        return lambda: self._edit.show_hover((span,))
+    def _go_to(self, span: Span) -> None:
+        self._edit.select(span)
+        self._edit.setFocus()
 
 
 class RenameBox(QFrame):
@@ -163,14 +157,14 @@ class RenameBox(QFrame):
         self.field.setAccessibleName(ui_text("editor.symbol.new_name"))
         self.field.setMinimumWidth(240)
         self.field.installEventFilter(self)
-        self.says = Label()
-        self.says.setProperty("role", "muted")
-        self.says.setWordWrap(True)
+        self.note_label = Label()
+        self.note_label.setProperty("role", "muted")
+        self.note_label.setWordWrap(True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.SPACE_S, theme.SPACE_S, theme.SPACE_S, theme.SPACE_S)
         layout.setSpacing(theme.SPACE_XS)
         layout.addWidget(self.field)
-        layout.addWidget(self.says)
+        layout.addWidget(self.note_label)
         self.field.textChanged.connect(self._check)
         self.hide()
 
@@ -219,7 +213,7 @@ class RenameBox(QFrame):
     def _check(self, new: str) -> None:
         change = self._preview(new)
         keys = ui_text("editor.symbol.rename_keys", take=keys_of("rename.take"), cancel=keys_of("rename.cancel"))
-        self.says.setText(unmarked(change.refusal or change.note) or keys)
+        self.note_label.setText(unmarked(change.refusal or change.note) or keys)
         self.adjustSize()
 
     def _close(self, new: str) -> None:
@@ -233,7 +227,7 @@ class EditorPane(QWidget):
 
     Signals:
         text_edited: the text, after the user changed it.
-        switched(text, reading): the notation or its options changed, maybe by undo or redo, and the text may have
+        switched(text, choice): the notation or its options changed, maybe by undo or redo, and the text may have
         changed, too.
         offset_hovered: the code point under the pointer, -1 for none.
         breakpoint_wanted: the code point at the start of a line whose number was clicked.
@@ -337,9 +331,9 @@ class EditorPane(QWidget):
     def show_formatted(self, answer: FormatAnswer, text: str) -> None:
         """Format the text, as one undo step; the cursor stays after the same characters."""
         if self.text() != text:
-            self.edit.say(ui_text("editor.text.changed_since"))
+            self.edit.show_tip(ui_text("editor.text.changed_since"))
         elif answer.change.refusal:
-            self.edit.say(unmarked(answer.change.refusal))
+            self.edit.show_tip(unmarked(answer.change.refusal))
         else:
             self.edit.apply(answer.change.edits, offset_after_formatting(text, answer.after, self.edit.caret))
 
@@ -355,7 +349,7 @@ class EditorPane(QWidget):
         """Comment the selected lines out, or uncomment them."""
         changed = toggle_comment(self.edit.notation, self.text(), self.edit.selection)
         if changed.refusal:
-            self.edit.say(unmarked(changed.refusal))
+            self.edit.show_tip(unmarked(changed.refusal))
         else:
             self.edit.apply(changed.edits, offset_after_edits(self.edit.caret, changed.edits))
 
@@ -365,7 +359,7 @@ class EditorPane(QWidget):
         if pair:
             self.edit.select(Span(pair[1], pair[1]))
         else:
-            self.edit.say(ui_text("editor.text.no_bracket"))
+            self.edit.show_tip(ui_text("editor.text.no_bracket"))
 
     def _fill_menu(self, menu: QMenu, offset: int) -> None:
         first = menu.actions()[0] if menu.actions() else None
@@ -402,18 +396,18 @@ class EditorPane(QWidget):
         """Return the cursor's position in code points."""
         return self.edit.caret
 
-    def set_text(self, text: str, reading: object = None) -> None:
+    def set_text(self, text: str, choice: object = None) -> None:
         """Show another text with its notation; this is not an edit: nothing is emitted, and it cannot be undone."""
-        self.edit.set_text(text, reading)
+        self.edit.set_text(text, choice)
 
-    def switch(self, reading: object, text: str | None = None) -> None:
+    def switch(self, choice: object, text: str | None = None) -> None:
         """Change the notation, and the text if given: an edit, which is one undo step.
 
         Args:
-            reading: the notation, which `switched` emits, also after undo and redo.
+            choice: the notation, which `switched` emits, also after undo and redo.
             text: the new text; None to keep the old one.
         """
-        self.edit.switch(reading, text)
+        self.edit.switch(choice, text)
 
     def set_notation(self, notation: str) -> None:
         """Highlight the text as this notation."""
@@ -471,7 +465,7 @@ class QuickFixMenu(QObject):
         """Apply the fix at the cursor or on its line; open a menu if there are several."""
         findings = self._findings_at(self._edit.caret)
         if not findings and self._edit.diagnostics and not self._edit.current_diagnostics:
-            self._edit.say(ui_text("editor.fix.waiting"))
+            self._edit.show_tip(ui_text("editor.fix.waiting"))
         else:
             self._offer(findings, self._edit.cursorRect().bottomLeft())
 
@@ -500,7 +494,7 @@ class QuickFixMenu(QObject):
         actions = list(self._actions(findings, menu))
         if not actions:
             menu.deleteLater()
-            self._edit.say(ui_text("editor.fix.none" if findings else "editor.fix.no_problem"))
+            self._edit.show_tip(ui_text("editor.fix.none" if findings else "editor.fix.no_problem"))
         elif len(actions) == 1:
             actions[0].trigger()
             menu.deleteLater()

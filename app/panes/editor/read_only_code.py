@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app import theme
 from app.panes.editor import marks
-from app.panes.editor.code_edit import COLOURED_AT_MOST, bring_into_view
+from app.panes.editor.code_edit import MAX_HIGHLIGHTED_LENGTH, bring_into_view
 from app.panes.editor.highlighter import Highlighter
 from app.panes.editor.offsets import Offsets
 from app.panes.editor.tokenisers import TOKENISERS
@@ -66,7 +66,7 @@ class ReadOnlyCode(QPlainTextEdit):
             self._highlighter.deleteLater()
             self._highlighter = None
         self.setPlainText(text)
-        if len(text) <= COLOURED_AT_MOST:
+        if len(text) <= MAX_HIGHLIGHTED_LENGTH:
             self._highlighter = Highlighter(self.document(), TOKENISERS.get(notation, plain))
         self.verticalScrollBar().setValue(scrolled)
         self._mark()

@@ -49,9 +49,9 @@ class ReferencePage(QWidget):
         FieldKeys(self.field, lambda _step: self._choose(self.tree.currentIndex()), self._leave_field, self._go_down)
         self.tree = _Tree()
         self.tree.setModel(self._proxy)
-        self.says = Label(is_html=True, wraps=True)
-        self.says.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_M, theme.SPACE_XS)
-        self.says.setAccessibleName(ui_text("editor.reference.example_name"))
+        self.example_label = Label(is_html=True, wraps=True)
+        self.example_label.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_M, theme.SPACE_XS)
+        self.example_label.setAccessibleName(ui_text("editor.reference.example_name"))
         head = QVBoxLayout()
         head.setContentsMargins(theme.SPACE_S, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)
         layout = QVBoxLayout(self)
@@ -60,7 +60,7 @@ class ReferencePage(QWidget):
         layout.addLayout(head)
         head.addWidget(self.field)
         layout.addWidget(self.tree, 1)
-        layout.addWidget(self.says)
+        layout.addWidget(self.example_label)
         self.setFocusProxy(self.field)
         self.field.textChanged.connect(self._filter)
         self.tree.entered_by_key.connect(self._choose)
@@ -68,7 +68,7 @@ class ReferencePage(QWidget):
         self.tree.selectionModel().currentChanged.connect(lambda index, _before: self._show_example(index))
         theme.themes.changed.connect(self._recolour)
 
-    def show_reading(self, notation: str, dialect: str, text: str) -> None:
+    def show_notation(self, notation: str, dialect: str, text: str) -> None:
         """List the syntax of a notation.
 
         Args:
@@ -126,7 +126,7 @@ class ReferencePage(QWidget):
         if text and first.isValid() and self._proxy.hasChildren(first):
             self.tree.setCurrentIndex(self._proxy.index(0, 0, first))
         elif text and not first.isValid():
-            self.says.setText(ui_text("editor.reference.none", text=code(text)))
+            self.example_label.setText(ui_text("editor.reference.none", text=code(text)))
         elif not text:
             self._show_example(self.tree.currentIndex())
 
@@ -139,15 +139,15 @@ class ReferencePage(QWidget):
         """Show the example of a row; without one, a hint."""
         entry = self.entry(index) if index.isValid() else None
         if entry is None:
-            self.says.setText(ui_text("editor.reference.hint"))
+            self.example_label.setText(ui_text("editor.reference.hint"))
             return
         meaning, example = html.escape(entry.meaning), code(entry.example)
         if entry.takes:
-            self.says.setText(
+            self.example_label.setText(
                 ui_text("editor.reference.example_with_text", meaning=meaning, example=example, text=code(entry.takes))
             )
         else:
-            self.says.setText(ui_text("editor.reference.example", meaning=meaning, example=example))
+            self.example_label.setText(ui_text("editor.reference.example", meaning=meaning, example=example))
 
     def _go_down(self) -> None:
         self.tree.setFocus()

@@ -8,7 +8,7 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from app.display_text import unmarked
-from app.panes.problems import FIX, HINT, MESSAGE, PLACE, SEVERITY, ProblemsModel, ProblemsPane
+from app.panes.problems import FIX, HINT, LOCATION, MESSAGE, SEVERITY, ProblemsModel, ProblemsPane
 from engine.source import Diagnostic, Severity, SourceText, Span
 
 SOURCE = SourceText("ab\n(c")
@@ -29,7 +29,7 @@ def pane(qtbot: QtBot) -> ProblemsPane:
 
 
 def row(pane: ProblemsPane, number: int) -> list[str]:
-    return [pane.model.index(number, column).data() for column in (SEVERITY, PLACE, MESSAGE, HINT)]
+    return [pane.model.index(number, column).data() for column in (SEVERITY, LOCATION, MESSAGE, HINT)]
 
 
 def test_findings_are_listed_in_source_order(pane: ProblemsPane) -> None:

@@ -44,7 +44,7 @@ def reference(notation: str, typed: str = "") -> QWidget:
     """The quick reference, filtered by what is typed."""
     made = pane("", notation)
     page = made.reference.get()
-    page.show_reading(notation, "python", "")
+    page.show_notation(notation, "python", "")
     made.toggle_reference()
     QTest.qWait(POLL_MS)
     QTest.keyClicks(page.field, typed)

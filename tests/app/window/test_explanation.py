@@ -94,7 +94,7 @@ def test_formatting_is_one_step_and_keeps_the_cursor(desk) -> None:
 def said(desk, monkeypatch) -> list[str]:
     """What the editor said at the cursor: the tool tip itself may be gone before anybody looks."""
     texts: list[str] = []
-    monkeypatch.setattr(desk.panes.editor.edit, "say", texts.append)
+    monkeypatch.setattr(desk.panes.editor.edit, "show_tip", texts.append)
     return texts
 
 

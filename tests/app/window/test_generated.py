@@ -120,7 +120,7 @@ def test_what_cannot_be_written_says_why_and_where(desk):
     page = open_page(desk, text='{"uniqueItems": true}')
     assert page.message.text().startswith("/uniqueItems cannot be written as a grammar")
     assert page.message.isVisible()
-    desk.qtbot.mouseClick(page.place_button, Qt.MouseButton.LeftButton)
+    desk.qtbot.mouseClick(page.source_button, Qt.MouseButton.LeftButton)
     assert desk.panes.editor.edit.textCursor().selectedText() == "true"
 
 
@@ -137,7 +137,7 @@ def test_nothing_is_written_while_nobody_looks(desk):
     page = open_page(desk, "regex", "[ab]+c")
     assert "root ::= [ab]+" in page.text.text()
     assert not page.spelling.isVisible()
-    desk.panes.editor.pages.fold()
+    desk.panes.editor.pages.collapse()
     desk.panes.editor.edit.setFocus()
     desk.qtbot.keyClicks(desk.panes.editor.edit, "x")
     desk.wait(lambda: desk.session.compiling.last_good.request.text == "x[ab]+c")

@@ -72,11 +72,11 @@ def test_the_pointer_on_words_marks_their_text(pane, qtbot) -> None:
 
 def test_the_pointer_on_the_text_marks_its_words(pane, qtbot) -> None:
     page, edit = pane.explanation.get(), pane.edit
-    qtbot.mouseMove(edit.viewport(), edit.place_of(TEXT.index("item")) + QPoint(3, 0))
+    qtbot.mouseMove(edit.viewport(), edit.point_of(TEXT.index("item")) + QPoint(3, 0))
     assert page.delegate.hovered_phrase == page.model.number(row(page, "the rule `item`"))
     page.tree.collapse(row(page, "any number of times"))
-    qtbot.mouseMove(edit.viewport(), edit.place_of(0) + QPoint(3, 0))
-    qtbot.mouseMove(edit.viewport(), edit.place_of(TEXT.index("item")) + QPoint(3, 0))
+    qtbot.mouseMove(edit.viewport(), edit.point_of(0) + QPoint(3, 0))
+    qtbot.mouseMove(edit.viewport(), edit.point_of(TEXT.index("item")) + QPoint(3, 0))
     assert page.delegate.hovered_phrase == page.model.number(row(page, "any number of times"))  # what can be seen of it
     QApplication.sendEvent(edit, QEvent(QEvent.Type.Leave))
     assert page.delegate.hovered_phrase is None
@@ -84,8 +84,8 @@ def test_the_pointer_on_the_text_marks_its_words(pane, qtbot) -> None:
 
 def test_the_cursor_selects_the_words_that_it_stands_in(pane, qtbot) -> None:
     page, edit = pane.explanation.get(), pane.edit
-    page.unfold(is_open=False)
-    qtbot.mouseClick(edit.viewport(), Qt.MouseButton.LeftButton, pos=edit.place_of(TEXT.index("[a-z]") + 2))
+    page.set_expanded(is_open=False)
+    qtbot.mouseClick(edit.viewport(), Qt.MouseButton.LeftButton, pos=edit.point_of(TEXT.index("[a-z]") + 2))
     assert current(page) == "Rule “item”: one of “a” to “z”"
     edit.select(Span(TEXT.index("|") - 2, TEXT.index("|") - 2))
     assert current(page) == "The rule “item”"
@@ -158,7 +158,7 @@ def test_a_broken_text_keeps_the_last_words_paler_and_joins_nothing(pane, qtbot)
     move(page, qtbot, row(page, "any number of times"))
     assert marked(pane) == []
     edit.select(Span(3, 3))
-    qtbot.mouseMove(edit.viewport(), edit.place_of(TEXT.index("item")))
+    qtbot.mouseMove(edit.viewport(), edit.point_of(TEXT.index("item")))
     assert page.delegate.hovered_phrase is None
     edit.undo()
     page.show_description(describe_grammar("gbnf", TEXT), TEXT)
@@ -184,9 +184,9 @@ def test_what_was_folded_stays_folded_over_an_edit(pane, qtbot) -> None:
     page.show_description(describe_grammar("gbnf", changed), changed)
     assert not page.tree.isExpanded(row(page, "any number of times"))
     assert page.tree.isExpanded(page.model.index(0, 0))
-    qtbot.mouseClick(page.unfold_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.expand_button, Qt.MouseButton.LeftButton)
     assert page.tree.isExpanded(row(page, "any number of times"))
-    qtbot.mouseClick(page.fold_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.collapse_button, Qt.MouseButton.LeftButton)
     assert not page.tree.isExpanded(page.model.index(0, 0))
 
 

@@ -85,7 +85,7 @@ def test_a_use_leads_to_its_definition_and_back(pane: EditorPane, qtbot: QtBot) 
 
 def test_a_click_with_ctrl_goes_there(pane: EditorPane, qtbot: QtBot) -> None:
     write(pane, "json_schema", '{"$defs": {"a": {}},\n"$ref": "#/$defs/a"}¦')
-    place = pane.edit.place_of(pane.text().index("#/") + 1) + QPoint(2, 0)
+    place = pane.edit.point_of(pane.text().index("#/") + 1) + QPoint(2, 0)
     control = Qt.KeyboardModifier.ControlModifier
     qtbot.mouseClick(pane.edit.viewport(), Qt.MouseButton.LeftButton, control, place)
     assert pane.edit.textCursor().selectedText() == '"a"'
@@ -100,7 +100,7 @@ def test_a_rule_is_renamed_in_one_step(pane: EditorPane, qtbot: QtBot) -> None:
     qtbot.keyClicks(field, "root")
     qtbot.keyClick(field, Qt.Key.Key_Return)
     assert pane.symbols.box.isVisible()
-    assert pane.symbols.box.says.text() == "There is a rule “root” already"
+    assert pane.symbols.box.note_label.text() == "There is a rule “root” already"
     field.clear()
     qtbot.keyClicks(field, "letter")
     qtbot.keyClick(field, Qt.Key.Key_Return)
@@ -116,7 +116,7 @@ def test_a_rule_takes_the_name_that_is_used_but_not_defined(pane: EditorPane, qt
     field = pane.symbols.box.field
     field.clear()
     qtbot.keyClicks(field, "castle")
-    assert "castle" in pane.symbols.box.says.text()
+    assert "castle" in pane.symbols.box.note_label.text()
     qtbot.keyClick(field, Qt.Key.Key_Return)
     assert pane.text() == 'root ::= castle\ncastle ::= "x"\n'
 

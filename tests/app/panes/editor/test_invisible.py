@@ -16,7 +16,7 @@ def test_it_is_marked_and_named(pane: EditorPane, qtbot: QtBot, character: str, 
     pane.set_text(f"{before}{character}b")
     qtbot.turns()
     marked = pane.edit.viewport().grab().toImage()
-    place = pane.edit.place_of(1)
+    place = pane.edit.point_of(1)
     warm = [
         (x, y)
         for x in range(max(0, place.x() - 4), place.x() + 5)
@@ -32,7 +32,7 @@ def test_it_is_marked_in_a_long_line(pane: EditorPane, qtbot: QtBot) -> None:
     pane.set_text("\u200b" + "é" * 20_000)
     qtbot.turns()
     marked = pane.edit.viewport().grab().toImage()
-    place = pane.edit.place_of(0)
+    place = pane.edit.point_of(0)
     assert any(
         (colour := marked.pixelColor(place.x(), y)).red() > colour.blue() + 60
         for y in range(place.y() - 4, place.y() + 4)

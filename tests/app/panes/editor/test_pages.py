@@ -92,7 +92,7 @@ def test_the_height_that_the_user_drew_stays(pages, qtbot) -> None:
     qtbot.mouseRelease(handle, Qt.MouseButton.LeftButton, pos=QPoint(5, -60))
     drawn = pages.tabs.height()
     assert drawn > before
-    pages.fold()
+    pages.collapse()
     pages.open(pages.first)
     assert pages.tabs.height() == drawn
     pages.resize(400, 520)
@@ -106,7 +106,7 @@ def test_what_was_open_is_opened_again(pages, qtbot) -> None:
     height = pages.tabs.height()
     saved = pages.save()
     pages.restore({"editor pages": b"\n0"})
-    pages.fold()
+    pages.collapse()
     pages.restore(saved)
     assert pages.current is pages.late.built
     assert saved["editor pages"].endswith(f"\n{height}".encode())

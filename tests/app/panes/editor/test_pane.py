@@ -156,7 +156,7 @@ def test_the_margin_tells_the_worst_of_a_line(pane: EditorPane) -> None:
     assert pane.edit.sign_of_line(1) is Severity.ERROR
     assert pane.edit.sign_of_line(2) is None
     assert pane.edit.tip_of_line(1).startswith("Hint")
-    assert pane.edit.gutter.line_at(QPoint(2, pane.edit.place_of(3).y())) == 1
+    assert pane.edit.gutter.line_at(QPoint(2, pane.edit.point_of(3).y())) == 1
 
 
 def test_a_live_span_has_a_ground_and_a_line(pane: EditorPane) -> None:
@@ -180,8 +180,8 @@ def test_the_pointer_tells_its_code_point(pane: EditorPane, qtbot: QtBot) -> Non
     viewport, told = pane.edit.viewport(), []
     pane.offset_hovered.connect(told.append)
     for offset in (2, 3):
-        qtbot.mouseMove(viewport, pane.edit.place_of(offset) + QPoint(3, 0))
-    qtbot.mouseMove(viewport, QPoint(400, pane.edit.place_of(0).y()))
+        qtbot.mouseMove(viewport, pane.edit.point_of(offset) + QPoint(3, 0))
+    qtbot.mouseMove(viewport, QPoint(400, pane.edit.point_of(0).y()))
     assert told == [2, 3, -1]
 
 

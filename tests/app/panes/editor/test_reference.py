@@ -24,7 +24,7 @@ def pane(qtbot: QtBot) -> EditorPane:
     qtbot.waitExposed(pane)
     pane.set_notation("regex")
     pane.set_text("ab")
-    pane.reference.get().show_reading("regex", "python", "ab")
+    pane.reference.get().show_notation("regex", "python", "ab")
     pane.toggle_reference()
     qtbot.waitUntil(pane.reference.get().tree.isVisible)
     return pane
@@ -54,13 +54,13 @@ def forms(*reading: str | int) -> list[str]:
 def test_it_lists_what_the_reading_knows(pane) -> None:
     page = pane.reference.get()
     assert listed(page) == forms("regex", "python")
-    page.show_reading("regex", "ecma", "")
+    page.show_notation("regex", "ecma", "")
     assert listed(page) == forms("regex", "ecma")
-    page.show_reading("gbnf", "python", "")
+    page.show_notation("gbnf", "python", "")
     assert listed(page) == forms("gbnf")
-    page.show_reading("json_schema", "python", '{"$schema" : "http://json-schema.org/draft-07/schema#"}')
+    page.show_notation("json_schema", "python", '{"$schema" : "http://json-schema.org/draft-07/schema#"}')
     assert listed(page) == forms("json_schema", "python", 7)
-    page.show_reading("json_schema", "python", '{"$schema": "what is this"}')
+    page.show_notation("json_schema", "python", '{"$schema": "what is this"}')
     assert listed(page) == forms("json_schema", "python", 2020)
 
 
@@ -112,10 +112,10 @@ def test_it_is_filtered_and_written_by_keys_alone(pane, qtbot) -> None:
 
 def test_the_current_row_has_an_example(pane) -> None:
     page = pane.reference.get()
-    assert page.says.text() == ui_text("editor.reference.hint")
+    assert page.example_label.text() == ui_text("editor.reference.hint")
     page.tree.setCurrentIndex(row(page, "{3}"))
-    assert "a{3}" in page.says.text()
-    assert "aaa" in page.says.text()
+    assert "a{3}" in page.example_label.text()
+    assert "aaa" in page.example_label.text()
 
 
 def test_another_theme_keeps_the_list(pane) -> None:
@@ -128,7 +128,7 @@ def test_it_says_that_nothing_has_what_is_typed(pane, qtbot) -> None:
     page = pane.reference.get()
     qtbot.keyClicks(page.field, "zzz")
     assert listed(page) == []
-    assert page.says.text() == ui_text("editor.reference.none", text=code("zzz"))
+    assert page.example_label.text() == ui_text("editor.reference.none", text=code("zzz"))
     page.field.clear()
-    assert "zzz" not in page.says.text()
+    assert "zzz" not in page.example_label.text()
     assert listed(page) == forms("regex", "python")
