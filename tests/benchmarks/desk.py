@@ -13,10 +13,10 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
 
+from event_loop import Watchdog, waited_for_a_core  # noqa: E402
 from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, QTimer  # noqa: E402 - after the path to what follows
 from PySide6.QtTest import QTest  # noqa: E402
 from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
-from watchdog import Watchdog, waited_for_a_core  # noqa: E402
 
 from app import theme  # noqa: E402
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart  # noqa: E402

@@ -18,7 +18,7 @@ import grammar_language
 import jsonschema
 import language
 import numpy as np
-from masks_by_brute_force import brute_force
+from brute_force import brute_force
 
 from engine.automata.byte_automaton import DEAD
 from engine.compile import CompiledGrammar, compile_grammar

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.workers.decode_messages import DecodeView, ModelSummary, WhyAnswer
+from app.workers.forced_messages import ForcedAnswer, RunRow, TokenRunRow
 from engine.decoding.values import Candidate, EosState, Finish, Position, StageEffect, Step, Trace, TraceNode
 from engine.matching.explanation import Explanation, Reason
 from engine.source import Span
@@ -102,3 +103,10 @@ def trace(
 
 def view(shown: Trace | None = None, at: Position | None = None) -> DecodeView:
     return DecodeView(MODEL, trace(()) if shown is None else shown, position() if at is None else at)
+
+
+FORCED_RUNS = (
+    RunRow(0, 9, b"", b'{"name":"', 36, ('{"', "name", '":"')),
+    RunRow(10, 24, b'{"name":"J', b'ohn","age":', 48, ()),
+)
+FORCED = ForcedAnswer(1, FORCED_RUNS, (TokenRunRow(25, ("0", "}")),), (28, 5), (28, 5))

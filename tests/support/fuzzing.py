@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from brute_force import brute_force
 from corpora import cases
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from masks_by_brute_force import brute_force
 
 from engine import CompileOptions, Matcher, Vocabulary, compile_grammar
 from engine.compile import CompiledGrammar

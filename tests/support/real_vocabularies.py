@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
-
-import pytest
 
 from engine.vocabulary import Vocabulary
 
@@ -13,5 +12,4 @@ from engine.vocabulary import Vocabulary
 @cache
 def mistral(name: str) -> Vocabulary:
     """A tokenizer file of mistral-common."""
-    package = pytest.importorskip("mistral_common")
-    return Vocabulary.from_tokenizer(Path(package.__file__).parent / "data" / name)
+    return Vocabulary.from_tokenizer(Path(str(files("mistral_common") / "data" / name)))

@@ -11,7 +11,6 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from colour_science import MACHADO, contrast, distance, seen_with
 from decode_views import candidate, position, view
 from PySide6.QtGui import QColor, QImage
 
@@ -22,6 +21,7 @@ from app.panes.generation.chip_colours import ChipColours
 from app.panes.generation.chip_view import ChipView
 from app.theme import DARK, LIGHT, Role
 from app.theme.roles import THEMES
+from tests.app.accessibility.colour_science import MACHADO, contrast, distance, seen_with
 
 GROUNDS = (Role.WINDOW, Role.PANEL, Role.RAISED)
 MARKS = (

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
-from worker_doubles import Beside, Die, DoubleHandler, Echo, Fail, OpenedBy, OpenGate, Sleep
 
 from app.jobs import KILLED_AFTER_GRACE, JobGroup, Policy
+from tests.app.jobs.worker_doubles import Beside, Die, DoubleHandler, Echo, Fail, OpenedBy, OpenGate, Sleep
 
 LONG_MS = 60_000  # on a busy machine, too, who stops politely has stopped by then
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from forced_answers import FORCED
+from decode_views import FORCED
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 

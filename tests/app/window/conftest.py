@@ -6,11 +6,11 @@ import gc
 from collections.abc import Iterator
 
 import pytest
+from event_loop import Watchdog
 from model_doubles import decode_handler
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.exceptions import TimeoutError as QtTimeout
-from watchdog import Watchdog
 
 from app import theme
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart

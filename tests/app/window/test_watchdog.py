@@ -3,8 +3,8 @@
 import time
 
 import pytest
+from event_loop import Watchdog
 from PySide6.QtCore import QTimer
-from watchdog import Watchdog
 
 from app.document import Autosave, Document
 from app.session import Session, WorkerPool

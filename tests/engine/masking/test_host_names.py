@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from masks_by_brute_force import brute_force
+from brute_force import brute_force
 
 from engine import CompileOptions, Matcher, Vocabulary, compile_grammar
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from brute_force import brute_force
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from masks_by_brute_force import brute_force
 
 from engine import Matcher, compile_grammar
 from engine.automata.actions import ActionTable

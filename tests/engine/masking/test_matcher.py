@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from masks_by_brute_force import allowed
+from brute_force import allowed
 
 import engine
 from engine import Matcher, compile_grammar

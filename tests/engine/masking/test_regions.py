@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from masks_by_brute_force import brute_force
+from brute_force import brute_force
 
 from engine import Matcher, clear_caches, compile_grammar
 from engine.masking import token_slices

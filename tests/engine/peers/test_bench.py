@@ -14,7 +14,7 @@ OURS = PEERS[0]
 
 
 def double(attribute="DoubleAdapter"):
-    return Peer("double", "pytest", "peer_doubles", attribute)  # whose version there is
+    return Peer("double", "pytest", "tests.engine.peers.peer_doubles", attribute)  # whose version there is
 
 
 def case(source, *texts, notation="regex", name=""):

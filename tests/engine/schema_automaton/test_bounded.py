@@ -4,7 +4,6 @@ import json
 from random import Random
 
 import pytest
-from string_formulas import PIECES, node_of
 
 from engine.automata.byte_automaton import DEAD
 from engine.compile import CompileOptions, compile_grammar
@@ -13,6 +12,7 @@ from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.lexing.bounded_lexer import MOST_LEAST, RUN
 from engine.schema_automaton.string_languages.language import TextLanguage
 from engine.source import Limits, Span
+from tests.engine.schema_automaton.string_formulas import PIECES, node_of
 
 BOUNDED = [
     ("^a+$", 0, 3),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
-from shown_rules import Shown
 
 from app.graph.layout.methods import lay_out
 from app.models.states import ACCEPTS, LEADS_TO, MARKS, READS
 from app.panes.automaton import AutomatonPane
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.compile import compile_grammar
+from tests.app.panes.automaton.shown_rules import Shown
 
 SMALL = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" expr ")"'
 LARGE = SMALL + ' | long\nlong ::= "b"{45}'

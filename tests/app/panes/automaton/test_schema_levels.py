@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
-from shown_rules import Shown
 
 from app.catalogue import ui_text
 from app.panes.automaton import AutomatonPane
+from tests.app.panes.automaton.shown_rules import Shown
 
 TREE = """{
   "type": "object",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from marked_texts import write
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.panes.editor import EditorPane
+from tests.app.panes.editor.marked_texts import write
 
 
 def labels(pane: EditorPane) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import marked_texts
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QMenu
@@ -13,6 +12,7 @@ from app.panes.editor import EditorPane
 from app.panes.editor.find_replace import occurrences
 from engine import GrammarError, compile_grammar
 from engine.source import Span
+from tests.app.panes.editor import marked_texts
 
 GRAMMAR = 'root ::= item ("," item)*\nitem ::= [a-z]\n'
 

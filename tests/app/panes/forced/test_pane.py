@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from forced_answers import FORCED
+from decode_views import FORCED
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest

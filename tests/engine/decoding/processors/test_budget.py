@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from budgets import Endings
+from brute_force import Endings
 from corpora import SHARED, cases
 from grammar_language import grammars
 from hypothesis import given, settings

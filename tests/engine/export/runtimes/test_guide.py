@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from exports import RULES, guide, job, vocabulary
 from fuzzing import LIMITS, compiles_or_is_refused, fuzz
-from guides import RULES, guide, job, vocabulary
 from hypothesis import example, given
 from schemas import SCHEMAS
 

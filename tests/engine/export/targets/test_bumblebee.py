@@ -8,7 +8,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from guides import job, vocabulary
+from exports import job, vocabulary
 
 from engine.export.target import Artifact, MismatchError, NotExportableError
 from engine.export.targets import target

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from exports import RULES, job, vocabulary
 from fuzzing import LIMITS, compiles_or_is_refused, fuzz
-from guides import RULES, job, vocabulary
 from hypothesis import given
 
 from engine.compile import CompileOptions, compile_grammar

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 import torch
-from guides import guide, imported, job, vocabulary
+from exports import guide, imported, job, vocabulary
 
 from engine.compile import CompileOptions, compile_grammar
 from engine.export.runtimes.transformers_generate import GrammarLogitsProcessor, GrammarStoppingCriteria

@@ -15,8 +15,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from guides import imported, job, vocabulary
-from vllm_model import (
+from exports import imported, job, vocabulary
+
+from engine.export.target import Artifact, MismatchError
+from engine.export.targets import target
+from engine.export.writing import check, export, make
+from engine.export.writing import refusal as refusal_of
+from engine.matching import Matcher
+from tests.engine.export.targets.vllm_model import (
     BatchRequest,
     BatchUpdate,
     LogitsProcessor,
@@ -26,12 +32,6 @@ from vllm_model import (
     sampling_params,
     vllm_modules,
 )
-
-from engine.export.target import Artifact, MismatchError
-from engine.export.targets import target
-from engine.export.writing import check, export, make
-from engine.export.writing import refusal as refusal_of
-from engine.matching import Matcher
 
 VOCABULARY = vocabulary()
 EOS = 298

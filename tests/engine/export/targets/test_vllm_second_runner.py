@@ -9,8 +9,11 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
-from guides import imported, job, vocabulary
-from vllm_model import (
+from exports import imported, job, vocabulary
+
+from engine.export.writing import export
+from engine.matching import Matcher
+from tests.engine.export.targets.vllm_model import (
     LogitsProcessor,
     SlotLogitsProcessor,
     SlotRequest,
@@ -19,9 +22,6 @@ from vllm_model import (
     sampling_params,
     vllm_modules,
 )
-
-from engine.export.writing import export
-from engine.matching import Matcher
 
 VOCABULARY = vocabulary()
 EOS, WIDTH, KEY = 298, 320, "turnstile_grammar"

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from guides import job, vocabulary
+from exports import job, vocabulary
 
 from engine.export.writing import export
 from engine.matching import Matcher

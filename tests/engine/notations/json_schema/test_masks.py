@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from masks_by_brute_force import brute_force
+from brute_force import brute_force
 
 from engine import Matcher, Vocabulary, compile_grammar
 

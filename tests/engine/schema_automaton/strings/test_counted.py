@@ -4,10 +4,10 @@ import re
 from itertools import product
 
 import pytest
-from string_formulas import node_of
 
 from engine.grammar.simplify import simplify
 from engine.schema_automaton.string_languages.length_counter import fixed_length, without_count
+from tests.engine.schema_automaton.string_formulas import node_of
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from random import Random
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from string_formulas import PIECES, build, formulas, node_of
 
 from engine.compile import compile_grammar
 from engine.schema_automaton.formula.arena import Arena
@@ -15,6 +14,7 @@ from engine.schema_automaton.json_encoding.encoded_automaton import EncodedAutom
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.string_languages.language import TextLanguage
 from engine.source import GrammarError, LimitExceededError, Limits, Span
+from tests.engine.schema_automaton.string_formulas import PIECES, build, formulas, node_of
 
 
 def over_bytes(formula, escapes):

@@ -4,7 +4,6 @@ import json
 
 import pytest
 from hypothesis import given, settings
-from string_formulas import TEXTS, build, formulas, holds, node_of
 
 from engine.automata.byte_automaton import DEAD
 from engine.compile import CompileOptions, compile_grammar
@@ -13,6 +12,7 @@ from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.string_languages.language import TextLanguage
 from engine.schema_automaton.string_languages.plainly_inhabited import is_plainly_inhabited
 from engine.source import LimitExceededError, Limits, Span
+from tests.engine.schema_automaton.string_formulas import TEXTS, build, formulas, holds, node_of
 
 
 @settings(max_examples=150)

@@ -11,10 +11,10 @@ from random import Random
 
 import pytest
 from damaged_files import EXAMPLES, damaged_bytes, damaged_json
-from tokenizers_of_our_own import byte_fallback, byte_level, metaspace, parts
 
 from engine.vocabulary import Vocabulary, VocabularyError
 from engine.vocabulary.readers.document import HIGHEST_ID
+from tests.engine.vocabulary.readers.small_tokenizers import byte_fallback, byte_level, metaspace, parts
 
 TEKKEN = {
     "config": {"default_num_special_tokens": 2, "default_vocab_size": 5},

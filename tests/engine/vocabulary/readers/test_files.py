@@ -1,9 +1,9 @@
 import json
 
 import pytest
-from tokenizers_of_our_own import byte_fallback, byte_level
 
 from engine.vocabulary import Vocabulary, VocabularyError
+from tests.engine.vocabulary.readers.small_tokenizers import byte_fallback, byte_level
 
 
 def write(folder, **files):

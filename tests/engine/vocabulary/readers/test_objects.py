@@ -1,8 +1,8 @@
 import pytest
 import sentencepiece
-from tokenizers_of_our_own import byte_fallback, byte_level, sentencepiece_model
 
 from engine.vocabulary import Vocabulary, VocabularyError
+from tests.engine.vocabulary.readers.small_tokenizers import byte_fallback, byte_level, sentencepiece_model
 
 transformers = pytest.importorskip("transformers")
 

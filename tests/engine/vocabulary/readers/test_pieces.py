@@ -1,7 +1,7 @@
 import sentencepiece
-from tokenizers_of_our_own import sentencepiece_model
 
 from engine.vocabulary import Vocabulary, audit
+from tests.engine.vocabulary.readers.small_tokenizers import sentencepiece_model
 
 
 def test_a_model_file(tmp_path):

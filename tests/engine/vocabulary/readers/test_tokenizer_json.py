@@ -3,10 +3,10 @@
 import pytest
 import tokenizers
 from tokenizers import decoders, models
-from tokenizers_of_our_own import TEXT, byte_fallback, byte_level, metaspace, parts
 
 from engine.vocabulary import Vocabulary, VocabularyError, audit
 from engine.vocabulary.readers.tokenizer_json import read_tokenizer_json
+from tests.engine.vocabulary.readers.small_tokenizers import TEXT, byte_fallback, byte_level, metaspace, parts
 
 
 def spelled(vocabulary, tokenizer, text):

@@ -1,4 +1,4 @@
-"""What a token budget allows, the slow way: every token is tried, and every way on from it."""
+"""Masks and token budgets by their definitions: every token is tried, and every way on from it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
-from engine import Matcher, Vocabulary
 from engine.compile import CompiledGrammar
+from engine.matching import Matcher
+from engine.vocabulary import Vocabulary
+
+
+def brute_force(grammar: CompiledGrammar, matcher: Matcher) -> npt.NDArray[np.int32]:
+    """int32[words]: what a matcher of the grammar must allow where it stands."""
+    return bits(matcher.vocabulary, set(allowed(grammar, matcher)))
+
+
+def allowed(grammar: CompiledGrammar, matcher: Matcher) -> list[int]:
+    """The ids that may come next, in order."""
+    if matcher.is_finished or grammar.is_empty:
+        return []
+    automaton, vocabulary = grammar.automaton, matcher.vocabulary
+    ids = [i for i, token in enumerate(vocabulary.tokens) if token and automaton.run(matcher.configuration, token)]
+    return sorted(ids + (list(vocabulary.eos_ids) if matcher.is_accepting else []))
+
+
+def bits(vocabulary: Vocabulary, ids: set[int]) -> npt.NDArray[np.int32]:
+    """The ids as a bitmask; what is beyond the vocabulary is 0."""
+    words = (vocabulary.size + 31) // 32
+    flags = np.array([index in ids for index in range(32 * words)])
+    return np.packbits(flags, bitorder="little").view("<u4").astype(np.uint32).view(np.int32)
 
 
 @dataclass
@@ -39,7 +62,7 @@ class Endings:
                 found[token_id].accept(token_id)
         return found
 
-    def allowed(self, matcher: Matcher, tokens: int) -> np.ndarray:
+    def allowed(self, matcher: Matcher, tokens: int) -> npt.NDArray[np.bool_]:
         """What a budget allows, end tokens included, which count."""
         end = 1 if self.vocabulary.eos_ids else 0
         allowed = np.zeros(self.vocabulary.size, dtype=np.bool_)
