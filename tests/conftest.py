@@ -31,6 +31,14 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("NUMBA_CACHE_DIR", str(cache.mkdir("numba")) if cache else home.name)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Append the ids of skipped tests to the file that `SKIPPED_TESTS` names; `.ci/run` installs more and runs them."""
+    if file := os.environ.get("SKIPPED_TESTS"):
+        with Path(file).open("a", encoding="utf-8") as lines:
+            skipped = {report.nodeid for report in terminalreporter.stats.get("skipped", ())}
+            lines.writelines(f"{test}\n" for test in sorted(skipped))
+
+
 @pytest.fixture(autouse=True)
 def nothing_left_running() -> Iterator[None]:
     """Fail a test that leaves a thread or a process behind; what fixtures of wider scope started may stay."""

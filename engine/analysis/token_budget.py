@@ -49,7 +49,7 @@ from engine.compile import CompiledGrammar
 from engine.source.lru import LruCache
 from engine.vocabulary import Vocabulary
 
-_MAX_STATES: Final = 30_000  # cached states; beyond this, all are dropped and computed again
+MAX_STATES: Final = 30_000  # cached states; beyond this, all are dropped and computed again
 _CACHED_MASKS: Final = 64
 _MAX_GREEDY_BYTES: Final = 600  # bytes of a greedy completion
 _MAX_BYTE_STEPS: Final = 300  # configurations that the search for a shortest completion may expand
@@ -253,7 +253,7 @@ class BudgetSearch:
     # ------------------------------------------------------------------ states and their bounds
 
     def _number_of(self, configuration: int) -> int:
-        if len(self._graph) > _MAX_STATES:
+        if len(self._graph) > MAX_STATES:
             self._evict_states()
             self._automaton.evict_states()
         if self._automaton.generation != self._graph.generation:

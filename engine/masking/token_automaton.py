@@ -46,12 +46,13 @@ class MaskCache:
 
     Attributes:
         users: the token automata whose states hold masks of this cache.
+        used_bytes: the size of all masks.
     """
 
     def __init__(self, budget: int = BUDGET_BYTES) -> None:
         self._budget = budget
         self._masks: dict[int, tuple[bytes, Mask]] = {}
-        self._used_bytes = 0
+        self.used_bytes = 0
         self.users: WeakSet[TokenAutomaton] = WeakSet()
 
     def share(self, words: npt.NDArray[np.uint32], key: int | None = None) -> Mask:
@@ -67,24 +68,24 @@ class MaskCache:
         known = self._masks.get(key)
         if known is not None and known[0] == content:
             return known[1]
-        if self._used_bytes + len(content) > self._budget:
+        if self.used_bytes + len(content) > self._budget:
             self.clear()
         mask = memoryview(content).cast("i")
         self._masks.setdefault(key, (content, mask))
-        self._used_bytes += len(content)
+        self.used_bytes += len(content)
         return mask
 
     def clear(self) -> None:
         """Drop all masks, including those that token states hold."""
         self._masks.clear()
-        self._used_bytes = 0
+        self.used_bytes = 0
         for user in list(self.users):
             user.clear_masks()
 
 
 mask_cache = MaskCache()
 
-_MAX_STEPS = 1_000_000  # cached steps of one grammar and vocabulary, about 100 bytes each
+MAX_STEPS = 1_000_000  # cached steps of one grammar and vocabulary, about 100 bytes each
 
 
 class TokenState:
@@ -113,10 +114,14 @@ class TokenAutomaton:
 
     It lives as long as both, so it refers to the byte automaton weakly and to the vocabulary not at all; a matcher
     holds both.
+
+    Attributes:
+        states: the states so far, by configuration.
+        walk: the walk that computed the last mask, in the kernels.
     """
 
     def __init__(self, automaton: ByteAutomaton, vocabulary: Vocabulary) -> None:
-        self._states: dict[int, TokenState] = {}  # set first: `__del__` needs it even if the constructor fails
+        self.states: dict[int, TokenState] = {}  # set first: `__del__` needs it even if the constructor fails
         self._automaton = ref(automaton)
         self._trie = vocabulary.trie
         self._tokens = vocabulary.tokens
@@ -127,7 +132,7 @@ class TokenAutomaton:
         self._class_of_byte = np.array(automaton.class_of_byte, np.uint8)
         self._class_of_byte.setflags(write=False)
         self._height, self._frames = self._trie.height + 1, initial_frames(self._trie)
-        self._walk = TrieWalk(self._trie, self._class_of_byte)
+        self.walk = TrieWalk(self._trie, self._class_of_byte)
         self._slice_of_loop: dict[tuple[int, int, int | None], TokenSlice] = {}
         self._loop_tables: dict[int, tuple[LoopTable, npt.NDArray[np.bool_]]] = {}
         self._generation = automaton.generation
@@ -149,17 +154,17 @@ class TokenAutomaton:
 
     def state(self, configuration: int) -> TokenState:
         """Return the state of a configuration."""
-        state = self._states.get(configuration)
+        state = self.states.get(configuration)
         if state is None:
             accepting = bool(self._require_automaton().accepting[configuration])
-            state = self._states[configuration] = TokenState(configuration, accepting)
+            state = self.states[configuration] = TokenState(configuration, accepting)
         return state
 
     def advance(self, state: TokenState, token_id: int) -> TokenState | None:
         """Return the state after a token, None if it is not allowed, and cache an allowed step."""
         following = self.peek(state, token_id)
         if following is not None:
-            if self._steps >= _MAX_STEPS:
+            if self._steps >= MAX_STEPS:
                 self._clear_steps()
             self._steps += 1
             state.next_states[token_id] = following
@@ -197,7 +202,7 @@ class TokenAutomaton:
         """Drop every state's mask."""
         self._mask_by_stack.clear()
         self._depths_by_state.clear()
-        for state in (*self._states.values(), *self._finished_states.values()):
+        for state in (*self.states.values(), *self._finished_states.values()):
             state.mask = None
 
     def _require_automaton(self) -> ByteAutomaton:
@@ -215,7 +220,7 @@ class TokenAutomaton:
         return end
 
     def _clear_steps(self) -> None:
-        for state in self._states.values():
+        for state in self.states.values():
             state.next_states.clear()
         self._steps = 0
 
@@ -242,14 +247,14 @@ class TokenAutomaton:
         at = state.configuration, lexer_state, frames
         if not frames:
             self._walk_allowed(kernels, automaton, at)
-            return mask_cache.share(self._add_special(state, self._walk.words))
+            return mask_cache.share(self._add_special(state, self.walk.words))
         known = self._recall(lexer_state, frames)
         if known is not None:
             mask = known[0]
         else:
             self._walk_allowed(kernels, automaton, at)
-            mask = mask_cache.share(self._walk.words, self._walk.digest)
-            self._remember(lexer_state, frames, self._walk.lowest_frame, mask)
+            mask = mask_cache.share(self.walk.words, self.walk.digest)
+            self._remember(lexer_state, frames, self.walk.lowest_frame, mask)
         if state.accepting:
             mask = mask_cache.share(self._add_special(state, np.array(mask, np.int32).view(np.uint32)))
         return mask
@@ -289,7 +294,7 @@ class TokenAutomaton:
         """Compute in `_walk` the tokens whose bytes can be read."""
         if self._walk_long_tokens(kernels, automaton, at):
             return
-        walk, lexer_state = self._walk, at[1]
+        walk, lexer_state = self.walk, at[1]
         walk.begin(at)
         loop = automaton.loop_at(lexer_state)
         if loop is not None:
@@ -316,7 +321,7 @@ class TokenAutomaton:
         widened = automaton.widen(lexer_state, LONG)
         if widened == lexer_state:
             return False
-        walk, known = self._walk, self._recall(widened, frames)
+        walk, known = self.walk, self._recall(widened, frames)
         if known is None:
             self._walk_allowed(kernels, automaton, (configuration, widened, frames))
             self._remember(widened, frames, walk.lowest_frame, mask_cache.share(walk.words))
@@ -350,7 +355,7 @@ class TokenAutomaton:
 
     def _walk_loop_exits(self, kernels: Kernels, automaton: ByteAutomaton) -> None:
         """Walk the exits of the loop at the lexer state; below each broad byte, those of the loop that it enters."""
-        walk = self._walk
+        walk = self.walk
         tokens, inner_state, transitions = self._slices.all_tokens, walk.lexer_state, None
         found, odd = self._loops.nearly_loop_at(automaton, walk.lexer_state), set[int]()
         if found is not None:

@@ -176,13 +176,14 @@ class TokenSlices:
 
     Attributes:
         all_tokens: the slice of the empty loop.
+        by_loop: the slices of loops, a bounded cache.
         broad_bytes: the bytes with which many tokens begin.
         prepared: the string loops that `prepare` was called for. It only saves time: loops of other grammars may have
             the same state numbers.
     """
 
     def __init__(self, trie: Trie) -> None:
-        self._by_loop: LruCache[tuple[bytes, int], TokenSlice] = LruCache(_CACHE_SIZE)
+        self.by_loop: LruCache[tuple[bytes, int], TokenSlice] = LruCache(_CACHE_SIZE)
         self.all_tokens = all_tokens(trie)
         self._by_length: LruCache[tuple[bytes, int, int | None], TokenSlice] = LruCache(_CACHE_SIZE)
         self._lengths: LruCache[bytes, Lengths] = LruCache(_STRING_CACHE_SIZE)
@@ -204,7 +205,7 @@ class TokenSlices:
         """
         byte = -1 if entry is None else entry
         root = -1 if entry is None else int(trie.top[entry])
-        return self._by_loop.get((loop.tobytes(), byte), lambda: _loop_slice(kernels, trie, loop, root))
+        return self.by_loop.get((loop.tobytes(), byte), lambda: find_loop_slice(kernels, trie, loop, root))
 
     def exit_trie(self, loop_slice: TokenSlice, ends: npt.NDArray[np.bool_], trie: Trie) -> ExitTrie:
         """Return the tokens that leave a loop by some bytes.
@@ -301,7 +302,8 @@ def _without_bytes(loop_slice: TokenSlice, odd: tuple[int, ...], trie: Trie) -> 
     return loop_slice.part(loop_slice.mask & ~pack_mask(removed), kept)
 
 
-def _loop_slice(kernels: Kernels, trie: Trie, loop: LoopTable, root: int) -> TokenSlice:
+def find_loop_slice(kernels: Kernels, trie: Trie, loop: LoopTable, root: int) -> TokenSlice:
+    """Compute the slice of a loop below a node; `TokenSlices.loop_slice` caches it."""
     mask, exits = np.zeros(trie.words, np.uint32), np.empty(len(trie.byte), np.int32)
     stack = np.zeros(trie.height + 1, np.int32)
     count = kernels.scan_loop(trie.arrays, loop, root, stack, exits, mask)

@@ -33,24 +33,31 @@ _TOLERANCE = 1e-2  # float32 results of different batches differ by 1e-4; those 
 
 
 class TransformerSource:
-    """A causal language model as a logit source; for the attributes see `LogitSource`."""
+    """A causal language model as a logit source.
+
+    Attributes:
+        model: the model, of transformers.
+        can_reuse_cache: whether its KV cache can be cut back to an earlier token.
+
+    For the others see `LogitSource`.
+    """
 
     def __init__(self, name: str, checkpoint: Checkpoint, torch: ModuleType, transformers: ModuleType) -> None:
         self.name = name
         self.fingerprint = checkpoint.fingerprint
-        self._model, self._tokenizer = checkpoint.model, checkpoint.tokenizer
+        self.model, self._tokenizer = checkpoint.model, checkpoint.tokenizer
         self._torch, self._new_cache = torch, transformers.DynamicCache
-        self.width = int(self._model.get_output_embeddings().weight.shape[0])
-        self.vocabulary = _vocabulary(self._model, self._tokenizer, self.width)
+        self.width = int(self.model.get_output_embeddings().weight.shape[0])
+        self.vocabulary = _vocabulary(self.model, self._tokenizer, self.width)
         self._alphabet = alphabet_of(self.vocabulary)
-        self.context_length = _context_length(self._model)
+        self.context_length = _context_length(self.model)
         self.chat_template = bool(self._tokenizer.chat_template)
-        self._threads = threads_for(sum(parameter.numel() for parameter in self._model.parameters()))
+        self._threads = threads_for(sum(parameter.numel() for parameter in self.model.parameters()))
         self._logits_by_ids: LruCache[tuple[int, ...], Logits] = LruCache(_CACHED_LOGITS)
         self._cache: Any = None
         self._cached_ids: list[int] = []
-        self._can_reuse_cache = True
-        self._can_reuse_cache = self._check_cache_reuse()
+        self.can_reuse_cache = True
+        self.can_reuse_cache = self._check_cache_reuse()
 
     def logits(self, ids: Sequence[int]) -> Logits:
         """See `LogitSource`."""
@@ -85,7 +92,7 @@ class TransformerSource:
         self._torch.set_num_threads(self._threads)  # the process may have loaded a model of another size
         try:
             with self._torch.inference_mode():
-                return self._logits_with_cache(ids) if self._can_reuse_cache else self._logits_without_cache(ids)
+                return self._logits_with_cache(ids) if self.can_reuse_cache else self._logits_without_cache(ids)
         except Exception as error:
             self._clear_cache()
             if isinstance(error, MemoryError) or "memory" in str(error):
@@ -105,7 +112,7 @@ class TransformerSource:
         elif shared < len(self._cached_ids):
             self._cache.crop(shared - len(self._cached_ids))
         self._cached_ids = ids[:shared]
-        output = self._model(
+        output = self.model(
             input_ids=self._torch.tensor([ids[shared:]]),
             past_key_values=self._cache,
             use_cache=True,
@@ -115,7 +122,7 @@ class TransformerSource:
         return _as_array(output.logits)
 
     def _logits_without_cache(self, ids: list[int]) -> Logits:
-        return _as_array(self._model(input_ids=self._torch.tensor([ids]), use_cache=False, logits_to_keep=1).logits)
+        return _as_array(self.model(input_ids=self._torch.tensor([ids]), use_cache=False, logits_to_keep=1).logits)
 
     def _check_cache_reuse(self) -> bool:
         """Return whether a cropped cache gives the same logits as no cache; the cache is empty afterwards."""

@@ -63,14 +63,14 @@ class LlguidanceAdapter:
     """The `Adapter` of llguidance."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self._library = import_module("llguidance")
+        self.library = import_module("llguidance")
         self._vocabulary = vocabulary
-        wrapper = self._library.TokenizerWrapper(_Tokenizer(vocabulary))
-        self._tokenizer = self._library.LLTokenizer(wrapper, n_vocab=vocabulary.size, eos_token=eos_id_of(vocabulary))
+        wrapper = self.library.TokenizerWrapper(_Tokenizer(vocabulary))
+        self.tokenizer = self.library.LLTokenizer(wrapper, n_vocab=vocabulary.size, eos_token=eos_id_of(vocabulary))
 
     def compile(self, notation: str, source: str) -> LlguidanceMatcher:
         """See `Adapter`."""
-        matcher = self._library.LLMatcher(self._tokenizer, self._grammar(notation, source))
+        matcher = self.library.LLMatcher(self.tokenizer, self._grammar(notation, source))
         if matcher.is_error():
             raise ValueError(matcher.get_error())
         return LlguidanceMatcher(matcher, self._vocabulary)
@@ -83,7 +83,7 @@ class LlguidanceAdapter:
             case "json_schema":
                 return json.dumps({"grammars": [{"json_schema": json.loads(source)}]})
             case "regex":
-                return str(self._library.LLMatcher.grammar_from_regex(source))
+                return str(self.library.LLMatcher.grammar_from_regex(source))
             case "gbnf":
                 return str(import_module("llguidance.gbnf_to_lark").any_to_lark(source))
         raise UnsupportedNotationError(notation)

@@ -30,7 +30,7 @@ import numpy.typing as npt
 _log = logging.getLogger(__name__)
 _FORMAT = b"turnstile-trie-1"
 _MIN_TOKENS = 10_000  # building a smaller trie is faster than reading a file
-_MAX_FILES = 16
+MAX_FILES = 16
 _ARRAYS = (
     ("byte", np.uint8),
     ("depth", np.int32),
@@ -330,5 +330,5 @@ def _write(path: Path, trie: Trie) -> None:
     except OSError:
         Path(name).unlink(missing_ok=True)
         raise
-    for old in sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime)[:-_MAX_FILES]:
+    for old in sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime)[:-MAX_FILES]:
         old.unlink(missing_ok=True)

@@ -57,4 +57,4 @@ def test_no_name_of_a_lazy_package_is_a_module_of_it(package):
     """Importing such a module would put it in the place of the function of its name."""
     loaded = importlib.import_module(package)
     modules = {module.name for module in pkgutil.iter_modules(loaded.__path__)}
-    assert set(loaded._MODULE_OF) & modules == set()
+    assert set(loaded.__all__) & modules == set()

@@ -1,6 +1,7 @@
 """A sample of the exactness trials; `python -m tests.exactness --all` does them on all grammars, and more on each."""
 
 import json
+import random
 from pathlib import Path
 
 import numpy as np
@@ -124,8 +125,6 @@ def test_an_order_is_found():
 
 
 def test_mutation_is_repeatable():
-    import random
-
     value = {"a": [1, "x"], "b": {"c": None}}
     made = [[mutated(value, random.Random(seed)) for seed in range(50)] for _ in range(2)]
     assert made[0] == made[1]

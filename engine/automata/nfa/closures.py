@@ -126,7 +126,7 @@ class Closures:
     """
 
     def __init__(self, program: Program) -> None:
-        corners = _Corners(program)
+        corners = Corners(program)
         builder = _ClosureBuilder(program, corners)
         self.corner, self.sites = corners.corner, corners.sites
         self.closure: Callable[[Pc, Counters], Closure] = cache(builder.closure)
@@ -154,7 +154,7 @@ class Closures:
 
 
 class _ClosureBuilder:
-    def __init__(self, program: Program, corners: _Corners) -> None:
+    def __init__(self, program: Program, corners: Corners) -> None:
         self._code, self._rules, self._corners = program.instructions, program.rules, corners
 
     def closure(self, pc: Pc, counters: Counters) -> Closure:
@@ -211,7 +211,7 @@ class _ClosureBuilder:
         return found
 
 
-class _Corners:
+class Corners:
     """The left recursion of one program."""
 
     def __init__(self, program: Program) -> None:
@@ -238,7 +238,7 @@ class _Corners:
         """Find the sites of all rules of a corner at once: separate searches would take quadratic time."""
         found: dict[int, list[CallSite]] = {rule: [] for rule in corner}
         for member in sorted(corner):
-            first_calls = self._begins_with(member)
+            first_calls = self.begins_with(member)
             checkpoint(1 + len(first_calls))
             for callee, to, counters in first_calls:
                 if callee in found:
@@ -247,7 +247,7 @@ class _Corners:
 
     def _find(self) -> list[frozenset[int]]:
         """Return the corner of every rule, found at once: separate searches would take quadratic time."""
-        begins = {rule: {callee for callee, _, _ in self._begins_with(rule)} for rule in range(len(self._rules))}
+        begins = {rule: {callee for callee, _, _ in self.begins_with(rule)} for rule in range(len(self._rules))}
         corners: list[frozenset[int]] = [frozenset()] * len(begins)
         for component in components(begins):
             if len(component) > 1 or component[0] in begins[component[0]]:
@@ -256,7 +256,7 @@ class _Corners:
                     corners[rule] = corner
         return corners
 
-    def _begins_with(self, rule: int) -> tuple[tuple[int, Pc, Counters], ...]:
+    def begins_with(self, rule: int) -> tuple[tuple[int, Pc, Counters], ...]:
         """Return the calls that a rule may begin with: the callee, the instruction after it, and the counters."""
         known = self._first_calls.get(rule)
         if known is None:

@@ -24,19 +24,23 @@ from engine.automata.nfa.threads import ThreadMachine
 from engine.grammar import TokenSet
 from engine.source import CancelToken, Limits, Span, is_work_limited, limited_work
 
-_MANY_CLASSES = 16
+MANY_CLASSES = 16
 """A program with conditions and at least this many byte classes steps groups of them instead of single ones."""
 
-_MOST_SEARCHED = 100_000
+MOST_SEARCHED = 100_000
 """An automaton with more configurations is not searched for completions itself."""
 
 _Key: TypeAlias = tuple[Threads, tuple[Threads, ...]]
 
 
 class LazyAutomaton(SearchedTable[_Key]):
-    """The `ByteAutomaton` of a program."""
+    """The `ByteAutomaton` of a program.
 
-    _is_grouped = False  # whether byte classes are stepped in groups
+    Attributes:
+        is_grouped: whether byte classes are stepped in groups.
+    """
+
+    is_grouped = False
 
     def __init__(
         self,
@@ -62,7 +66,7 @@ class LazyAutomaton(SearchedTable[_Key]):
             self._machine = ThreadMachine(program, self.classes, limits)
             self._program = program
             self._has_past = any(not look.ahead for look in program.looks)
-            self._is_grouped = bool(program.looks) and self.n_classes >= _MANY_CLASSES
+            self.is_grouped = bool(program.looks) and self.n_classes >= MANY_CLASSES
             trackers, past = self._track((), None)
             start = self._intern((self._machine.threads_at(program.start, past), trackers))
             self.start = start if self._is_live(start, cancel) else DEAD
@@ -92,11 +96,16 @@ class LazyAutomaton(SearchedTable[_Key]):
             cancel: cancels the search.
             alphabet: the bytes to use; None for all.
         """
-        if self.size <= _MOST_SEARCHED:
+        if self.size <= MOST_SEARCHED:
             return super().shortest_completion(configuration, effort, cancel, alphabet)
         scratch = copy(self)
         scratch.restart(self._keys[self.start])
         return scratch.shortest_completion(scratch.adopt(self._keys[configuration]), effort, cancel, alphabet)
+
+    @property
+    def stack_sets(self) -> int:
+        """Return the number of distinct sets of stacks so far."""
+        return len(self._machine.stacks)
 
     # ------------------------------------------------------------------ tokens as units
 
@@ -212,7 +221,7 @@ class LazyAutomaton(SearchedTable[_Key]):
         following = int(self.rows[configuration, byte_class])
         if following == MISS:
             following = self._follow(configuration, byte_class)
-            if self._is_grouped:
+            if self.is_grouped:
                 group = next(group for group in self._groups(configuration) if byte_class in group)
                 self.rows[configuration, group] = following
             else:
@@ -229,7 +238,7 @@ class LazyAutomaton(SearchedTable[_Key]):
     def complete(self, state: int) -> None:
         """Compute a whole row; what several classes share is computed once."""
         threads = self._keys[state][0]
-        if not threads or (self._has_past and not self._is_grouped):
+        if not threads or (self._has_past and not self.is_grouped):
             super().complete(state)
             return
         if not (self.rows[state] == MISS).any():
@@ -241,7 +250,7 @@ class LazyAutomaton(SearchedTable[_Key]):
             self._complete(state, threads)
 
     def _complete(self, state: int, threads: Threads) -> None:
-        if self._is_grouped:
+        if self.is_grouped:
             for group in self._groups(state):
                 self.step(state, group[0])
             return
@@ -254,7 +263,7 @@ class LazyAutomaton(SearchedTable[_Key]):
 
     def _successors(self, configuration: int) -> Iterable[int]:
         threads = self._keys[configuration][0]
-        if threads and self._is_grouped:
+        if threads and self.is_grouped:
             return (self._step(configuration, group[0]) for group in self._groups(configuration))
         if not threads or self._has_past:
             return super()._successors(configuration)

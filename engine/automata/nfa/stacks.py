@@ -71,6 +71,10 @@ class Stacks:
         self._ids: dict[tuple[bool, frozenset[tuple[CallFrame, StackSet]]], StackSet] = {(True, frozenset()): BOTTOM}
         self._unions: dict[tuple[StackSet, StackSet], StackSet] = {}
 
+    def __len__(self) -> int:
+        """Return the number of sets."""
+        return len(self._sets)
+
     def tops(self, stacks: StackSet) -> dict[CallFrame, StackSet]:
         """Return the top frames, each with the set below it; a corner's halves are frames of their own."""
         return self._sets[stacks]

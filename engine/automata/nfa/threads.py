@@ -51,7 +51,7 @@ _MOST_REMEMBERED = 64
 # The closure of a rule that has ended.
 _OVER = Closure((), (), returns=True)
 # From this number on, threads are sorted by the byte classes they read before they are stepped.
-_MANY_THREADS = 16
+MANY_THREADS = 16
 
 
 class ThreadMachine:
@@ -280,7 +280,7 @@ class ThreadMachine:
 
         A configuration is stepped by one class after the other, so the last one is kept sorted.
         """
-        if len(threads) < _MANY_THREADS:
+        if len(threads) < MANY_THREADS:
             return threads
         if threads is not self._sorted:
             self._sorted, self._by_class = threads, self._sort(threads)

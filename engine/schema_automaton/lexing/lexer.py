@@ -52,8 +52,8 @@ BACKSLASH: Final = 0x5C
 # which are allocated page by page. Small ones are left to the allocator, which knows pages that need not be cleared
 # again. The pages are what takes time: so rows are copied to the next table while the second half of the present one is
 # being filled, a few rows for each new one; the final copy then takes a tenth of the time.
-_CAPACITY: Final = 4_000
-_GROWTH: Final = 8
+CAPACITY: Final = 4_000
+GROWTH: Final = 8
 _AHEAD: Final = 16  # states that are numbered until the next portion is copied
 _PORTION: Final = 3  # rows that are copied for each of them, a few more than needed
 
@@ -228,7 +228,7 @@ class LexerTable:
         self.identity = object()
         self.owners: list[tuple[JsonLexer, Any]] = [(EmptyLexer(), None)] if prefix is None else prefix.owners.copy()
         # Memory is allocated when a row is first written, so growth does not pay for unused rows.
-        self.rows: Rows = np.empty((max(_CAPACITY, 2 * len(self.owners)), 256), np.int32)
+        self.rows: Rows = np.empty((max(CAPACITY, 2 * len(self.owners)), 256), np.int32)
         self.rows[: len(self.owners)] = DEAD if prefix is None else prefix.rows[: len(self.owners)]
         self._end = 0
         self._ahead: Rows | None = None  # the next table; `_copied` rows were copied to it
@@ -285,14 +285,14 @@ class LexerTable:
     def _copy_ahead(self, size: int) -> None:
         """Copy a portion of the rows to the table that replaces this one when it is full."""
         if self._ahead is None:
-            self._ahead = _empty_rows(self._capacity(_GROWTH * len(self.rows)))
+            self._ahead = _empty_rows(self._capacity(GROWTH * len(self.rows)))
         done = self._copied
         self._copied = min(done + _PORTION * (size + _AHEAD - len(self.owners)), len(self.owners))
         self._ahead[done : self._copied] = self.rows[done : self._copied]
 
     def _grow(self, size: int) -> None:
         ahead = self._ahead
-        rows = ahead if ahead is not None and size <= len(ahead) else _empty_rows(self._capacity(_GROWTH * size))
+        rows = ahead if ahead is not None and size <= len(ahead) else _empty_rows(self._capacity(GROWTH * size))
         rows[: len(self.owners)] = self.rows[: len(self.owners)]
         self.rows, self._ahead, self._copied = rows, None, 0
 

@@ -97,6 +97,7 @@ class NumberLanguage:
         integer: whether they are integers, written with digits alone.
         plain: whether each number has one form: without an exponent, without trailing zeros of a fraction, and without
             the sign of zero. Only for a single number; if that is an integer, `integer` has to be set.
+        digits: the automaton of the numbers, digit by digit.
     """
 
     minimum: Number | None = None
@@ -107,7 +108,7 @@ class NumberLanguage:
     not_multiple_of: tuple[Number, ...] = ()
     integer: bool = False
     plain: bool = False
-    _digits: DigitAutomaton = field(init=False, repr=False)
+    digits: DigitAutomaton = field(init=False, repr=False)
     _rows: dict[State, tuple[State | None, ...]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -121,7 +122,7 @@ class NumberLanguage:
                 raise ValueError("zero divides nothing")
             object.__setattr__(self, name, divisors)
         digits = DigitAutomaton(self._side(1), self._side(-1), whole=self.integer, plain=self.plain)
-        object.__setattr__(self, "_digits", digits)
+        object.__setattr__(self, "digits", digits)
 
     def _side(self, sign: int) -> MantissaBound:
         lower = _tightest(max, self.minimum, self.exclusive_minimum)
@@ -140,25 +141,25 @@ class NumberLanguage:
     @property
     def start(self) -> State | None:
         """Return the state before the first byte; None if the set is empty."""
-        return START if self._digits.is_live(START) else None
+        return START if self.digits.is_live(START) else None
 
     def step(self, state: State, byte: int) -> State | None:
         """Return the state after a byte; None if no completion is a number of the set."""
-        return self._digits.step(state, byte)
+        return self.digits.step(state, byte)
 
     def row(self, state: State) -> tuple[State | None, ...]:
         """Return the state after each byte of `NUMERIC`."""
         row = self._rows.get(state)
         if row is None:
             checkpoint(48)
-            row = tuple(self._digits.step(state, byte) for byte in NUMERIC)
+            row = tuple(self.digits.step(state, byte) for byte in NUMERIC)
             if len(self._rows) < _MOST_ROWS:
                 self._rows[state] = row
         return row
 
     def accepts(self, state: State) -> bool:
         """Return whether a number of the set ends here."""
-        return self._digits.accepts(state)
+        return self.digits.accepts(state)
 
     # ------------------------------------------------------------------ the set
 
@@ -176,7 +177,7 @@ class NumberLanguage:
 
     def witness(self) -> str | None:
         """Return a number of the set, zero if possible; None if the set is empty."""
-        positive, negative = self._digits.sides
+        positive, negative = self.digits.sides
         if positive.zero:
             return "0"
         for sign, side in (("", positive), ("-", negative)):

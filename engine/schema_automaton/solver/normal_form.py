@@ -257,7 +257,7 @@ class TypeProjector:
         found: list[tuple[tuple[int, Conjunction], ...]] = [tuple((position[item], (item,)) for item in plain)]
         choices.sort(key=lambda item: (self._is_about_members(item), len(getattr(item, "items", ()))))
         conditions = [item for item in choices if self._is_about_members(item)]
-        if len(conditions) > 1 and prod(map(_alternative_count, conditions)) > _TOO_MANY:
+        if len(conditions) > 1 and prod(map(_alternative_count, conditions)) > TOO_MANY:
             choices = [item for item in choices if item not in conditions]
             found = [(*found[0], *((position[kept], (kept,)) for kept in conditions))]
             conditions = []
@@ -274,7 +274,7 @@ class TypeProjector:
                     alternative for one in found for alternative in self._choose(one, position[item], parts, judge)
                 ]
                 found = _uncovered(found)
-            if len(found) > _MOST_ALTERNATIVES and len(conditions) > 1 and item in conditions:
+            if len(found) > MOST_ALTERNATIVES and len(conditions) > 1 and item in conditions:
                 # There are too many: all of them stay unexpanded, as conditions on the whole object.
                 found = [(*one, *((position[kept], (kept,)) for kept in conditions)) for one in few]
                 break
@@ -340,11 +340,11 @@ def _alternative_count(formula: Formula) -> int:
     """Return an approximate upper bound of the number of alternatives of a formula."""
     match formula:
         case And():
-            return min(prod(map(_alternative_count, formula.items)), _TOO_MANY)
+            return min(prod(map(_alternative_count, formula.items)), TOO_MANY)
         case Or() | ExactlyOne():
-            return min(sum(map(_alternative_count, formula.items)), _TOO_MANY)
+            return min(sum(map(_alternative_count, formula.items)), TOO_MANY)
         case Not(item=ExactlyOne(items=items)):
-            return min(len(items) ** 2, _TOO_MANY)
+            return min(len(items) ** 2, TOO_MANY)
         case _:
             return 1
 
@@ -383,8 +383,8 @@ def _uncovered(
 
 
 _MOST_COMPARED = 400
-_MOST_ALTERNATIVES = 30  # alternatives of an object that are expanded before the rest becomes a condition
-_TOO_MANY = 5_000  # if there are more, none is expanded
+MOST_ALTERNATIVES = 30  # alternatives of an object that are expanded before the rest becomes a condition
+TOO_MANY = 5_000  # if there are more, none is expanded
 
 
 def _without_covered(found: list[Conjunction]) -> list[Conjunction]:

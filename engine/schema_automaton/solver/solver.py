@@ -42,7 +42,7 @@ from engine.schema_automaton.string_languages.language import EnumLanguage, Stri
 from engine.schema_automaton.string_languages.plainly_inhabited import is_plainly_inhabited
 from engine.source import LimitExceededError, Limits, Span, checkpoint
 
-_MOST_CONJUNCTIONS: Final = 10_000
+MOST_CONJUNCTIONS: Final = 10_000
 """The most conjunctions that a check of one goal may examine."""
 
 
@@ -214,7 +214,7 @@ class SchemaSolver:
         self.checked_count += 1
         if self.budget is not None and self.checked_count > self.budget:
             raise BudgetSpentError
-        self.limits.check("combinations of one schema", self.checked_count - self._checked_before, _MOST_CONJUNCTIONS)
+        self.limits.check("combinations of one schema", self.checked_count - self._checked_before, MOST_CONJUNCTIONS)
         before = self.provisional_epoch
         machine = self.machine(conjunction, kind)
         live = machine.is_live(machine.start)  # type: ignore[arg-type]

@@ -114,7 +114,7 @@ class NameTrie:
             node, partial = node_of(state), partial_of(state)
             in_any_way = self._escapes is Escapes.ANY and self.character_steps(node)
             escaped = _ESCAPED.get(partial) if in_any_way else None
-            known = self._all_steps(node, partial) if escaped is None else self._escape_steps(node, partial, escaped)
+            known = self.all_steps(node, partial) if escaped is None else self._escape_steps(node, partial, escaped)
             self._steps[state] = known
         return known
 
@@ -124,7 +124,7 @@ class NameTrie:
         slash = self.edges[node].get(0x2F) if partial == b"\\" else None
         return (step,) if slash is None else (step, (0x2F, slash, self.below[slash]))
 
-    def _all_steps(self, node: int, partial: bytes) -> tuple[TrieStep, ...]:
+    def all_steps(self, node: int, partial: bytes) -> tuple[TrieStep, ...]:
         """Return the steps by all encodings of all characters."""
         found: dict[int, TrieStep] = {}
         read = len(partial)

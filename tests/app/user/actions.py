@@ -11,6 +11,7 @@ import os
 import random
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -273,8 +274,6 @@ def write_a_prompt(desk: OwnWindow, rng: random.Random) -> None:
 
 
 def change_the_sampler(desk: OwnWindow, rng: random.Random) -> None:
-    from dataclasses import replace
-
     sampler = desk.document.content.sampler
     changed = replace(sampler, temperature=rng.choice([0.0, 1.0, 2.0]), seed=rng.randrange(9), top_k=rng.choice([0, 2]))
     desk.window.panes.generation.sampler_edited.emit(changed)

@@ -189,12 +189,12 @@ def test_a_completion_does_not_depend_on_how_much_the_automaton_holds(monkeypatc
     place = automaton.run(automaton.start, b"aaa")
     expected = automaton.shortest_completion(place, 100)
     assert expected.text is not None
-    monkeypatch.setattr("engine.automata.nfa.lazy_automaton._MOST_SEARCHED", 2)
+    monkeypatch.setattr("engine.automata.nfa.lazy_automaton.MOST_SEARCHED", 2)
     full = compile_grammar("gbnf", source).automaton
     place = full.run(full.start, b"aaa")
     held = full.size
     assert held > 2
-    monkeypatch.setattr("engine.automata.nfa.lazy_automaton._MOST_SEARCHED", held - 1)
+    monkeypatch.setattr("engine.automata.nfa.lazy_automaton.MOST_SEARCHED", held - 1)
     assert full.shortest_completion(place, 100) == expected
     assert full.size == held
     assert full.accepts(full.run(place, expected.text))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.automata.byte_automaton import DEAD
-from engine.automata.nfa.closures import _Corners
+from engine.automata.nfa.closures import Corners
 from engine.automata.nfa.stacks import Stacks
 from engine.compile import compile_grammar
 from tests.support import heavy_grammars
@@ -110,9 +110,9 @@ def test_rules_that_recurse_at_both_ends_of_one_another_pile_nothing_up():
     grammar = compile_grammar("gbnf", 'root ::= e\ne ::= t | e "+" e | "(" e ")"\nt ::= [a-z] | e "*" t')
     automaton = grammar.automaton
     configuration = automaton.run(automaton.start, b"a*b+c*d+")
-    size, stacks = automaton.size, len(automaton._machine.stacks._sets)
+    size, stacks = automaton.size, automaton.stack_sets
     assert automaton.run(configuration, b"a*b+c*d+" * 1_000) == configuration
-    assert (automaton.size, len(automaton._machine.stacks._sets)) == (size, stacks)
+    assert (automaton.size, automaton.stack_sets) == (size, stacks)
     deep = automaton.run(configuration, b"(" * 50 + b"a*b+c")
     assert automaton.run(deep, b")" * 49 + b"*d") != DEAD
     assert automaton.run(deep, b")" * 51) == DEAD
@@ -124,7 +124,7 @@ def test_rules_that_all_begin_with_one_another_take_no_stack_for_each_pair():
     automaton = grammar.automaton
     configuration = automaton.run(automaton.start, b"aad7")
     assert configuration != DEAD
-    assert len(automaton._machine.stacks._sets) < 50 * count
+    assert automaton.stack_sets < 50 * count
     for text, holds in (("d0", True), ("d3ccc", True), ("d0c", False), ("ad1b", True), ("ad2b", False)):
         assert grammar.fullmatch(text) is holds, text
 
@@ -132,7 +132,7 @@ def test_rules_that_all_begin_with_one_another_take_no_stack_for_each_pair():
 def test_the_sites_of_a_large_corner_are_found_in_one_pass(monkeypatch):
     n, asked = 300, []
     monkeypatch.setattr(
-        _Corners, "_begins_with", lambda self, rule, find=_Corners._begins_with: asked.append(rule) or find(self, rule)
+        Corners, "begins_with", lambda self, rule, find=Corners.begins_with: asked.append(rule) or find(self, rule)
     )
     rules = "\n".join(f'r{i} ::= r{i + 1} "a" | "b"' for i in range(n))
     automaton = compile_grammar("gbnf", f'root ::= r0\n{rules}\nr{n} ::= r0 "x" | "y"').automaton

@@ -18,6 +18,6 @@ PATTERNS = [
 def test_it_does_not_matter_whether_threads_are_sorted(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for many in (0, 10**9):
-        monkeypatch.setattr("engine.automata.nfa.threads._MANY_THREADS", many)
+        monkeypatch.setattr("engine.automata.nfa.threads.MANY_THREADS", many)
         found.append(compile_grammar("regex", pattern).materialise())
     assert found[0] == found[1]

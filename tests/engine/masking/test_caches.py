@@ -18,12 +18,17 @@ def empty_caches():
     engine.clear_caches()
 
 
+def token_state(matcher, vocabulary):
+    """The state in which a matcher is, which all matchers of its grammar share."""
+    return token_automaton(matcher.grammar.automaton, vocabulary).state(matcher.configuration)
+
+
 def test_matchers_of_a_grammar_share_their_masks(small):
     grammar = compile_grammar("regex", "a*")
     one, other = Matcher(grammar, small), Matcher(grammar, small)
     one.bitmask()
-    assert other._state is one._state
-    assert other._state.mask is not None
+    assert other.configuration == one.configuration
+    assert token_state(other, small).mask is not None
 
 
 def test_equal_masks_are_held_once(small):
@@ -31,7 +36,7 @@ def test_equal_masks_are_held_once(small):
     masks = set()
     for _ in range(5):
         text.bitmask()
-        masks.add(id(text._state.mask))
+        masks.add(id(token_state(text, small).mask))
         assert text.accept_bytes(b"ab")
     # No token is longer than "ab", so none of these masks knows how many times it may still follow.
     assert len(masks) == 1
@@ -68,10 +73,10 @@ def test_a_vocabulary_takes_its_states_and_regions_with_it():
 def test_clearing_forgets_grammars_and_keeps_matchers_going(small):
     grammar = compile_grammar("regex", "ab*")
     matcher = Matcher(grammar, small)
-    before = matcher.bitmask()
+    before, state = matcher.bitmask(), token_state(matcher, small)
     engine.clear_caches()
-    assert Matcher(grammar, small)._state is not matcher._state
-    assert matcher._state.mask is None
+    assert token_state(Matcher(grammar, small), small) is not state
+    assert state.mask is None
     np.testing.assert_array_equal(matcher.bitmask(), before)
     assert matcher.accept_bytes(b"ab")
 
@@ -84,10 +89,10 @@ def test_the_store_is_bounded(small, monkeypatch):
     masks = []
     for digit in b"0123456789":
         masks.append(matcher.bitmask())
-        assert bounded._used_bytes <= 3 * size
+        assert bounded.used_bytes <= 3 * size
         assert matcher.accept_bytes(bytes((digit,)))
     assert [sum(map(int.bit_count, mask.view(np.uint32).tolist())) for mask in masks] == [1] * 10
-    held = [state for state in token_automaton(matcher.grammar.automaton, small)._states.values() if state.mask]
+    held = [state for state in token_automaton(matcher.grammar.automaton, small).states.values() if state.mask]
     assert len(held) <= 3
 
 
@@ -99,12 +104,12 @@ def test_masks_that_only_hash_alike_are_not_mixed_up(monkeypatch):
 
 
 def test_remembered_steps_are_bounded(small, monkeypatch):
-    monkeypatch.setattr(module, "_MAX_STEPS", 4)
+    monkeypatch.setattr(module, "MAX_STEPS", 4)
     matcher = Matcher(compile_grammar("regex", "[a-z]*"), small)
     for letter in b"abcdefghij":
         assert matcher.accept(letter)
     shared = token_automaton(matcher.grammar.automaton, small)
-    assert sum(len(state.next_states) for state in shared._states.values()) <= 4
+    assert sum(len(state.next_states) for state in shared.states.values()) <= 4
 
 
 def test_the_store_knows_no_dead_user():

@@ -57,7 +57,7 @@ def test_small_loops_and_none(pattern):
 def test_grammars_share_the_region_of_a_loop(kernels, small, monkeypatch):
     found = []
     monkeypatch.setattr(
-        token_slices, "_loop_slice", lambda *args, find=token_slices._loop_slice: found.append(1) or find(*args)
+        token_slices, "find_loop_slice", lambda *args, find=token_slices.find_loop_slice: found.append(1) or find(*args)
     )
     for pattern in ("[k-t]*x", "foo[k-t]+", "[k-t]*(a|bc)*"):
         matcher = Matcher(compile_grammar("regex", pattern), small)
@@ -69,7 +69,7 @@ def test_grammars_share_the_region_of_a_loop(kernels, small, monkeypatch):
 
 
 def test_the_regions_kept_are_few(kernels, small, monkeypatch):
-    kept = token_slices_of(small.trie)._by_loop
+    kept = token_slices_of(small.trie).by_loop
     monkeypatch.setattr(kept, "_capacity", 2)
     kept.clear()
     for first in "abcd":
@@ -85,9 +85,8 @@ def test_a_loop_behind_a_common_first_byte_is_found_once(kernels, monkeypatch):
     vocabulary = Vocabulary(tokens, eos_ids=[])
     assert token_slices_of(vocabulary.trie).broad_bytes == [ord(" ")]
     roots = []
-    monkeypatch.setattr(
-        token_slices, "_loop_slice", lambda *args, find=token_slices._loop_slice: roots.append(args[-1]) or find(*args)
-    )
+    find = token_slices.find_loop_slice
+    monkeypatch.setattr(token_slices, "find_loop_slice", lambda *args: roots.append(args[-1]) or find(*args))
     for pattern in (r"x( [a-z]+)*", r"y( [a-z]+){2}!", r" [a-z]+\d"):
         grammar = compile_grammar("regex", pattern)
         matcher = Matcher(grammar, vocabulary)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from engine import CompileOptions, LimitExceededError, Limits, Matcher, Vocabulary, compile_grammar
+from engine.masking.token_automaton import token_automaton
 from engine.schema_automaton.pushdown.automaton import JsonAutomaton
 
 STRUCTURE = r"""
@@ -154,9 +155,10 @@ def test_a_mask_is_shared_by_places_that_look_alike_from_the_top(kernels):
     grammar = compile_grammar("json_schema", json.dumps(schema))
     matcher = Matcher(grammar, VOCABULARY)
     assert matcher.accept_bytes(b'[{"n": "')
-    first = matcher._shared.mask(matcher._state)
+    shared = token_automaton(grammar.automaton, VOCABULARY)
+    first = shared.mask(shared.state(matcher.configuration))
     assert matcher.accept_bytes(b'a"}, {"n": "b')
-    assert matcher._shared.mask(matcher._state) is first
+    assert shared.mask(shared.state(matcher.configuration)) is first
 
 
 def test_a_mask_is_not_shared_where_the_stacks_differ_below(kernels):

@@ -15,7 +15,7 @@ def from_scratch(source: Any, ids: list[int]) -> Any:
     import torch
 
     with torch.inference_mode():
-        return source._model(input_ids=torch.tensor([ids]), use_cache=False).logits[0, -1].float().numpy()
+        return source.model(input_ids=torch.tensor([ids]), use_cache=False).logits[0, -1].float().numpy()
 
 
 def walk(seed: int, width: int, moves: int) -> list[list[int]]:
@@ -50,7 +50,7 @@ def test_a_gguf_file_is_a_model_like_any_other(tmp_path: Path) -> None:
 
 
 def test_a_model_whose_cache_cannot_be_cut_back_starts_afresh(tmp_path: Path) -> None:
-    assert not load_model(str(save_tiny(tmp_path / "mamba", "mamba")))._can_reuse_cache  # type: ignore[attr-defined]
+    assert not load_model(str(save_tiny(tmp_path / "mamba", "mamba"))).can_reuse_cache  # type: ignore[attr-defined]
 
 
 class Feeds:
@@ -68,7 +68,7 @@ class Feeds:
 @pytest.fixture
 def fed(tiny: Path) -> tuple[Any, Feeds]:
     source: Any = load_model(str(tiny))
-    source._model = feeds = Feeds(source._model)
+    source.model = feeds = Feeds(source.model)
     return source, feeds
 
 
@@ -129,10 +129,10 @@ def test_running_out_of_memory_is_a_sentence(tiny: Path) -> None:
     def exhausted(**_: Any) -> Any:
         raise RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 1 bytes")
 
-    model, source._model = source._model, exhausted
+    model, source.model = source.model, exhausted
     with pytest.raises(ModelError, match="the memory does not hold 2 tokens"):
         source.logits([1, 2])
-    source._model = model
+    source.model = model
     np.testing.assert_allclose(source.logits([1, 2]), from_scratch(source, [1, 2]), atol=1e-5)
 
 

@@ -20,8 +20,8 @@ class Numbers(JsonLexer):
 
 @pytest.fixture
 def small_rooms(monkeypatch):
-    monkeypatch.setattr(lexer, "_CAPACITY", 64)
-    monkeypatch.setattr(lexer, "_GROWTH", 3)
+    monkeypatch.setattr(lexer, "CAPACITY", 64)
+    monkeypatch.setattr(lexer, "GROWTH", 3)
 
 
 @pytest.mark.usefixtures("small_rooms")

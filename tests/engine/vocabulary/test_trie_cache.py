@@ -66,7 +66,7 @@ def test_a_folder_that_cannot_be_written_does_no_harm(folder, monkeypatch):
 
 
 def test_the_oldest_files_go(folder, monkeypatch):
-    monkeypatch.setattr(tries, "_MAX_FILES", 2)
+    monkeypatch.setattr(tries, "MAX_FILES", 2)
     for number in range(4):
         tries.cached_trie([*TOKENS, b"%d!" % number])
     assert len(list(folder.iterdir())) == 2

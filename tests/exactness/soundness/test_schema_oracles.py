@@ -1,6 +1,8 @@
 """The direct evaluator of schemas says what the specification says, and the trial finds planted mistakes."""
 
 import json
+import random
+from decimal import Decimal
 
 import pytest
 
@@ -62,9 +64,6 @@ def test_texts_that_are_not_judged(text):
 
 
 def test_numbers_keep_their_value_in_every_form():
-    import random
-    from decimal import Decimal
-
     rng = random.Random(1)
     for text in ("0", "-1", "0.5", "2.50", "1e2", "1e-7", "1e300", "-0.1234567890123456789012345"):
         value = Decimal(text)

@@ -31,6 +31,7 @@ from engine.decoding.pipeline_settings import (
 from engine.decoding.processors import FiniteStateGuide
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import Finish, SamplerSettings, StepOrigin, StopRule
+from engine.export.tables.token_index import build_token_index
 from engine.models import LogitSource, load_model
 from engine.models.source import Logits
 from engine.source import InvariantError
@@ -76,7 +77,6 @@ WAYS = {
 
 def table_of(source: str, vocabulary: Vocabulary) -> PipelineSettings:
     """A regex as the list of a DFA's transitions, its states from 1."""
-    from engine.export.tables.token_index import build_token_index
 
     index = build_token_index(compile_grammar("regex", source), vocabulary)
     pairs = (

@@ -147,7 +147,7 @@ def test_two_hundred_grammars_by_budgets_from_the_minimum_up_are_always_complete
 
 @pytest.mark.parametrize("schema", SCHEMAS[:3] + SCHEMAS[4:6])
 def test_what_was_promised_outlives_what_is_forgotten(schema, monkeypatch):
-    monkeypatch.setattr("engine.analysis.token_budget._MAX_STATES", 5)
+    monkeypatch.setattr("engine.analysis.token_budget.MAX_STATES", 5)
     grammar = compile_grammar("json_schema", json.dumps(schema))
     budget = TokenBudget(grammar, BYTES, 0)
     least = budget.report(budget.start()).at_most

@@ -106,7 +106,7 @@ def test_questions_in_any_order_on_fresh_and_used_objects_have_the_same_answers(
         used = TokenBudget(compile_grammar(notation, source), vocabulary_for(name), 0)
         for question in order:
             kept = 200 if name == dropped and choose.random() < 0.3 else 30_000
-            monkeypatch.setattr("engine.analysis.token_budget._MAX_STATES", kept)
+            monkeypatch.setattr("engine.analysis.token_budget.MAX_STATES", kept)
             found = answers(used, *question)
             assert found == expected.setdefault(question, found), (question, seed)
 

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.export.rules.expressions import literal, one_of
+from engine.export.rules.flatten import is_recursive
 from engine.export.rules.right_linear import System, components, solve
 from engine.grammar import Grammar, Node, Rule, RuleReference
+from engine.grammar.print_gbnf import print_gbnf
 from engine.source import LimitExceededError, Limits
 
 TEXTS = ["".join(letters) for length in range(6) for letters in product("ab", repeat=length)]
@@ -61,8 +63,6 @@ def test_the_expression_has_the_language_of_the_automaton(system, loops_as_rules
 
 @given(systems())
 def test_without_loops_as_rules_no_rule_refers_to_itself(system):
-    from engine.export.rules.flatten import is_recursive
-
     assert not is_recursive(written(system, loops_as_rules=False))
 
 
@@ -76,8 +76,6 @@ def chain(*labels: str, ends: tuple[int, ...]) -> System:
 
 
 def shown(system: System) -> str:
-    from engine.grammar.print_gbnf import print_gbnf
-
     return print_gbnf(written(system, loops_as_rules=True))
 
 

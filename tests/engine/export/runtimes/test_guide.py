@@ -11,6 +11,7 @@ import pytest
 from exports import RULES, guide, job, vocabulary
 from fuzzing import LIMITS, compiles_or_is_refused, fuzz
 from hypothesis import example, given
+from real_vocabularies import mistral
 from schemas import SCHEMAS
 
 from engine.compile import compile_grammar
@@ -223,8 +224,6 @@ def test_a_real_vocabulary(tekken_job):
 
 @pytest.fixture
 def tekken_job():
-    from real_vocabularies import mistral
-
     schema = {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}
     return job("json_schema", json.dumps(schema), mistral("tekken_240911.json"))
 

@@ -13,6 +13,7 @@ import pytest
 from exports import RULES, job, vocabulary
 from fuzzing import LIMITS, compiles_or_is_refused, fuzz
 from hypothesis import given
+from safetensors import safe_open
 
 from engine.compile import CompileOptions, compile_grammar
 from engine.export.checks import walk_tokens
@@ -24,6 +25,7 @@ from engine.export.target import Artifact, ExportJob, ExportOptions, MismatchErr
 from engine.export.targets import target
 from engine.export.targets.json import index_recogniser
 from engine.export.writing import check, export, fits, make, refusal
+from engine.matching import Matcher
 from engine.source import GrammarError, LimitExceededError, Limits
 from engine.vocabulary import Vocabulary
 
@@ -109,8 +111,6 @@ def test_the_states_of_an_index_have_a_limit_that_can_be_raised():
     "case", ["regex", "nothing", "the empty text", "regular rules", "whole or spelled", "flat schema"]
 )
 def test_safetensors_is_read_by_its_own_library(case, tmp_path):
-    from safetensors import safe_open
-
     of = job(*CASES[case], VOCABULARY, whitespace="compact")
     path = tmp_path / "grammar.safetensors"
     export("safetensors", of, path)
@@ -265,7 +265,6 @@ def test_the_folder_runs_in_a_bare_python(case, tmp_path):
     token_ids = [297] * (case == "whole tokens") + [*ids, 298]
     command = [sys.executable, "-I", "-S", "-c", RUN, str(tmp_path / "out"), *map(str, token_ids)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
-    from engine.matching import Matcher
 
     matcher = Matcher(of.compiled, VOCABULARY)
     *masks, last = done.stdout.splitlines()

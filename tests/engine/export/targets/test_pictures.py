@@ -6,6 +6,7 @@ import json
 import re
 from xml.etree import ElementTree as ET
 
+import networkx as nx
 import pytest
 from exports import EMPTY, GRAMMARS, TOKENS, job_of
 
@@ -82,8 +83,6 @@ def test_networkx_has_the_automata(case):
 
 
 def test_graphml_says_where_it_comes_from():
-    import networkx as nx
-
     graph = nx.parse_graphml(make("graphml", job_of("person")).content.decode())
     found = json.loads(graph.graph["provenance"])
     assert found["source"] == GRAMMARS["person"][1]

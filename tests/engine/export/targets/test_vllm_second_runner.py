@@ -190,7 +190,7 @@ def test_slots_that_nobody_asks_are_left_alone(classes):
 def test_a_slot_forgets_who_had_it(classes):
     runner = SlotRunner([classes["dates"]], WIDTH)
     runner.SLOTS = 1
-    runner._free = [0]
+    runner.free = [0]
     assert runner.add(asking("dates"))
     runner.rows({}, {}, [0], torch.zeros(1, WIDTH))
     runner.write(0, ord("1"))

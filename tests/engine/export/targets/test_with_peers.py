@@ -75,7 +75,7 @@ def ids(mask) -> set[int]:
 
 def lark_matcher(llguidance, text: str) -> LlguidanceMatcher:
     unforced = text.replace("%llguidance {}", '%llguidance {"no_forcing": true}')
-    matcher = llguidance._library.LLMatcher(llguidance._tokenizer, unforced)
+    matcher = llguidance.library.LLMatcher(llguidance.tokenizer, unforced)
     assert not matcher.is_error(), matcher.get_error()
     return LlguidanceMatcher(matcher, VOCABULARY)
 
@@ -167,7 +167,7 @@ def test_llguidance_reads_the_rules_of_every_example(name, case, llguidance):
 
 def test_llguidance_takes_the_text_as_it_is(llguidance):
     text = make("lark", job_of("person")).content.decode()
-    assert not llguidance._library.LLMatcher(llguidance._tokenizer, text).is_error()
+    assert not llguidance.library.LLMatcher(llguidance.tokenizer, text).is_error()
 
 
 @pytest.mark.parametrize("case", ["person", "nested"])
@@ -177,4 +177,4 @@ def test_what_requests_carry_loads_there(case, xgrammar, llguidance):
         found = json.loads(files[name])[field]
         assert xgrammar.compile("gbnf", found["grammar"] if isinstance(found, dict) else found)
     lark = json.loads(files["openai.json"])["tools"][0]["format"]["definition"]
-    assert not llguidance._library.LLMatcher(llguidance._tokenizer, lark).is_error()
+    assert not llguidance.library.LLMatcher(llguidance.tokenizer, lark).is_error()

@@ -234,12 +234,12 @@ class SlotRunner:
             prompt_len=SimpleNamespace(np=self.prompt_lengths),
         )
         self.slots: dict[int, SlotRequest] = {}
-        self._free = list(range(self.SLOTS))
+        self.free = list(range(self.SLOTS))
         self._processors = [one(SimpleNamespace(), states) for one in classes]
 
     def add(self, request: SlotRequest) -> bool:
         """A request comes, or comes back; whether some processor changes its logits."""
-        slot = self._free.pop(0)
+        slot = self.free.pop(0)
         self.slots[slot] = request
         request.read = 0
         self.prompt_lengths[slot] = len(request.prompt)
@@ -249,7 +249,7 @@ class SlotRunner:
 
     def remove(self, slot: int) -> SlotRequest:
         """A request goes; nobody is told."""
-        self._free.append(slot)
+        self.free.append(slot)
         return self.slots.pop(slot)
 
     def rows(

@@ -170,9 +170,9 @@ def test_the_witness_is_in_the_set(language):
 @settings(max_examples=200, deadline=None)
 @given(languages, st.integers(1, 8), st.lists(st.sampled_from(b"0123456789.e-"), max_size=14))
 def test_at_the_edge_of_the_reach_there_is_no_dead_end_and_no_wrong_accept(language, beyond, bytes_):
-    positive, negative = language._digits.sides
+    positive, negative = language.digits.sides
     short = max(positive.reach, negative.reach) - 64 + beyond
-    object.__setattr__(language, "_digits", DigitAutomaton(positive, negative, whole=language.integer, reach=short))
+    object.__setattr__(language, "digits", DigitAutomaton(positive, negative, whole=language.integer, reach=short))
     state = language.start
     text = b""
     for byte in bytes_ * 3:

@@ -42,8 +42,8 @@ wholes = st.one_of(
 @pytest.fixture
 def conditions_only(monkeypatch):
     """No alternative is told apart that may be a condition."""
-    monkeypatch.setattr(normal_form, "_MOST_ALTERNATIVES", 1)
-    monkeypatch.setattr(normal_form, "_TOO_MANY", 1)
+    monkeypatch.setattr(normal_form, "MOST_ALTERNATIVES", 1)
+    monkeypatch.setattr(normal_form, "TOO_MANY", 1)
 
 
 @settings(max_examples=60)
@@ -54,8 +54,8 @@ def test_conditions_take_what_is_valid(schema, order):
     expected = [value for value in OBJECTS if validator.is_valid(value)]
     for most in (1, 30):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(normal_form, "_MOST_ALTERNATIVES", most)
-            patch.setattr(normal_form, "_TOO_MANY", most)
+            patch.setattr(normal_form, "MOST_ALTERNATIVES", most)
+            patch.setattr(normal_form, "TOO_MANY", most)
             grammar = compile_grammar("json_schema", json.dumps(schema), CompileOptions(property_order=order))
             assert [value for value in OBJECTS if grammar.fullmatch(json.dumps(value))] == expected
 
@@ -96,7 +96,7 @@ def test_keys_without_a_name_are_remembered(conditions_only):
 
 
 def test_what_has_too_many_alternatives_is_refused_with_its_pointer(monkeypatch):
-    monkeypatch.setattr(solver, "_MOST_CONJUNCTIONS", 30)
+    monkeypatch.setattr(solver, "MOST_CONJUNCTIONS", 30)
     alternatives = [{"properties": {name: {"type": "string"} for name in names}} for names in combinations("abcde", 3)]
     schema = {"properties": {"deep": {"type": "object", "oneOf": alternatives}}}
     with pytest.raises(GrammarError) as caught:

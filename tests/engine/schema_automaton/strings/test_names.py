@@ -80,7 +80,7 @@ def test_a_step_tells_which_names_lie_that_way(names, allowed, escapes):
 def test_what_all_escapes_begin_with_is_known_beforehand(names, partial):
     trie = NameTrie(names, Escapes.ANY)
     for node in range(len(trie.edges)):
-        assert set(trie.steps(within(node, partial))) == set(trie._all_steps(node, partial))
+        assert set(trie.steps(within(node, partial))) == set(trie.all_steps(node, partial))
 
 
 @given(NAMES)

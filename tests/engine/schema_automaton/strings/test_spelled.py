@@ -3,6 +3,7 @@
 import json
 import re
 from random import Random
+from unittest.mock import patch
 
 import pytest
 from hypothesis import assume, given, settings
@@ -12,17 +13,26 @@ from engine.compile import compile_grammar
 from engine.schema_automaton.formula.arena import Arena
 from engine.schema_automaton.json_encoding.encoded_automaton import EncodedAutomaton
 from engine.schema_automaton.json_encoding.encoder import Escapes
+from engine.schema_automaton.string_languages import language as language_module
+from engine.schema_automaton.string_languages import products
 from engine.schema_automaton.string_languages.language import TextLanguage
+from engine.schema_automaton.string_languages.products import TooManyClassesError
 from engine.source import GrammarError, LimitExceededError, Limits, Span
 from tests.engine.schema_automaton.string_formulas import PIECES, build, formulas, node_of
 
 
 def over_bytes(formula, escapes):
-    language = TextLanguage(formula, Limits(), escapes)
-    try:
-        language._automaton = language._build(by_characters=False)
-    except LimitExceededError:
-        assume(False)  # it looks behind
+    def begin(*arguments, by_characters):
+        if by_characters:
+            raise TooManyClassesError
+        return products.begin(*arguments, by_characters=False)
+
+    with patch.object(language_module, "begin", begin):
+        language = TextLanguage(formula, Limits(), escapes)
+        try:
+            assert language.automaton is not None
+        except LimitExceededError:
+            assume(False)  # it looks behind
     return language
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from typing import Any
 
 import tokenizers
@@ -80,7 +81,6 @@ def sentencepiece_model() -> bytes:
 
 def parts(tokenizer: tokenizers.Tokenizer) -> dict[str, Any]:
     """The parsed `tokenizer.json` of a tokenizer."""
-    import json
 
     document: dict[str, Any] = json.loads(tokenizer.to_str())
     return document
