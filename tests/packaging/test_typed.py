@@ -28,7 +28,6 @@ sentence: str = why.sentence
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory) -> Path:
     """The site-packages of a new environment with the wheel, which finds other libraries where this one does."""
-    pytest.importorskip("hatchling", reason="hatchling builds the wheel: pip install 'hatchling>=1.26'")
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)

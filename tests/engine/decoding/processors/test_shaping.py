@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from transformers.generation import logits_process as theirs
 
 from engine.decoding import processors
 from engine.decoding.values import SamplerSettings
-
-torch = pytest.importorskip("torch")
-theirs = pytest.importorskip("transformers.generation.logits_process")
 
 WIDTH = 40
 HISTORY = [3, 5, 5, 17, 39]

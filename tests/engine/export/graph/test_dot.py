@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pygraphviz
 import pytest
 
 from engine.automata.dfa.dfa import ByteDfa
@@ -53,7 +54,6 @@ def test_an_empty_language_has_a_title_and_no_states():
 
 @pytest.mark.parametrize("source", HOSTILE)
 def test_graphviz_reads_any_source_back(source):
-    pygraphviz = pytest.importorskip("pygraphviz")
     text = to_dot(compile_grammar("regex", 'a"b[^"]|\n').materialise(), SourceText(source))
     graph = pygraphviz.AGraph(string=text)
     assert graph.is_directed()
@@ -95,7 +95,6 @@ def test_the_whole_text_of_a_small_grammars_rules():
 
 
 def test_graphviz_reads_rules_back():
-    pygraphviz = pytest.importorskip("pygraphviz")
     graph = pygraphviz.AGraph(string=rules_dot(compile_grammar("gbnf", NESTED + ' | <t>\n# \\N "\n')))
     assert [cluster.graph_attr["label"] for cluster in graph.subgraphs()] == ["root", "x"]
     assert {edge.attr["style"] for edge in graph.edges()} == {"", "dashed", "bold"}

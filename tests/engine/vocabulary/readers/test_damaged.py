@@ -10,6 +10,9 @@ from contextlib import suppress
 from random import Random
 
 import pytest
+import sentencepiece
+import tiktoken
+import tokenizers
 from damaged_files import EXAMPLES, damaged_bytes, damaged_json
 
 from engine.vocabulary import Vocabulary, VocabularyError
@@ -85,8 +88,7 @@ def test_damaged_bytes_of_a_tokenizer_are_read_or_refused(tmp_path, kind):
 
 
 def test_a_damaged_sentencepiece_model_is_read_or_refused(tmp_path):
-    trainer = pytest.importorskip("sentencepiece").SentencePieceTrainer
-    trainer.train(
+    sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(["abc abd acd bcd"] * 20),
         model_prefix=str(tmp_path / "good"),
         vocab_size=16,
@@ -214,13 +216,12 @@ def test_a_device_is_refused_unread():
 def test_an_object_with_an_absurd_id_is_refused():
     document = parts(byte_level("ab"))
     document["model"]["vocab"]["far"] = 2_147_483_648
-    tokenizer = pytest.importorskip("tokenizers").Tokenizer.from_str(json.dumps(document))
+    tokenizer = tokenizers.Tokenizer.from_str(json.dumps(document))
     with pytest.raises(VocabularyError, match="has an id of 2,147,483,648"):
         Vocabulary.from_tokenizer(tokenizer)
 
 
 def test_an_encoding_with_an_absurd_id_is_refused():
-    tiktoken = pytest.importorskip("tiktoken")
     encoding = tiktoken.Encoding(
         "far",
         pat_str=".",

@@ -1,10 +1,9 @@
 import pytest
 import sentencepiece
+import transformers
 
 from engine.vocabulary import Vocabulary, VocabularyError
 from tests.engine.vocabulary.readers.small_tokenizers import byte_fallback, byte_level, sentencepiece_model
-
-transformers = pytest.importorskip("transformers")
 
 
 def test_a_fast_tokenizer_says_its_own_end():
