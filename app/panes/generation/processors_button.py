@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.catalogue import ui_text
+from app.panes.generation.processors_dialog import ProcessorsDialog
 from app.panes.generation.processors_format import stage_title, summary
 from app.theme.buttons import tool_button
 from app.theme.labels import plain_text
 from app.widgets.banner import Banner
 from app.workers.decode_messages import DecodeView, PipelineRefused
 from engine.decoding.pipeline_settings import PipelineSettings, StageName
-
-if TYPE_CHECKING:
-    from app.panes.generation.processors_dialog import ProcessorsDialog
 
 _LONGEST = 56
 
@@ -121,8 +117,6 @@ class Processors(QObject):
     @property
     def dialog(self) -> ProcessorsDialog:
         """Return the dialog, open or not."""
-        from app.panes.generation.processors_dialog import ProcessorsDialog
-
         if self._dialog is None:
             self._dialog = ProcessorsDialog(self._window)
             self._dialog.edited.connect(self.edited)

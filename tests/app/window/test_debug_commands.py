@@ -243,7 +243,7 @@ def test_the_timeline_by_click_and_key(rules):
     press(rules, Qt.Key.Key_7, CONTROL)
     rules.wait(lambda: timeline.plot is not None and bool(timeline.plot.tops))
     plot = timeline.plot
-    scene = plot._items[0].getViewBox().mapViewToScene(QPointF(1, 0.5))
+    scene = plot.strips[0].getViewBox().mapViewToScene(QPointF(1, 0.5))
     rules.qtbot.mouseClick(plot.widget.viewport(), LEFT, pos=plot.widget.mapFromScene(scene))
     rules.wait(lambda: rules.session.decoding.view.position.index == 2)
     press(rules, Qt.Key.Key_Left)
