@@ -71,7 +71,7 @@ def main():
         timer.start(10)
 
     def look():
-        # Both plots draw only where they can be seen, and share no place with the twin and the other tabs.
+        # Both plots draw only where they can be seen, and share no place with the baseline and the other tabs.
         timeline, probabilities = window.debug_commands.timeline, window.panes.probabilities
         if session.decoding.view.trace.path:
             for pane, name in ((timeline, "view.timeline"), (probabilities, "view.probabilities")):

@@ -137,7 +137,7 @@ def test_where_nothing_is_read_there_is_no_breakpoint(opened, qtbot):
     assert "nothing is read" in refused.args[0]
 
 
-def test_the_twin_is_written_and_can_be_cancelled(opened, qtbot):
+def test_the_baseline_is_generated_and_can_be_cancelled(opened, qtbot):
     session = opened("[ab]{6}", "regex")
     answers = []
     session.debugging.baseline_written.connect(answers.append)

@@ -138,8 +138,8 @@ OUTCOMES = (
 )
 
 
-def twin(answer: BaselineAnswer | None, *, refusal: str = "", stale: bool = False) -> QWidget:
-    """What the model would have written without the grammar."""
+def baseline(answer: BaselineAnswer | None, *, refusal: str = "", stale: bool = False) -> QWidget:
+    """Return the page of the baseline."""
     made = pane(height=560)
     made.pages.setCurrentWidget(made.baseline)
     made.set_refusal(refusal)
@@ -150,12 +150,12 @@ def twin(answer: BaselineAnswer | None, *, refusal: str = "", stale: bool = Fals
     return settled(made)
 
 
-def twins() -> BaselineRun:
-    """Two outputs that part at their fourth token."""
+def differing_outputs() -> BaselineRun:
+    """Return two outputs that differ from their fourth token."""
     mine = tuple(step(word) for word in (b"{", b'"name', b'": "', b"Ada", b'"}'))
-    parted = replace(mine[3], top=(TopToken(83, b"Sure", "", 0.7, False),))
+    differs = replace(mine[3], top=(TopToken(83, b"Sure", "", 0.7, False),))
     free = (*mine[:3], *(step(word) for word in (b"Sure", b",", b" here", b" you", b" are")))
-    return BaselineRun((*mine[:3], parted, mine[4]), free, 3, Finish.LENGTH)
+    return BaselineRun((*mine[:3], differs, mine[4]), free, 3, Finish.LENGTH)
 
 
 def until(goal: Goal, *, rules: tuple[str, ...] = ("root", "value")) -> QWidget:
@@ -200,10 +200,10 @@ STATES: dict[str, State] = {
     "seeds-empty": lambda: many(None),
     "seeds-typical": lambda: many(ManyAnswer(OUTCOMES, 4, done=True)),
     "seeds-error": lambda: many(None, "The grammar has an error"),
-    "twin-empty": lambda: twin(None),
-    "twin-typical": lambda: twin(BaselineAnswer(twins(), 20)),
-    "twin-stale": lambda: twin(BaselineAnswer(twins(), 20), stale=True),
-    "twin-error": lambda: twin(None, refusal="The grammar has an error"),
+    "baseline-empty": lambda: baseline(None),
+    "baseline-typical": lambda: baseline(BaselineAnswer(differing_outputs(), 20)),
+    "baseline-stale": lambda: baseline(BaselineAnswer(differing_outputs(), 20), stale=True),
+    "baseline-error": lambda: baseline(None, refusal="The grammar has an error"),
     "until-typical": lambda: until(Goal.RULE_EXIT),
     "until-error": lambda: until(Goal.STATE),
     "sampler-typical": lambda: sampler(SamplerSettings(1.1, 0.8, 40, 0.95, 0.05, 7)),

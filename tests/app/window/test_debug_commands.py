@@ -1,4 +1,4 @@
-"""Runs that stop, breakpoints, force, twin and timeline in a whole window, by mouse and keys."""
+"""Runs that stop, breakpoints, forced tokens, baseline and timeline in a whole window, by mouse and keys."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the decode group tells of rules, breakpoints and the twin; every answer goes through a pickle, as in a pipe."""
+"""Answers of the decode group about rules, breakpoints and the baseline; each goes through a pickle, as in a pipe."""
 
 import pickle
 
@@ -75,7 +75,7 @@ def test_a_look_up_says_legal_or_why_not():
     assert len(found.verdicts) == len(found.candidates)
 
 
-def test_the_twin_comes_in_parts_and_then_whole():
+def test_the_baseline_comes_in_parts_and_then_whole():
     worker = Worker("regex", "[ab]{6}")
     for _ in range(3):
         worker(StepOnce())
@@ -86,7 +86,7 @@ def test_the_twin_comes_in_parts_and_then_whole():
     assert worker(StepOnce()).position.index == 4
 
 
-def test_the_twin_can_be_cancelled():
+def test_the_baseline_can_be_cancelled():
     worker, cancel = Worker("regex", "[ab]{6}"), CancelToken()
     cancel.cancel()
     with pytest.raises(CancelledError):
