@@ -38,8 +38,13 @@ CONVERTED = (
     "app/session",
     "app/widgets",
     "app/window",
+    "engine/diagnosis/distance.py",
+    "engine/diagnosis/verdicts",
 )
-STORED = frozenset(("editor pages", "full screen", "grammar text size"))  # values of settings files, which nobody sees
+# Values of settings files, which nobody sees, and the ids of verdicts in JSON.
+STORED = frozenset(("editor pages", "full screen", "grammar text size")) | frozenset(
+    ("cut off", "text before", "text after", "empty language", "grammar error")
+)
 
 # What a label, a tip or a message is passed to: a word in such a call belongs in the catalogue, too.
 WIDGET_CALLS = frozenset(
@@ -58,6 +63,7 @@ PROPER = frozenset(
     Outlines Apache Licence""".split()
 )
 NAMES = ("Unicode", "POSIX")  # what begins in upper case everywhere
+PROSE = ("verdicts.", "explanation.")  # areas of complete sentences, which are shown one after another
 LONGEST_TITLE = 40
 SENTENCE = re.compile(r"[A-Za-z]{2,},? [A-Za-z]+")
 HTML_TAG = re.compile(r"<[a-z/][^>]*(>|$)")
@@ -210,20 +216,17 @@ def style_faults(key: str, text: str) -> list[str]:
         return [] if text == text.lower() and not text.endswith((",", ".")) else ["synonyms are in lower case"]
     faults = []
     plain = re.sub(r"\{[^}]*\}", "0", text)
-    sentences = re.split(r"[.?!] +(?=[A-Z0-9“])", plain)
     if banned := BANNED.search(plain):
         faults.append(f"the word {banned[0]!r}")
-    if plain != plain.strip() or "  " in plain:
+    if (plain != plain.strip() and ".fragment." not in key) or "  " in plain:
         faults.append("blanks")
     is_message = key.startswith("diagnostics.") and key.endswith(".message")
     if plain[:1].islower() and ".fragment." not in key and not is_message:
         faults.append("begins in lower case")
     if plain[:1].isupper() and is_message and not plain.startswith(NAMES):
         faults.append("a message of a diagnostic begins in lower case")
-    if len(sentences) == 1 and plain.endswith("."):
-        faults.append("one sentence has no period at its end")
-    if len(sentences) > 1 and not text.endswith((".", "?", "!", "…", ":", "}")):
-        faults.append("several sentences end with a period")
+    if ".fragment." not in key or not key.startswith(PROSE):
+        faults += period_faults(key, plain, text)
     if "..." in plain:
         faults.append("three periods for an ellipsis")
     if key.endswith((".title", ".button")) or ".menus." in key:
@@ -232,6 +235,16 @@ def style_faults(key: str, text: str) -> list[str]:
         if plain.endswith(".") or len(plain) > LONGEST_TITLE:
             faults.append(f"a title has no period and at most {LONGEST_TITLE} characters")
     return faults
+
+
+def period_faults(key: str, plain: str, text: str) -> list[str]:
+    if key.startswith(PROSE):
+        return [] if plain.endswith(".") else ["prose ends with a period"]
+    sentences = re.split(r"[.?!] +(?=[A-Z0-9“])", plain)
+    if len(sentences) == 1:
+        return ["one sentence has no period at its end"] if plain.endswith(".") else []
+    ends = text.endswith((".", "?", "!", "…", ":", "}"))
+    return [] if ends else ["several sentences end with a period"]
 
 
 def test_every_text_has_the_style_of_the_catalogue():
@@ -253,6 +266,7 @@ def test_every_text_has_the_style_of_the_catalogue():
         ("a.synonyms", "Load", "lower case"),
         ("diagnostics.a.message", "The name is missing", "lower case"),
         ("diagnostics.a.hint", "add a name", "lower case"),
+        ("verdicts.a.text", "It ends here", "prose"),
     ],
 )
 def test_a_planted_text_of_another_style_is_found(key, text, fault):
@@ -262,11 +276,12 @@ def test_a_planted_text_of_another_style_is_found(key, text, fault):
 def test_no_two_texts_are_equal():
     """Equal texts are one text; but a button may have the title of a command, and a command that of its menu.
 
-    Diagnostics of two notations may be equal: each has its own message and hint.
+    Diagnostics of two notations may be equal: each has its own message and hint. So may parts of sentences.
     """
     by_text: dict[tuple[bool, str], list[str]] = {}
     for key, text in catalogue().items():
-        if not key.endswith(".synonyms") and ".menus." not in key and not key.startswith("diagnostics."):
+        is_exempt = key.startswith("diagnostics.") or (".fragment." in key and key.startswith(PROSE))
+        if not key.endswith(".synonyms") and ".menus." not in key and not is_exempt:
             by_text.setdefault((key.startswith("commands."), text.other), []).append(key)
     assert {text: keys for (_, text), keys in by_text.items() if len(keys) > 1} == {}
 

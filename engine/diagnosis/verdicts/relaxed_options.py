@@ -12,13 +12,12 @@ from engine.diagnosis.verdicts.replay_walk import reach
 from engine.schema_automaton.formula.values import number
 from engine.schema_automaton.number_languages.language import number_language
 from engine.source import CancelToken, GrammarError, LimitExceededError
+from engine.source.catalogue import catalogue_text
 from engine.source.json_scanner import JSON_NUMBER, is_in_string
 
-_IN_ANY_ORDER = "its properties may come in any order (here they come as the schema declares them)"
 _OTHER_FORM: Final = re.compile(rb"[0-9][.eE]|-0")
 _NUMBER: Final = re.compile(rb"-?[0-9][0-9.eE+-]*|-")  # the last number of a text may be cut off
 _LONGEST_PLAIN: Final = 40
-_BLANKS = "white space is free (option `any`)"
 
 
 def option_suggestions(
@@ -35,12 +34,12 @@ def option_suggestions(
     if grammar.notation != "json_schema":
         return ()
     options, notes = grammar.options, []
-    for what, relaxed in (
-        (_IN_ANY_ORDER, replace(options, property_order="any")),
-        (_BLANKS, replace(options, whitespace="any")),
+    for name, relaxed in (
+        ("any_order", replace(options, property_order="any")),
+        ("any_space", replace(options, whitespace="any")),
     ):
         if relaxed != options and (progress := _progress_under(grammar, relaxed, output, legal, cancel)):
-            notes.append(f"It would be {progress} where {what}.")
+            notes.append(catalogue_text(f"verdicts.option.{name}", progress=progress))
     return tuple(notes)
 
 
@@ -150,7 +149,8 @@ def _progress_under(
         if reached <= legal:
             return ""
         if reached < len(output):
-            return "legal further on"
-        return "complete" if relaxed.fullmatch(output) else "legal to its end"
+            return catalogue_text("verdicts.option.fragment.further")
+        is_complete = relaxed.fullmatch(output)
+        return catalogue_text("verdicts.option.fragment.complete" if is_complete else "verdicts.option.fragment.legal")
     except (GrammarError, LimitExceededError):
         return ""

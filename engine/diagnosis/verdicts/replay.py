@@ -41,6 +41,7 @@ from engine.matching.stack_verdicts import elements, stack_verdicts_of
 from engine.models.text_encoder import TextEncoder
 from engine.notations.json_schema.json_tree import pointers
 from engine.source import CancelToken, EngineError, GrammarError, Severity, Span
+from engine.source.catalogue import catalogue_text
 from engine.source.json_pointer import escape_step
 from engine.source.json_scanner import added_properties, is_in_character, is_in_escape, is_in_string, open_path
 from engine.vocabulary import Vocabulary
@@ -171,8 +172,8 @@ def verdict_on_error(error: GrammarError, output: bytes = b"") -> Verdict:
     """Build the verdict for a grammar that does not compile."""
     first = next(one for one in error.diagnostics if one.severity is Severity.ERROR)
     line, column = error.source.line_column(first.span.start)
-    sentence = f"The grammar does not compile: line {line}, column {column}: {first.message}."
-    notes = (f"{first.hint}.",) if first.hint else ()
+    sentence = catalogue_text("verdicts.grammar.error", line=line, column=column, message=first.message)
+    notes = (catalogue_text("verdicts.grammar.hint", hint=first.hint),) if first.hint else ()
     return Verdict(VerdictOutcome.GRAMMAR_ERROR, sentence, notes, output, diagnostics=error.diagnostics)
 
 

@@ -13,14 +13,14 @@ from engine.diagnosis.verdicts.verdict import (
     VerdictOutcome,
     position_of_byte,
 )
-from engine.diagnosis.verdicts.wrappers import prefix_kind, suffix_kind
+from engine.diagnosis.verdicts.wrappers import SurroundingText, prefix_kind, suffix_kind
 from engine.document.saved_traces import CONTEXT, LENGTH, STOP
 from engine.matching.explanation_text import MOST_PROPERTIES, culprit, listed, location_text, quoted
 from engine.source import Severity, SourceText
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary.visible import visible
 
 LONGEST_EXCERPT = 40
-_PLACE = ", by the grammar's"
 
 
 def verdict_sentence(found: Verdict, source: SourceText, finish: str = "") -> str:
@@ -47,7 +47,7 @@ def verdict_sentence(found: Verdict, source: SourceText, finish: str = "") -> st
         case VerdictOutcome.FOREIGN:
             return _foreign(found)
         case VerdictOutcome.EMPTY_LANGUAGE:
-            return "No text matches this grammar, so no output is ever legal."
+            return catalogue_text("verdicts.empty.text")
         case VerdictOutcome.GRAMMAR_ERROR:
             return found.sentence
 
@@ -77,25 +77,21 @@ def unusual_form_note(data: bytes, found: UnusualForm) -> str:
     """Describe a form of a string or number that is accepted only in outputs from elsewhere."""
     place = position_of_byte(data, found.start)
     written = data[found.start : found.end].decode("utf-8", "replace")
-    said = (
-        "This spelling is valid by the standard; Turnstile never writes it this way: "
-        f"{quoted(written)} at line {place.line:,}, column {place.column:,} (byte {found.start:,})"
-    )
+    where = {"text": quoted(written), "line": place.line, "column": place.column, "byte": found.start}
     if not found.is_number:
-        return (
-            f"{said} is not the shortest spelling of its character, and the grammar is compiled with escapes "
-            "`shortest`. Outputs from elsewhere are judged with escapes `any`."
-        )
-    plain = f", here as {quoted(found.plain)}" if found.plain and found.plain != written else ""
-    return f"{said}. It writes integers and the numbers of enum and const without an exponent or extra zeros{plain}."
+        return catalogue_text("verdicts.unusual.string", **where)
+    if found.plain and found.plain != written:
+        return catalogue_text("verdicts.unusual.number_as", **where, plain=quoted(found.plain))
+    return catalogue_text("verdicts.unusual.number", **where)
 
 
 # ---------------------------------------------------------------------------------------------------------- sentences
 
 
 def _complete(found: Verdict) -> str:
-    size = f" ({_length(found)})" if found.data else ", the empty one that it is"
-    return f"Complete: the output matches the grammar in full{size}."
+    if not found.data:
+        return catalogue_text("verdicts.complete.empty")
+    return catalogue_text("verdicts.complete.text", size=_length(found))
 
 
 def _cut_off(found: Verdict, finish: str) -> str:
@@ -108,44 +104,39 @@ def _cut_off(found: Verdict, finish: str) -> str:
         needed = _at_least(ending.least_tokens, ending.most_tokens)
         left = ending.left or 0
         if left >= ending.least_tokens:
-            return f"Stopped early at {where}: the shortest legal ending needed {needed} more, and {left} were left."
+            return catalogue_text("verdicts.cut_off.early", where=where, needed=needed, left=left)
         if finish == CONTEXT:
-            return f"Cut off at {where}: the model's context is full, the shortest legal ending needed {needed} more."
-        return f"Cut off at {where}: the shortest legal ending needed {needed} more, the budget had {left}."
-    how = {
-        LENGTH: "Cut off by the budget at",
-        CONTEXT: "Cut off by the model's context, which is full, at",
-        STOP: "It stopped by itself before its end, at",
-    }
-    return f"{how.get(finish, 'Not complete: legal so far, but it ends at')} {where}{_needs(ending)}."
+            return catalogue_text("verdicts.cut_off.context", where=where, needed=needed)
+        return catalogue_text("verdicts.cut_off.budget", where=where, needed=needed, left=left)
+    cause = {LENGTH: "by_budget", CONTEXT: "by_context", STOP: "by_itself"}.get(finish, "open")
+    return catalogue_text(f"verdicts.cut_off.{cause}", where=where, needs=_needs(ending))
 
 
 def _needs(ending: CompletionBudget) -> str:
     if ending.is_dead_end:
-        return ", and no tokens of this vocabulary complete it"
+        return catalogue_text("verdicts.fragment.needs.dead_end")
     least, most, text = ending.in_bytes.at_least, ending.in_bytes.at_most, ending.in_bytes.text
     shown = f" ({quoted(_short(text))})" if text else ""
     tokens = ending.least_tokens
     if tokens is not None and (ending.most_tokens is not None or most is None or tokens <= most):
         needed = _at_least(tokens, ending.most_tokens)
-        return f"; the shortest legal ending needs {needed} more token{'' if needed == '1' else 's'}{shown}"
+        count = 1 if needed == "1" else 2
+        return catalogue_text("verdicts.fragment.needs.tokens", count=count, needed=needed, shown=shown)
     if least is None:
-        return ", and no bytes complete it: the grammar wants a token taken whole"
+        return catalogue_text("verdicts.fragment.needs.token")
     needed = _at_least(least, most)
+    count = 1 if needed == "1" else 2
     # More tokens than bytes: the search stopped early, and the vocabulary may have no encoding at all.
-    unspelled = f", and no {tokens:,} tokens of this vocabulary spell one" if tokens is not None else ""
-    return f"; the shortest legal ending needs {needed} more byte{'' if needed == '1' else 's'}{shown}{unspelled}"
+    unspelled = "" if tokens is None else catalogue_text("verdicts.fragment.needs.unspelled", tokens=tokens)
+    return catalogue_text("verdicts.fragment.needs.bytes", count=count, needed=needed, shown=shown, unspelled=unspelled)
 
 
 def _loops(found: Verdict, source: SourceText) -> str:
     circle = next(one for one in reversed(found.loops) if one.at_end)
     first, last = circle.range
     place = location_text(circle.spans, source)
-    where = f" at {place}" if place else ""
-    return (
-        f"It loops on white space: the last {last - first:,} bytes are blanks that change nothing, and the "
-        f"grammar allows them without end{where}."
-    )
+    where = catalogue_text("verdicts.fragment.where.grammar", place=place) if place else ""
+    return catalogue_text("verdicts.loops.text", count=last - first, where=where)
 
 
 def _illegal(found: Verdict, source: SourceText) -> str:
@@ -153,45 +144,54 @@ def _illegal(found: Verdict, source: SourceText) -> str:
     assert failure is not None
     where, what = _failed_at(failure), _what_failed(found)
     if failure.missing:
-        return f"Illegal {where}: {what} closes the object too early, {_named(failure.missing)} still missing."
+        return catalogue_text("verdicts.illegal.missing", where=where, what=what, names=_named(failure.missing))
     before = found.data[max(0, found.legal - LONGEST_EXCERPT) : found.legal]
-    behind = f" after {quoted(_tail(before))}" if before else ""
-    return f"Illegal {where}: {what} is not allowed{behind}; expected {_expected(failure)}{_by(failure, source)}."
+    after = catalogue_text("verdicts.illegal.fragment.after", text=quoted(_tail(before))) if before else ""
+    by = _by(failure, source)
+    expected = _expected(failure)
+    return catalogue_text("verdicts.illegal.text", where=where, what=what, after=after, expected=expected, by=by)
 
 
 def _text_after(found: Verdict) -> str:
-    failure = found.failure
-    assert failure is not None
     rest = found.data[found.legal :]
-    kind = suffix_kind(rest)
-    follows = kind if kind == "white space" else f"{kind}, {quoted(_short(rest))},"
-    return f"Complete up to {_end_of(found)}, but {follows} follows, which the grammar does not allow."
+    return catalogue_text("verdicts.around.after", where=_end_of(found), what=_kind_and_text(suffix_kind(rest), rest))
 
 
 def _text_before(found: Verdict) -> str:
     assert found.skipped is not None
     front, end = found.skipped
-    kind = prefix_kind(found.data[:front])
-    what = kind if kind in ("white space", "a byte order mark") else f"{kind}, {quoted(_short(found.data[:front]))},"
-    begins = f"It begins with {what} that the grammar does not allow; from byte {front:,} on it is "
+    what = _kind_and_text(prefix_kind(found.data[:front]), found.data[:front])
     if end < len(found.data):
-        return f"{begins}complete up to byte {end:,}, where {suffix_kind(found.data[end:])} follows."
+        rest = catalogue_text(f"verdicts.around.fragment.{suffix_kind(found.data[end:])}")
+        return catalogue_text("verdicts.around.before_and_after", what=what, front=front, end=end, rest=rest)
     if found.failure is not None:
-        wanted = _expected(found.failure)
-        return (
-            f"{begins}legal up to byte {found.legal:,}, then {_what_failed(found)} is not allowed; expected {wanted}."
+        return catalogue_text(
+            "verdicts.around.before_illegal",
+            what=what,
+            front=front,
+            legal=found.legal,
+            failed=_what_failed(found),
+            expected=_expected(found.failure),
         )
     if found.ending is not None:
-        return f"{begins}legal, but not complete{_needs(found.ending)}."
-    return f"{begins}complete."
+        return catalogue_text("verdicts.around.before_open", what=what, front=front, needs=_needs(found.ending))
+    return catalogue_text("verdicts.around.before_complete", what=what, front=front)
+
+
+def _kind_and_text(kind: SurroundingText, data: bytes) -> str:
+    name = catalogue_text(f"verdicts.around.fragment.{kind}")
+    if kind in (SurroundingText.BLANKS, SurroundingText.BYTE_ORDER_MARK):
+        return name
+    return catalogue_text("verdicts.around.fragment.quoted", kind=name, text=quoted(_short(data)))
 
 
 def _foreign(found: Verdict) -> str:
     failure = found.failure
     assert failure is not None and failure.place.token is not None  # noqa: PT018 - such a verdict is about a token
-    token = found.tokens[failure.place.token]
+    number = failure.place.token
+    token = found.tokens[number]
     name = quoted(token.name) if token.name else f"#{token.token_id}"
-    return f"Illegal at token {failure.place.token + 1:,}: {name} has no text; expected {_expected(failure)}."
+    return catalogue_text("verdicts.illegal.foreign", number=number + 1, name=name, expected=_expected(failure))
 
 
 # -------------------------------------------------------------------------------------------------------------- notes
@@ -200,9 +200,9 @@ def _foreign(found: Verdict) -> str:
 def _on_ending(found: Verdict, finish: str) -> list[str]:
     ending = found.ending
     if found.outcome is VerdictOutcome.COMPLETE and finish == LENGTH:
-        return ["The budget ended the generation, though the output was complete: it could have gone on."]
+        return [catalogue_text("verdicts.complete.by_budget")]
     if found.outcome is VerdictOutcome.COMPLETE and finish == CONTEXT:
-        return ["The model's context was full, though the output was complete: it could have gone on."]
+        return [catalogue_text("verdicts.complete.by_context")]
     if ending is None or found.outcome not in (
         VerdictOutcome.CUT_OFF,
         VerdictOutcome.LOOPS,
@@ -210,31 +210,29 @@ def _on_ending(found: Verdict, finish: str) -> list[str]:
     ):
         return []
     notes = []
-    size = f"{ending.budget or 0:,} tokens"
-    limit = f"room for {size} in the model's context" if finish == CONTEXT else f"budget of {size}"
+    limit = catalogue_text(
+        "verdicts.budget.fragment.context" if finish == CONTEXT else "verdicts.budget.fragment.budget",
+        count=ending.budget or 0,
+    )
     if ending.late_at == 0:
-        notes.append(
-            f"The {limit} never sufficed: the shortest text of this grammar takes at least "
-            f"{ending.late_needs:,} tokens."
-        )
+        notes.append(catalogue_text("verdicts.budget.never", limit=limit, needs=ending.late_needs))
     elif ending.late_at is not None and ending.budget is not None:
-        notes.append(
-            f"From token {ending.late_at:,} on it could not be finished in time: there the shortest ending needed "
-            f"{ending.late_needs:,} tokens, and {max(0, ending.budget - ending.late_at):,} were left."
-        )
+        left = max(0, ending.budget - ending.late_at)
+        notes.append(catalogue_text("verdicts.budget.late", late=ending.late_at, needs=ending.late_needs, left=left))
     if ending.budget is not None and (ending.used or 0) > ending.budget:
-        notes.append(f"The output has more tokens than the {limit}: they were cut otherwise, or another limit applied.")
+        notes.append(catalogue_text("verdicts.budget.exceeded", limit=limit))
     if ending.is_dead_end and found.outcome is VerdictOutcome.LOOPS:  # otherwise the sentence says so
-        notes.append("No tokens of this vocabulary complete it: this is a dead end.")
+        notes.append(catalogue_text("verdicts.budget.dead_end"))
     if ending.budget is not None and ending.in_bytes.text:
-        notes.append(f"The shortest legal ending is {quoted(_short(ending.in_bytes.text))}.")
+        notes.append(catalogue_text("verdicts.budget.ending", text=quoted(_short(ending.in_bytes.text))))
     if ending.budget is not None and ending.used is None:
-        notes.append("The budget was not held against it: its tokens are not known.")
+        notes.append(catalogue_text("verdicts.budget.unknown"))
     if finish == STOP:
         last = found.tokens[-1] if found.tokens else None
         if last is not None and last.state is ReplayedTokenState.ILLEGAL and not last.data:
-            notes.append(f"It ends with {quoted(last.name or 'an end token')}, where the grammar allows no end.")
-        notes.append("An engine that enforces the grammar allows no end here: look for a stop string, or an end token.")
+            name = quoted(last.name or catalogue_text("verdicts.stop.fragment.name"))
+            notes.append(catalogue_text("verdicts.stop.end_token", name=name))
+        notes.append(catalogue_text("verdicts.stop.text"))
     return notes
 
 
@@ -248,30 +246,31 @@ def _on_failure(found: Verdict, source: SourceText) -> list[str]:
         return []
     notes = []
     if failure.missing:
-        notes.append(f"Expected there: {_expected(failure)}.")
-    if failure.spans and not (found.outcome is VerdictOutcome.ILLEGAL and _by(failure, source).startswith(_PLACE)):
-        notes.append(f"The match is at {location_text(failure.spans, source)}.")
+        notes.append(catalogue_text("verdicts.illegal.expected", expected=_expected(failure)))
+    is_located = found.outcome is VerdictOutcome.ILLEGAL and _is_by_location(failure) and _by(failure, source)
+    if failure.spans and not is_located:
+        notes.append(catalogue_text("verdicts.illegal.match", place=location_text(failure.spans, source)))
     if found.ending is not None and found.ending.in_bytes.text:
-        notes.append(f"A legal ending from there on: {quoted(_short(found.ending.in_bytes.text))}.")
+        notes.append(catalogue_text("verdicts.illegal.ending", text=quoted(_short(found.ending.in_bytes.text))))
     return notes
 
 
 def _on_around(found: Verdict) -> list[str]:
     if found.outcome is VerdictOutcome.TEXT_BEFORE:
-        return ["Judge the output without it, or ask the model for nothing but the text itself."]
+        return [catalogue_text("verdicts.around.advice_before")]
     if found.outcome is VerdictOutcome.TEXT_AFTER:
-        return ["An engine stops there: look for a stop that came too late, or cut the rest off."]
+        return [catalogue_text("verdicts.around.advice_after")]
     return []
 
 
 def _on_cut(found: Verdict) -> list[str]:
     notes = []
     if found.cut_character:
-        notes.append("It ends within a character: bytes of its UTF-8 are still to come.")
+        notes.append(catalogue_text("verdicts.cut.character"))
     elif found.data.endswith("\ufffd".encode()):
-        notes.append("It ends with U+FFFD: whoever decoded it cut a character in two.")
+        notes.append(catalogue_text("verdicts.cut.replacement"))
     if found.cut_escape:
-        notes.append("It ends within an escape of a JSON string.")
+        notes.append(catalogue_text("verdicts.cut.escape"))
     return notes
 
 
@@ -279,10 +278,7 @@ def _on_loops(found: Verdict, source: SourceText, *, is_schema: bool) -> list[st
     loops = found.loops
     if found.outcome is VerdictOutcome.LOOPS:
         loops = tuple(one for one in loops if not (one.blank and one.at_end))
-        if is_schema:
-            notes = ["White space `flexible`, `one-space` or `compact` has no such loops."]
-        else:
-            notes = ["Bound the white space in the grammar (such as `[ \\n]{0,8}`), or take it out."]
+        notes = [catalogue_text("verdicts.loops.schema" if is_schema else "verdicts.loops.grammar")]
     else:
         notes = []
     return [*notes, *(_on_loop(found, one, source) for one in loops)]
@@ -291,31 +287,30 @@ def _on_loops(found: Verdict, source: SourceText, *, is_schema: bool) -> list[st
 def _on_loop(found: Verdict, circle: OutputLoop, source: SourceText) -> str:
     first, last = circle.range
     place = location_text(circle.spans, source)
-    where = f", at {place}" if place else ""
     if circle.blank:
-        return f"Bytes {first:,} to {last:,} are blanks that change nothing{where}."
-    turn = found.data[last - circle.period : last]
-    times = (last - first) // circle.period
-    return f"It repeats itself: {quoted(_short(turn))} comes {times:,} times up to byte {last:,}."
+        where = catalogue_text("verdicts.loops.fragment.where", place=place) if place else ""
+        return catalogue_text("verdicts.loops.blank", first=first, last=last, where=where)
+    turn = quoted(_short(found.data[last - circle.period : last]))
+    return catalogue_text("verdicts.loops.repeated", text=turn, count=(last - first) // circle.period, last=last)
 
 
 def _on_spelling(found: Verdict) -> list[str]:
     differs = found.divergence
     if differs is not None:
-        given = quoted(visible(differs.given)) if differs.given else "nothing"
-        own = quoted(visible(differs.own)) if differs.own else "nothing"
-        at = f"at token {differs.token + 1:,}"
-        return [f"The tokenizer would have spelled it otherwise: {at} it writes {own}, not {given}."]
+        nothing = catalogue_text("verdicts.tokens.fragment.nothing")
+        given = quoted(visible(differs.given)) if differs.given else nothing
+        own = quoted(visible(differs.own)) if differs.own else nothing
+        return [catalogue_text("verdicts.tokens.differ", number=differs.token + 1, own=own, given=given)]
     if found.is_canonical:
-        return ["Its tokens are those that the tokenizer itself would have written."]
+        return [catalogue_text("verdicts.tokens.canonical")]
     if found.spelled is TokenOrigin.FEWEST:
-        return ["The tokens are as few as spell the text: how the model cut it is not known."]
+        return [catalogue_text("verdicts.tokens.fewest")]
     return []
 
 
 def _on_grammar(found: Verdict, source: SourceText) -> list[str]:
     return [
-        f"Of the grammar, line {source.line_column(one.span.start)[0]}: {one.message}."
+        catalogue_text("verdicts.grammar.finding", line=source.line_column(one.span.start)[0], message=one.message)
         for one in found.diagnostics
         if one.severity is not Severity.HINT
     ]
@@ -325,7 +320,9 @@ def _on_grammar(found: Verdict, source: SourceText) -> list[str]:
 
 
 def _expected(failure: Failure) -> str:
-    return listed(failure.expected, failure.elements, accepting=failure.accepting) or "the end of the text"
+    return listed(failure.expected, failure.elements, accepting=failure.accepting) or catalogue_text(
+        "verdicts.illegal.fragment.end"
+    )
 
 
 def _by(failure: Failure, source: SourceText) -> str:
@@ -335,50 +332,70 @@ def _by(failure: Failure, source: SourceText) -> str:
     stack = failure.stacks[0]
     names = [quoted(name) for name in stack.properties[:MOST_PROPERTIES]]
     if names:
-        others = " or another" if stack.other_properties or len(stack.properties) > len(names) else ""
-        return f" of the propert{'y' if len(names) == 1 and not others else 'ies'} {', '.join(names)}{others}"
-    if stack.rules and not stack.rules[0].startswith("/"):
-        return f" in the rule {quoted(stack.rules[0])}"
+        has_others = stack.other_properties or len(stack.properties) > len(names)
+        kind = "other_properties" if has_others else "property" if len(names) == 1 else "properties"
+        return catalogue_text(f"verdicts.illegal.fragment.{kind}", names=", ".join(names))
+    if not _is_by_location(failure):
+        return catalogue_text("verdicts.illegal.fragment.rule", name=quoted(stack.rules[0]))
     place = location_text(failure.spans[:1], source)
-    return f"{_PLACE} {place}" if place else ""
+    return catalogue_text("verdicts.illegal.fragment.grammar", place=place) if place else ""
+
+
+def _is_by_location(failure: Failure) -> bool:
+    """Return whether neither a property nor a rule has a name for what expected it."""
+    if not failure.stacks:
+        return False
+    stack = failure.stacks[0]
+    return not stack.properties and (not stack.rules or stack.rules[0].startswith("/"))
 
 
 def _failed_at(failure: Failure) -> str:
     place = failure.place
-    token = "" if place.token is None else f", token {place.token + 1:,}"
-    return f"at line {place.line:,}, column {place.column:,} (byte {place.byte:,}{token})"
+    where = {"line": place.line, "column": place.column, "byte": place.byte}
+    if place.token is None:
+        return catalogue_text("verdicts.fragment.where.position", **where)
+    return catalogue_text("verdicts.fragment.where.position_token", **where, token=place.token + 1)
 
 
 def _what_failed(found: Verdict) -> str:
-    return culprit(found.data, found.legal)[1] if found.legal < len(found.data) else "the end"
+    return (
+        culprit(found.data, found.legal)[1]
+        if found.legal < len(found.data)
+        else catalogue_text("verdicts.fragment.where.end")
+    )
 
 
 def _end_of(found: Verdict) -> str:
     """Describe where the legal part ends, in tokens if there are any."""
     used = sum(1 for token in found.tokens if token.data and token.start + len(token.data) <= found.legal)
-    return f"token {used:,}" if found.tokens and found.spelled is not None and used else f"byte {found.legal:,}"
+    if found.tokens and found.spelled is not None and used:
+        return catalogue_text("verdicts.fragment.where.token", number=used)
+    return catalogue_text("verdicts.fragment.where.byte", number=found.legal)
 
 
 def _length(found: Verdict) -> str:
-    size = f"{len(found.data):,} byte{'' if len(found.data) == 1 else 's'}"
+    size = catalogue_text("verdicts.fragment.size.bytes", count=len(found.data))
     count = sum(1 for token in found.tokens if token.data)
-    return f"{count:,} token{'' if count == 1 else 's'}, {size}" if count else size
+    return catalogue_text("verdicts.fragment.size.tokens", count=count, size=size) if count else size
 
 
 def _named(names: tuple[str, ...]) -> str:
     names_shown = [quoted(name) for name in names[:MOST_PROPERTIES]]
     if len(names) > len(names_shown):
-        names_shown.append(f"{len(names) - len(names_shown)} others")
-    listed_names = names_shown[0] if len(names_shown) == 1 else f"{', '.join(names_shown[:-1])} and {names_shown[-1]}"
-    return (
-        f"{'the property' if len(names) == 1 else 'the properties'} {listed_names} {'is' if len(names) == 1 else 'are'}"
-    )
+        names_shown.append(catalogue_text("verdicts.illegal.fragment.others", number=len(names) - len(names_shown)))
+    all_names = names_shown[0]
+    if len(names_shown) > 1:
+        first = ", ".join(names_shown[:-1])
+        all_names = catalogue_text("verdicts.illegal.fragment.and", names=first, last=names_shown[-1])
+    return catalogue_text("verdicts.illegal.fragment.missing", count=len(names), names=all_names)
 
 
 def _at_least(least: int, most: int | None) -> str:
     if least == most:
         return f"{least:,}"
-    return f"at least {least:,}" if most is None else f"{least:,} to {most:,}"
+    if most is None:
+        return catalogue_text("verdicts.fragment.needs.at_least", least=least)
+    return catalogue_text("verdicts.fragment.needs.range", least=least, most=most)
 
 
 def _short(data: bytes) -> str:

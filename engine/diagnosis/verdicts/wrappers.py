@@ -7,6 +7,7 @@ at the first byte, which is true but useless: so the intended part is located an
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 
 from engine.automata.byte_automaton import ByteAutomaton
 from engine.diagnosis.verdicts.replay_walk import reach
@@ -21,6 +22,18 @@ MOST_BEGINNINGS = 200
 LEAST_SHARE = 0.5  # this share of the rest must be legal, if not all of it is
 NEARLY_ALL = 0.8  # the same share for words among words
 MOST_FAILED_AT = 2  # an output that fails later began as intended
+
+
+class SurroundingText(StrEnum):
+    """The kind of text before or after an output; the value is its name in the catalogue."""
+
+    BLANKS = "blanks"
+    BYTE_ORDER_MARK = "byte_order_mark"
+    FENCE = "fence"
+    THOUGHTS = "thoughts"
+    SPECIAL = "special"
+    MORE = "more"
+    OTHER = "other"
 
 
 def output_start(automaton: ByteAutomaton, data: bytes, legal: int) -> int:
@@ -44,28 +57,28 @@ def output_start(automaton: ByteAutomaton, data: bytes, legal: int) -> int:
     return 0
 
 
-def suffix_kind(rest: bytes) -> str:
-    """Name what follows a complete output."""
+def suffix_kind(rest: bytes) -> SurroundingText:
+    """Return the kind of text that follows a complete output."""
     if not rest.strip():
-        return "white space"
+        return SurroundingText.BLANKS
     if _CLOSING_FENCE.fullmatch(rest):
-        return "a code fence"
+        return SurroundingText.FENCE
     if _SPECIAL.match(rest.lstrip()):
-        return "the text of a special token"
-    return "more text"
+        return SurroundingText.SPECIAL
+    return SurroundingText.MORE
 
 
-def prefix_kind(front: bytes) -> str:
-    """Name what precedes the intended output."""
+def prefix_kind(front: bytes) -> SurroundingText:
+    """Return the kind of text that precedes the intended output."""
     if front.startswith(b"\xef\xbb\xbf") and not front[3:].strip():
-        return "a byte order mark"
+        return SurroundingText.BYTE_ORDER_MARK
     if not front.strip():
-        return "white space"
+        return SurroundingText.BLANKS
     if _FENCE.fullmatch(front):
-        return "a code fence"
+        return SurroundingText.FENCE
     if _THOUGHTS.fullmatch(front):
-        return "thoughts"
-    return "other text"
+        return SurroundingText.THOUGHTS
+    return SurroundingText.OTHER
 
 
 def _is_intended(automaton: ByteAutomaton, data: bytes, start: int, *, whole: bool = False) -> bool:
@@ -78,5 +91,6 @@ def _is_intended(automaton: ByteAutomaton, data: bytes, start: int, *, whole: bo
     behind = rest[legal:]
     if legal and automaton.accepts(automaton.run(automaton.start, rest[:legal])):
         # A word that matches among other words was probably not intended; an object was.
-        return not whole or suffix_kind(behind) != "more text" or rest[:1] in b"{[" or legal >= NEARLY_ALL * len(rest)
+        is_word = suffix_kind(behind) is SurroundingText.MORE and rest[:1] not in b"{["
+        return not whole or not is_word or legal >= NEARLY_ALL * len(rest)
     return (not whole or rest[:1] in b"{[") and legal >= LEAST_SHARE * len(rest)

@@ -7,12 +7,13 @@ import pytest
 from engine.analysis.token_completion import TokenCompletion
 from engine.automata.completion import Completion
 from engine.diagnosis.distance import distance_prose
+from engine.source.catalogue import catalogue_text
 
 
 @pytest.mark.parametrize(
     ("completion", "tokens", "words"),
     [
-        (Completion(0, 0, b""), None, "The text may end here."),
+        (Completion(0, 0, b""), None, catalogue_text("verdicts.distance.here")),
         (Completion(1, 1, b"}"), None, "The shortest ending takes 1 byte: `}`."),
         (
             Completion(2, 2, b'"}'),
@@ -26,7 +27,7 @@ from engine.diagnosis.distance import distance_prose
             TokenCompletion(2, None),
             "The shortest ending takes at least 3 bytes. In tokens it takes at least 2.",
         ),
-        (Completion(None), None, "No text completes it: the grammar wants a token taken whole."),
+        (Completion(None), None, catalogue_text("verdicts.distance.token")),
         (Completion(None), TokenCompletion(1, 1, (3,)), "In tokens it takes 1."),
         (
             Completion(1, 1, b"z"),

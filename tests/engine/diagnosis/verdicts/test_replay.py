@@ -10,8 +10,11 @@ from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_pieces, replay_text, verdict_on_error
 from engine.diagnosis.verdicts.sentences import verdict_sentence
 from engine.diagnosis.verdicts.verdict import ReplayedTokenState, TokenOrigin, VerdictOutcome
+from engine.matching.explanation_text import quoted
 from engine.source import EngineError, GrammarError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
+from engine.vocabulary.visible import visible
 
 PERSON = """{
   "type": "object",
@@ -163,28 +166,33 @@ def test_a_key_that_is_not_there(person):
 def test_what_would_help_is_told(person):
     in_another_order = judge(person, '{"age": 36, "name": "Ada"}')
     assert in_another_order.outcome is VerdictOutcome.ILLEGAL
-    assert any(note.startswith("It would be complete where its properties may come") for note in in_another_order.notes)
+    complete = catalogue_text("verdicts.option.fragment.complete")
+    assert catalogue_text("verdicts.option.any_order", progress=complete) in in_another_order.notes
     blanks = judge(person, '{"name":    "Ada", "age": 36}')
-    assert any(note == "It would be complete where white space is free (option `any`)." for note in blanks.notes)
-    assert not judge(person, '{"age": 1}', advise=False).notes[-1].startswith("It would")
+    advice = catalogue_text("verdicts.option.any_space", progress=complete)
+    assert advice in blanks.notes
+    assert advice not in judge(person, '{"name":    "Ada", "age": 36}', advise=False).notes
 
 
 @pytest.mark.parametrize(
     ("front", "kind"),
     [
-        ("```json\n", "a code fence"),
-        ("Sure! Here it is:\n\n", "other text"),
+        ("```json\n", "fence"),
+        ("Sure! Here it is:\n\n", "other"),
         ("<think>Easy: {}.</think>\n", "thoughts"),
-        ("\n", "white space"),
-        ("\ufeff", "a byte order mark"),
+        ("\n", "blanks"),
+        ("\ufeff", "byte_order_mark"),
     ],
 )
 def test_what_stands_in_front_is_skipped_and_told_of(person, front, kind):
     found = judge(person, front + WHOLE)
     assert found.outcome is VerdictOutcome.TEXT_BEFORE
     assert found.skipped == (len(front.encode()), len((front + WHOLE).encode()))
-    assert found.sentence.startswith(f"It begins with {kind}")
-    assert found.sentence.endswith("on it is complete.")
+    what = catalogue_text(f"verdicts.around.fragment.{kind}")
+    if kind not in ("blanks", "byte_order_mark"):
+        shown = quoted(visible(front.encode()))
+        what = catalogue_text("verdicts.around.fragment.quoted", kind=what, text=shown)
+    assert found.sentence == catalogue_text("verdicts.around.before_complete", what=what, front=len(front.encode()))
     assert not found.is_complete
     assert not found.is_prefix
 
@@ -231,7 +239,7 @@ def test_an_object_behind_a_greeting_is_judged_though_it_is_not_legal_as_a_whole
 
 
 def test_a_budget_that_cannot_be_held_against_an_output_says_so(person):
-    assert any("The budget was not held against it" in note for note in judge(person, '{"name"', budget=9).notes)
+    assert catalogue_text("verdicts.budget.unknown") in judge(person, '{"name"', budget=9).notes
 
 
 def test_a_broken_letter_at_the_start_is_no_text_before():
@@ -244,13 +252,13 @@ def test_circles_on_white_space():
     found = judge(grammar, '{"name": "Ada",' + "\n" * 60)
     assert found.outcome is VerdictOutcome.LOOPS
     assert found.sentence.startswith("It loops on white space: the last 60 bytes")
-    assert found.notes[0].startswith("White space `flexible`")
+    assert found.notes[0] == catalogue_text("verdicts.loops.schema")
 
 
 def test_circles_of_a_rule():
     found = judge(compile_grammar("gbnf", 'root ::= "a" " "* "b"'), "a" + " " * 60)
     assert found.outcome is VerdictOutcome.LOOPS
-    assert found.notes[0].startswith("Bound the white space in the grammar")
+    assert found.notes[0] == catalogue_text("verdicts.loops.grammar")
 
 
 def test_cuts_within_an_escape_and_within_a_character(person):
@@ -285,7 +293,7 @@ def test_ids_and_their_end(person):
     assert cut.outcome is VerdictOutcome.CUT_OFF
     assert cut.tokens[-1].state is ReplayedTokenState.ILLEGAL
     assert cut.sentence.startswith("It stopped by itself before its end, at token 4;")
-    assert "It ends with `<end>`, where the grammar allows no end." in cut.notes
+    assert catalogue_text("verdicts.stop.end_token", name="`<end>`") in cut.notes
 
 
 def test_a_special_token_within_is_foreign(person):
