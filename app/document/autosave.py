@@ -109,7 +109,7 @@ class Autosave:
         self._lock = self._make_lock(self._folder / f"{self._name}{_SUFFIX}")
         self._is_locked = False
         self._is_closed = False
-        self._encoder = _Encoder()
+        self._encoder = AutosaveEncoder()
         self._next: Saved | None = None
         self._guard = threading.Lock()  # protects what is to be written next
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="autosave")
@@ -176,7 +176,7 @@ class Autosave:
     def put_back(self, leftover: Leftover) -> None:
         """Write a leftover to its file again, after `drop`."""
         with contextlib.suppress(OSError):
-            write_atomically(leftover.file, _Encoder().encode(leftover.saved))
+            write_atomically(leftover.file, AutosaveEncoder().encode(leftover.saved))
 
     def _read_leftover(self, file: Path) -> Leftover | None:
         lock = self._make_lock(file)
@@ -234,7 +234,7 @@ class Autosave:
             self._is_locked = False
 
 
-class _Encoder:
+class AutosaveEncoder:
     """Encodes autosaves, and caches the encoded steps, most of which are in the next one, too."""
 
     def __init__(self) -> None:

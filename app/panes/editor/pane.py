@@ -15,6 +15,7 @@ from app.catalogue import ui_text
 from app.display_text import unmarked
 from app.panes.editor.code_edit import MAX_PARSED_LENGTH, CodeEdit
 from app.panes.editor.completer import Completer
+from app.panes.editor.explanation import ExplanationPage
 from app.panes.editor.find_replace import FindReplace
 from app.panes.editor.offsets import Offsets
 from app.panes.editor.pages import Pages
@@ -32,7 +33,6 @@ from engine.notations.editing.edits import offset_after_formatting
 from engine.source import Diagnostic, SourceText, Span
 
 if TYPE_CHECKING:
-    from app.panes.editor.explanation import ExplanationPage
     from app.panes.editor.reference import ReferencePage
 
 _MOST_LISTED = 30
@@ -294,8 +294,6 @@ class EditorPane(QWidget):
         self._show_position()
 
     def _make_explanation(self) -> ExplanationPage:
-        from app.panes.editor.explanation import ExplanationPage
-
         page = ExplanationPage(self.text)
         page.pointed.connect(self.show_hover)
         page.span_wanted.connect(self.go_to)
@@ -305,7 +303,7 @@ class EditorPane(QWidget):
         return page
 
     def _make_reference(self) -> ReferencePage:
-        from app.panes.editor.reference import ReferencePage
+        from app.panes.editor.reference import ReferencePage  # loads the JSON Schema compiler: 200 ms
 
         page = ReferencePage()
         page.chosen.connect(self.insert)

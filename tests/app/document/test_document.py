@@ -10,7 +10,7 @@ from decode_views import trace
 from PySide6.QtCore import QTimer
 
 from app.document import Autosave, Document, DocumentError, DocumentFile, GrammarPart, Saved
-from app.document.autosave import _Encoder, read_saved
+from app.document.autosave import AutosaveEncoder, read_saved
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, SamplerSettings, Trace
 
@@ -243,7 +243,7 @@ def test_what_was_entered_is_autosaved_until_it_is_in_force_or_refused(document,
 
 def test_steps_are_encoded_once_and_read_back_the_same(autosave, tmp_path):
     steps = tuple(trace(tuple(b"ab" for _ in range(700))).nodes)
-    encoder = _Encoder()
+    encoder = AutosaveEncoder()
     for length in (0, 1, 255, 256, 257, 512, 700, 300, 0):
         nodes = steps[:length]
         archived = (ArchivedBranch("model", "prompt", tuple(node.step for node in nodes)),)

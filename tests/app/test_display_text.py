@@ -1,3 +1,5 @@
+"""Numbers, sizes and tokens as texts."""
+
 import pytest
 from decode_views import candidate
 
