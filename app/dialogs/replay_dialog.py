@@ -398,7 +398,7 @@ class ReplayDialog(QDialog):
         try:
             data = path.read_bytes()
         except OSError as error:
-            self._say(ui_text("dialogs.check.unreadable", name=path.name, reason=error.strerror or error), "error")
+            self._say(ui_text("common.file.unreadable", name=path.name, reason=error.strerror or error), "error")
             return
         if len(data) > _LARGEST_FILE:
             sentence = ui_text("dialogs.check.too_large", name=path.name, bytes=len(data), limit=_LARGEST_FILE)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from app.catalogue import ui_text
 from app.storage import TooLargeError, read_limited, read_start, write_atomically
 from engine.document.codec import SIZE_LIMIT, SUFFIX, DocumentError, decode, encode
 from engine.document.content import FORMAT, DocumentFile, GrammarPart
@@ -32,12 +33,12 @@ def read_grammar(path: Path) -> DocumentFile:
     notation = NOTATIONS.get(path.suffix.lower())
     if notation is None:
         known = ", ".join((SUFFIX, *NOTATIONS))
-        raise DocumentError(f"{path.name} is neither a document nor a grammar: Turnstile opens {known}.")
+        raise DocumentError(ui_text("documents.file.unknown_kind", name=path.name, suffixes=known))
     data = read_bytes(path, GRAMMAR_SIZE_LIMIT)
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise DocumentError(f"{path.name} is not UTF-8 text (byte {error.start:,}). Save it as UTF-8.") from None
+        raise DocumentError(ui_text("documents.file.not_text", name=path.name, byte=error.start)) from None
     if notation == "regex":
         text = text.removesuffix("\n")
     return DocumentFile(title=path.stem, grammar=GrammarPart(notation, text))
@@ -74,9 +75,10 @@ def read_bytes(path: Path, limit: int) -> bytes:
     try:
         return read_limited(path, limit)
     except TooLargeError as error:
-        raise DocumentError(f"{path.name} is too large ({error}). It is not opened.") from None
+        raise DocumentError(ui_text("documents.file.too_large", name=path.name, size=error)) from None
     except (OSError, ValueError) as error:
-        raise DocumentError(f"{path.name} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+        reason = getattr(error, "strerror", None) or error
+        raise DocumentError(ui_text("common.file.unreadable", name=path.name, reason=reason)) from None
 
 
 def write_document(path: Path, document: DocumentFile) -> None:
@@ -88,6 +90,5 @@ def write_document(path: Path, document: DocumentFile) -> None:
     try:
         write_atomically(path, encode(document), is_shared=True)
     except OSError as error:
-        raise DocumentError(
-            f"{path.name} cannot be written: {error.strerror or error}. Your work is still open; save it elsewhere."
-        ) from None
+        reason = error.strerror or error
+        raise DocumentError(ui_text("documents.file.not_written", name=path.name, reason=reason)) from None

@@ -228,7 +228,7 @@ def _set_style(widget: QWidget, name: str, value: str) -> None:
 
 def _amount(done: int, total: int | None) -> str:
     if total is None:
-        return f" · {megabytes(done)} MB" if done >= _BYTES_FROM else ""
+        return f" · {ui_text('widgets.loading.megabytes', done=megabytes(done))}" if done >= _BYTES_FROM else ""
     if total >= _BYTES_FROM:
-        return f" · {megabytes(done)} of {megabytes(total)} MB"
-    return f" · {done:,} of {total:,}"
+        return f" · {ui_text('widgets.loading.share', done=megabytes(done), total=megabytes(total))}"
+    return f" · {ui_text('common.find.position', number=done, count=total)}"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.catalogue import ui_text
 from app.document import DocumentError, DocumentFile, GrammarPart
 from app.document import file as document_file
 
@@ -23,21 +24,26 @@ def test_the_name_tells_the_notation(tmp_path, name, data, grammar):
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "says"),
+    ("name", "data", "key", "fields"),
     [
-        ("a.pdf", b"", "neither a document nor a grammar: Turnstile opens .turnstile, .gbnf"),
-        ("a.gbnf", b"\xff", "not UTF-8 text"),
-        ("a.regex", b"a" * 3_000_000, "too large (3,000,000 bytes"),
-        ("missing.gbnf", None, "cannot be read: No such file"),
+        ("a.pdf", b"", "documents.file.unknown_kind", {"suffixes": ".turnstile, .gbnf, .json, .regex, .re, .txt"}),
+        ("a.gbnf", b"\xff", "documents.file.not_text", {"byte": 0}),
+        (
+            "a.regex",
+            b"a" * 3_000_000,
+            "documents.file.too_large",
+            {"size": "3,000,000 bytes; the limit is 2,097,152"},
+        ),
+        ("missing.gbnf", None, "common.file.unreadable", {"reason": "No such file or directory"}),
     ],
 )
-def test_what_is_no_grammar_says_why(tmp_path, name, data, says):
+def test_what_is_no_grammar_says_why(tmp_path, name, data, key, fields):
     path = tmp_path / name
     if data is not None:
         path.write_bytes(data)
     with pytest.raises(DocumentError) as caught:
         document_file.read_grammar(path)
-    assert says in str(caught.value)
+    assert str(caught.value) == ui_text(key, name=name, **fields)
 
 
 def test_a_document_is_one_by_its_content_too(tmp_path):

@@ -16,6 +16,7 @@ from app.document import file as document_file
 from app.panes.automaton.levels import Level
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import SamplerSettings
+from engine.document.codec import SUFFIX
 from engine.document.content import ExpectedText
 
 GBNF = 'root ::= "x" inner "z"\ninner ::= "(" inner ")" | [bc]{1,3}\n'
@@ -188,7 +189,10 @@ def test_a_document_that_is_dropped_opens_and_other_files_are_told_of(desk, tmp_
     other = tmp_path / "picture.png"
     other.write_bytes(b"\x89PNG")
     assert drop(desk.window, other)
-    assert "picture.png is neither a document nor a grammar" in desk.window.banners.banners[-1].notification.text
+    refused = ui_text(
+        "documents.file.unknown_kind", name="picture.png", suffixes=", ".join((SUFFIX, *document_file.NOTATIONS))
+    )
+    assert desk.window.banners.banners[-1].notification.text == refused
     assert desk.panes.editor.text() == "c+"
     desk.panes.editor.edit.setFocus()
     desk.qtbot.keyClicks(desk.panes.editor.edit, "x")
