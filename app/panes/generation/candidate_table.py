@@ -174,7 +174,7 @@ class CandidateTable(QWidget):
         self.ends.set_can_force(can_force)
 
     def set_tight(self, is_tight: bool) -> None:
-        """Hide what is not a candidate if there is hardly any room."""
+        """Hide what is not a candidate if there is hardly any space."""
         self._is_tight = is_tight
         self._fit_ends()
 

@@ -64,11 +64,11 @@ class Chip:
     tip: Callable[[], str] = str
 
 
-Known: TypeAlias = list[tuple[TraceNode, bool, bool, Chip]]
+ChipCache: TypeAlias = list[tuple[TraceNode, bool, bool, Chip]]
 """Cached chips along the path: node, whether it is ahead, whether it is illegal, chip."""
 
 
-def chips_of(trace: Trace, known: Known | None = None) -> tuple[tuple[Chip, ...], int | None]:
+def chips_of(trace: Trace, known: ChipCache | None = None) -> tuple[tuple[Chip, ...], int | None]:
     """Return the chips of the shown branch, and the index of the current one (None before the first step).
 
     Args:

@@ -23,7 +23,7 @@ from app.widgets.token_paint import mix
 
 Role = theme.Role
 
-UNWANTED = 0.01  # below 1% the model did not favour it
+UNLIKELY = 0.01  # the probability below which a token is highlighted
 _MOST_SURPRISING = 0.001
 _STEPS = 5  # of a legend
 _CELL = 15
@@ -129,7 +129,7 @@ def colours_of(chip: Chip, by: ChipColours, share: float | None) -> tuple[QColor
     text = theme.colour(Role.TEXT)
     if share is None:
         return theme.colour(Role.RAISED), text
-    if by is ChipColours.PROBABILITY and share < UNWANTED:
+    if by is ChipColours.PROBABILITY and share < UNLIKELY:
         return theme.colour(Role.WARNING_FILL), text
     return tint(by, share), text
 
@@ -141,8 +141,8 @@ def tint(by: ChipColours, share: float) -> QColor:
 
 def line_of(by: ChipColours, share: float) -> QColor:
     """Return the colour of the line under a chip."""
-    unwanted = by is ChipColours.PROBABILITY and share < UNWANTED
-    return theme.colour(Role.WARNING if unwanted else SCALES[by].line)
+    is_unlikely = by is ChipColours.PROBABILITY and share < UNLIKELY
+    return theme.colour(Role.WARNING if is_unlikely else SCALES[by].line)
 
 
 class Legend(QWidget):
@@ -196,12 +196,12 @@ class Legend(QWidget):
         painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, high)
 
     def _paint_cell(self, painter: QPainter, box: QRectF, share: float, *, is_first: bool) -> None:
-        unwanted = is_first and self._by is ChipColours.PROBABILITY
-        forced = is_first and self._by is ChipColours.CHOICE
-        fill = Role.WARNING_FILL if unwanted else Role.FORCED_FILL
-        painter.setBrush(theme.colour(fill) if unwanted or forced else tint(self._by, share))
-        painter.setPen(QPen(theme.colour(Role.FORCED if forced else Role.BORDER), 1))
+        is_unlikely = is_first and self._by is ChipColours.PROBABILITY
+        is_forced = is_first and self._by is ChipColours.CHOICE
+        fill = Role.WARNING_FILL if is_unlikely else Role.FORCED_FILL
+        painter.setBrush(theme.colour(fill) if is_unlikely or is_forced else tint(self._by, share))
+        painter.setPen(QPen(theme.colour(Role.FORCED if is_forced else Role.BORDER), 1))
         painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 2, 2)
-        if not forced:
+        if not is_forced:
             line = QRectF(box.left() + 2, box.bottom() - 3, max(2.0, share * (box.width() - 4)), _BAR)
-            painter.fillRect(line, theme.colour(Role.WARNING if unwanted else SCALES[self._by].line))
+            painter.fillRect(line, theme.colour(Role.WARNING if is_unlikely else SCALES[self._by].line))

@@ -365,13 +365,13 @@ class ChipFlow:
         return index if index >= chips.start and x <= self.left[index] + self.width[index] else None
 
 
-def flow(widths: Sequence[float], breaks: Sequence[bool], room: float, gap: float) -> ChipFlow:
+def flow(widths: Sequence[float], breaks: Sequence[bool], line_width: float, gap: float) -> ChipFlow:
     """Lay out chips in lines; a line also ends after a chip that breaks.
 
     Args:
         widths: the width of each chip.
         breaks: whether a new line begins after each chip.
-        room: the width of a line.
+        line_width: the width of a line.
         gap: the space between two chips.
     """
     left: list[float] = []
@@ -380,8 +380,8 @@ def flow(widths: Sequence[float], breaks: Sequence[bool], room: float, gap: floa
     starts: list[int] = []
     x, is_line_start = 0.0, True
     for index, (wanted, ends_line) in enumerate(zip(widths, breaks, strict=True)):
-        width = min(wanted, room)
-        if is_line_start or x + width > room:
+        width = min(wanted, line_width)
+        if is_line_start or x + width > line_width:
             starts.append(index)
             x = 0.0
         left.append(x)

@@ -299,7 +299,7 @@ class Headline(StableWidget):
         self._render()
 
     def set_tight(self, is_tight: bool) -> None:
-        """Use a smaller font if there is hardly any room."""
+        """Use a smaller font if there is hardly any space."""
         self._is_tight = is_tight
         self._apply_theme()
 

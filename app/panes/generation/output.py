@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QToolButton, QVBoxL
 from app import theme
 from app.catalogue import ui_text
 from app.display_text import duration, prompt_text, token_text
-from app.panes.generation.chip import Known, archived_chips, chips_of
+from app.panes.generation.chip import ChipCache, archived_chips, chips_of
 from app.panes.generation.chip_colours import SCALES, ChipColours, Legend
 from app.panes.generation.chip_view import ChipView
 from app.theme.buttons import give_menu, push_button, tool_button
@@ -35,7 +35,7 @@ _TIGHT_BELOW = 22  # lines of text: everything around the candidates needs about
 
 _MOST_BUTTONS = 3
 _BUTTON_WIDTH = 104
-_FORMER_WIDTH = 128
+_ARCHIVED_WIDTH = 128
 _MENU_LENGTH = 40  # characters
 
 
@@ -54,7 +54,7 @@ class OutputBox(QWidget):
         super().__init__(parent)
         self._view = DecodeView()
         self._archived: ArchivedBranch | None = None
-        self._chip_cache: Known = []
+        self._chip_cache: ChipCache = []
         self.chips = ChipView(ui_text("generation.output.empty"))
         self.chips.setAccessibleName(ui_text("common.word.output"))
         self.branches = BranchStrip()
@@ -100,7 +100,7 @@ class OutputBox(QWidget):
 
     def show_view(self, view: DecodeView) -> None:
         """Show the state of a session."""
-        if self._archived is not None and _shown(view) != _shown(self._view):
+        if self._archived is not None and _content_of(view) != _content_of(self._view):
             self._archived = None
         self._view = view
         self.chips.set_placeholder(_placeholder(view.position))
@@ -210,7 +210,7 @@ def _savings(taken: int, view: DecodeView) -> str:
     return ui_text("generation.output.savings.time", calls=text, time=duration(saved.seconds))
 
 
-def _shown(view: DecodeView) -> tuple[object, ...]:
+def _content_of(view: DecodeView) -> tuple[object, ...]:
     return view.trace, view.prompt, view.model
 
 
@@ -228,7 +228,7 @@ class OutputSplitter(QSplitter):
     Once the user has moved the splitter, it stays.
 
     Signals:
-        tightened(is tight): there is hardly room for the candidates, or there is again.
+        tightened(is tight): there is hardly space for the candidates, or enough again.
 
     Args:
         output: the upper part.
@@ -246,7 +246,7 @@ class OutputSplitter(QSplitter):
         self.addWidget(output)
         self.addWidget(following)
         self.setStretchFactor(1, 1)
-        self.splitterMoved.connect(self._keep)
+        self.splitterMoved.connect(self._on_splitter_moved)
 
     def fit(self) -> None:
         """Give the output the height of its chips."""
@@ -255,9 +255,9 @@ class OutputSplitter(QSplitter):
         chips = self._output.chips
         least = self._output.minimumSizeHint().height()
         around = least - chips.minimumSizeHint().height()
-        roomy = chips.sizeHint().height() if self.height() >= _HIGH_FROM else 0
+        reserved = chips.sizeHint().height() if self.height() >= _HIGH_FROM else 0
         most = max(least, round(self.height() * _SHARE))
-        wanted = max(least, min(around + max(chips.content_height, roomy), most))
+        wanted = max(least, min(around + max(chips.content_height, reserved), most))
         if self._output.height() != wanted:
             self.setSizes([wanted, self.height() - wanted])
 
@@ -270,7 +270,7 @@ class OutputSplitter(QSplitter):
             self.tightened.emit(is_tight)
         self.fit()
 
-    def _keep(self, _position: int, _index: int) -> None:
+    def _on_splitter_moved(self, _position: int, _index: int) -> None:
         self._was_moved = True
 
 
@@ -398,7 +398,7 @@ class BranchStrip(QWidget):
         prompt = prompt_text(archived.prompt)
         same = f"“{prompt}”" if prompt else ui_text("generation.branches.fragment.no_prompt")
         text = f"{archived.model if archived.model != self._model else same}: {_text_of(archived.steps)}"
-        elided = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, _FORMER_WIDTH)
+        elided = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, _ARCHIVED_WIDTH)
         button = tool_button(elided, _archived_tip(archived), role="archived")
         button.clicked.connect(lambda: self.archived_clicked.emit(archived))
         return button

@@ -171,7 +171,7 @@ class ProcessorsDialog(QDialog):
         self._fill(settings)
 
     def open_under(self, widget: QWidget) -> None:
-        """Open the dialog beside a widget, if the screen has room."""
+        """Open the dialog beside a widget, if the screen has space for it."""
         if not self.isVisible():
             corner = widget.mapToGlobal(QPoint(widget.width() - self.width(), widget.height() + theme.SPACE_XS))
             screen = widget.screen().availableGeometry()

@@ -116,7 +116,7 @@ class WhyPanel(QFrame):
         self.closed.emit()
 
     def _scrolled(self) -> QWidget:
-        """Return the facts and the sentence in a scroll area, for when there is not enough room."""
+        """Return the facts and the sentence in a scroll area that scrolls if there is not enough space."""
         body = QWidget()
         column = QVBoxLayout(body)
         column.setContentsMargins(0, 0, 0, 0)
@@ -255,7 +255,7 @@ class WhyPanel(QFrame):
 
 
 class _Scrolled(QScrollArea):
-    """As high as its content, but less high in a low window."""
+    """A scroll area that is as high as its content, or lower in a low window."""
 
     def __init__(self, body: QWidget) -> None:
         super().__init__()

@@ -373,7 +373,7 @@ class RedistributionPlot:
 
     def draw(self, position: Position) -> None:
         """Draw the most probable tokens of a position."""
-        self.rows = weightiest(position.candidates)
+        self.rows = most_probable(position.candidates)
         view = self.widget
         view.clear()
         view.setBackground(theme.colour(Role.PANEL))
@@ -423,7 +423,7 @@ class RedistributionPlot:
         self.widget.setFixedHeight(row_count * _PAIR_HEIGHT + theme.SPACE_S)
 
 
-def weightiest(candidates: tuple[Candidate, ...], most: int = MOST_BARS) -> tuple[Candidate, ...]:
+def most_probable(candidates: tuple[Candidate, ...], most: int = MOST_BARS) -> tuple[Candidate, ...]:
     """Return the candidates with the largest probability before or after the mask, the largest first."""
     ordered = sorted(candidates, key=lambda c: (-max(c.p, c.p_masked), c.rank))
     return tuple(ordered[:most])

@@ -7,7 +7,7 @@ import pytest
 from decode_views import CANDIDATES, candidate, position
 
 from app.catalogue import ui_text
-from app.panes.probabilities import MOST_BARS, ProbabilitiesPane, axis_label, weightiest
+from app.panes.probabilities import MOST_BARS, ProbabilitiesPane, axis_label, most_probable
 
 
 @pytest.fixture
@@ -31,14 +31,14 @@ def test_it_starts_empty(pane):
     assert pane.facts.isHidden()
 
 
-def test_it_draws_the_weightiest_tokens(qtbot, pane):
+def test_it_draws_the_most_probable_tokens(qtbot, pane):
     pane.show_position(position())
     qtbot.waitUntil(lambda: pane.plot is not None)
     assert [c.token_id for c in pane.plot.rows] == [11, 10, 12, 13, 0]
     assert pane.facts.text == facts("50.0%", "50.0%", "0.693 nats", "1.50 → 0.75 nats")
 
 
-def test_it_draws_anew_and_clears(qtbot, pane):
+def test_it_draws_again_and_clears(qtbot, pane):
     pane.show_position(position())
     qtbot.waitUntil(lambda: pane.plot is not None)
     pane.show_position(position(CANDIDATES[:2]))
@@ -60,18 +60,18 @@ def test_no_mass_at_all_is_an_infinite_divergence(pane):
     assert pane.facts.text == facts("100%", "0%", "∞", "1.50 → 0.75 nats")
 
 
-def test_what_no_model_was_asked_for_is_not_shown_as_zero(pane):
+def test_values_without_a_model_are_not_shown_as_zero(pane):
     pane.show_position(replace(position(), z=None, kl=None, entropy=None, entropy_masked=None))
     assert pane.facts.text == facts("–", "–", "–", "–")
 
 
 def test_there_are_at_most_so_many_bars():
     many = tuple(candidate(i, b"a", 1 / (i + 2), rank=i) for i in range(100))
-    assert len(weightiest(many)) == MOST_BARS
-    assert weightiest(many)[0].token_id == 0
+    assert len(most_probable(many)) == MOST_BARS
+    assert most_probable(many)[0].token_id == 0
 
 
-def test_a_forbidden_token_carries_a_cross_and_a_long_one_is_cut():
+def test_a_masked_token_has_a_cross_and_a_long_one_is_cut():
     assert axis_label(CANDIDATES[0]) == "✗ Sure"
     assert axis_label(candidate(1, b"internationalization", 0.1)) == "internationaliz…"
 
@@ -86,7 +86,7 @@ def test_importing_the_panes_loads_neither_pyqtgraph_nor_what_runs_models():
     assert done.returncode == 0, done.stderr
 
 
-def test_the_waterfall_tells_what_each_stage_took(pane, qtmodeltester):
+def test_the_waterfall_shows_what_each_stage_removed(pane, qtmodeltester):
     pane.show_position(position())
     model = pane.waterfall.model
     qtmodeltester.check(model)

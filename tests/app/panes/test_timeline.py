@@ -111,13 +111,13 @@ def test_every_strip_is_scaled_to_its_own_end(drawn):
     assert len(drawn.plot.tops) == len(ROWS)
 
 
-def test_little_room_takes_fewer_strips(qtbot, drawn):
+def test_a_low_pane_has_fewer_strips(qtbot, drawn):
     drawn.resize(900, 80)
     qtbot.waitUntil(lambda: drawn.plot.shown < len(ROWS))
     assert drawn.plot.shown >= 1
 
 
-def test_a_pasted_output_has_no_mass_to_be_worst(qtbot, pane):
+def test_a_pasted_output_has_no_worst_step(qtbot, pane):
     pane.show_trace(path(origin=StepOrigin.REPLAYED))
     assert worst_of(tuple(node.step for node in path(origin=StepOrigin.REPLAYED).nodes)) is None
     assert not pane.worst.isEnabled()
@@ -153,7 +153,7 @@ def side_of(pane, number):
     return pane.plot.side_text(number)
 
 
-def test_what_is_not_known_is_a_gap_and_no_zero(qtbot, pane):
+def test_an_unknown_value_is_a_gap_and_not_zero(qtbot, pane):
     shown = path()
     nodes = tuple(
         replace(node, step=replace(node.step, origin=StepOrigin.REPLAYED, z=0.0, mask_us=None))
@@ -170,7 +170,7 @@ def test_what_is_not_known_is_a_gap_and_no_zero(qtbot, pane):
     assert ui_text("common.step.replayed") in pane.tip_of(1)
 
 
-def test_a_strip_of_which_nothing_is_known_has_no_scale(qtbot, pane):
+def test_a_strip_without_known_values_has_no_scale(qtbot, pane):
     pane.show_trace(path(origin=StepOrigin.REPLAYED))
     qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
     unknown_scale = ui_text("timeline.fragment.unknown")
@@ -196,7 +196,7 @@ def test_it_says_how_the_generation_ended(pane):
     assert pane.facts.text().endswith(" · The model's context of 512 tokens is full")
 
 
-def test_behind_an_illegal_step_of_a_pasted_output_nothing_is_known(qtbot, pane):
+def test_after_an_illegal_step_of_a_pasted_output_nothing_is_known(qtbot, pane):
     pane.show_trace(replace(path(origin=StepOrigin.REPLAYED), illegal=frozenset({2})))
     qtbot.waitUntil(lambda: pane.plot is not None and bool(pane.plot.tops))
     assert sorted(bars_of(pane, 2)) == [0, 1, 2]

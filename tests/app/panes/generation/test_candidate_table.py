@@ -32,14 +32,14 @@ def test_a_click_on_a_forbidden_token_asks_why(qtbot, pane):
     assert asked.args == [10]
 
 
-def test_the_end_is_pinned_and_answers_too(qtbot, pane):
+def test_the_end_token_is_pinned_and_can_be_clicked(qtbot, pane):
     assert pane.candidates.table.candidates.row_of(0) == -1
     with qtbot.waitSignal(pane.why_wanted) as asked:
         click_row(qtbot, pane.candidates.ends, 0)
     assert asked.args == [0]
 
 
-def test_pinned_columns_stand_under_the_others(pane):
+def test_pinned_columns_are_below_the_others(pane):
     table, ends = pane.candidates.table, pane.candidates.ends
     assert [table.columnWidth(c) for c in CandidateColumn] == [ends.columnWidth(c) for c in CandidateColumn]
 
@@ -81,7 +81,7 @@ def test_the_arrows_go_from_the_search_through_the_table_to_the_end(qtbot, pane)
     assert parts.table.chosen().token_id == 13
 
 
-def test_without_a_choice_why_is_about_what_the_model_wanted(qtbot, pane):
+def test_without_a_selection_why_is_about_the_top_choice(qtbot, pane):
     with qtbot.waitSignal(pane.why_wanted) as asked:
         pane.explain_selected()
     assert asked.args == [10]
@@ -160,7 +160,7 @@ def test_escape_clears_the_search(qtbot, pane):
     assert pane.candidates.table.candidates.rowCount() == 4
 
 
-def test_what_a_step_kept_is_marked_as_such_until_the_model_answers(pane):
+def test_stored_candidates_are_marked_until_the_model_answers(pane):
     pane.show_view(view(at=replace(position(), is_remembered=True)))
     assert pane.candidates.stored.isVisible()
     pane.show_view(view(at=position()))
@@ -177,7 +177,7 @@ def test_states_are_named_only_where_they_are_seen(qtbot, pane):
     assert 0 < len(asked) < 100
 
 
-def test_until_the_vocabulary_answers_a_search_means_what_it_will_mean(qtbot, pane):
+def test_a_search_of_the_candidates_matches_as_that_of_the_vocabulary(qtbot, pane):
     """Return may come before the answer, and takes what is on top by then."""
     parts, first = pane.candidates, CANDIDATES[0]
     rows = parts.table.candidates
@@ -194,7 +194,7 @@ def test_until_the_vocabulary_answers_a_search_means_what_it_will_mean(qtbot, pa
     assert not rows.rowCount()
 
 
-def test_a_large_vocabulary_has_its_scripts_laid_out_once(qtbot, pane):
+def test_a_large_vocabulary_loads_the_fonts_of_its_scripts_once(qtbot, pane):
     fonts = pane.candidates.fonts
     pane.show_view(view(at=position(size=100)))
     assert fonts.is_done

@@ -34,12 +34,12 @@ def chip(**changes) -> Chip:
         (ChipColours.SURPRISE, {"kind": ChipKind.REPLAYED}, None),
     ],
 )
-def test_where_a_chip_stands_on_its_scale(by, changes, share):
+def test_the_position_of_a_chip_on_its_scale(by, changes, share):
     assert share_of(chip(**changes), by, 8.0) == pytest.approx(share)
 
 
 @pytest.mark.parametrize("by", ChipColours)
-def test_more_is_another_tint_and_the_illegal_stay_what_they_are(by):
+def test_the_tint_follows_the_value_except_for_illegal_chips(by):
     assert colours_of(chip(), by, 0.1)[0] != colours_of(chip(), by, 0.9)[0]
     illegal = chip(kind=ChipKind.ILLEGAL)
     assert colours_of(illegal, by, 0.5)[0] == theme.colour(theme.Role.ERROR_FILL)
@@ -118,7 +118,7 @@ def test_a_broken_output_says_since_when(output):
     assert output.tally.text() == f"{tokens} · {ui_text('generation.output.broken', token=2)}"
 
 
-def test_a_legend_takes_its_room(qtbot):
+def test_a_legend_is_never_cut(qtbot):
     legend = Legend()
     qtbot.addWidget(legend)
     assert legend.minimumSizeHint() == legend.sizeHint()

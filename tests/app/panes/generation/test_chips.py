@@ -13,7 +13,7 @@ from engine.decoding.values import ArchivedBranch, StepOrigin, Trace, TraceNode
 
 
 def test_lines_wrap_and_break():
-    laid = flow([30, 30, 30, 10], [False, False, True, False], room=70, gap=4)
+    laid = flow([30, 30, 30, 10], [False, False, True, False], line_width=70, gap=4)
     assert laid.left == (0.0, 34.0, 0.0, 0.0)
     assert laid.line == (0, 0, 1, 2)
     assert list(laid.in_lines(0, 0)) == [0, 1]
@@ -22,13 +22,13 @@ def test_lines_wrap_and_break():
 
 
 def test_a_chip_wider_than_a_line_is_cut_to_it():
-    laid = flow([500, 10], [False, False], room=70, gap=4)
+    laid = flow([500, 10], [False, False], line_width=70, gap=4)
     assert laid.width == (70, 10)
     assert laid.line == (0, 1)
 
 
-def test_finding_a_chip_by_its_place():
-    laid = flow([30, 30, 30], [False] * 3, room=70, gap=4)
+def test_a_chip_is_found_by_its_position():
+    laid = flow([30, 30, 30], [False] * 3, line_width=70, gap=4)
     assert laid.at(0, 0) == 0
     assert laid.at(31, 0) is None  # the gap
     assert laid.at(34, 0) == 1
@@ -49,7 +49,7 @@ def test_chips_say_what_happened_to_their_step():
     assert ui_text("generation.chip.illegal") in chips[2].tip()
 
 
-def test_before_the_first_step_all_lies_ahead():
+def test_before_the_first_step_all_chips_are_ahead():
     shown = trace((b"a", b"b"))
     chips, current = chips_of(Trace(shown.nodes, shown.path, None))
     assert current is None
@@ -105,13 +105,13 @@ def test_arrows_go_along_the_steps(qtbot, chips):
     assert gone == [0, 2]
 
 
-def test_the_current_chip_comes_into_sight(chips):
+def test_the_current_chip_is_scrolled_into_view(chips):
     chips.show_chips(*chips_of(trace(tuple(b"word%d" % i for i in range(400)))))
     assert chips.viewport().rect().contains(chips.rect_of(399).toRect())
     assert not chips.viewport().rect().intersects(chips.rect_of(0).toRect())
 
 
-def test_only_chips_in_sight_are_painted(chips, monkeypatch):
+def test_only_visible_chips_are_painted(chips, monkeypatch):
     painted = []
     monkeypatch.setattr(chips, "_paint_chip", lambda _painter, index: painted.append(index))
     chips.show_chips(*chips_of(trace(tuple(b"word%d" % i for i in range(2000)))))
@@ -119,7 +119,7 @@ def test_only_chips_in_sight_are_painted(chips, monkeypatch):
     assert 0 < len(painted) < 60
 
 
-def test_the_prompt_cannot_be_gone_to(qtbot, chips):
+def test_chips_of_the_prompt_cannot_be_clicked(qtbot, chips):
     chips.show_chips(prompt_chips(((5, "␣a"), (6, "b"))), None)
     with qtbot.assertNotEmitted(chips.chip_clicked):
         click(qtbot, chips, 0)
@@ -152,7 +152,7 @@ def test_the_strip_shows_the_latest_branches_and_a_menu_of_the_rest(qtbot):
     assert strip.isHidden()
 
 
-def test_chips_that_are_known_are_those_that_would_be_made_anew():
+def test_cached_chips_are_equal_to_new_ones():
     known = []
     shown = trace((b"a", b"b", b"c", b"d"))
     others = [

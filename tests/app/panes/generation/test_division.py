@@ -39,7 +39,7 @@ def lines(pane) -> float:
     return chips.height() / chips.minimumSizeHint().height()
 
 
-def test_in_a_low_window_the_output_takes_the_lines_that_it_needs(pane):
+def test_in_a_low_window_the_output_gets_the_lines_of_its_chips(pane):
     show(pane, 2)
     assert lines(pane) < 1.2
     show(pane, 15)
@@ -60,7 +60,7 @@ def test_in_a_high_window_three_lines_are_kept_from_the_start(pane):
     assert pane.output.height() == before
 
 
-def test_where_there_are_but_a_few_lines_the_candidates_get_them(pane, qtbot):
+def test_in_a_very_low_window_the_candidates_get_the_lines(pane, qtbot):
     show(pane, 2)
     output, table = pane.output, pane.candidates.table
     assert output.chips.y() > output.title.geometry().bottom()
@@ -77,7 +77,7 @@ def test_where_there_are_but_a_few_lines_the_candidates_get_them(pane, qtbot):
     assert output.tally.isVisible()
 
 
-def test_where_the_user_drew_the_line_it_stays(pane):
+def test_a_splitter_that_the_user_moved_stays(pane):
     show(pane, 2)
     handle = pane.findChild(OutputSplitter).handle(1)
     assert isinstance(handle, QSplitterHandle)

@@ -84,7 +84,7 @@ def test_a_budget_that_is_being_typed_stays(qtbot, pane):
 FORMER = ArchivedBranch("A model", "hi", (step(b"x"), step(b"yz", by="user")))
 
 
-def test_an_earlier_output_is_read_and_left_again(qtbot, pane):
+def test_an_earlier_output_is_opened_and_closed(qtbot, pane):
     pane.show_view(view(trace((b"a",))))
     pane.show_archived((FORMER,))
     (button,) = pane.output.branches.buttons
@@ -122,21 +122,21 @@ def test_another_document_takes_its_earlier_outputs_along(pane):
     assert pane.output.title.text() == ui_text("common.word.output")
 
 
-def test_a_refused_request_is_told_until_the_next_one_goes_well(pane):
+def test_a_refused_request_is_shown_until_the_next_one_succeeds(pane):
     pane.show_view(replace(view(), error="The prompt holds é, which this model does not know"))
     assert pane.banner.isVisible()
     pane.show_view(view())
     assert pane.banner.isHidden()
 
 
-def test_a_refused_prompt_stays_to_be_mended(qtbot, pane):
+def test_a_refused_prompt_stays_to_be_corrected(qtbot, pane):
     pane.prompt.text.setPlainText("é")
     pane.commit_prompt()
     pane.show_view(replace(view(), error="The prompt holds é"))
     assert pane.prompt.prompt() == "é"
 
 
-def test_a_remark_does_not_take_a_way_on_away(qtbot, pane):
+def test_a_refusal_does_not_replace_a_banner_with_a_button(qtbot, pane):
     pressed = []
     pane.show_banner("SmolLM2 did not load", "No network", button="Try again", action=lambda: pressed.append(1))
     pane.show_view(replace(view(), error="No network"))
@@ -152,7 +152,7 @@ def test_a_banner_can_be_dismissed(qtbot, pane):
     assert pane.banner.isHidden()
 
 
-def test_a_model_on_its_way_shows_how_far_and_can_be_cancelled(qtbot, pane):
+def test_loading_a_model_shows_its_progress_and_can_be_cancelled(qtbot, pane):
     pane.show_loading("Fetching SmolLM2", 45_300_000, 98_000_000)
     assert pane.loading.text == "Fetching SmolLM2 · 45 of 98 MB"
     button = pane.loading.findChild(QPushButton)

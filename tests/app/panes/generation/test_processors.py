@@ -154,7 +154,7 @@ def test_a_dragged_stage_is_reported(qtbot, processors, dialog):
     assert edited.args[0].order[:2] == ("suppress", "grammar")
 
 
-def test_what_cannot_be_read_is_said_at_once_and_not_sent(qtbot, processors, dialog):
+def test_an_unreadable_stage_is_shown_at_once_and_not_sent(qtbot, processors, dialog):
     choose(dialog, "bias")
     with qtbot.assertNotEmitted(processors.edited, wait=400):
         QTest.keyClicks(dialog.fields.bias, "the +2")
@@ -177,7 +177,7 @@ def test_a_grammar_that_comes_again_needs_a_trigger(processors, dialog):
     assert list(dialog.problems) == [StageName.GRAMMAR]
 
 
-def test_a_refusal_is_told_and_what_was_typed_stays(qtbot, processors, dialog):
+def test_a_refusal_is_shown_and_the_input_stays(qtbot, processors, dialog):
     choose(dialog, "pattern")
     with qtbot.waitSignal(processors.edited) as edited:
         QTest.keyClicks(dialog.fields.pattern, "UPER")
@@ -229,7 +229,7 @@ def test_every_field_and_button_has_a_name(dialog):
         assert button.text() or button.accessibleName()
 
 
-def test_what_cannot_be_read_keeps_nothing_else_from_being_sent(qtbot, processors, dialog):
+def test_an_unreadable_stage_does_not_hold_up_the_others(qtbot, processors, dialog):
     choose(dialog, "static")
     QTest.keyClicks(dialog.fields.static, "x")  # and so the stage is on
     dialog.fields.static.clear()
@@ -254,7 +254,7 @@ def test_a_stage_that_cannot_be_read_any_more_stays_as_it_was(qtbot, processors,
     assert edited.args == [PipelineSettings(budget=True, bias=(("the", 2.0),))]
 
 
-def test_a_stage_that_the_model_cannot_have_is_marked_and_the_rest_is_in_force(qtbot, processors, dialog):
+def test_a_stage_that_the_model_refuses_is_marked_and_the_others_are_in_force(qtbot, processors, dialog):
     switch(dialog, "budget")
     choose(dialog, "pattern")
     with qtbot.waitSignal(processors.edited) as edited:
@@ -299,7 +299,7 @@ def noticed(qtbot, processors, dialog, qwidget):
     return processors
 
 
-def test_what_is_not_in_force_is_told_outside_of_the_closed_dialog(noticed):
+def test_an_invalid_stage_is_shown_while_the_dialog_is_closed(noticed):
     assert noticed.notice.isVisible()
     bias = stage_title(StageName.BIAS)
     assert noticed.notice.text() == ui_text("generation.processors.notice", stages=bias)
@@ -319,7 +319,7 @@ def test_the_notice_opens_the_dialog_at_the_field(qtbot, noticed):
     assert noticed.notice.isVisible()
 
 
-def test_reset_takes_what_cannot_be_read_back(noticed):
+def test_reset_discards_what_cannot_be_read(noticed):
     noticed.reset()
     assert not noticed.problems
     assert not noticed.notice.isVisible()

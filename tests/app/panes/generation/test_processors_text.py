@@ -27,7 +27,7 @@ def test_a_text_is_read_as_it_was_written(text):
     assert written(text) == written(text).strip(" ")
 
 
-def test_texts_and_tokens_are_told_apart():
+def test_texts_and_tokens_are_distinguished():
     settings = PipelineSettings(suppress=tuple(TEXTS), suppress_ids=(0, 12))
     assert read_suppressed(written_suppressed(settings)) == (settings.suppress, settings.suppress_ids)
     assert read_suppressed("e\n\n  #7 \n") == (("e",), (7,))

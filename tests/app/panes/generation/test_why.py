@@ -79,7 +79,7 @@ def test_every_reason_can_be_shown(pane):
         assert pane.why.isVisible()
 
 
-def test_where_there_is_no_room_the_facts_scroll_and_do_not_overlap(qtbot, pane):
+def test_in_a_low_window_the_facts_scroll_and_do_not_overlap(qtbot, pane):
     pane.set_source(r"a|\{")
     pane.resize(500, 380)
     pane.show_why(WHY)
@@ -91,7 +91,7 @@ def test_where_there_is_no_room_the_facts_scroll_and_do_not_overlap(qtbot, pane)
     assert said.mapTo(pane.why, said.rect().topLeft()).y() >= button.mapTo(pane.why, button.rect().bottomLeft()).y()
 
 
-def test_where_there_is_room_nothing_of_it_is_hidden(qtbot, pane):
+def test_in_a_high_window_nothing_is_hidden(qtbot, pane):
     pane.resize(700, 1200)
     pane.show_why(WHY)
     qtbot.turns()
