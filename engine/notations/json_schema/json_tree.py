@@ -57,7 +57,7 @@ class Json:
 
     __slots__ = ("_text", "number", "value")
 
-    def __init__(self, value: Content, number: int, text: _Text) -> None:
+    def __init__(self, value: Content, number: int, text: JsonText) -> None:
         self.value = value
         self.number = number
         self._text = text
@@ -173,7 +173,7 @@ def read_json(text: str, nesting: int | None = None) -> Json:
     Raises:
         JsonTextError: it is not JSON, or nested too deeply.
     """
-    reader = _Text(text)
+    reader = JsonText(text)
     if _is_shallow(text, nesting):
         try:
             return reader.tree(_DECODER.decode(text))
@@ -188,8 +188,8 @@ _Location: TypeAlias = tuple[Span, dict[str, Span]]
 """The span of a part, and those of an object's keys."""
 
 
-class _Text:
-    """A parsed text.
+class JsonText:
+    """Parses a text, and holds the positions of its parts.
 
     Attributes:
         above: for each part, by number, the number of its parent; -1 for the root.
@@ -294,7 +294,7 @@ class _Reader:
         doubled: the spans of duplicate keys, by object.
     """
 
-    def __init__(self, text: str, nesting: int | None, owner: _Text) -> None:
+    def __init__(self, text: str, nesting: int | None, owner: JsonText) -> None:
         self._text, self._owner = text, owner
         self._nesting = nesting
         self._at = 0

@@ -166,7 +166,7 @@ def close_under_case(characters: CharSet, fold: CaseFold) -> CharSet:
 _LOOSE_NAME: Final = re.compile(r"\^?\s*[A-Za-z][\w .&\-]*(?:\s*[=:]\s*[\w .&/\-]+)?", re.ASCII)
 _SCRIPT_VALUE: Final = re.compile(r"[A-Z][a-z]+(?:_[A-Z][a-z]+)*|SignWriting")
 
-_GENERAL_CATEGORIES: Final = frozenset(
+GENERAL_CATEGORIES: Final = frozenset(
     """
     Cased_Letter LC Close_Punctuation Pe Connector_Punctuation Pc Control Cc cntrl Currency_Symbol Sc Dash_Punctuation
     Pd Decimal_Number Nd digit Enclosing_Mark Me Final_Punctuation Pf Format Cf Initial_Punctuation Pi Letter L
@@ -176,7 +176,7 @@ _GENERAL_CATEGORIES: Final = frozenset(
     Space_Separator Zs Spacing_Mark Mc Surrogate Cs Symbol S Titlecase_Letter Lt Unassigned Cn Uppercase_Letter Lu
     """.split()
 )
-_BINARY_PROPERTIES: Final = frozenset(
+BINARY_PROPERTIES: Final = frozenset(
     """
     ASCII ASCII_Hex_Digit AHex Alphabetic Alpha Any Assigned Bidi_Control Bidi_C Bidi_Mirrored Bidi_M Case_Ignorable CI
     Cased Changes_When_Casefolded CWCF Changes_When_Casemapped CWCM Changes_When_Lowercased CWL
@@ -205,11 +205,11 @@ def strict_property(name: str) -> CharSet | None:
     """Return the set that ECMAScript defines for `\\p{name}`; `None` for an unknown property."""
     key, equals, value = name.partition("=")
     if not equals:
-        if key in _GENERAL_CATEGORIES:
+        if key in GENERAL_CATEGORIES:
             return _property_set(f"General_Category={key}")
-        return _property_set(key) if key in _BINARY_PROPERTIES else None
+        return _property_set(key) if key in BINARY_PROPERTIES else None
     if key in {"General_Category", "gc"}:
-        return _property_set(f"General_Category={value}") if value in _GENERAL_CATEGORIES else None
+        return _property_set(f"General_Category={value}") if value in GENERAL_CATEGORIES else None
     if key in {"Script", "sc", "Script_Extensions", "scx"} and _SCRIPT_VALUE.fullmatch(value):
         return _property_set(f"{key}={value}")
     return None
@@ -229,7 +229,7 @@ def _property_set(name: str, *, ignore_case: bool = False) -> CharSet | None:
 def property_suggestion(name: str) -> str | None:
     """Return the standard name of a property for another name of it, if there is one."""
     wanted = _bare(name)
-    for known in sorted(_GENERAL_CATEGORIES | _BINARY_PROPERTIES):
+    for known in sorted(GENERAL_CATEGORIES | BINARY_PROPERTIES):
         if _bare(known) == wanted:
             return known
     value = re.sub(r"^(?:is|script|sc)[=: ]?", "", name, flags=re.IGNORECASE)

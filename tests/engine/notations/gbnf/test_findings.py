@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.notations.gbnf import parse
-from engine.source import Diagnostic, GrammarError, Limits, SourceText
+from engine.source import Diagnostic, GrammarError, Limits, SourceText, diagnostic
 
 
 def findings(text: str) -> list[Diagnostic]:
@@ -90,7 +90,7 @@ def test_a_cycle_is_named_in_full() -> None:
 
 def test_a_near_name_is_suggested() -> None:
     (found,) = findings('root ::= nubmer\nnumber ::= "1"')[:1]
-    assert found.hint == "Did you mean `number`?"
+    assert found == diagnostic("gbnf-undefined-rule.similar", found.span, name="nubmer", similar="number")
 
 
 def test_deep_groups_meet_the_limit_and_long_text_does_not_hang() -> None:

@@ -9,7 +9,7 @@ import pytest
 from engine.grammar import Chars, Choice, Empty, Lookaround, Never, Node, Repeat, Sequence, TokenSet
 from engine.grammar.nodes import parts
 from engine.notations.gbnf import parse
-from engine.source import GrammarError, Limits, Severity, SourceText
+from engine.source import GrammarError, Limits, Severity, SourceText, diagnostic
 
 TEXT = r"""# a comment
 root ::= "ab" ( item{2, 3} | [^a-z\]] )* <think> !<[7]> # another
@@ -152,7 +152,7 @@ def test_the_last_definition_counts() -> None:
     grammar, (found,) = parse(source, Limits())
     assert [source.excerpt(rule.node.span) for rule in grammar.rules] == ["b"]
     assert found.span.start == 0
-    assert "line 2" in found.message
+    assert found == diagnostic("gbnf-duplicate-rule", found.span, name="root", line=2)
 
 
 def test_findings_are_bounded_and_errors_come_first() -> None:

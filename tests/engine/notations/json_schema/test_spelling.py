@@ -11,6 +11,7 @@ from engine import Severity, compile_grammar
 from engine.notations.json_schema.advice import likely_keyword
 from engine.notations.json_schema.dialects import ENFORCED
 from engine.notations.json_schema.keywords import FUNCTIONS
+from engine.source import diagnostic
 
 
 @pytest.mark.parametrize(
@@ -48,11 +49,10 @@ def test_a_hint_stands_at_the_key() -> None:
     schema = {"type": "string", "minlength": 2}
     text = json.dumps({"type": "object", "propertes": {}, "title": "A", "properties": {"nam": schema}})
     unknown, hint = compile_grammar("json_schema", text).diagnostics
-    assert unknown.code == "schema-unknown-keyword"  # `properties` is there, so `propertes` is no slip
-    assert "properties" not in unknown.hint
-    assert hint.code == "schema-misspelled-keyword"
+    # `properties` is there, so `propertes` is no slip.
+    assert unknown == diagnostic("schema-unknown-keyword", unknown.span, what="propertes")
     assert text[hint.span.start : hint.span.end] == '"minlength"'
-    assert hint.hint == "Did you mean minLength?"
+    assert hint == diagnostic("schema-misspelled-keyword", hint.span, what="minlength", meant="minLength")
 
 
 def found_in(schema: object) -> list[tuple[str, Severity, str]]:
@@ -69,7 +69,7 @@ def test_each_unknown_keyword_has_a_hint_at_its_key(name: str) -> None:
 
 def test_a_similar_keyword_is_suggested() -> None:
     (hint,) = compile_grammar("json_schema", '{"type": "object", "propertys": {}}').diagnostics
-    assert hint.hint == "Did you mean properties?"
+    assert hint == diagnostic("schema-unknown-keyword.similar", hint.span, what="propertys", similar="properties")
 
 
 @pytest.mark.parametrize("name", ["x-order", "_note", "$comment", "//", "title", "example", "nullable"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.notations.json_schema.json_tree import Json, JsonTextError, _Text, pointer_to, read_json
+from engine.notations.json_schema.json_tree import Json, JsonText, JsonTextError, pointer_to, read_json
 from engine.schema_automaton.formula.values import number
 from engine.source import Span, diagnostic
 
@@ -29,7 +29,7 @@ def places(part: Json):
 def test_places_that_are_looked_up_late_are_right(value, indent, ascii_only):
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
     whole = read_json(text)
-    alone = _Text(text).read()
+    alone = JsonText(text).read()
     assert list(places(whole)) == list(places(alone))
     for part in (whole, *whole.members.values(), *whole.items):
         written = json.loads(text[part.span.start : part.span.end])

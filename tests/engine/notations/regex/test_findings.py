@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.notations.regex import Dialect, parse
-from engine.notations.regex.findings import MOST_FINDINGS
-from engine.source import Diagnostic, GrammarError, Limits, Severity, SourceText
+from engine.notations.regex.reader import MOST_FINDINGS
+from engine.source import Diagnostic, GrammarError, Limits, Severity, SourceText, diagnostic
 from engine.source.diagnostics import diagnostic_keys
 
 PYTHON = [
@@ -123,12 +123,12 @@ def test_one_parse_reports_every_mistake_in_order() -> None:
 )
 def test_a_property_spelt_otherwise_is_put_right(name: str, advice: str) -> None:
     [finding] = findings(rf"\p{{{name}}}", Dialect.ECMA)
-    assert finding.hint == f"Write `{advice}`"
+    assert finding == diagnostic("regex-unknown-property.similar", finding.span, name=name, similar=advice)
 
 
 def test_a_pair_of_surrogate_escapes_is_put_right() -> None:
     first, _ = findings(r"\ud83d\ude00", Dialect.PYTHON)
-    assert r"`\U0001F600`" in first.hint
+    assert first == diagnostic("regex-lone-surrogate.pair", first.span, text=r"\ud83d", code=0x1F600)
 
 
 def test_surrogates_inside_a_wider_class_are_no_finding() -> None:

@@ -10,7 +10,7 @@ import regex
 
 from engine.grammar import Chars, CharSet
 from engine.notations.regex import parse
-from engine.notations.regex.unicode_sets import _BINARY_PROPERTIES, _GENERAL_CATEGORIES, strict_property
+from engine.notations.regex.unicode_sets import BINARY_PROPERTIES, GENERAL_CATEGORIES, strict_property
 from engine.source import GrammarError, Limits, SourceText
 
 EVERY = "".join(map(chr, range(0x110000)))
@@ -41,7 +41,7 @@ def test_python_takes_what_regex_takes(pattern: str) -> None:
     assert characters(pattern) == CharSet.of((run.start(), run.end() - 1) for run in runs)
 
 
-@pytest.mark.parametrize("name", sorted(_GENERAL_CATEGORIES | _BINARY_PROPERTIES))
+@pytest.mark.parametrize("name", sorted(GENERAL_CATEGORIES | BINARY_PROPERTIES))
 def test_every_name_of_the_standard_is_known(name: str) -> None:
     assert strict_property(name)
 
