@@ -29,6 +29,7 @@ _BESIDE = -100, -100  # where the pointer is: nothing is drawn as if it were und
 def drawn(app: QApplication, state: str, colours: str, *, built_in: str = "") -> QImage:
     """A state in a theme, at its full size; it may be built in another one, which changes while it is shown."""
     theme.apply(app, built_in or colours)
+    app.styleHints().setCursorFlashTime(0)  # the cursor is always drawn
     QCursor.setPos(*_BESIDE)
     widget = STATES[state]()
     app.processEvents()
