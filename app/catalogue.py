@@ -3,4 +3,9 @@
 from engine.source.catalogue import catalogue_text as ui_text
 from engine.source.catalogue import has_text
 
-__all__ = ["has_text", "ui_text"]
+__all__ = ["capitalised", "has_text", "ui_text"]
+
+
+def capitalised(text: str) -> str:
+    """Return a text with a capital letter at its beginning."""
+    return text[:1].upper() + text[1:]

@@ -19,7 +19,6 @@ __all__ = [
     "change_column",
     "characters",
     "context_full",
-    "count",
     "duration",
     "end_text",
     "in_line",
@@ -121,11 +120,6 @@ def end_text(position: Position) -> str:
 def alternatives(texts: Sequence[str]) -> str:
     """Return texts joined by "or"."""
     return reduce(lambda first, second: ui_text("common.fragment.or", first=first, second=second), texts)
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun: "1 token", "2,000 tokens"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def megabytes(size: int) -> str:

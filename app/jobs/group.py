@@ -21,6 +21,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.catalogue import ui_text
 from app.jobs.link import WorkerLink
 from app.workers.loop import Handler
 from app.workers.protocol import Began, Cancel, Cancelled, Failed, Reply, Submit
@@ -181,8 +182,8 @@ class JobGroup(QObject):
         self.restart()
         if not job.cancelled:
             limit = duration((self._policy.limit_ms or 0) / 1e3)
-            message = f"{type(job.request).__name__} took longer than {limit} in process {self.name}"
-            self.failed.emit(job.request, Failed(f"stopped after {limit}", message))
+            summary = ui_text("session.lost.fragment.stopped_after", limit=limit)
+            self.failed.emit(job.request, Failed(summary, f"{type(job.request).__name__}, {self.name}: {summary}"))
         self.changed.emit()
 
     def _finish(self, job: _Job, value: Any) -> None:

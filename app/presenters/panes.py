@@ -379,7 +379,7 @@ class Panes(QObject):
         source = SourceText(drawn.request.text)
         folded = drawn.fold, drawn.rules, drawn.regions
         self.automaton.show_dfa(drawn.dfa, drawn.request.revision, None, source, *folded)
-        self.automaton.show_too_large(drawn.too_large)
+        self.automaton.show_too_large(drawn.part_note)
         self.generation.set_source(drawn.request.text)
 
     def _show_stale(self, is_stale: bool, reason: str) -> None:

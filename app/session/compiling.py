@@ -51,11 +51,12 @@ class CompiledGrammarView:
         dfa: the automaton, or the part of it around `output`.
         output: the bytes that lead to the state in the middle of the part.
         compile_ms: the duration of the compile, in milliseconds.
-        too_large: why `dfa` is only a part; empty if it is complete.
+        too_large: why `dfa` is only a part, in a few words; empty if it is complete.
         fold: the automaton over characters; None if it does not differ.
         rules: the automata of the rules; None if `dfa` is complete or the rules cannot be drawn.
         rule_positions: the rule positions after `output`.
         regions: the automaton folded by the parts of its text; None if it is small or has rules.
+        why_no_rules: why the rules are not drawn although `dfa` is only a part; empty if there are none.
     """
 
     request: CompileRequest
@@ -67,6 +68,16 @@ class CompiledGrammarView:
     rules: RuleCharts | None = None
     rule_positions: RulePositions | None = None
     regions: AutomatonRegions | None = None
+    why_no_rules: str = ""
+
+    @property
+    def part_note(self) -> str:
+        """Return a sentence that says why only a part is drawn; empty if `dfa` is complete."""
+        if not self.too_large:
+            return ""
+        if not self.why_no_rules:
+            return ui_text("session.excerpt.part", size=self.too_large)
+        return ui_text("session.excerpt.part_reason", size=self.too_large, reason=self.why_no_rules)
 
     @property
     def is_whole(self) -> bool:
@@ -251,7 +262,7 @@ class Compiling(QObject):
             self._set_stale(ui_text("session.stale.errors", count=errors))
             return
         drawn = answer.dfa, b"", answer.compile_ms, answer.too_large, answer.fold, answer.rules, answer.rule_positions
-        self._last_good = CompiledGrammarView(request, *drawn, answer.regions)
+        self._last_good = CompiledGrammarView(request, *drawn, answer.regions, answer.why_no_rules)
         self._set_stale("")
         self.compiled.emit(self._last_good)
         self.view_changed.emit(self._last_good)

@@ -179,20 +179,19 @@ class StatusLine(QStatusBar):
 def _size(drawn: CompiledGrammarView) -> tuple[str, ...]:
     """Return the size of an automaton, as it is drawn and in total."""
     if drawn.rules is not None:
-        return _counted("rules", len(drawn.rules.names)), _counted("states", drawn.rules.size)
+        return ui_text("common.count.rules", count=len(drawn.rules.names)), _states(drawn.rules.size)
     if not drawn.is_whole:
-        return (drawn.too_large.partition(":")[0],)
+        return (drawn.too_large,)
     states, edges = len(drawn.dfa.states), len(drawn.dfa.edges)
     if drawn.fold is None:
-        return _counted("states", states), _counted("edges", edges)
-    outer = _counted("states", states - len(drawn.fold.inner))
-    return ui_text("window.status.states_over_bytes", states=outer, total=states), _counted(
-        "edges", len(drawn.fold.edges)
-    )
+        return _states(states), ui_text("common.count.edges", count=edges)
+    outer = _states(states - len(drawn.fold.inner))
+    shown = ui_text("window.status.states_over_bytes", states=outer, total=states)
+    return shown, ui_text("common.count.edges", count=len(drawn.fold.edges))
 
 
-def _counted(noun: str, number: int) -> str:
-    return ui_text(f"window.status.{noun}", count=number)
+def _states(number: int) -> str:
+    return ui_text("common.count.states", count=number)
 
 
 def _context_left(view: DecodeView, position: Position) -> str:

@@ -10,6 +10,7 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from app.catalogue import ui_text
 from app.graph.match.folding import fold_characters
 from app.graph.match.regions import FOLDED_BEYOND, regions_of
 from app.graph.match.rules import RuleCharts, rule_charts
@@ -100,7 +101,7 @@ class CompileHandler(Handler):
 
     def _compile(self, request: CompileRequest, cancel: CancelToken, emit: Emit) -> CompileAnswer:
         started = time.perf_counter()
-        dfa, too_large, rules, rule_positions, regions = None, "", None, None, None
+        dfa, too_large, rules, why_no_rules, rule_positions, regions = None, "", None, "", None, None
         try:
             grammar = self._grammar_of(request, cancel)
             diagnostics = grammar.diagnostics
@@ -113,15 +114,23 @@ class CompileHandler(Handler):
             emit(Diagnosed(request.revision, diagnostics))
             dfa, too_large = _drawable(grammar, cancel)
             if too_large or (grammar.has_rules and len(dfa.states) > FOLDED_BEYOND):
-                rules, why_not = self._rules(grammar, cancel)
-                too_large += why_not and too_large and f", since {why_not}"
+                rules, why_no_rules = self._rules(grammar, cancel)
                 rule_positions = self._places(b"", cancel, by_rules=False)
         elapsed_ms = (time.perf_counter() - started) * 1000
         character_dfa = fold_characters(dfa) if dfa is not None else None
         if dfa is not None and not too_large and rules is None and grammar.grammar is not None:
             regions = regions_of(dfa, character_dfa, grammar.grammar.rules[0].node, grammar.source)
         return CompileAnswer(
-            request.revision, diagnostics, dfa, too_large, elapsed_ms, character_dfa, rules, rule_positions, regions
+            request.revision,
+            diagnostics,
+            dfa,
+            too_large,
+            elapsed_ms,
+            character_dfa,
+            rules,
+            rule_positions,
+            regions,
+            why_no_rules,
         )
 
     def _rules(self, grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleCharts | None, str]:
@@ -136,9 +145,9 @@ class CompileHandler(Handler):
         except GrammarError as error:
             return None, error.diagnostics[0].message
         except LimitExceededError:
-            return None, f"its rules have more than {DRAWN_STATES:,} states"
+            return None, ui_text("workers.compile.fragment.rules_states", limit=DRAWN_STATES)
         except TooMuchWorkError:
-            return None, "its rules take too much work to draw"
+            return None, ui_text("workers.compile.fragment.rules_work")
         if not grammar.automaton.token_elements:
             self._tracker = RuleTracker(automata)
         return rule_charts(automata, notes, folds_texts=grammar.notation == "json_schema"), ""
@@ -228,22 +237,22 @@ def _automata(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleAutoma
 
 
 def _drawable(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[ByteDfa, str]:
-    """Return the complete automaton, or its beginning and why it is not complete."""
+    """Return the complete automaton, or its beginning and, in a few words, why it is not complete."""
     if not grammar.is_regular:
-        kind = "JSON Schema" if grammar.notation == "json_schema" else "Recursive grammar"
-        return grammar.neighbourhood(b"", radius=RADIUS, limit=NODES), f"{kind}: drawn around the live state"
+        is_schema = grammar.notation == "json_schema"
+        kind = ui_text("common.notation.json_schema" if is_schema else "workers.compile.size.recursive")
+        return grammar.neighbourhood(b"", radius=RADIUS, limit=NODES), kind
     try:
         with bounded_work(DRAWING_WORK):
             dfa = grammar.materialise(MATERIALISE_STATES, cancel=cancel)
         if len(dfa.states) <= DRAWN_STATES and len(dfa.edges) <= DRAWN_EDGES:
             return dfa, ""
-        size = f"{len(dfa.states):,} states"
+        size = ui_text("common.count.states", count=len(dfa.states))
     except LimitExceededError:
-        size = f"More than {MATERIALISE_STATES:,} states"
+        size = ui_text("workers.compile.size.more", limit=MATERIALISE_STATES)
     except TooMuchWorkError:
-        size = "Its states take too much work to compute"
-    surroundings = grammar.neighbourhood(b"", radius=RADIUS, limit=NODES)
-    return surroundings, f"{size}: drawn around the live one only"
+        size = ui_text("workers.compile.size.work")
+    return grammar.neighbourhood(b"", radius=RADIUS, limit=NODES), size
 
 
 MOST_STACKS = 20

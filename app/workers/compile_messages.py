@@ -42,12 +42,13 @@ class CompileAnswer:
     Attributes:
         diagnostics: all findings; the compile failed if one is an error.
         dfa: the minimal automaton, or the neighbourhood of its start if it is too large; None on failure.
-        too_large: why the automaton is not complete; empty if it is.
+        too_large: why the automaton is not complete, in a few words; empty if it is.
         compile_ms: the duration of the compile and of the computation of the drawing, in milliseconds.
         fold: the automaton over characters; None if it does not differ.
         rules: the automata of the rules, if the automaton is not complete; None if there are none, or too large ones.
         rule_positions: the rule positions after the empty text.
         regions: a large automaton of a pattern folded by the parts of the text; None if it is small or has rules.
+        why_no_rules: why the rules of an incomplete automaton are not drawn; empty if they are, or if there are none.
     """
 
     revision: int
@@ -59,6 +60,7 @@ class CompileAnswer:
     rules: RuleCharts | None = None
     rule_positions: RulePositions | None = None
     regions: AutomatonRegions | None = None
+    why_no_rules: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import engine
+from app.catalogue import ui_text
 from app.workers.decode_messages import (
     AssessOutput,
     Back,
@@ -100,8 +101,6 @@ _MOVES = (SetGrammar, Begin, SetPrompt, Take, Force, Back, Restart, GoTo, OpenOu
 """Requests that change the position or the rules: a run stops again at the breakpoint that it stopped at."""
 
 Loader = Callable[[str, CancelToken], "LogitSource"]
-
-NO_MODEL = "No model is loaded yet; choose one from the model menu"
 
 
 def _load(spec: str, cancel: CancelToken) -> LogitSource:
@@ -253,7 +252,7 @@ class DecodeHandler(Handler):
                 return self._export(session, request, cancel)
             case RestoreTrace():
                 lost = session.restore(request.trace)
-                return self._view(note=f"{lost} saved steps are not of this model's vocabulary" if lost else "")
+                return self._view(note=ui_text("workers.decode.lost_steps", count=lost) if lost else "")
             case _:
                 raise TypeError(f"the decode group does not know {type(request).__name__}")
         return self._view()
@@ -290,7 +289,7 @@ class DecodeHandler(Handler):
 
     def _need_session(self) -> DecodeSession:
         if self._session is None:
-            raise EngineError(NO_MODEL)
+            raise EngineError(ui_text("workers.decode.no_model"))
         if self._prompt_error:
             raise EngineError(self._prompt_error)
         if self._pipeline_error:
@@ -323,7 +322,7 @@ class DecodeHandler(Handler):
                 except EngineError:
                     return refusal
             if replay.illegal is not None and before > replay.kept:
-                note = f"The processors leave {replay.kept} of {before} steps; the rest stays as a branch"
+                note = _kept_note("processors", replay.kept, before)
         self._pipeline, self._pipeline_error = settings, ""
         return replace(self._view(note=note), refused=refused)
 
@@ -347,7 +346,7 @@ class DecodeHandler(Handler):
 
     def _refuse_pipeline(self, session: DecodeSession, error: EngineError) -> None:
         session.set_pipeline(PipelineSettings())
-        self._pipeline_error = f"The processors do not fit this model: {error}. Change or reset them, or the model"
+        self._pipeline_error = ui_text("workers.decode.unfit", reason=error)
 
     def _set_prompt(self, prompt: str | Chat, cancel: CancelToken) -> ArchivedBranch | None:
         """Start again from a prompt; return the branch that was shown."""
@@ -358,7 +357,7 @@ class DecodeHandler(Handler):
                 with cancel.scope():  # a chat template may take seconds before its limit stops it
                     self._session.set_prompt(prompt)
             except CancelledError:
-                self._prompt_error = "The prompt was cancelled before the model could read it; change it to try again"
+                self._prompt_error = ui_text("workers.decode.prompt_cancelled")
                 raise
             except EngineError as error:
                 self._prompt_error = _prompt_sentence(prompt, self._session.model, error)
@@ -403,7 +402,7 @@ class DecodeHandler(Handler):
                 self._refuse_pipeline(self._session, error)
                 replay = self._session.replace_grammar(grammar)
             if replay.illegal is not None and before > replay.kept:
-                note = f"The new grammar allows {replay.kept} of {before} steps; the rest stays as a branch"
+                note = _kept_note("grammar", replay.kept, before)
         self._grammar, self._grammar_revision = grammar, request.revision
         return self._view(note=note)
 
@@ -425,7 +424,7 @@ class DecodeHandler(Handler):
 
     def _export(self, session: DecodeSession, request: ExportRequest, cancel: CancelToken) -> ExportAnswer:
         if session.grammar is None:
-            return ExportAnswer(request.target, request.path, request.number, error="No grammar has compiled yet")
+            return ExportAnswer(request.target, request.path, request.number, error=ui_text("workers.no_grammar"))
         from app.workers.exporting import export  # start-up time
 
         return export(request, session.grammar, session.model.vocabulary, cancel)
@@ -466,10 +465,17 @@ class DecodeHandler(Handler):
         )
 
 
+def _kept_note(cause: str, kept: int, total: int) -> str:
+    """Return how many steps are valid after a change; `cause` is "processors" or "grammar"."""
+    if kept:
+        return ui_text(f"workers.decode.{cause}_kept", kept=kept, total=total)
+    return ui_text(f"workers.decode.{cause}_none", total=total)
+
+
 def _prompt_sentence(prompt: str | Chat, model: LogitSource, error: EngineError) -> str:
     """Return why a model cannot use a prompt; most chat templates fail without a first message."""
     is_empty = isinstance(prompt, Chat) and not prompt.messages and bool(model.chat_template)
-    return "The chat has no message yet; write one" if is_empty else sentence(error)
+    return ui_text("workers.decode.no_message") if is_empty else sentence(error)
 
 
 def _move(session: DecodeSession, request: Back | Restart | GoTo) -> None:
@@ -526,7 +532,7 @@ class RuleWatcher:
         why = self._tracker_of(grammar).unfollowed
         on_rule = next((one for one in breakpoints if one.kind is BreakpointKind.RULE and one.name in names), None)
         if why and on_rule is not None:
-            raise EngineError(f"a run cannot stop at the rule {on_rule.name}: {why}; switch the breakpoint off")
+            raise EngineError(ui_text("workers.decode.unfollowed", rule=on_rule.name, reason=why))
 
     def clear_stop(self) -> None:
         """Let the next step stop at any breakpoint: something other than a step changed the position."""

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.catalogue import ui_text
 from app.workers.export_messages import (
     ExportAnswer,
     ExportEntry,
@@ -59,7 +60,7 @@ def export(
     except CancelledError:
         raise
     except MismatchError as error:
-        return _failed(answer, f"Nothing was written: it would not do what is seen here. {sentence(error)}")
+        return _failed(answer, ui_text("workers.export.mismatch", reason=sentence(error)))
     except GrammarError as error:
         found = error.diagnostics[0]
         return _failed(answer, f"{found.message}. {found.hint}".rstrip(". ") + ".")

@@ -15,6 +15,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from app.catalogue import capitalised, ui_text
 from app.workers.forced_messages import (
     CompareSpellings,
     FindForced,
@@ -24,6 +25,7 @@ from app.workers.forced_messages import (
     ForcedReply,
     ForcedRequest,
     IndexAnswer,
+    ListedForm,
     ListIndex,
     MeasureStrategies,
     RunRow,
@@ -63,10 +65,6 @@ MOST_RUNS = 500
 MOST_FOLLOWING = 5
 MOST_SHOWN = 200  # states of an index, and tokens of one of them
 MOST_COPIED = 400_000  # transitions
-_COMPACT = "Of the schema's compact form: no white space, and one spelling of each string and number."
-_AS_IT_IS = "The schema has no compact form, so this is of the schema as it is, with all its ways to write JSON."
-_STACK = "the grammar needs a stack, so its automaton has no states that could be merged or listed"
-_TOKENS = "the grammar names tokens, which an automaton over bytes does not show"
 
 
 class ForcedHandler:
@@ -74,7 +72,7 @@ class ForcedHandler:
 
     def __init__(self) -> None:
         self._fast_forward: tuple[DecodeSession, Strategy, FastForward] | None = None
-        self._plain: tuple[CompiledGrammar, CompiledGrammar, str] | None = None
+        self._plain: tuple[CompiledGrammar, CompiledGrammar, ListedForm] | None = None
 
     def clear_session(self) -> None:
         """Drop the data of the last session, which would keep its model in memory."""
@@ -124,10 +122,10 @@ class ForcedHandler:
             known = self._fast_forward = session, strategy, FastForward.of(session)
         return known[2]
 
-    def _form(self, grammar: CompiledGrammar, cancel: CancelToken) -> tuple[CompiledGrammar, str]:
-        """Return the form of a grammar whose runs are listed, and a note about it."""
+    def _form(self, grammar: CompiledGrammar, cancel: CancelToken) -> tuple[CompiledGrammar, ListedForm]:
+        """Return the grammar whose runs are listed, and in which form it is."""
         if grammar.notation != "json_schema" or grammar.is_empty:
-            return grammar, ""
+            return grammar, ListedForm.GRAMMAR
         if self._plain is None or self._plain[0] is not grammar:
             self._plain = grammar, *_compact(grammar, cancel)
         return self._plain[1:]
@@ -169,7 +167,7 @@ class ForcedHandler:
         from engine.export import build_token_index
 
         if session.grammar is None:
-            return IndexAnswer(revision, why_not="no grammar has compiled yet")
+            return IndexAnswer(revision, why_not=ui_text("workers.no_grammar"))
         try:
             grammar, form = self._form(session.grammar, cancel)
             if not grammar.is_regular or grammar.automaton.token_elements:
@@ -184,12 +182,12 @@ class ForcedHandler:
         lines = []
         for state, (ids, targets) in enumerate(rows[:MOST_SHOWN]):
             if len(ids) > MOST_SHOWN:
-                lines.append(f"{state}: {{… {len(ids):,} tokens …}}")
+                lines.append(f"{state}: {{{ui_text('workers.index.tokens', count=len(ids))}}}")
             elif ids:
                 pairs = ", ".join(f"{token}: {after}" for token, after in zip(ids, targets, strict=True))
                 lines.append(f"{state}: {{{pairs}}}   {' '.join(_token_texts(session, ids))}")
         if len(rows) > MOST_SHOWN:
-            lines.append(f"… and {len(rows) - MOST_SHOWN:,} more states")
+            lines.append(ui_text("workers.index.more_states", count=len(rows) - MOST_SHOWN))
         full_text = ""
         if total <= MOST_COPIED:
             written = (
@@ -200,11 +198,11 @@ class ForcedHandler:
             full_text = "{" + ",\n ".join(written) + "}\n"
         return IndexAnswer(revision, "\n".join(lines), full_text, len(rows), total, form)
 
-    def _drawn(self, session: DecodeSession, cancel: CancelToken) -> tuple[ByteDfa | None, str, str, bool]:
+    def _drawn(self, session: DecodeSession, cancel: CancelToken) -> tuple[ByteDfa | None, ListedForm, str, bool]:
         """Return the automaton whose runs are listed, its form, or why there is none, as `_why_not_drawn` does."""
+        form = ListedForm.GRAMMAR
         if session.grammar is None:
-            return None, "", "no grammar has compiled yet", False
-        form = ""
+            return None, form, ui_text("workers.no_grammar"), False
         try:
             grammar, form = self._form(session.grammar, cancel)
             if not grammar.is_regular or grammar.automaton.token_elements:
@@ -225,14 +223,14 @@ class ForcedHandler:
         part = request.part.encode()
         begin = run.find(part) if part else 0
         if begin < 0:
-            return SpellingsAnswer(request, run, why_not=f"“{request.part}” is no part of what is forced here")
+            return SpellingsAnswer(request, run, why_not=ui_text("workers.forced.no_part", part=request.part))
         end = begin + len(part) if part else len(run)
         try:
             encodings = encodings_of(matcher, run, (begin, end), text_encoder_of(session.model), query, request.most)
         except ValueError:
-            return SpellingsAnswer(request, run, (begin, end), why_not="the grammar does not allow all these spellings")
+            return SpellingsAnswer(request, run, (begin, end), why_not=ui_text("workers.forced.not_allowed"))
         if encodings is None:
-            return SpellingsAnswer(request, run, (begin, end), why_not="no tokens of this model spell it")
+            return SpellingsAnswer(request, run, (begin, end), why_not=ui_text("workers.forced.no_tokens"))
         return _spellings_answer(session, request, encodings)
 
     def _run_start(
@@ -245,17 +243,17 @@ class ForcedHandler:
             taken = tuple(step.token_id for step in session.steps)
         else:
             if session.grammar is None:
-                return "no grammar has compiled yet"
+                return ui_text("workers.no_grammar")
             grammar, _ = self._form(session.grammar, cancel)
             here = Matcher(grammar, session.model.vocabulary)
             run = here.forced_bytes(1_000) if here.accept_bytes(request.before) else b""
             spelled = encode_with_tokenizer(request.before, session.model.vocabulary, text_encoder_of(session.model))
             spelled = spelled or Lattice.of(request.before, session.model.vocabulary).longest()
             if spelled is None:
-                return "no tokens of this model spell the text in front of it"
+                return ui_text("workers.forced.no_tokens_before")
             taken = tuple(spelled)
         if here is None or not run:
-            return "nothing is forced here"
+            return ui_text("workers.forced.nothing_here")
         logits_after = query_after(session.model, [*session.prompt_ids, *taken])
 
         def query(ids: Path) -> Logits:
@@ -288,7 +286,7 @@ def _spellings_answer(session: DecodeSession, request: CompareSpellings, encodin
 def _measured(session: DecodeSession, cancel: CancelToken, emit: Emit) -> StrategiesAnswer:
 
     if session.grammar is None:
-        return StrategiesAnswer((), len(Strategy), "no grammar has compiled yet")
+        return StrategiesAnswer((), len(Strategy), ui_text("workers.no_grammar"))
     rows: list[StrategyRow] = []
     for strategy in Strategy:
         if isinstance(session.model, CachedSource):
@@ -327,18 +325,17 @@ def _row(result: FastForwardGeneration) -> StrategyRow:
     )
 
 
-def _compact(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[CompiledGrammar, str]:
+def _compact(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[CompiledGrammar, ListedForm]:
     from engine.export import NumberSpelling, to_gbnf
 
     try:
         options = replace(grammar.options, whitespace="compact")
         compact = compile_grammar(grammar.notation, grammar.source, options, cancel=cancel)
-        return compile_grammar(
-            "gbnf", to_gbnf(compact, NumberSpelling.PLAIN, cancel=cancel).text, cancel=cancel
-        ), _COMPACT
+        text = to_gbnf(compact, NumberSpelling.PLAIN, cancel=cancel).text
+        return compile_grammar("gbnf", text, cancel=cancel), ListedForm.COMPACT
     except EngineError:
         cancel.check()
-        return grammar, _AS_IT_IS
+        return grammar, ListedForm.FULL
 
 
 def _why_not_drawn(compiled: CompiledGrammar, form: CompiledGrammar, cancel: CancelToken) -> tuple[str, bool]:
@@ -346,8 +343,10 @@ def _why_not_drawn(compiled: CompiledGrammar, form: CompiledGrammar, cancel: Can
     from engine.export import OPEN_OBJECTS, needs_closing
 
     if form.is_regular:
-        return _TOKENS, False
-    return (OPEN_OBJECTS, True) if needs_closing(compiled, cancel) else (_STACK, False)
+        return ui_text("workers.forced.names_tokens"), False
+    if needs_closing(compiled, cancel):
+        return capitalised(OPEN_OBJECTS), True
+    return ui_text("workers.forced.needs_stack"), False
 
 
 def _shortest_texts(dfa: ByteDfa) -> dict[int, bytes]:

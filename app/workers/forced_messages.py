@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from engine.decoding.pipeline_settings import Strategy
 
@@ -57,6 +58,14 @@ class ListIndex:
 # --- answers ---------------------------------------------------------------------------------------------------------
 
 
+class ListedForm(StrEnum):
+    """The form of a grammar whose runs, or whose index, are listed."""
+
+    GRAMMAR = "grammar"
+    COMPACT = "compact"  # of a schema: no white space, and one spelling of each string and number
+    FULL = "full"  # a schema without a compact form
+
+
 @dataclass(frozen=True, slots=True)
 class RunRow:
     """A forced run of the automaton.
@@ -94,7 +103,7 @@ class ForcedAnswer:
         runs: by bytes.
         token_runs: by tokens.
         states, edges: the counts before and after merging runs.
-        form: the form of the grammar that is listed, if it is not the grammar itself; a sentence.
+        form: the form of the grammar that is listed.
         why_not: why there is no list; empty if there is one.
         can_close: whether there is one for the schema without additional properties.
     """
@@ -104,7 +113,7 @@ class ForcedAnswer:
     token_runs: tuple[TokenRunRow, ...] = ()
     states: tuple[int, int] = (0, 0)
     edges: tuple[int, int] = (0, 0)
-    form: str = ""
+    form: ListedForm = ListedForm.GRAMMAR
     why_not: str = ""
     can_close: bool = False
 
@@ -215,7 +224,7 @@ class IndexAnswer:
     whole: str = ""
     states: int = 0
     transitions: int = 0
-    form: str = ""
+    form: ListedForm = ListedForm.GRAMMAR
     why_not: str = ""
     can_close: bool = False
 

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from app.catalogue import capitalised, ui_text
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
 from app.workers.compile_messages import CompileRequest
 from app.workers.judge_messages import (
@@ -122,7 +123,7 @@ class StringTestHandler(Handler):
             grammar = self._take(request.compiled, cancel)
             verdicts = tuple(self._verdict(grammar, text, cancel) for text in request.texts)
         except GrammarError:
-            return JudgeAnswer(revision, request.texts, error="The grammar does not compile")
+            return JudgeAnswer(revision, request.texts, error=ui_text("common.grammar.not_compiled"))
         except EngineError as error:
             if cancel.is_cancelled:
                 raise
@@ -166,7 +167,9 @@ class StringTestHandler(Handler):
             try:
                 known = replay_text(grammar, data, advise=False, cancel=cancel)
             except LimitExceededError as error:
-                known = Verdict(VerdictOutcome.ILLEGAL, f"Not judged: {error}.", data=data)
+                known = Verdict(
+                    VerdictOutcome.ILLEGAL, f"{ui_text('workers.judge.not_judged', reason=error)}.", data=data
+                )
             # The window receives all verdicts at every key, so send only what it shows.
             failure = known.failure and replace(known.failure, stacks=known.failure.stacks[:1])
             known = replace(known, diagnostics=(), failure=failure)
@@ -209,9 +212,9 @@ class StringTestHandler(Handler):
                 with bounded_work(COVERAGE_WORK):
                     self._automata = _automata(fresh, cancel)
             except TooMuchWorkError:
-                self._why_not = "its rules take too much work to list"
+                self._why_not = ui_text("workers.judge.fragment.work")
             except LimitExceededError:
-                self._why_not = f"it has more than {DRAWN_STATES:,} states"
+                self._why_not = ui_text("workers.judge.fragment.states", limit=DRAWN_STATES)
             except GrammarError as error:
                 self._why_not = error.diagnostics[0].message
         return self._automata
@@ -220,19 +223,20 @@ class StringTestHandler(Handler):
         try:
             grammar = self._take(request.compiled, cancel)
             if grammar.automaton.token_elements:
-                return SuggestAnswer(request.kind, error="The grammar names tokens, which no text is made of")
+                return SuggestAnswer(request.kind, error=ui_text("workers.judge.names_tokens"))
             if grammar.is_empty:
-                return SuggestAnswer(request.kind, error="No text matches this grammar")
+                return SuggestAnswer(request.kind, error=ui_text("common.grammar.no_text"))
             found = self._suggestions(grammar, request, cancel)
         except GrammarError:
-            return SuggestAnswer(request.kind, error="The grammar does not compile. Fix it first")
+            return SuggestAnswer(request.kind, error=ui_text("workers.judge.fix_first"))
         except LimitExceededError as error:
             return SuggestAnswer(request.kind, error=sentence(error))
         fresh = tuple(one for one in found if one.text not in request.known)
         if fresh:
             return SuggestAnswer(request.kind, fresh)
-        reason = f"Coverage is not known: {self._why_not}" if self._why_not else "There are no others of this kind"
-        return SuggestAnswer(request.kind, error=reason)
+        if self._why_not:
+            return SuggestAnswer(request.kind, error=ui_text("automaton.coverage.reason", reason=self._why_not))
+        return SuggestAnswer(request.kind, error=ui_text("workers.judge.no_more"))
 
     def _suggestions(
         self, grammar: CompiledGrammar, request: SuggestRequest, cancel: CancelToken
@@ -320,7 +324,7 @@ def generate(request: GenerateRequest, compiled: CompiledGrammar, cancel: Cancel
     except EngineError as error:
         return GenerateAnswer(revision, request.spelling, error=f"{sentence(error)}.")
     if len(written.text) > LONGEST:
-        too_long = f"It has {len(written.text):,} characters, too many to be read here. Export it instead."
+        too_long = ui_text("workers.convert.too_long", count=len(written.text))
         return GenerateAnswer(revision, request.spelling, error=too_long)
     rules = tuple(GeneratedRule(rule.name, rule.span, rule.places) for rule in written.rules)
     return GenerateAnswer(revision, request.spelling, written.text, rules, written.notes)
@@ -340,7 +344,8 @@ def convert(request: ConvertRequest, take: Take, cancel: CancelToken) -> Convert
     try:
         compiled = take(request.compiled, cancel)
     except GrammarError as error:
-        return ConvertAnswer(request.number, error=f"The grammar has an error: {_error_sentence(error.diagnostics[0])}")
+        reason = _error_sentence(error.diagnostics[0])
+        return ConvertAnswer(request.number, error=ui_text("workers.convert.error", reason=reason))
     try:
         found = convert_grammar(compiled, cast("Notation", request.notation), options, cancel)
     except CancelledError:
@@ -349,10 +354,9 @@ def convert(request: ConvertRequest, take: Take, cancel: CancelToken) -> Convert
         first = refused.diagnostics[0]
         if first.code in ("export-recursive", "export-open"):
             can_close = first.code == "export-open"
-            why = first.message.replace(CLOSE_OBJECTS, OPEN_OBJECTS)  # the dialog has a button for it
-            advice = f"{why[:1].upper()}{why[1:]}. Say above at how many levels to cut that"
-            other = ", or allow declared properties only" if can_close else ""
-            return ConvertAnswer(request.number, error=f"{advice}{other}.", can_close=can_close)
+            why = capitalised(first.message.replace(CLOSE_OBJECTS, OPEN_OBJECTS))  # the dialog has a button for it
+            advice = ui_text("workers.convert.cut_or_close" if can_close else "workers.convert.cut", reason=why)
+            return ConvertAnswer(request.number, error=advice, can_close=can_close)
         return ConvertAnswer(request.number, error=_error_sentence(first))
     except EngineError as error:
         return ConvertAnswer(request.number, error=f"{sentence(error)}.")
@@ -374,5 +378,5 @@ def read(request: ReadRequest, cancel: CancelToken) -> ReadAnswer:
 
 
 def _error_sentence(found: Diagnostic) -> str:
-    text = f"{found.message[:1].upper()}{found.message[1:]}. {found.hint}".rstrip(". ")
+    text = f"{capitalised(found.message)}. {found.hint}".rstrip(". ")
     return f"{text}."

@@ -15,6 +15,8 @@ import pickle
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from app.catalogue import capitalised
+
 if TYPE_CHECKING:
     from engine.source import EngineError
 
@@ -100,5 +102,4 @@ Message = Began | Reply
 
 def sentence(error: EngineError) -> str:
     """Return an error's text as a sentence that begins with a capital letter."""
-    text = str(error) or type(error).__name__
-    return text[0].upper() + text[1:]
+    return capitalised(str(error) or type(error).__name__)

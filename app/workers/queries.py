@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from app.catalogue import ui_text
 from app.workers.decode_messages import (
     AssessAnswer,
     BaselineAnswer,
@@ -55,7 +56,6 @@ PROMPT_TOKENS = 512  # the window summarises the others
 _BASELINE_STEPS = 4  # of a baseline run between two answers: the window need not draw each
 _MOST_VERDICTS = 64
 _LONGEST_EXPECTATION = 80  # characters
-_NOTHING_READ = "nothing is read here: put the cursor on a part of the grammar that reads text"
 
 
 def assess_output(session: DecodeSession, cancel: CancelToken) -> AssessAnswer | None:
@@ -106,7 +106,7 @@ def replay_output(
             found = replay_text(grammar, data, token_source, budget=budget, finish=finish, cancel=cancel)
             return ReplayAnswer(question, found, name)
         if token_source is None:
-            return ReplayAnswer(question, error="Token ids need a model: choose one, or a tokenizer alone")
+            return ReplayAnswer(question, error=ui_text("workers.decode.ids_need_model"))
         found = replay_ids(grammar, question.ids, token_source, budget=budget, finish=finish, cancel=cancel)
         return ReplayAnswer(question, found, name)
     except GrammarError as error:
@@ -200,7 +200,7 @@ def many_of(session: DecodeSession, seeds: range, cancel: CancelToken, emit: Emi
     )
     for outcome in runs:
         outcomes.append(outcome)
-        emit(Progress("Sampling", len(outcomes), len(seeds)))
+        emit(Progress(ui_text("session.activity.sample_many"), len(outcomes), len(seeds)))
         emit(ManyAnswer(tuple(outcomes), len(seeds), done=False))
     return ManyAnswer(tuple(outcomes), len(seeds), done=True)
 
@@ -233,15 +233,15 @@ def shown_prompt(session: DecodeSession) -> tuple[tuple[int, str], ...]:
 def breakpoint_for(grammar: CompiledGrammar | None, offset: int) -> BreakpointAnswer:
     """Return what a breakpoint at an offset is on."""
     if grammar is None:
-        return BreakpointAnswer(None, "no grammar has compiled yet")
+        return BreakpointAnswer(None, ui_text("workers.no_grammar"))
     found = breakpoint_at(grammar, offset)
-    return BreakpointAnswer(found, "" if found is not None else _NOTHING_READ)
+    return BreakpointAnswer(found, "" if found is not None else ui_text("workers.decode.nothing_read"))
 
 
 def baseline_of(session: DecodeSession, cancel: CancelToken) -> Iterator[BaselineAnswer]:
     """Yield the baseline run as it grows; the last one is complete."""
     if session.grammar is None:
-        raise EngineError("no grammar has compiled yet")
+        raise EngineError(ui_text("workers.no_grammar"))
     budget = session.max_tokens
     runs = run_baseline(
         session.model,
@@ -268,8 +268,7 @@ def force(session: DecodeSession, token_id: int) -> str:
     if step.origin != StepOrigin.FORCED_BY_USER:
         return ""
     token = step.name or visible(step.token or b"") or f"#{token_id}"
-    on = "From here on every token is allowed; Back undoes it."
-    return f"“{token}” was forced against the {held_by} ({verdict}). {on}"
+    return ui_text(f"workers.decode.forced_against.{held_by}", token=token, verdict=verdict)
 
 
 def verdict_on(session: DecodeSession, token_id: int) -> str:
@@ -278,26 +277,29 @@ def verdict_on(session: DecodeSession, token_id: int) -> str:
     if removed_by is None:
         return short_verdict(session.explain(token_id))
     stage, why = removed_by
-    return f"the stage {stage} removes it: {why}"
+    return ui_text("workers.verdict.fragment.removed", stage=stage, reason=why)
 
 
 def short_verdict(explanation: Explanation) -> str:
     """Return why a token may or may not come next, in a few words."""
     match explanation.reason:
         case Reason.ALLOWED:
-            return "may come next"
+            return ui_text("generation.why.fragment.allowed")
         case Reason.DEAD_BYTE if explanation.token and explanation.offset is not None:
             wanted = byte_prose(explanation.expected)
             wanted = wanted if len(wanted) <= _LONGEST_EXPECTATION else wanted[: _LONGEST_EXPECTATION - 1] + "…"
-            position = f"byte {explanation.offset + 1}, " if len(explanation.token) > 1 else ""
-            return f"stops at {position}{byte_name(explanation.token[explanation.offset])}: expected {wanted}"
+            byte = byte_name(explanation.token[explanation.offset])
+            if len(explanation.token) == 1:
+                return ui_text("workers.verdict.fragment.stops", byte=byte, expected=wanted)
+            number = explanation.offset + 1
+            return ui_text("workers.verdict.fragment.stops_at", number=number, byte=byte, expected=wanted)
         case Reason.NOT_ACCEPTING:
-            return "the text may not end here"
+            return ui_text("workers.verdict.fragment.not_accepting")
         case Reason.FINISHED:
-            return "the generation is over"
+            return ui_text("workers.verdict.fragment.finished")
         case Reason.UNKNOWN_ID:
-            return "no such token"
-    return "has no text that the grammar could read"
+            return ui_text("workers.verdict.fragment.unknown_id")
+    return ui_text("workers.verdict.fragment.no_text")
 
 
 def share(
@@ -328,5 +330,5 @@ def share(
     except CancelledError:
         raise
     except EngineError as error:
-        return ShareAnswer(request.path, error=f"Nothing was shared. {sentence(error)}.")
+        return ShareAnswer(request.path, error=ui_text("workers.decode.not_shared", reason=sentence(error)))
     return ShareAnswer(request.path, size, len(document["steps"]))

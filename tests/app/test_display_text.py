@@ -3,7 +3,7 @@
 import pytest
 from decode_views import candidate
 
-from app.display_text import candidate_text, change_column, count, megabytes, percent, percent_column, prompt_text
+from app.display_text import candidate_text, change_column, megabytes, percent, percent_column, prompt_text
 from engine.decoding.values import Chat
 
 
@@ -42,9 +42,7 @@ def test_a_token_is_its_text_or_its_name_or_its_id():
     assert candidate_text(candidate(31, b"", 0.1)) == "#31"
 
 
-def test_counts_and_sizes():
-    assert count(1, "token") == "1 token"
-    assert count(2000, "token") == "2,000 tokens"
+def test_sizes_have_one_decimal_below_ten_megabytes():
     assert megabytes(98_000_000) == "98"
     assert megabytes(4_240_000) == "4.2"
 

@@ -24,10 +24,14 @@ CONVERTED = (
     "app/dialogs",
     "app/display_text.py",
     "app/document",
+    "app/graph",
+    "app/jobs",
     "app/main.py",
     "app/models",
+    "app/panes/automaton",
     "app/panes/breakpoints.py",
     "app/panes/editor",
+    "app/panes/forced",
     "app/panes/generation",
     "app/panes/probabilities",
     "app/panes/problems.py",
@@ -36,14 +40,23 @@ CONVERTED = (
     "app/pasting.py",
     "app/presenters",
     "app/session",
+    "app/settings.py",
+    "app/storage.py",
     "app/widgets",
     "app/window",
+    "app/workers",
     "engine/diagnosis/distance.py",
     "engine/diagnosis/verdicts",
 )
-# Values of settings files, which nobody sees, and the ids of verdicts in JSON.
-STORED = frozenset(("editor pages", "full screen", "grammar text size")) | frozenset(
-    ("cut off", "text before", "text after", "empty language", "grammar error")
+# Names in settings files, ids of verdicts in JSON, the syntax of DOT, and a limit whose error never leaves
+# `app.workers.bounded_work`.
+NOT_SHOWN = frozenset(
+    (
+        *("automaton split", "editor pages", "full screen", "grammar text size"),
+        *("cut off", "text before", "text after", "empty language", "grammar error"),
+        *("digraph automaton {", '  start [shape=point, label=""];', "shape=box, peripheries="),
+        "work of a drawing",
+    )
 )
 
 # What a label, a tip or a message is passed to: a word in such a call belongs in the catalogue, too.
@@ -311,7 +324,7 @@ def literals(source: str) -> list[str]:
         if isinstance(node, ast.AnnAssign | ast.arg) and node.annotation is not None:
             ignored |= {id(inner) for inner in ast.walk(node.annotation)}
     for node in ast.walk(tree):
-        if not _is_string(node) or id(node) in ignored or node.value in STORED:
+        if not _is_string(node) or id(node) in ignored or node.value in NOT_SHOWN:
             pass
         elif SENTENCE.search(HTML_TAG.sub("", node.value)):
             found.append(node.value)

@@ -11,6 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter
 
+from app.catalogue import ui_text
 from app.graph.draw.scene import AutomatonScene
 from app.storage import write_atomically
 
@@ -24,15 +25,15 @@ def save(scene: AutomatonScene, path: Path) -> str:
     writers = {".svg": _svg, ".png": _png, ".dot": _dot}
     writer = writers.get(path.suffix.lower())
     if writer is None:
-        return f"{path.name} ends in none of {', '.join(SUFFIXES)}: choose one of them"
+        return ui_text("graph.save.unknown_suffix", name=path.name, suffixes=", ".join(SUFFIXES))
     if scene.diagram is None:
-        return "There is no drawing to save yet"
+        return ui_text("graph.save.no_drawing")
     scene.static_layer.finish()
     scene.reveal(scene.sceneRect(), 1.0)
     try:
         write_atomically(path, writer(scene), is_shared=True)
     except OSError as error:
-        return f"{path.name} cannot be written: {error.strerror or error}"
+        return ui_text("graph.save.failed", name=path.name, reason=error.strerror or error)
     return ""
 
 
@@ -84,8 +85,8 @@ def _svg(scene: AutomatonScene) -> bytes:
     generator.setOutputDevice(buffer)
     generator.setSize(rect.size().toSize())
     generator.setViewBox(QRectF(0, 0, rect.width(), rect.height()))
-    generator.setTitle("Automaton")
-    generator.setDescription("Drawn by Turnstile")
+    generator.setTitle(ui_text("common.word.automaton"))
+    generator.setDescription(ui_text("graph.save.description"))
     painter = QPainter(generator)
     _paint(scene, painter, QRectF(0, 0, rect.width(), rect.height()))
     painter.end()

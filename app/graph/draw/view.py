@@ -27,6 +27,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QToolTip, QWidget
 
 from app import theme
+from app.catalogue import ui_text
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.shapes import pen
 from app.graph.layout.types import EdgeKey
@@ -102,7 +103,7 @@ class GraphView(QGraphicsView):
         # A widget above the drawing would prevent that: 30 ms for a frame of 2,000 states instead of 5.
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.viewport().setCursor(Qt.CursorShape.ArrowCursor)
-        self.setAccessibleName("Automaton graph")
+        self.setAccessibleName(ui_text("graph.view.name"))
         self.setCornerWidget(QWidget())  # otherwise the style draws a frame where the scroll bars meet
         self._sharpen_timer = QTimer(self, singleShot=True, interval=_SHARP_AFTER_MS)
         self._sharpen_timer.timeout.connect(self._draw_sharply)
@@ -381,8 +382,8 @@ class Minimap(QWidget):
         self._picture: QPixmap | None = None
         self.setFixedWidth(_MAP_SIZE.width())
         self.setMinimumHeight(_MAP_SIZE.height() // 2)
-        self.setAccessibleName("Map of the drawing")
-        self.setToolTip("Click or drag to go there")
+        self.setAccessibleName(ui_text("graph.view.map.name"))
+        self.setToolTip(ui_text("graph.view.map.tip"))
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self.update)
         scene.sceneRectChanged.connect(lambda _rect: self.invalidate())

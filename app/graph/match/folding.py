@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from app.catalogue import ui_text
 from app.graph.layout.types import EdgeKey
 from engine.automata.byte_classes import ByteRanges
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
@@ -204,7 +205,7 @@ def characters_label(ranges: ByteRanges, points: CodePoints, width: int) -> str:
     taken = _merged((*ranges, *points))
     missing = _gaps(taken)
     if len(missing) <= _FEW_GAPS and sum(last - first + 1 for first, last in missing) <= _FEW_MISSING:
-        return _cut(["not", *map(_pair, missing)], width) if missing else "any character"
+        return _cut(["not", *map(_pair, missing)], width) if missing else ui_text("graph.label.fragment.any")
     if points == _BEYOND_ASCII:
         return _cut([label(ranges, width), "non-ASCII"], width)
     return _cut(map(_pair, taken), width)

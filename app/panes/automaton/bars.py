@@ -25,7 +25,7 @@ from app.actions import set_tip
 from app.catalogue import ui_text
 from app.graph.draw.view import GraphView
 from app.models.states import ACCEPTS, HERE, LEADS_TO, MARKS, READS, STATE
-from app.models.token_groups import EXAMPLES
+from app.models.token_groups import EXAMPLES, MASS
 from app.panes.automaton.levels import Level, Levels
 from app.panes.automaton.view_state import LIVE_STATE, ViewState
 from app.theme.buttons import give_menu, icon_button, tool_button
@@ -60,7 +60,7 @@ class AutomatonHeader(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "bar")
-        title = Label(ui_text("automaton.header.name"))
+        title = Label(ui_text("common.word.automaton"))
         title.setProperty("role", "heading")
         self.counts = ElidedLabel(fills=True)
         self.all_button = tool_button("", ui_text("automaton.header.all.tip"), checkable=True)
@@ -243,10 +243,10 @@ class LevelBar(QFrame):
         self.up_button.setVisible(has_map)
         self.rule_box.setVisible(has_map and level in (Level.MAP, Level.ONE))
         self.up_button.setText(f"‹ {map_title}")
-        set_tip(self.up_button, ui_text("automaton.levels.up.tip", noun=levels.noun), "automaton.up")
+        set_tip(self.up_button, ui_text(f"automaton.levels.up.{levels.noun}"), "automaton.up")
         self.up_button.setEnabled(level is not Level.MAP)
-        self.rule_box.setAccessibleName(ui_text("automaton.levels.choice.name", noun=levels.noun))
-        self.rule_box.setToolTip(plain_text(ui_text("automaton.levels.choice.tip", noun=levels.noun)))
+        self.rule_box.setAccessibleName(ui_text(f"automaton.levels.choice.{levels.noun}"))
+        self.rule_box.setToolTip(plain_text(ui_text(f"automaton.levels.choice_tip.{levels.noun}")))
         if has_map:
             self._fill(levels, view)
         shown = {Level.TOKENS: self.tokens_button, Level.PART: self.live_button if has_map else self.rules_button}
@@ -278,7 +278,7 @@ class LevelBar(QFrame):
         self.note.set_text(text, *shorter)
 
     def _fill(self, levels: Levels, view: ViewState) -> None:
-        all_of_them = ui_text("automaton.levels.all", count=len(levels.names), noun=levels.noun)
+        all_of_them = ui_text(f"automaton.levels.all_{levels.noun}", count=len(levels.names))
         names = [all_of_them, *levels.names]
         blocker = QSignalBlocker(self.rule_box)
         if [self.rule_box.itemText(row) for row in range(self.rule_box.count())] != names:
@@ -511,7 +511,9 @@ def token_table(model: QAbstractTableModel) -> QTableView:
     """Create the table of the target states of tokens."""
     table = _table(model, ui_text("automaton.states.tokens_name"))
     metrics = QFontMetrics(theme.ui_font())
-    for column, sample in ((0, "after “something”"), (1, "131,072 "), (2, "Model gives ")):
+    probability = model.headerData(MASS, Qt.Orientation.Horizontal)
+    samples = ui_text("generation.zone.fragment.after", text="“something”"), "131,072 ", f"{probability} "
+    for column, sample in enumerate(samples):
         table.setColumnWidth(column, metrics.horizontalAdvance(sample) + 2 * theme.SPACE_M)
     table.horizontalHeader().setSectionResizeMode(EXAMPLES, QHeaderView.ResizeMode.Stretch)
     return table

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from app.catalogue import ui_text
 from app.graph.draw.diagram import Diagram, diagram_of, label_text, request_of
 from app.graph.layout.types import EdgeKey, LayoutAnswer, LayoutRequest, Point
 from app.graph.match.folding import Chart, FoldedAutomaton
@@ -153,7 +154,9 @@ class Automaton:
         if not chart.sizes:
             return chart.names
         sizes = zip(chart.names, chart.sizes, strict=True)
-        return tuple(f"{name}\n{size:,} states" if size > 1 else name for name, size in sizes)
+        return tuple(
+            f"{name}\n{ui_text('common.count.states', count=size)}" if size > 1 else name for name, size in sizes
+        )
 
     def _label(self, *, is_folded: bool) -> LabelOfEdge:
         if not is_folded or self.fold is None:
@@ -242,46 +245,59 @@ class Drawing:
         """Return how much is drawn of how much: in full, and in shorter forms for narrow panes."""
         dfa, drawn = self.automaton.dfa, len(self.diagram.excerpt.states)
         if not dfa.states:
-            return ("empty: no text matches",)
+            return (ui_text("automaton.counts.fragment.none"),)
         if dfa.boundary:
-            return (f"{drawn:,} states, a part",)
+            return (ui_text("automaton.counts.fragment.part", states=_states(drawn)),)
         total, edges = self.automaton.size(is_folded=self.is_folded)
         noun, sizes = self.automaton.shown_noun, self.automaton.chart.sizes
-        states = _plural(total, noun) if drawn == total else f"{drawn:,} of {total:,} {noun}s"
+        states = in_full = ui_text(f"common.count.{noun}s", count=total)
+        if drawn != total:
+            states = in_full = ui_text("automaton.counts.fragment.some", drawn=drawn, total=states)
         if sizes:
-            in_full = f"{states} of {sum(sizes):,} states"
-        else:
-            in_full = f"{states} ({len(dfa.states):,} over bytes)" if self.is_folded else states
-        edge_count = _plural(edges, "call" if noun == "rule" else "edge")
+            in_full = ui_text(
+                "automaton.counts.fragment.groups",
+                groups=states,
+                states=_states(sum(sizes)),
+            )
+        elif self.is_folded:
+            in_full = ui_text("window.status.states_over_bytes", states=states, total=len(dfa.states))
+        edge_count = ui_text("common.count.calls" if noun == "rule" else "common.count.edges", count=edges)
         return f"{in_full} · {edge_count}", in_full if sizes else f"{states} · {edge_count}", states
 
     def details(self, state: int, *, is_live: bool) -> str:
         """Return one line about a state."""
         automaton = self.automaton
-        parts = [f"{automaton.shown_noun.capitalize()} {automaton.name(state)}"]
+        parts = [ui_text(f"automaton.details.{automaton.shown_noun}", name=automaton.name(state))]
         if is_live:
-            parts.append("● here")
+            parts.append(ui_text("automaton.states.mark.here"))
         if automaton.dfa.states[state].accepting:
-            parts.append("◎ accepts")
+            parts.append(ui_text("automaton.states.mark.accepts"))
         leaving = automaton.leaving(state, is_folded=self.is_folded)[:_MOST_EDGES_LISTED]
         if automaton.chart.sizes:
-            parts.append(_plural(automaton.chart.sizes[state], "state"))
+            parts.append(_states(automaton.chart.sizes[state]))
         if automaton.noun == "rule":
             called = ", ".join(automaton.name(target) for _, target in leaving)
-            return "  ·  ".join([*parts, f"calls {called}" if called else "calls no rule"])
+            calls = ui_text("automaton.details.fragment.calls", rules=called)
+            return "  ·  ".join([*parts, calls if called else ui_text("automaton.details.fragment.no_calls")])
         reads = excerpts(automaton.dfa.states[state].spans, automaton.source)
         if reads and automaton.has_precise_spans:
-            parts.append(f"reads {reads}" if automaton.source is not None else f"at {reads}")
+            has_text = automaton.source is not None
+            parts.append(
+                ui_text("automaton.details.fragment.reads", texts=reads)
+                if has_text
+                else ui_text("automaton.details.fragment.at", offsets=reads)
+            )
         name_of_state = automaton.name
         transitions = (
             (" ".join(map(label_text, label.split("\n"))), name_of_state(target)) for label, target in leaving
         )
-        parts.append(", ".join(f"{label} → {target}".strip() for label, target in transitions) or "no way on")
+        listed = ", ".join(f"{label} → {target}".strip() for label, target in transitions)
+        parts.append(listed or ui_text("automaton.details.fragment.no_transitions"))
         return "  ·  ".join(parts)
 
 
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def _states(number: int) -> str:
+    return ui_text("common.count.states", count=number)
 
 
 def _name_of(text: str) -> str:

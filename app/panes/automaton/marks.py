@@ -15,7 +15,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.catalogue import ui_text
-from app.display_text import count
 from app.graph.draw.scene import AutomatonScene
 from app.graph.layout.types import EdgeKey
 from app.graph.match.folding import FoldedAutomaton
@@ -90,7 +89,7 @@ class Marks:
             return
         self._scene.set_covered(used.states, used.edges)
         highlights = self._scene.highlights
-        total = count(len(highlights.covered) + len(highlights.uncovered), "edge")
+        total = ui_text("common.count.edges", count=len(highlights.covered) + len(highlights.uncovered))
         self._banner.set_text(
             ui_text(
                 "automaton.coverage.generated" if self.is_generated else "automaton.coverage.tests",

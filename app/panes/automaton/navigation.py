@@ -13,6 +13,7 @@ from enum import Enum, auto
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, Signal
 from PySide6.QtWidgets import QTableView
 
+from app.catalogue import ui_text
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.view import GraphView, state_towards
 from app.graph.layout.types import EdgeKey
@@ -22,8 +23,6 @@ from app.panes.automaton.view_state import LIVE_STATE, History, ViewState
 from app.widgets.accessibility import announce
 from app.widgets.elided_label import ElidedLabel
 from engine.automata.rtn.rule_positions import RulePositions
-
-_NO_DETAILS = "Point at a state to see its part of the grammar."
 
 
 class ViewChange(Enum):
@@ -313,7 +312,7 @@ class StateSelection(QObject):
         if state is None and navigation.live and navigation.is_current:
             state = min(navigation.live)
         if drawn is None or state is None or state >= len(drawn.automaton.dfa.states):
-            self._details.set_text(_NO_DETAILS if navigation.automaton is not None else "")
+            self._details.set_text(ui_text("automaton.details.hint") if navigation.automaton is not None else "")
             return
         self._details.set_text(drawn.details(state, is_live=state in navigation.live))
 

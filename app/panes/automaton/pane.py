@@ -373,7 +373,7 @@ class AutomatonPane(QWidget):
             stale: whether it has none.
             reason: why, without a period.
         """
-        reason = reason or ui_text("automaton.page.no_reason")
+        reason = reason or ui_text("common.grammar.not_compiled")
         has_drawing = self.navigation.automaton is not None
         is_shown = stale and has_drawing
         self.stale_banner.set_text(ui_text("automaton.page.stale", reason=reason) if is_shown else "")

@@ -108,8 +108,10 @@ class AutomatonSearch(QObject):
             self._bar.set_result(ui_text("common.find.nothing"))
         else:
             first = self.hits[0].description
-            more = f" · {len(self.hits):,} found" if len(self.hits) > 1 else ""
-            self._bar.set_result(f"{first}{more}", first)
+            total = len(self.hits)
+            self._bar.set_result(
+                ui_text("automaton.find.found", first=first, total=total) if total > 1 else first, first
+            )
 
     def _step(self, step: int) -> None:
         if not self.hits:
@@ -117,7 +119,10 @@ class AutomatonSearch(QObject):
         is_first_step_back = self._current < 0 and step < 0
         self._current = len(self.hits) - 1 if is_first_step_back else (self._current + step) % len(self.hits)
         hit = self.hits[self._current]
-        self._bar.set_result(f"{hit.description} · {self._current + 1:,} of {len(self.hits):,}", hit.description)
+        position = ui_text(
+            "automaton.find.position", hit=hit.description, number=self._current + 1, total=len(self.hits)
+        )
+        self._bar.set_result(position, hit.description)
         self._go_to(hit)
 
     def _go_to(self, hit: Hit) -> None:
@@ -182,7 +187,7 @@ def find(levels: Levels, view: ViewState, text: str) -> tuple[Hit, ...]:
         folded = wanted.casefold()
         named = [name for name in levels.names if folded in name.casefold()]
         named.sort(key=lambda name: (name.casefold() != folded, not name.casefold().startswith(folded)))
-        hits += [Hit(f"{levels.noun} {name}", rule=name) for name in named]
+        hits += [Hit(_map_title(levels, name), rule=name) for name in named]
     data = _bytes(wanted[1:-1] if quoted else wanted)
     hits += _find_target(levels, data)
     if len(data) == 1 and not quoted:
@@ -194,22 +199,29 @@ def find(levels: Levels, view: ViewState, text: str) -> tuple[Hit, ...]:
     return tuple(dict.fromkeys(hits))[:MOST_HITS]
 
 
+def _map_title(levels: Levels, name: str) -> str:
+    is_rule = levels.rules is not None
+    return ui_text("common.fragment.rule" if is_rule else "automaton.find.fragment.region", name=name)
+
+
 def _numbered(levels: Levels, view: ViewState, number: int) -> list[Hit]:
     if levels.rules is None and levels.is_whole:
         exists = number < len(levels.part.dfa.states)
-        return [Hit(f"state {number}", number, in_part=True)] if exists else []
+        return [Hit(ui_text("automaton.find.fragment.state", name=number), number, in_part=True)] if exists else []
     automaton = levels.automaton(view)
     if automaton.noun != "state" or number >= len(automaton.dfa.states):
         return []
     named = [state for state in range(len(automaton.dfa.states)) if automaton.name(state).split()[-1] == str(number)]
-    return [Hit(f"state {automaton.name(state)}", state) for state in named]
+    return [Hit(ui_text("automaton.find.fragment.state", name=automaton.name(state)), state) for state in named]
 
 
 def _find_target(levels: Levels, data: bytes) -> list[Hit]:
     if levels.rules is not None or not levels.is_whole:
         return []
     state = levels.part.dfa.run(data)
-    return [] if state is None else [Hit(f"“{_shown(data)}” leads to state {state}", state, in_part=True)]
+    if state is None:
+        return []
+    return [Hit(ui_text("automaton.find.target", text=_shown(data), state=state), state, in_part=True)]
 
 
 def _find_sources(levels: Levels, view: ViewState, data: bytes) -> Iterator[Hit]:
@@ -217,14 +229,14 @@ def _find_sources(levels: Levels, view: ViewState, data: bytes) -> Iterator[Hit]
     for rule, chart in levels.searched(view):
         for state in chart.dfa.states:
             if (rule or state.id != chart.dfa.start) and chart.dfa.run(data, state.id) is not None:
-                yield _hit(levels, rule, chart, state.id, f"reads “{_shown(data)}”")
+                yield _hit(levels, rule, chart, state.id, "reads_text", text=_shown(data))
 
 
 def _find_readers(levels: Levels, view: ViewState, byte: int) -> Iterator[Hit]:
     for rule, chart in levels.searched(view):
         for edge in chart.dfa.edges:
             if any(first <= byte <= last for first, last in edge.ranges):
-                yield _hit(levels, rule, chart, edge.source, "reads it")
+                yield _hit(levels, rule, chart, edge.source, "reads_it")
 
 
 def _find_class_readers(levels: Levels, view: ViewState, wanted: CodePoints, text: str) -> list[Hit]:
@@ -236,7 +248,7 @@ def _find_class_readers(levels: Levels, view: ViewState, wanted: CodePoints, tex
         for edge in edges:
             taken = _characters(chart, (edge.source, edge.target), edge.ranges)
             if all(any(a <= first and last <= b for a, b in taken) for first, last in wanted):
-                hit = _hit(levels, rule, chart, edge.source, f"reads {text}")
+                hit = _hit(levels, rule, chart, edge.source, "reads", text=text)
                 (exact if sorted(taken) == sorted(wanted) else others).append(hit)
     return exact + others
 
@@ -247,11 +259,10 @@ def _characters(chart: Chart, key: EdgeKey, ranges: CodePoints) -> CodePoints:
     return (*((first, min(last, _ASCII)) for first, last in ranges if first <= _ASCII), *beyond)
 
 
-def _hit(levels: Levels, rule: str, chart: Chart, state: int, description: str) -> Hit:
-    if rule:
-        return Hit(f"state {rule} {state} {description}", state, rule)
-    name = chart.names[state] if chart.names else str(state)
-    return Hit(f"state {name} {description}", state, in_part=levels.is_whole)
+def _hit(levels: Levels, rule: str, chart: Chart, state: int, reads: str, **fields: str) -> Hit:
+    name = f"{rule} {state}" if rule else chart.names[state] if chart.names else str(state)
+    text = ui_text(f"automaton.find.fragment.{reads}", name=name, **fields)
+    return Hit(text, state, rule) if rule else Hit(text, state, in_part=levels.is_whole)
 
 
 def _class(text: str) -> CodePoints:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from app.catalogue import ui_text
 from app.display_text import percent, percent_brief
 from app.graph.layout.types import EdgeKey
 from app.graph.match.folding import Chart
@@ -84,7 +85,7 @@ class TokenWatch:
             return False
         is_numbered = levels.is_whole and levels.rules is None
         state = view.tokens if view.tokens != LIVE_STATE else next(iter(live), None) if len(live) == 1 else None
-        name = str(state) if is_numbered and state is not None else "here"
+        name = str(state) if is_numbered and state is not None else ui_text("common.fragment.here")
         levels.set_tokens(
             token_map(answer, levels.part.dfa if is_numbered else None, state if is_numbered else None, name)
         )
@@ -139,7 +140,7 @@ def token_map(answer: TokensAnswer, dfa: ByteDfa | None, state: int | None, cent
     rest = len(targets) - len(drawn) - len(loops)
     if rest:
         states.append(DfaState(len(states), accepting=False))
-        words[0, len(states) - 1] = (f"{rest} more states",)
+        words[0, len(states) - 1] = (ui_text("automaton.tokens.fragment.more_states", count=rest),)
         names.append("…")
     if loops:
         words[0, 0] = _lines(loops[0])
@@ -149,7 +150,7 @@ def token_map(answer: TokensAnswer, dfa: ByteDfa | None, state: int | None, cent
 
 def token_count_text(count: int, mass: float | None) -> str:
     """Return a number of tokens and their probability: `1,204 tokens · 63%`."""
-    text = f"{count:,} token{'' if count == 1 else 's'}"
+    text = ui_text("common.count.tokens", count=count)
     return text if mass is None else f"{text} · {percent(mass)}"
 
 
@@ -163,7 +164,7 @@ def _merged_targets(groups: tuple[TokensTo, ...], dfa: ByteDfa | None, state: in
     found: dict[object, TokenTarget] = {}
     for group in groups:
         target = dfa.run(group.example, state) if dfa is not None and state is not None else None
-        name = f"after {group.shown[0]}" if target is None else str(target)
+        name = ui_text("generation.zone.fragment.after", text=group.shown[0]) if target is None else str(target)
         key: object = group if target is None else target
         before = found.get(key)
         if before is None:

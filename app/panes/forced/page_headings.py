@@ -9,14 +9,14 @@ from app import theme
 from app.theme.labels import Label
 
 
-def sentence(text: str) -> QLabel:
+def summary_label(text: str) -> QLabel:
     """Return a label for a page's summary."""
     summary = Label(text, wraps=True)
     summary.setProperty("role", "muted")
     return summary
 
 
-def headed(page: QWidget, summary: QLabel, *buttons: QToolButton) -> QVBoxLayout:
+def page_layout(page: QWidget, summary: QLabel, *buttons: QToolButton) -> QVBoxLayout:
     """Return a page's layout: its summary with buttons beside it, and space for the rest below."""
     head = QHBoxLayout()
     head.setContentsMargins(theme.SPACE_M, 0, theme.SPACE_S, 0)
@@ -31,7 +31,7 @@ def headed(page: QWidget, summary: QLabel, *buttons: QToolButton) -> QVBoxLayout
     return layout
 
 
-def empty_ground() -> QLabel:
+def empty_background() -> QLabel:
     """Return the background of a page with nothing to list: that of a list, not of the window."""
     background = Label()
     background.setProperty("role", "empty")

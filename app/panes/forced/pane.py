@@ -24,20 +24,15 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.catalogue import ui_text
-from app.display_text import count
-from app.panes.forced.page_headings import empty_ground, headed, sentence
+from app.panes.forced.page_headings import empty_background, page_layout, summary_label
 from app.panes.forced.runs_page import RunsPage
 from app.panes.forced.strategies import StrategiesPage
-from app.panes.forced.wording import STRATEGY_TEXTS, STRATEGY_TIPS
+from app.panes.forced.wording import form_note, sentences, strategy_name, strategy_tip
 from app.theme.buttons import tool_button
-from app.theme.labels import Label
+from app.theme.labels import Label, plain_text
 from app.widgets.keyboard import delegate_focus
 from app.workers.forced_messages import IndexAnswer
 from engine.decoding.pipeline_settings import Strategy
-
-_WAITING = "Creating the index…"
-_COPIES = "Copy the whole index as {state: {token: next}}"
-_TOO_LONG = "Too long to copy. Use File › Export to save it as JSON."
 
 
 class Page(IntEnum):
@@ -46,13 +41,6 @@ class Page(IntEnum):
     RUNS = 0
     STRATEGIES = 1
     INDEX = 2
-
-
-_PAGES = {
-    Page.RUNS: ("Forced runs", "What the grammar forces, and the ways to spell it"),
-    Page.STRATEGIES: ("Strategies", "How many calls of the model each way to take forced runs saves"),
-    Page.INDEX: ("Token index", "For each state, the tokens that may come and where they lead"),
-}
 
 
 class ForcedPane(QWidget):
@@ -77,10 +65,10 @@ class ForcedPane(QWidget):
             self.pages.addWidget(page)
         self.switches = QButtonGroup(self)
         self.strategy = QComboBox()
-        self.strategy.setAccessibleName("How steps take forced runs")
-        for strategy, text in STRATEGY_TEXTS.items():
-            self.strategy.addItem(text, strategy.value)
-            self.strategy.setItemData(self.strategy.count() - 1, STRATEGY_TIPS[strategy], Qt.ItemDataRole.ToolTipRole)
+        self.strategy.setAccessibleName(ui_text("forced.strategy.label"))
+        for index, strategy in enumerate(Strategy):
+            self.strategy.addItem(strategy_name(strategy), strategy.value)
+            self.strategy.setItemData(index, plain_text(strategy_tip(strategy)), Qt.ItemDataRole.ToolTipRole)
         self._build()
         self.switches.idToggled.connect(self._on_switched)
         self.strategy.activated.connect(lambda _index: self.strategy_chosen.emit(Strategy(self.strategy.currentData())))
@@ -95,9 +83,9 @@ class ForcedPane(QWidget):
     def show_strategy(self, strategy: Strategy) -> None:
         """Show how steps take forced runs."""
         blocker = QSignalBlocker(self.strategy)
-        self.strategy.setCurrentIndex(list(STRATEGY_TEXTS).index(strategy))
+        self.strategy.setCurrentIndex(list(Strategy).index(strategy))
         blocker.unblock()
-        self.strategy.setToolTip(STRATEGY_TIPS[strategy])
+        self.strategy.setToolTip(plain_text(strategy_tip(strategy)))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Request the data of the visible page."""
@@ -115,13 +103,15 @@ class ForcedPane(QWidget):
         row = QHBoxLayout(bar)
         row.setContentsMargins(theme.SPACE_S, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
         row.setSpacing(theme.SPACE_XS)
-        for page, (text, tip) in _PAGES.items():
-            switch = tool_button(text, tip, checkable=True)
+        for page in Page:
+            name = page.name.lower()
+            title = ui_text("common.word.forced_runs" if page is Page.RUNS else f"forced.page.{name}.label")
+            switch = tool_button(title, ui_text(f"forced.page.{name}.tip"), checkable=True)
             self.switches.addButton(switch, page)
             row.addWidget(switch)
         self.switches.button(Page.RUNS).setChecked(True)
         row.addStretch(1)
-        label = Label("In steps and runs, forced runs")
+        label = Label(ui_text("forced.strategy.label"))
         label.setProperty("role", "muted")
         label.setBuddy(self.strategy)
         self.strategy.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -146,17 +136,17 @@ class IndexPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._full_text = ""
-        self.said = sentence(_WAITING)
+        self.summary = summary_label(ui_text("forced.index.waiting"))
         close, tip = ui_text("common.schema.close_objects"), ui_text("common.schema.close_objects_tip")
         self.close_objects = tool_button(close, tip, role="outlined")
-        self.copy = tool_button("Copy", _COPIES, role="outlined")
+        self.copy = tool_button(ui_text("common.button.copy"), ui_text("forced.index.copy"), role="outlined")
         self.text = QPlainTextEdit(readOnly=True)
-        self.text.setAccessibleName("Token index")
+        self.text.setAccessibleName(ui_text("forced.page.index.label"))
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.text.setTabChangesFocus(True)
-        self._empty_background = empty_ground()
-        layout = headed(self, self.said, self.close_objects, self.copy)
+        self._empty_background = empty_background()
+        layout = page_layout(self, self.summary, self.close_objects, self.copy)
         layout.addWidget(self.text, 1)
         layout.addWidget(self._empty_background, 1)
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._full_text))
@@ -173,12 +163,18 @@ class IndexPage(QWidget):
         self._empty_background.setVisible(not answer.shown)
         self.close_objects.setVisible(answer.can_close)
         self.copy.setEnabled(bool(answer.whole))
-        self.copy.setToolTip(_COPIES if answer.whole or answer.why_not else _TOO_LONG)
+        is_too_long = not (answer.whole or answer.why_not)
+        self.copy.setToolTip(ui_text("forced.index.too_long" if is_too_long else "forced.index.copy"))
         if answer.why_not:
-            self.said.setText(f"There is no index: {answer.why_not}.")
+            self.summary.setText(ui_text("forced.index.failed", reason=answer.why_not))
             return
-        size = f"{count(answer.states, 'state')}, {count(answer.transitions, 'transition')}: {{token: next state}}."
-        self.said.setText(" ".join(part for part in (size, answer.form, "" if answer.whole else _TOO_LONG) if part))
+        size = ui_text(
+            "forced.index.size",
+            states=ui_text("common.count.states", count=answer.states),
+            transitions=ui_text("common.count.transitions", count=answer.transitions),
+        )
+        too_long = ui_text("forced.index.too_long") if is_too_long else ""
+        self.summary.setText(sentences(size, form_note(answer.form), too_long))
 
     def forget(self) -> None:
         """Clear the page: what it shows belongs to another grammar or vocabulary."""
@@ -188,7 +184,7 @@ class IndexPage(QWidget):
         self.close_objects.hide()
         self._empty_background.show()
         self.copy.setEnabled(False)
-        self.said.setText(_WAITING)
+        self.summary.setText(ui_text("forced.index.waiting"))
 
     def _apply_theme(self) -> None:
         self.text.setFont(theme.mono_font())

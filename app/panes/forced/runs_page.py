@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent
@@ -23,30 +23,19 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.display_text import count
+from app.catalogue import ui_text
 from app.models.rows import Index, RowsModel
 from app.panes.forced.spellings import SpellingsTable
-from app.panes.forced.wording import begins, part_of
+from app.panes.forced.wording import begins, form_note, part_of, sentences
 from app.theme.buttons import tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.elided_label import ElidedLabel
-from app.workers.forced_messages import ForcedAnswer, SpellingsAnswer
+from app.workers.forced_messages import ForcedAnswer, ListedForm, SpellingsAnswer
 from engine.vocabulary.visible import visible
 
 TEXT, WHERE, WAYS, OWN = range(4)
-_TITLES = ("Forced text", "From → to", "Spellings", "The tokenizer writes")
-_TIPS = (
-    "What must come, byte by byte; the last rows are of states at which one token alone may come",
-    "Its first and last state; “here” is the current position",
-    "The number of its tokenizations",
-    "Its tokens in the tokenizer's own encoding",
-)
-_BLANK = "\N{MIDDLE DOT}"
-
-
-_WAITING = "Searching for forced runs…"
-_NONE = "No forced text: at every position the grammar leaves a choice, or the text may end."
-_CHOOSE = "Select a run to compare how its tokenizations change the model's next-token probabilities."
+_COLUMNS = ("text", "where", "ways", "own")
+_DOT = "\N{MIDDLE DOT}"
 _LISTED, _MORE, _MOST_LISTED = 16, 4, 1_024  # each takes several calls of the model
 _LEAST_LEFT, _LEAST_RIGHT = 300, 380
 
@@ -78,20 +67,22 @@ class RunsPage(QWidget):
         self._refusal = ""
         self.table = RunsTable()
         self.summary = _line()
-        self.empty = _empty(_WAITING)
+        self.empty = _empty(ui_text("forced.runs.waiting"))
         self.part = QLineEdit()
-        self.part.setAccessibleName("Part of the run that is spelled in several ways")
-        self.part.setToolTip("The part of the run that is spelled in several ways; empty for all of it")
+        self.part.setAccessibleName(ui_text("forced.tokenizations.part.name"))
+        self.part.setToolTip(ui_text("forced.tokenizations.part.tip"))
         self.part.setFont(theme.mono_font())
         self.part.setFixedWidth(150)
-        self.compare = tool_button("Compare", "Ask the model behind each spelling", role="outlined")
-        self.more = tool_button("More", "List more spellings", role="outlined")
+        self.compare = tool_button(
+            ui_text("forced.tokenizations.compare.label"), ui_text("forced.tokenizations.compare.tip"), role="outlined"
+        )
+        self.more = tool_button(ui_text("common.button.more"), ui_text("forced.tokenizations.more"), role="outlined")
         self.status = _line()
         self.bar = QProgressBar(textVisible=False, maximum=0)
         self.bar.setFixedHeight(4)
-        self.bar.setAccessibleName("The spellings are being compared")
+        self.bar.setAccessibleName(ui_text("forced.tokenizations.progress"))
         self.spellings = SpellingsTable()
-        self.choose = _empty(_CHOOSE)
+        self.choose = _empty(ui_text("forced.runs.select"))
         self._left, self._right = QStackedWidget(), QStackedWidget()
         self._build()
         self.table.chosen.connect(self._on_chosen)
@@ -130,7 +121,7 @@ class RunsPage(QWidget):
         """Report why no comparison will come."""
         if self._is_comparing:
             self._is_comparing = False
-            self.status.set_text(f"{why}.")
+            self.status.set_text(why)
             self._enable()
 
     def forget(self) -> None:
@@ -151,7 +142,7 @@ class RunsPage(QWidget):
     def _on_chosen(self, row: ForcedRow) -> None:
         if row.data is None:
             self._choose(None)
-            self.choose.setText("At these states one token alone may come, so there is but one spelling.")
+            self.choose.setText(ui_text("forced.runs.single_token"))
             return
         if self._row is None or (row.before, row.data) != (self._row.before, self._row.data):
             self.part.setText(part_of(row.data))
@@ -163,7 +154,7 @@ class RunsPage(QWidget):
         self._is_comparing = False
         if row is None:
             self.spellings.show_answer(None)
-            self.choose.setText(_CHOOSE)
+            self.choose.setText(ui_text("forced.runs.select"))
         self._right.setCurrentIndex(int(row is not None))
         self._enable()
 
@@ -183,31 +174,34 @@ class RunsPage(QWidget):
 
     def _compare(self) -> None:
         if self._row is None or self._refusal:
-            self.status.set_text(f"{self._refusal}." if self._row is not None else "")
+            self.status.set_text(self._refusal if self._row is not None else "")
             return
         self._is_comparing = True
-        self.status.set_text("The model is asked behind each spelling…")
+        self.status.set_text(ui_text("forced.tokenizations.running"))
         self._enable()
         self.compare_wanted.emit(self._row.before, self.part.text(), self._most)
 
     def _enable(self) -> None:
         self.bar.setVisible(self._is_comparing)
-        self.compare.setText("Cancel" if self._is_comparing else "Compare")
+        self.compare.setText(
+            ui_text("common.button.cancel" if self._is_comparing else "forced.tokenizations.compare.label")
+        )
         self.compare.setEnabled(self._is_comparing or not self._refusal)
-        self.compare.setToolTip(plain_text(self._refusal or "Ask the model behind each spelling"))
+        self.compare.setToolTip(plain_text(self._refusal or ui_text("forced.tokenizations.compare.tip")))
         answer = self.spellings.spellings.answer
         has_more = answer is not None and len(answer.rows) < answer.count and self._most < _MOST_LISTED
         self.more.setVisible(has_more and not self._is_comparing)
 
     def _show_summary(self, answer: SpellingsAnswer) -> None:
         if answer.why_not:
-            self.status.set_text(f"{answer.why_not[:1].upper()}{answer.why_not[1:]}.")
+            self.status.set_text(answer.why_not)
         else:
-            listed = len(answer.rows)
-            spelling_count = count(answer.count, "spelling")
-            some = "" if listed >= answer.count else f", {listed} listed"
-            sure = "" if answer.is_exact else "; there may be a likelier one"
-            self.status.set_text(f"{spelling_count} of it{some}, the likeliest first{sure}", f"{spelling_count}{some}")
+            listed, total = len(answer.rows), ui_text("forced.tokenizations.count", count=answer.count)
+            if listed < answer.count:
+                total = ui_text("forced.tokenizations.some", total=total, listed=listed)
+            is_exact = answer.is_exact
+            text = ui_text("forced.tokenizations.sorted" if is_exact else "forced.tokenizations.not_exact", total=total)
+            self.status.set_text(text, total)
         self._enable()
 
     def _refresh(self) -> None:
@@ -215,21 +209,37 @@ class RunsPage(QWidget):
         self.table.show_rows(rows)
         self._left.setCurrentIndex(int(bool(rows)))
         if self._row is None:
-            self.choose.setText(_CHOOSE if rows else "")
+            self.choose.setText(ui_text("forced.runs.select") if rows else "")
         if answer is None:
-            self.empty.setText(_WAITING)
+            self.empty.setText(ui_text("forced.runs.waiting"))
             self.summary.set_text("")
             return
         if answer.why_not:
-            self.empty.setText(f"There is no list of forced runs: {answer.why_not}.")
-            self.summary.set_text(f"Only what is forced here: {answer.why_not}." if rows else "")
+            self.empty.setText(ui_text("forced.runs.failed", reason=answer.why_not))
+            self.summary.set_text(ui_text("forced.runs.only_here", reason=answer.why_not) if rows else "")
             return
-        self.empty.setText(" ".join(part for part in (_NONE, answer.form) if part))
-        states = f"{count(answer.states[0], 'state')} and {count(answer.edges[0], 'edge')}"
-        merged = f"{states}; with forced runs merged {answer.states[1]:,} and {answer.edges[1]:,}."
-        short = f"{answer.states[0]:,} → {answer.states[1]:,} states, {answer.edges[0]:,} → {answer.edges[1]:,} edges"
-        of = re.split("[:,]", answer.form)[0]
-        self.summary.set_text(f"{merged} {answer.form}".strip(), f"{of}: {short}" if of else merged, short)
+        note = form_note(answer.form)
+        self.empty.setText(sentences(ui_text("forced.runs.empty"), note))
+        (states, merged_states), (edges, merged_edges) = answer.states, answer.edges
+        merged = ui_text(
+            "forced.runs.merged",
+            states=ui_text("common.count.states", count=states),
+            edges=ui_text("common.count.edges", count=edges),
+            merged_states=merged_states,
+            merged_edges=merged_edges,
+        )
+        short = ui_text(
+            "forced.runs.merged_short",
+            states=states,
+            edges=edges,
+            merged_states=merged_states,
+            merged_edges=merged_edges,
+        )
+        if answer.form is ListedForm.GRAMMAR:
+            self.summary.set_text(merged, short)
+        else:
+            shorter = ui_text(f"forced.form.{answer.form}.short", text=short)
+            self.summary.set_text(sentences(merged, note), shorter, short)
 
     def _build(self) -> None:
         runs = QWidget()
@@ -243,7 +253,7 @@ class RunsPage(QWidget):
         head = QHBoxLayout()
         head.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_S, theme.SPACE_XS)
         head.setSpacing(theme.SPACE_S)
-        of = Label("Spellings of")
+        of = Label(ui_text("forced.tokenizations.label"))
         of.setBuddy(self.part)
         compared = QWidget()
         right = QVBoxLayout(compared)
@@ -305,21 +315,21 @@ class ForcedRow:
 
 def rows_of(answer: ForcedAnswer | None, here: bytes) -> tuple[ForcedRow, ...]:
     """Return the rows of an answer."""
-    rows = [ForcedRow(visible(here), "here", "", "", None, here)] if here else []
+    rows = [ForcedRow(visible(here), ui_text("common.fragment.here"), "", "", None, here)] if here else []
     if answer is not None:
         rows += [
             ForcedRow(
                 visible(run.data),
                 f"{run.state} → {run.target}",
                 f"{run.count:,}",
-                f" {_BLANK} ".join(run.own),
+                f" {_DOT} ".join(run.own),
                 run.before,
                 run.data,
             )
             for run in answer.runs
         ]
         rows += [
-            ForcedRow(f" {_BLANK} ".join(run.tokens), f"{run.state}, one token", "1", "", b"", None)
+            ForcedRow(f" {_DOT} ".join(run.tokens), _one_token(run.state), "1", "", b"", None)
             for run in answer.token_runs
         ]
     return tuple(rows)
@@ -328,8 +338,8 @@ def rows_of(answer: ForcedAnswer | None, here: bytes) -> tuple[ForcedRow, ...]:
 class RunsModel(RowsModel):
     """The rows of the table."""
 
-    titles = _TITLES
-    tips = _TIPS
+    titles: ClassVar = tuple(ui_text(f"forced.runs.column.{name}") for name in _COLUMNS)
+    tips: ClassVar = tuple(ui_text(f"forced.runs.tip.{name}") for name in _COLUMNS)
     numbers = frozenset((WAYS,))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -364,7 +374,7 @@ class RunsTable(QTableView):
         super().__init__(parent)
         self.rows = RunsModel(self)
         self.setModel(self.rows)
-        self.setAccessibleName("Forced runs")
+        self.setAccessibleName(ui_text("common.word.forced_runs"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setWordWrap(False)
@@ -415,14 +425,19 @@ class RunsTable(QTableView):
     def _apply_theme(self) -> None:
         metrics = QFontMetrics(theme.ui_font())
         self.verticalHeader().setDefaultSectionSize(QFontMetrics(theme.mono_font()).height() + 9)
-        self.setColumnWidth(WHERE, metrics.horizontalAdvance("000, one token") + 2 * theme.SPACE_M)
-        self.setColumnWidth(WAYS, metrics.horizontalAdvance("Spellings") + 2 * theme.SPACE_M)
+        self.setColumnWidth(WHERE, metrics.horizontalAdvance(_one_token("000")) + 2 * theme.SPACE_M)
+        self.setColumnWidth(WAYS, metrics.horizontalAdvance(RunsModel.titles[WAYS]) + 2 * theme.SPACE_M)
+
+
+def _one_token(state: object) -> str:
+    return ui_text("forced.runs.fragment.one_token", state=state)
 
 
 def _tip(row: ForcedRow) -> str:
     if row.data is None:
-        return "At each of these states only one token is allowed"
+        return ui_text("forced.runs.row_tip.tokens")
     if row.before is None:
-        return f"{row.text}\nmust follow the output"
-    front = f" behind {begins(row.before, 60)}" if row.before else " at the beginning"
-    return f"{row.text}\nmust come{front}"
+        return ui_text("forced.runs.row_tip.here", text=row.text)
+    if not row.before:
+        return ui_text("forced.runs.row_tip.start", text=row.text)
+    return ui_text("forced.runs.row_tip.after", text=row.text, before=begins(row.before, 60))

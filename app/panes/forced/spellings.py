@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.catalogue import ui_text
 from app.display_text import MINUS, percent
 from app.panes.forced.wording import continuation
 from app.theme.labels import plain_text
@@ -32,12 +33,6 @@ Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 ROW = Qt.ItemDataRole.UserRole
 TOKENS, MARKS, LOG_P, FIRST_NEXT = range(4)
-_TITLES = ("Tokens", "", "ln p")
-_TIPS = (
-    "The tokens of the part, one spelling in a line, the likeliest first",
-    "The tokenizer's own spelling, and the one that the model finds likeliest",
-    "The natural logarithm of the probability that the model gives to the whole run in this spelling",
-)
 _ROW_HEIGHT = 25
 _BAR = 7.0
 _CHIP_PADDING = 4.0
@@ -83,9 +78,9 @@ class SpellingsModel(QAbstractTableModel):
             return None
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return _TITLES[section] if section < FIRST_NEXT else self._next_title(section)
+                return _title(section) if section < FIRST_NEXT else self._next_title(section)
             case Qt.ItemDataRole.ToolTipRole:
-                return _TIPS[section] if section < FIRST_NEXT else plain_text(self._next_tip(section))
+                return plain_text(_column_tip(section) if section < FIRST_NEXT else self._next_tip(section))
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _alignment(section)
         return None
@@ -114,7 +109,8 @@ class SpellingsModel(QAbstractTableModel):
             case 0:
                 return " · ".join(row.tokens)
             case 1:
-                return " · ".join([*["own"] * row.is_own, *["likeliest"] * row.is_likeliest])
+                own, likeliest = (ui_text(f"forced.tokenizations.fragment.{mark}") for mark in ("own", "likeliest"))
+                return " · ".join([*[own] * row.is_own, *[likeliest] * row.is_likeliest])
             case 2:
                 return f"{MINUS}∞" if math.isinf(row.log_p) else f"{row.log_p:.2f}".replace("-", MINUS)
         share = self.share(row, column)
@@ -124,15 +120,16 @@ class SpellingsModel(QAbstractTableModel):
         assert self.answer is not None
         index = section - FIRST_NEXT
         following = self.answer.following
-        return f"then {continuation(following[index])}" if index < len(following) else "other"
+        if index >= len(following):
+            return ui_text("forced.tokenizations.column.other")
+        return ui_text("forced.tokenizations.column.fragment.next", text=continuation(following[index]))
 
     def _next_tip(self, section: int) -> str:
         assert self.answer is not None
         index = section - FIRST_NEXT
         if index >= len(self.answer.following):
-            return "The probability of everything else"
-        text = continuation(self.answer.following[index])
-        return f"How probable {text} is behind each spelling, after the mask; all tokens that begin it count together"
+            return ui_text("forced.tokenizations.tip.other")
+        return ui_text("forced.tokenizations.tip.next", text=continuation(self.answer.following[index]))
 
 
 class SpellingsTable(QTableView):
@@ -143,7 +140,7 @@ class SpellingsTable(QTableView):
         self.spellings = SpellingsModel(self)
         self.setModel(self.spellings)
         self.setItemDelegate(_Delegate(self))
-        self.setAccessibleName("Spellings side by side")
+        self.setAccessibleName(ui_text("forced.tokenizations.name"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setWordWrap(False)
@@ -233,9 +230,23 @@ def _chips(row: SpellingRow) -> list[tuple[str, float]]:
 
 
 def _tip(row: SpellingRow) -> str:
-    lines = [" · ".join(row.tokens), "ids " + ", ".join(map(str, row.ids))]
-    lines += ["the tokenizer's own spelling"] * row.is_own + ["the likeliest on this model"] * row.is_likeliest
+    lines = [" · ".join(row.tokens), ui_text("forced.tokenizations.row_tip.ids", ids=", ".join(map(str, row.ids)))]
+    lines += [ui_text("forced.tokenizations.row_tip.own")] * row.is_own
+    lines += [ui_text("forced.tokenizations.row_tip.likeliest")] * row.is_likeliest
     return "\n".join(lines)
+
+
+def _title(column: int) -> str:
+    match column:
+        case 0:
+            return ui_text("common.word.tokens")
+        case 2:
+            return ui_text("forced.tokenizations.column.fragment.log_p")
+    return ""
+
+
+def _column_tip(column: int) -> str:
+    return ui_text(f"forced.tokenizations.tip.{('tokens', 'marks', 'log_p')[column]}")
 
 
 def _alignment(column: int) -> Qt.AlignmentFlag:

@@ -14,29 +14,27 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.panes.forced.page_headings import empty_ground, headed, sentence
-from app.panes.forced.wording import STRATEGY_NAMES, STRATEGY_TIPS
+from app.catalogue import ui_text
+from app.panes.forced.page_headings import empty_background, page_layout, summary_label
+from app.panes.forced.wording import strategy_name, strategy_tip
 from app.theme.buttons import tool_button
 from app.theme.labels import plain_text
 from app.widgets.token_paint import tabular
 from app.workers.forced_messages import StrategiesAnswer, StrategyRow
 from engine.vocabulary.visible import visible
 
-_TITLES = ("Strategy", "Tokens", "Model calls", "Saved", "Replaced", "Model s", "All s", "Time saved", "Output")
-_TIPS = (
-    "How forced runs are spelled",
-    "How many tokens the output has",
-    "How often the model was asked",
-    "How many calls fewer there were than with none",
-    "How many drawn tokens were replaced, for the tokenizer joins them with what is forced",
-    "Time in the model, behind the prompt; it forgets its answers before each strategy",
-    "Time in all",
-    "How much less time it took than with none",
-    "What was written: with other tokens in front, the model may choose another text",
+_COLUMNS = (
+    "strategy",
+    "tokens",
+    "calls",
+    "saved",
+    "replaced",
+    "model_seconds",
+    "seconds",
+    "time_saved",
+    "output",
 )
-_EMPTY = "Generate once with each strategy, from this prompt and seed, and see how many calls of the model each saves."
-_MEASURES = "Generate once with each strategy"
-_TEXT = len(_TITLES) - 1
+_TEXT = len(_COLUMNS) - 1
 
 
 class StrategiesPage(QWidget):
@@ -55,16 +53,18 @@ class StrategiesPage(QWidget):
         self._is_measuring = False
         self._refusal = ""
         self._rows: tuple[StrategyRow, ...] = ()
-        self.said = sentence(_EMPTY)
-        self.measure = tool_button("Measure", _MEASURES, role="outlined")
+        self.summary = summary_label(ui_text("forced.strategies.empty"))
+        self.measure = tool_button(
+            ui_text("forced.strategies.measure.label"), ui_text("forced.strategies.measure.tip"), role="outlined"
+        )
         self.bar = QProgressBar(textVisible=False, maximum=4)
         self.bar.setFixedHeight(6)
-        self.bar.setAccessibleName("How many strategies were measured")
-        self.table = QTableWidget(0, len(_TITLES))
-        self._empty_background = empty_ground()
-        for column, (title, tip) in enumerate(zip(_TITLES, _TIPS, strict=True)):
-            item = QTableWidgetItem(title)
-            item.setToolTip(plain_text(tip))
+        self.bar.setAccessibleName(ui_text("forced.strategies.progress"))
+        self.table = QTableWidget(0, len(_COLUMNS))
+        self._empty_background = empty_background()
+        for column, name in enumerate(_COLUMNS):
+            item = QTableWidgetItem(_title(name))
+            item.setToolTip(plain_text(ui_text(f"forced.strategies.tip.{name}")))
             item.setTextAlignment(_alignment(column))
             self.table.setHorizontalHeaderItem(column, item)
         self._build()
@@ -110,19 +110,20 @@ class StrategiesPage(QWidget):
             self.wanted.emit()
 
     def _refresh(self, why: str = "") -> None:
-        self.measure.setText("Cancel" if self._is_measuring else "Measure anew" if self._rows else "Measure")
+        again = ui_text("forced.strategies.measure.again" if self._rows else "forced.strategies.measure.label")
+        self.measure.setText(ui_text("common.button.cancel") if self._is_measuring else again)
         self.measure.setEnabled(self._is_measuring or not self._refusal)
-        self.measure.setToolTip(plain_text(self._refusal or _MEASURES))
+        self.measure.setToolTip(plain_text(self._refusal or ui_text("forced.strategies.measure.tip")))
         self.bar.setVisible(self._is_measuring)
         self.bar.setValue(len(self._rows))
         self.table.setVisible(bool(self._rows))
         self._empty_background.setVisible(not self._rows)
         if why:
-            self.said.setText(f"{why}.")
+            self.summary.setText(why)
         elif self._is_measuring:
-            self.said.setText("Generating once with each strategy…")
+            self.summary.setText(ui_text("forced.strategies.running"))
         else:
-            self.said.setText(_sentence(self._rows) if self._rows else _EMPTY)
+            self.summary.setText(_summary(self._rows) if self._rows else ui_text("forced.strategies.empty"))
 
     def _fill(self) -> None:
         self.table.setRowCount(len(self._rows))
@@ -131,12 +132,12 @@ class StrategiesPage(QWidget):
                 item = QTableWidgetItem(text)
                 item.setTextAlignment(_alignment(column))
                 item.setFont(theme.mono_font() if column == _TEXT else tabular(theme.ui_font()))
-                item.setToolTip(plain_text(row.text if column == _TEXT else STRATEGY_TIPS[row.strategy]))
+                item.setToolTip(plain_text(row.text if column == _TEXT else strategy_tip(row.strategy)))
                 self.table.setItem(index, column, item)
 
     def _build(self) -> None:
         table = self.table
-        table.setAccessibleName("What each strategy costs")
+        table.setAccessibleName(ui_text("forced.strategies.name"))
         table.setFrameShape(QFrame.Shape.NoFrame)
         table.setShowGrid(False)
         table.setWordWrap(False)
@@ -149,17 +150,22 @@ class StrategiesPage(QWidget):
         header.setHighlightSections(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(_TEXT, QHeaderView.ResizeMode.Stretch)
-        layout = headed(self, self.said, self.measure)
+        layout = page_layout(self, self.summary, self.measure)
         layout.addWidget(self.bar)
         layout.addWidget(table, 1)
         layout.addWidget(self._empty_background, 1)
+
+
+def _title(column: str) -> str:
+    is_common = column in ("tokens", "output")
+    return ui_text(f"common.word.{column}") if is_common else ui_text(f"forced.strategies.column.{column}")
 
 
 def _texts(row: StrategyRow, none: StrategyRow) -> tuple[str, ...]:
     saved = none.calls - row.calls
     faster = f"{1 - row.seconds / none.seconds:.0%}" if none.seconds > 0 else "–"
     return (
-        STRATEGY_NAMES[row.strategy],
+        strategy_name(row.strategy),
         f"{row.tokens:,}",
         f"{row.calls:,}",
         "–" if row is none else f"{saved:,}",
@@ -171,14 +177,18 @@ def _texts(row: StrategyRow, none: StrategyRow) -> tuple[str, ...]:
     )
 
 
-def _sentence(rows: tuple[StrategyRow, ...]) -> str:
+def _summary(rows: tuple[StrategyRow, ...]) -> str:
     none = rows[0]
     best = min(rows, key=lambda row: row.calls)
     if best.calls >= none.calls:
-        return "Nothing was saved: the grammar leaves a choice at every place of this output."
-    return (
-        f"{STRATEGY_NAMES[best.strategy]} asked the model {best.calls:,} times instead of {none.calls:,}, "
-        f"and took {best.seconds:.2f} s instead of {none.seconds:.2f} s."
+        return ui_text("forced.strategies.nothing_saved")
+    return ui_text(
+        "forced.strategies.saved",
+        strategy=strategy_name(best.strategy),
+        calls=best.calls,
+        all_calls=none.calls,
+        seconds=best.seconds,
+        all_seconds=none.seconds,
     )
 
 

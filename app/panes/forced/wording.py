@@ -1,29 +1,34 @@
-"""Names and descriptions of strategies and texts in this pane."""
+"""Names of strategies, and texts that several pages of this pane show."""
 
 from __future__ import annotations
 
+from app.catalogue import ui_text
+from app.workers.forced_messages import ListedForm
 from engine.decoding.pipeline_settings import Strategy
 from engine.vocabulary.visible import visible
 
-STRATEGY_TEXTS = {
-    Strategy.NONE: "query the model for each token",
-    Strategy.LONGEST: "are taken in the longest tokens",
-    Strategy.OWN: "are taken as the tokenizer writes them",
-    Strategy.PROBABLE: "are taken as the model finds them likeliest",
-}
-STRATEGY_NAMES = {
-    Strategy.NONE: "None",
-    Strategy.LONGEST: "Longest tokens",
-    Strategy.OWN: "Tokenizer's own",
-    Strategy.PROBABLE: "Most probable",
-}
-STRATEGY_TIPS = {
-    Strategy.NONE: "Query the model for each token, under the mask",
-    Strategy.LONGEST: "Fewest tokens, though often in a spelling that the model has never read",
-    Strategy.OWN: "What the model has read; where a run begins or ends within a word, its boundary is healed",
-    Strategy.PROBABLE: "The model is asked which spelling it likes, so nothing is saved: to see what the others cost",
-}
 _LONGEST = 18
+
+
+def strategy_name(strategy: Strategy) -> str:
+    """Return the name of a strategy."""
+    return ui_text(f"forced.strategy.{strategy}.name")
+
+
+def strategy_tip(strategy: Strategy) -> str:
+    """Return the description of a strategy."""
+    return ui_text(f"forced.strategy.{strategy}.tip")
+
+
+def form_note(form: ListedForm) -> str:
+    """Return a sentence about the listed form of a grammar; empty if that is the grammar itself."""
+    return "" if form is ListedForm.GRAMMAR else ui_text(f"forced.form.{form}.long")
+
+
+def sentences(*texts: str) -> str:
+    """Join texts without a period at their end; if there are several that are not empty, each becomes a sentence."""
+    shown = [text for text in texts if text]
+    return f"{'. '.join(shown)}." if len(shown) > 1 else "".join(shown)
 
 
 def begins(data: bytes, most: int = _LONGEST) -> str:
@@ -34,7 +39,7 @@ def begins(data: bytes, most: int = _LONGEST) -> str:
 
 def continuation(data: bytes) -> str:
     """Return the title of a continuation's column."""
-    return begins(data) if data else "the end"
+    return begins(data) if data else ui_text("common.fragment.end")
 
 
 def part_of(data: bytes) -> str:

@@ -208,7 +208,7 @@ def _zone_value(zones: ZoneSettings) -> str:
 
 
 def _table_value(table: TableSettings) -> str:
-    return ui_text("generation.processors.fragment.transitions", count=len(table.transitions))
+    return ui_text("common.count.transitions", count=len(table.transitions))
 
 
 def _suppress_value(settings: PipelineSettings) -> str | None:

@@ -144,9 +144,7 @@ class CoverageList(QWidget):
         self.sentence.setText(coverage_text(found) or ui_text("test_strings.coverage.waiting"))
         for rule in found.rules:
             if not rule.covered:
-                self.entries.add(
-                    ui_text("test_strings.coverage.fragment.rule", name=rule.name), _where(rule.span, source), rule.span
-                )
+                self.entries.add(ui_text("common.fragment.rule", name=rule.name), _where(rule.span, source), rule.span)
         missing = [edge for edge in found.edges if not edge.covered]
         for edge in missing[:_MOST_ROWS]:
             reads = f"‹{edge.key.called}›" if edge.key.called else label(edge.ranges, _LABEL_WIDTH)

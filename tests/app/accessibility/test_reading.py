@@ -194,7 +194,7 @@ def test_what_is_drawn_is_no_filler_to_a_screen_reader(desk):
         told[interface.text(QAccessible.Text.Name)] = interface.role()
     assert told == {
         "Output": QAccessible.Role.List,
-        "Automaton graph": QAccessible.Role.Graphic,
+        ui_text("graph.view.name"): QAccessible.Role.Graphic,
         "Grammar": QAccessible.Role.EditableText,
     }
     assert described_as(chips) == chips.accessibleDescription() != ""

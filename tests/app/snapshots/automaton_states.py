@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
+from app.catalogue import ui_text
 from app.graph.layout.methods import lay_out
 from app.graph.match.folding import fold_characters
 from app.graph.match.regions import regions_of
@@ -39,7 +40,7 @@ def rules(text: str, output: bytes, *, live: bool = False, stacks: bool = False,
     made, grammar = pane(), compile_grammar("gbnf", text)
     automata = grammar.rule_automata()
     made.show_dfa(grammar.neighbourhood(output), 1, None, grammar.source, None, rule_charts(automata))
-    made.show_too_large("Recursive grammar: drawn around the live state")
+    made.show_too_large(ui_text("session.excerpt.part", size=ui_text("workers.compile.size.recursive")))
     places = RuleTracker(automata).positions(output)
     made.set_live([0], places, output)
     open_, more = stack_report(grammar, output)

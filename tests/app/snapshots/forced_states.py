@@ -86,11 +86,11 @@ def index(answer: IndexAnswer | None) -> QWidget:
 STATES: dict[str, State] = {
     "forced-runs": runs,
     "forced-spellings": lambda: runs(compared=True),
-    "forced-error": lambda: runs(why_not="the grammar needs a stack"),
+    "forced-error": lambda: runs(why_not="The grammar needs a stack"),
     "strategies-empty": lambda: strategies(None),
     "strategies-typical": lambda: strategies(StrategiesAnswer(STRATEGIES, 3)),
     "strategies-error": lambda: strategies(StrategiesAnswer((), 3, "Choose a model first")),
     "index-empty": lambda: index(None),
     "index-typical": lambda: index(INDEX),
-    "index-error": lambda: index(IndexAnswer(1, why_not="the grammar needs a stack")),
+    "index-error": lambda: index(IndexAnswer(1, why_not="The grammar needs a stack")),
 }

@@ -184,7 +184,8 @@ def test_forcing_an_illegal_token(rules):
     rules.wait(lambda: rules.session.decoding.view.position.broken_at == 0)
     view = rules.session.decoding.view
     assert view.trace.nodes[0].step.origin == StepOrigin.FORCED_BY_USER
-    assert "forced against the grammar" in rules.panes.generation.banner.text()
+    forced_against = ui_text("workers.decode.forced_against.grammar", token="", verdict="").partition("(")[0]
+    assert forced_against.removeprefix("“”") in rules.panes.generation.banner.text()
     assert ui_text("generation.output.broken", token=1) in rules.panes.generation.output.tally.text()
     rules.window.commands["run.step"].trigger()
     rules.wait(lambda: rules.session.decoding.view.position.index == 2)
@@ -216,7 +217,7 @@ def test_a_look_up_says_why_not(rules):
     candidates.search.setFocus()
     rules.qtbot.keyClicks(candidates.search, "q")
     rules.wait(lambda: candidates.verdict.isVisible() and bool(candidates.verdict.text()))
-    assert candidates.verdict.text() == "✗ q stops at “q”: expected “(”"
+    assert candidates.verdict.text() == f"✗ q {ui_text('workers.verdict.fragment.stops', byte='“q”', expected='“(”')}"
     table = candidates.table
     box = table.visualRect(table.candidates.index(0, CandidateColumn.TOKEN))
     rules.qtbot.mouseMove(table.viewport(), box.center())

@@ -94,14 +94,14 @@ def test_a_schema_runs_in_its_compact_spelling(desk):
     QTest.mouseClick(desk.window.toolbar.step_button, Qt.MouseButton.LeftButton)
     desk.wait(lambda: desk.output == b'{"name":"')
     pane = open_pane(desk)
-    desk.wait(lambda: pane.runs.summary.text().endswith("one spelling of each string and number."))
+    desk.wait(lambda: ui_text("forced.form.compact.long") in pane.runs.summary.text())
 
 
 def test_runs_are_listed_and_a_click_compares_their_spellings(desk):
     desk.open(PEOPLE)
     pane = open_pane(desk)
     table = pane.runs.table
-    desk.wait(lambda: len(table.rows.rows) > 4 and table.rows.rows[0].where == "here")
+    desk.wait(lambda: len(table.rows.rows) > 4 and table.rows.rows[0].where == ui_text("common.fragment.here"))
     QTest.mouseClick(
         table.viewport(), Qt.MouseButton.LeftButton, pos=table.visualRect(table.model().index(1, 0)).center()
     )
@@ -131,7 +131,12 @@ def test_strategies_and_the_index(desk):
     QTest.mouseClick(pane.switches.button(Page.STRATEGIES), Qt.MouseButton.LeftButton)
     desk.wait(pane.strategies.measure.isEnabled)
     QTest.mouseClick(pane.strategies.measure, Qt.MouseButton.LeftButton)
-    desk.wait(lambda: pane.strategies.table.rowCount() == 4 and pane.strategies.measure.text() == "Measure anew")
+    desk.wait(
+        lambda: (
+            pane.strategies.table.rowCount() == 4
+            and pane.strategies.measure.text() == ui_text("forced.strategies.measure.again")
+        )
+    )
     assert int(pane.strategies.table.item(1, 2).text()) < int(pane.strategies.table.item(0, 2).text())
     QTest.mouseClick(pane.switches.button(Page.INDEX), Qt.MouseButton.LeftButton)
     desk.wait(lambda: pane.index.text.toPlainText().startswith("0: {"))
@@ -166,7 +171,7 @@ def test_the_automaton_is_merged_and_back(desk):
     press(desk, Qt.Key.Key_M, Qt.Key.Key_J)
     desk.wait(lambda: len(automaton.navigation.drawn.diagram.excerpt.states) == 5)
     assert button.isChecked()
-    assert automaton.header.counts.text().startswith("5 states")
+    assert automaton.header.counts.text().startswith(ui_text("common.count.states", count=5))
     for _ in range(4):
         desk.session.decoding.step()
         count = len(steps(desk))
@@ -187,15 +192,15 @@ def test_of_regions_all_are_merged_together(desk):
     desk.wait(lambda: automaton.navigation.drawn.automaton.noun == "state" and automaton.navigation.drawn.is_whole)
     left = len(merge_forced(desk.session.compiling.last_good.dfa).states)
     assert len(automaton.navigation.drawn.diagram.excerpt.states) == left
-    assert automaton.header.counts.text().startswith(f"{left} states")
+    assert automaton.header.counts.text().startswith(ui_text("common.count.states", count=left))
 
 
-def test_where_there_is_nothing_to_merge_it_is_said(desk):
+def test_a_drawing_with_nothing_to_merge_says_so(desk):
     desk.open("[a-z]*")
     automaton = desk.panes.automaton
     desk.wait(lambda: automaton.navigation.drawn is not None)
     QTest.mouseClick(automaton.header.merge_button, Qt.MouseButton.LeftButton)
-    assert "no forced run to merge" in automaton.header.counts.text()
+    assert ui_text("automaton.header.fragment.nothing_to_merge") in automaton.header.counts.text()
 
 
 def test_a_grammar_with_a_stack_says_why_there_is_no_list(desk):
@@ -204,7 +209,7 @@ def test_a_grammar_with_a_stack_says_why_there_is_no_list(desk):
     desk.document.replace(DocumentFile(grammar=grammar, model=ModelPart("letters")))
     desk.wait(lambda: not desk.session.step_refusal)
     pane = open_pane(desk)
-    desk.wait(lambda: "needs a stack" in pane.runs.summary.text())
+    desk.wait(lambda: ui_text("workers.forced.needs_stack") in pane.runs.summary.text())
     assert [row.where for row in pane.runs.table.rows.rows] == ["here"]
 
 
@@ -221,12 +226,12 @@ def test_an_open_schema_gets_an_index_once_it_is_closed(desk):
     pane = open_pane(desk)
     QTest.mouseClick(pane.switches.button(Page.INDEX), Qt.MouseButton.LeftButton)
     desk.wait(pane.index.close_objects.isVisible)
-    assert "allows additional properties" in pane.index.said.text()
+    assert "allows additional properties" in pane.index.summary.text()
     QTest.mouseClick(pane.index.close_objects, Qt.MouseButton.LeftButton)
     assert desk.document.content.grammar.additional == "closed"
     desk.wait(lambda: pane.index.text.toPlainText().startswith("0: {"))
     assert pane.index.close_objects.isHidden()
-    assert pane.index.said.text().startswith("28 states")
+    assert pane.index.summary.text().startswith(ui_text("common.count.states", count=28))
 
 
 @pytest.mark.parametrize("page", [Page.RUNS, Page.STRATEGIES])
@@ -240,6 +245,11 @@ def test_a_long_question_can_be_given_up(desk, page):
     else:
         pane.runs.table.chosen.emit(pane.runs.table.rows.rows[1])
     desk.session.cancel_background()
-    desk.wait(lambda: pane.strategies.measure.text() != "Cancel" and pane.runs.compare.text() == "Compare")
-    said = pane.strategies.said.text() if page is Page.STRATEGIES else pane.runs.status.text()
-    assert said == "Cancelled."
+    desk.wait(
+        lambda: (
+            pane.strategies.measure.text() != ui_text("common.button.cancel")
+            and pane.runs.compare.text() == ui_text("forced.tokenizations.compare.label")
+        )
+    )
+    shown = pane.strategies.summary.text() if page is Page.STRATEGIES else pane.runs.status.text()
+    assert shown == ui_text("session.lost.cancelled")

@@ -284,7 +284,7 @@ def test_who_types_while_the_model_loads_stays_in_the_editor(desk):
 def test_a_grammar_that_no_text_matches_is_not_blamed_on_the_vocabulary(desk):
     desk.open("a+b")
     desk.document.set_text(r"a(?!)")
-    desk.wait(lambda: "No text matches this grammar" in desk.panes.generation.headline.text)
+    desk.wait(lambda: ui_text("common.grammar.no_text") in desk.panes.generation.headline.text)
     desk.wait(lambda: "No text matches" in desk.window.commands["run.step"].toolTip())
     assert "vocabulary" not in desk.panes.generation.headline.text
     desk.document.set_text("a+b")

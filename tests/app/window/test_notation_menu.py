@@ -194,7 +194,7 @@ def test_what_a_conversion_loses_is_told_and_its_options_change_it(desk):
     open_grammar(desk, "json_schema", '{"title": "T", "items": {"$ref": "#"}, "type": "array", "maxItems": 1}')
     dialog = desk.window.notation_menu.ask("Regex · Python")
     desk.wait(lambda: not dialog.is_waiting)
-    assert "refers to itself. Say above at how many levels to cut that." in dialog.message.text()
+    assert ui_text("workers.convert.cut", reason="refers to itself") in dialog.message.text()
     assert dialog.message.isVisible()
     assert not dialog.accept_button.isEnabled()
     desk.qtbot.keyClick(dialog.accept_button, Qt.Key.Key_Return)
@@ -298,7 +298,7 @@ def test_white_space_is_undone_too_and_another_document_has_no_history(desk):
 )
 def test_what_has_no_finite_automaton_is_drawn_around_the_live_state(desk, notation, text, steps):
     open_grammar(desk, notation, text)
-    assert "drawn around the live state" in desk.session.compiling.last_good.too_large
+    assert desk.session.compiling.last_good.part_note.endswith(ui_text("session.excerpt.part", size=""))
     for count in range(1, steps + 1):
         desk.session.decoding.step()
         desk.wait(lambda count=count: len(desk.session.decoding.view.trace.path) == count)

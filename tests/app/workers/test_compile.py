@@ -4,6 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from app.catalogue import ui_text
 from app.workers.compile import CompileHandler
 from app.workers.compile_messages import CompileRequest, NeighbourhoodRequest, StackRequest
 from app.workers.export_messages import ExportOptionsMessage, ExportRequest, ListExports
@@ -42,7 +43,7 @@ def test_an_automaton_too_large_to_draw_shows_its_beginning_and_then_any_other_p
     handler = CompileHandler()
     asked = request("(ab|cd){30}")
     answer = handle(asked, handler)
-    assert "drawn around" in answer.too_large
+    assert answer.too_large
     assert answer.dfa.boundary
     there = handle(NeighbourhoodRequest(asked, b"abcda"), handler)
     assert there.dfa.step(there.dfa.start, ord("b")) is not None
@@ -51,7 +52,7 @@ def test_an_automaton_too_large_to_draw_shows_its_beginning_and_then_any_other_p
 
 def test_a_drawing_that_takes_too_long_is_given_up(monkeypatch):
     monkeypatch.setattr("app.workers.compile.DRAWING_WORK", 100)
-    assert "drawn around" in handle(request("(ab|cd){30}")).too_large
+    assert handle(request("(ab|cd){30}")).too_large == ui_text("workers.compile.size.work")
 
 
 def test_what_is_drawn_does_not_depend_on_the_clock(monkeypatch):
@@ -140,14 +141,17 @@ def test_an_unknown_request_is_a_bug():
 
 
 @pytest.mark.parametrize(
-    ("notation", "text", "output", "byte"),
-    [("gbnf", 'root ::= "(" root ")" | "a"', b"((a", b")"), ("json_schema", '{"enum": [[[1]]]}', b"[[1", b"]")],
+    ("notation", "text", "output", "byte", "size"),
+    [
+        ("gbnf", 'root ::= "(" root ")" | "a"', b"((a", b")", "workers.compile.size.recursive"),
+        ("json_schema", '{"enum": [[[1]]]}', b"[[1", b"]", "common.notation.json_schema"),
+    ],
 )
-def test_what_has_no_finite_automaton_is_drawn_around_a_place(notation, text, output, byte):
+def test_a_grammar_without_a_finite_automaton_is_drawn_in_part(notation, text, output, byte, size):
     handler = CompileHandler()
     asked = CompileRequest(1, notation, text, CompileOptions())
     answer = handle(asked, handler)
-    assert answer.too_large.endswith("drawn around the live state")
+    assert answer.too_large == ui_text(size)
     assert answer.dfa.step(answer.dfa.start, output[0]) is not None
     there = handle(NeighbourhoodRequest(asked, output), handler).dfa
     assert there.step(there.start, byte[0]) is not None
@@ -191,7 +195,7 @@ def test_a_regular_grammar_too_large_to_draw_is_drawn_by_its_rules(monkeypatch):
     monkeypatch.setattr("app.workers.compile.MATERIALISE_STATES", 20)
     text = 'root ::= (x y){30}\nx ::= "ab" | "cd"\ny ::= [0-9]'
     answer = handle(CompileRequest(1, "gbnf", text, CompileOptions()))
-    assert answer.too_large.startswith("More than 20 states")
+    assert answer.too_large == ui_text("workers.compile.size.more", limit=20)
     assert answer.rules.names == ("root", "x", "y")
 
 
@@ -201,7 +205,7 @@ def test_rules_too_large_to_draw_leave_the_surroundings(monkeypatch):
     asked = CompileRequest(1, "gbnf", ARITHMETIC, CompileOptions())
     answer = handle(asked, handler)
     assert (answer.rules, answer.rule_positions) == (None, None)
-    assert answer.too_large.endswith("drawn around the live state, since its rules have more than 5 states")
+    assert answer.why_no_rules == ui_text("workers.compile.fragment.rules_states", limit=5)
     assert answer.dfa.states
     assert handle(NeighbourhoodRequest(asked, b"("), handler).rule_positions is None
 
@@ -216,7 +220,7 @@ def test_a_schema_is_drawn_by_its_rules_and_followed_through_its_white_space():
     answer = pickle.loads(pickle.dumps(handle(asked, handler)))
     names = answer.rules.names
     assert names[0] == "root"
-    assert answer.too_large == "JSON Schema: drawn around the live state"
+    assert (answer.too_large, answer.why_no_rules) == (ui_text("common.notation.json_schema"), "")
     assert answer.rules.notes[-1] == "white space is left out"
     assert {names[rule] for rule, _ in answer.rule_positions.reading} == {"root"}
 
@@ -233,10 +237,10 @@ def test_a_schema_is_drawn_by_its_rules_and_followed_through_its_white_space():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('{"uniqueItems": true}', "since /uniqueItems cannot be written as a grammar: "),
+        ('{"uniqueItems": true}', "/uniqueItems cannot be written as a grammar: "),
         (
             '{"type": "string", "maxLength": 999, "pattern": "^[a-z]+ [a-z]+$"}',
-            "since the schema is too large as a grammar: states of a string's automaton: ",
+            "the schema is too large as a grammar: states of a string's automaton: ",
         ),
     ],
 )
@@ -245,7 +249,7 @@ def test_a_schema_without_such_rules_says_why(text, reason, monkeypatch):
     asked = CompileRequest(1, "json_schema", text, CompileOptions())
     answer = handle(asked, handler)
     assert (answer.rules, answer.rule_positions) == (None, None)
-    assert answer.too_large.startswith(f"JSON Schema: drawn around the live state, {reason}")
+    assert answer.why_no_rules.startswith(reason)
     assert answer.dfa.states
     assert handle(NeighbourhoodRequest(asked, b'"'), handler).rule_positions is None
 
@@ -254,14 +258,14 @@ def test_a_schema_with_rules_too_large_to_draw_says_so(monkeypatch):
     monkeypatch.setattr("app.workers.compile.DRAWN_STATES", 5)
     answer = handle(CompileRequest(1, "json_schema", PERSON, CompileOptions()))
     assert answer.rules is None
-    assert answer.too_large.endswith("since its rules have more than 5 states")
+    assert answer.why_no_rules == ui_text("workers.compile.fragment.rules_states", limit=5)
 
 
 def test_a_schema_whose_rules_take_too_long_says_so(monkeypatch):
     monkeypatch.setattr("app.workers.compile.DRAWING_WORK", 100)
     answer = handle(CompileRequest(1, "json_schema", PERSON, CompileOptions()))
     assert answer.rules is None
-    assert answer.too_large.endswith("since its rules take too much work to draw")
+    assert answer.why_no_rules == ui_text("workers.compile.fragment.rules_work")
 
 
 def test_a_text_that_too_many_ways_lead_to_has_no_places(monkeypatch):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from app.catalogue import ui_text
 from app.workers.compile_messages import CompileRequest
 from app.workers.judge import StringTestHandler
 from app.workers.judge_messages import ConvertRequest, GenerateRequest, ReadRequest
 from engine.compile import CompileOptions, compile_grammar
+from engine.export import NumberSpelling, to_gbnf
 from engine.source import CancelledError, CancelToken
 
 SCHEMA = '{"type": "object", "properties": {"age": {"type": "integer"}}, "additionalProperties": false}'
@@ -50,7 +52,8 @@ def test_why_there_is_no_gbnf(handler):
 def test_what_is_too_long_to_be_read_is_not_sent(handler, monkeypatch):
     monkeypatch.setattr("app.workers.judge.LONGEST", 20)
     answer = ask(handler, GenerateRequest(compiled("json_schema", SCHEMA)))
-    assert (answer.text, "too many to be read here" in answer.error) == ("", True)
+    whole = to_gbnf(compile_grammar("json_schema", SCHEMA), NumberSpelling.PLAIN).text
+    assert (answer.text, answer.error) == ("", ui_text("workers.convert.too_long", count=len(whole)))
 
 
 def test_a_conversion_is_checked(handler):
@@ -63,14 +66,14 @@ def test_a_conversion_is_checked(handler):
 def test_recursion_asks_for_a_depth(handler):
     answer = ask(handler, ConvertRequest(compiled("gbnf", NESTED), "regex"))
     assert answer.text == ""
-    assert answer.error.endswith("refers to itself. Say above at how many levels to cut that.")
+    assert answer.error.endswith(ui_text("workers.convert.cut", reason="refers to itself"))
     cut = ask(handler, ConvertRequest(compiled("gbnf", NESTED), "regex", depth=2))
     assert (bool(cut.text), cut.error) == (True, "")
 
 
 def test_a_broken_grammar_is_not_converted(handler):
     answer = ask(handler, ConvertRequest(compiled("regex", "(a"), "gbnf"))
-    assert answer.error.startswith("The grammar has an error: ")
+    assert answer.error.startswith(ui_text("workers.convert.error", reason=""))
 
 
 def test_findings_of_another_reading(handler):

@@ -9,6 +9,7 @@ import psutil
 import pytest
 from model_doubles import EOS, decode_handler, letters
 
+from app.catalogue import ui_text
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode import DecodeHandler, return_free_memory
 from app.workers.decode_messages import (
@@ -277,7 +278,7 @@ def test_saved_steps_of_another_vocabulary_are_left_out_and_counted(worker):
     strange = replace(saved.nodes[1], step=replace(saved.nodes[1].step, token=b"other"))
     view = worker(RestoreTrace(replace(saved, nodes=(saved.nodes[0], strange))))
     assert view.position.output == b"a"
-    assert view.note.startswith("1 saved step")
+    assert view.note == ui_text("workers.decode.lost_steps", count=1)
 
 
 # --- the budget, and what another prompt or model puts aside ---------------------------------------------------------
@@ -365,7 +366,7 @@ def test_an_empty_chat_asks_for_a_message():
     handler = DecodeHandler(lambda _spec, _cancel: _Template("chat", letters().vocabulary))
     ask = functools.partial(handler.handle, cancel=CancelToken(), emit=lambda _value: None)
     ask(OpenModel("chat"))
-    assert ask(SetPrompt(Chat(()))).error == "The chat has no message yet; write one"
+    assert ask(SetPrompt(Chat(()))).error == ui_text("workers.decode.no_message")
     assert ask(SetPrompt(Chat((("user", "Hello"),)))).error == ""
     ask(SetPrompt(Chat(())))
-    assert ask(OpenModel("chat")).error == "The chat has no message yet; write one"
+    assert ask(OpenModel("chat")).error == ui_text("workers.decode.no_message")

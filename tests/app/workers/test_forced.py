@@ -8,12 +8,14 @@ import pytest
 from model_doubles import decode_handler
 from random_model import RandomModel
 
+from app.catalogue import ui_text
 from app.workers.decode import DecodeHandler
 from app.workers.decode_messages import GoTo, OpenModel, SetBudget, SetGrammar, SetPipeline, StepOnce, Take
 from app.workers.forced_messages import (
     CompareSpellings,
     FindForced,
     FindForcedHere,
+    ListedForm,
     ListIndex,
     MeasureStrategies,
 )
@@ -147,7 +149,7 @@ def test_the_runs_of_a_grammar(worker, notation):
     assert "".join(answer.runs[0].own) == '{"name":"'
     assert answer.runs[0].count > 8
     assert answer.states[1] < answer.states[0]
-    assert bool(answer.form) == (notation == "json_schema")
+    assert answer.form is (ListedForm.COMPACT if notation == "json_schema" else ListedForm.GRAMMAR)
     matcher = compile_grammar("regex", PEOPLE).automaton
     for row in answer.runs:
         assert matcher.run(matcher.start, row.before + row.data)
@@ -174,10 +176,10 @@ def test_where_the_session_stands_its_own_tokens_stand_in_front(worker):
     assert answer.run == b'ohn","age":'
     assert answer.part == (0, len(answer.run))
     assert answer.rows[0].log_p < 0
-    assert worker(CompareSpellings(1, None, "name")).why_not == "“name” is no part of what is forced here"
+    assert worker(CompareSpellings(1, None, "name")).why_not == ui_text("workers.forced.no_part", part="name")
     for token_id in worker.model.encode('ohn","age":'):
         worker(Take(token_id))
-    assert worker(CompareSpellings(1, None)).why_not == "nothing is forced here"
+    assert worker(CompareSpellings(1, None)).why_not == ui_text("workers.forced.nothing_here")
 
 
 def test_a_schemas_own_place_has_spellings_too(worker):
@@ -224,13 +226,13 @@ def test_the_index_leads_through_every_text(worker):
 def test_what_cannot_be_listed_is_told(worker):
     worker.grammar('root ::= "(" root? ")"', "gbnf", 2)
     for request in (FindForced(2), ListIndex(2)):
-        assert "needs a stack" in worker(request).why_not
+        assert worker(request).why_not == ui_text("workers.forced.needs_stack")
     assert worker(CompareSpellings(2, None)).run == b"("
     worker.grammar('root ::= <[97]> "b"', "gbnf", 3)
     for request in (FindForced(3), ListIndex(3)):
-        assert "names tokens" in worker(request).why_not
+        assert worker(request).why_not == ui_text("workers.forced.names_tokens")
     worker(SetBudget(0))
-    assert worker(CompareSpellings(3, None)).why_not == "nothing is forced here"
+    assert worker(CompareSpellings(3, None)).why_not == ui_text("workers.forced.nothing_here")
     assert decode_handler().handle(FindForced(1), CancelToken(), print).error
 
 

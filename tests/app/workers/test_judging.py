@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from app.catalogue import ui_text
 from app.workers.compile_messages import CompileRequest
 from app.workers.judge import StringTestHandler, passed
 from app.workers.judge_messages import CoverRequest, JudgeRequest, SuggestRequest
@@ -98,8 +99,10 @@ def test_what_is_known_is_not_judged_again(handler, monkeypatch):
 
 def test_a_broken_grammar_has_no_verdicts(handler):
     answer = judge(handler, compiled("regex", "(a"), ("a",))
-    assert (answer.verdicts, answer.error) == ((), "The grammar does not compile")
-    assert suggest(handler, compiled("regex", "(a"), SuggestionKind.SHORTEST).error.startswith("The grammar does not")
+    assert (answer.verdicts, answer.error) == ((), ui_text("common.grammar.not_compiled"))
+    assert suggest(handler, compiled("regex", "(a"), SuggestionKind.SHORTEST).error == ui_text(
+        "workers.judge.fix_first"
+    )
 
 
 def test_a_grammar_that_names_tokens_says_so(handler):
@@ -132,7 +135,10 @@ def test_a_cancel_ends_the_work(handler):
 
 def test_coverage_that_cannot_be_told_says_why(handler):
     answer = judge(handler, compiled("regex", "(?=.*x.{12}).*[0-9]{30,900}"), ("1",), counted=())
-    assert answer.coverage.reason in ("it has more than 4,000 states", "its rules take too much work to list")
+    assert answer.coverage.reason in (
+        ui_text("workers.judge.fragment.states", limit=4_000),
+        ui_text("workers.judge.fragment.work"),
+    )
 
 
 def test_coverage_does_not_depend_on_the_clock_or_on_texts_judged_before(handler, monkeypatch):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from model_doubles import EOS, decode_handler
 
+from app.catalogue import ui_text
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode import DecodeHandler
 from app.workers.decode_messages import (
@@ -79,7 +80,7 @@ def test_stages_that_cut_the_output_short_say_so_and_keep_the_rest(worker):
     worker.write("abe")
     view = worker(SetPipeline(PipelineSettings(suppress=("e",))))
     assert view.position.output == b"ab"
-    assert "2 of 3 steps" in view.note
+    assert view.note == ui_text("workers.decode.processors_kept", kept=2, total=3)
     assert worker(SetPipeline(PipelineSettings())).position.output == b"abe"
 
 
@@ -123,7 +124,9 @@ def test_why_names_the_stage_that_removes_a_token(worker):
     assert worker(Why(A)).removed_by is None
     assert worker(Why(EOS)).removed_by is None  # that is the grammar's own no
     assert "suppress" in worker(Lookup('"e"')).verdicts[0]
-    assert "forced against the processors" in worker(Force(E)).note
+    assert worker(Force(E)).note.startswith(
+        ui_text("workers.decode.forced_against.processors", token="e", verdict="").partition("()")[0]
+    )
 
 
 def test_processors_that_leave_no_token_say_so_before_a_step(worker):

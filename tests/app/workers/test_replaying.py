@@ -3,6 +3,7 @@
 import pytest
 from model_doubles import EOS, decode_handler
 
+from app.catalogue import ui_text
 from app.workers.compile_messages import CompileRequest
 from app.workers.decode_messages import (
     AssessOutput,
@@ -55,7 +56,7 @@ def test_the_grammar_is_the_one_in_the_editor(handler):
 
 def test_ids_need_a_model():
     handler = decode_handler()
-    assert ask(handler, question(ids=(A,))).error.startswith("Token ids need a model")
+    assert ask(handler, question(ids=(A,))).error == ui_text("workers.decode.ids_need_model")
     assert ask(handler, question("ab")).verdict.is_complete
 
 

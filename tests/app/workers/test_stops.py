@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from model_doubles import letters
 
+from app.catalogue import ui_text
 from app.workers.decode import DecodeHandler
 from app.workers.decode_messages import (
     Back,
@@ -209,6 +210,6 @@ def test_a_rule_that_cannot_be_followed_is_refused_and_not_run_over():
     worker = Worker("gbnf", 'root ::= <a> word\nword ::= "a"\n', b"<a>")
     view = worker(StepOnce(watched=True, one_by_one=True, breakpoints=rules("word")))
     assert (view.position.output, view.trace.nodes) == (b"", ())
-    assert view.error.startswith("A run cannot stop at the rule word: the grammar names tokens")
+    assert view.error.startswith(ui_text("workers.decode.unfollowed", rule="word", reason="").partition("()")[0])
     worker(SetGrammar(2, "regex", "ab", CompileOptions()))
     assert worker.step(*rules("word")).position.output  # a regular expression has no rules, so none is run over

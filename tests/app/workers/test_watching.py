@@ -5,6 +5,7 @@ import pickle
 import pytest
 from model_doubles import EOS, decode_handler
 
+from app.catalogue import ui_text
 from app.workers.decode_messages import (
     Back,
     BreakpointAnswer,
@@ -68,9 +69,11 @@ def test_forcing_marks_the_step_and_going_back_mends_it():
 def test_a_look_up_says_legal_or_why_not():
     worker = Worker("regex", "ab")
     answer = worker(Lookup("#" + str(A)))
-    assert answer.verdicts == ("may come next",)
-    assert worker(Lookup("#" + str(B))).verdicts == ("stops at `b`: expected `a`",)
-    assert worker(Lookup("#" + str(EOS))).verdicts == ("the text may not end here",)
+    assert answer.verdicts == (ui_text("generation.why.fragment.allowed"),)
+    assert worker(Lookup("#" + str(B))).verdicts == (
+        ui_text("workers.verdict.fragment.stops", byte="`b`", expected="`a`"),
+    )
+    assert worker(Lookup("#" + str(EOS))).verdicts == (ui_text("workers.verdict.fragment.not_accepting"),)
     found = worker(Lookup("ab"))
     assert len(found.verdicts) == len(found.candidates)
 
@@ -118,5 +121,5 @@ def test_where_nothing_is_read_no_breakpoint_stands():
     answer = Worker("regex", "a   # no\n")(FindBreakpoint(0))
     assert answer.breakpoint is not None
     assert Worker("regex", "(?x)a   # no\n")(FindBreakpoint(9)) == BreakpointAnswer(
-        None, "nothing is read here: put the cursor on a part of the grammar that reads text"
+        None, ui_text("workers.decode.nothing_read")
     )

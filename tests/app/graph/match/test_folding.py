@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.catalogue import ui_text
 from app.graph.match.folding import FoldedAutomaton, characters_label, fold_characters
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.compile import compile_grammar
@@ -106,7 +107,7 @@ def test_a_state_whose_edges_are_not_all_known_is_not_folded() -> None:
     ("pattern", "label"),
     [
         (".", "not \\n"),
-        ("(?s).", "any character"),
+        ("(?s).", ui_text("graph.label.fragment.any")),
         ("[^é]", "not é"),
         ('[^"a]', 'not " a'),
         ("[aé]", "a é"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QPointF, Qt
 from pytestqt.qtbot import QtBot
 
+from app.catalogue import ui_text
 from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutRequest
 from app.graph.match.rules import rule_charts
@@ -43,7 +44,7 @@ class Shown:
         around = self.grammar.neighbourhood(data)
         self.pane.show_dfa(around, self.revision, None, self.grammar.source, None, self.charts)
         kind = "JSON Schema" if self._is_schema else "Recursive grammar"
-        self.pane.show_too_large(f"{kind}: drawn around the live state")
+        self.pane.show_too_large(ui_text("session.excerpt.part", size=kind))
         self.pane.set_live([0], self.match.positions(without_white_space(data) if self._is_schema else data))
 
     def _answer(self, request: LayoutRequest) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 
+from app.catalogue import ui_text
 from app.graph.layout.methods import lay_out
 from app.models.states import ACCEPTS, LEADS_TO, MARKS, READS
 from app.panes.automaton import AutomatonPane
@@ -37,7 +38,7 @@ def test_what_the_whole_is_too_large_for_is_said_only_around_the_live_state(pane
     assert pane.size_banner.isHidden()
     qtbot.mouseClick(pane.level_bar.live_button, Qt.MouseButton.LeftButton)
     assert pane.size_banner.text().startswith("Recursive grammar")
-    assert pane.header.counts.text().endswith("a part")
+    assert pane.header.counts.text().endswith(ui_text("automaton.counts.fragment.part", states=""))
     assert shown.scene.diagram.groups == ()
     shown.write("((")
     assert pane.level_bar.live_button.isChecked()

@@ -268,8 +268,10 @@ def test_too_many_are_not_drawn_at_all(pane: AutomatonPane, asked: list[LayoutRe
 def test_a_part_of_a_larger_automaton_says_so(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
     whole = chain(5)
     pane.show_dfa(ByteDfa(0, whole.states, whole.edges, frozenset({4})), 1)
-    pane.show_too_large("5,000 states: drawn around the live one only")
-    assert pane.header.counts.text() == "5 states, a part"
+    pane.show_too_large("5,000 states: showing a part")
+    assert pane.header.counts.text() == ui_text(
+        "automaton.counts.fragment.part", states=ui_text("common.count.states", count=5)
+    )
     assert pane.size_banner.text().startswith("5,000")
     pane.set_live([4])  # drawing anew could not show more
     assert len(asked) == 1
@@ -312,7 +314,7 @@ def test_a_stale_drawing_says_why(pane: AutomatonPane, asked: list[LayoutRequest
 
 def test_an_empty_language_is_told(pane: AutomatonPane, asked: list[LayoutRequest]) -> None:
     pane.show_dfa(ByteDfa(None, (), ()), 1)
-    assert pane.header.counts.text() == "empty: no text matches"
+    assert pane.header.counts.text() == ui_text("automaton.counts.fragment.none")
     assert not pane.view.isVisible()
     assert pane.empty_page.text() == ui_text("automaton.page.no_text")
 

@@ -59,7 +59,7 @@ def test_the_note_says_what_is_left_out_and_when_the_text_is(pane: AutomatonPane
     qtbot.mouseClick(pane.level_bar.live_button, Qt.MouseButton.LeftButton)
     assert pane.level_bar.note.text() == ui_text("automaton.location.live")
     assert shown.lit()
-    assert pane.size_banner.text() == "JSON Schema: drawn around the live state"
+    assert pane.size_banner.text() == ui_text("session.excerpt.part", size="JSON Schema")
     qtbot.mouseClick(pane.level_bar.rules_button, Qt.MouseButton.LeftButton)
     shown.write('{"size": 1')
     assert pane.level_bar.note.shown_text == ui_text("automaton.note.plain.short")  # there is no room for all of it

@@ -8,13 +8,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
+from app.catalogue import ui_text
 from app.panes.forced import ForcedPane
 from app.panes.forced.pane import Page
-from app.panes.forced.wording import begins, continuation, part_of
+from app.panes.forced.wording import begins, continuation, part_of, strategy_name
 from app.workers.forced_messages import (
     CompareSpellings,
     ForcedAnswer,
     IndexAnswer,
+    ListedForm,
     SpellingRow,
     SpellingsAnswer,
     StrategiesAnswer,
@@ -52,8 +54,8 @@ def click_run(pane, row):
 
 def answer(before=b"", part="name", most=16, **values):
     request = CompareSpellings(1, before, part, most)
-    told = {"run": b'{"name":"', "part": (2, 6), "count": 8, "rows": ROWS, "following": (b'John"', b"")}
-    return SpellingsAnswer(request, **{**told, **values})
+    defaults = {"run": b'{"name":"', "part": (2, 6), "count": 8, "rows": ROWS, "following": (b'John"', b"")}
+    return SpellingsAnswer(request, **{**defaults, **values})
 
 
 def test_it_asks_for_what_comes_into_view(qtbot, pane):
@@ -73,12 +75,15 @@ def test_runs_are_listed_by_bytes_and_by_tokens(pane):
     pane.runs.show_here(b'{"name":"')
     rows = pane.runs.table.rows.rows
     assert [(row.text, row.where, row.ways) for row in rows] == [
-        ('{"name":"', "here", ""),
+        ('{"name":"', ui_text("common.fragment.here"), ""),
         ('{"name":"', "0 → 9", "36"),
         ('ohn","age":', "10 → 24", "48"),
-        ("0 · }", "25, one token", "1"),
+        ("0 · }", ui_text("forced.runs.fragment.one_token", state=25), "1"),
     ]
-    assert pane.runs.summary.text() == "28 states and 28 edges; with forced runs merged 5 and 5."
+    states, edges = ui_text("common.count.states", count=28), ui_text("common.count.edges", count=28)
+    assert pane.runs.summary.text() == ui_text(
+        "forced.runs.merged", states=states, edges=edges, merged_states=5, merged_edges=5
+    )
 
 
 def test_the_models_are_sound(qtmodeltester, pane):
@@ -93,18 +98,22 @@ def test_a_click_on_a_run_compares_its_first_word(qtbot, pane):
     with qtbot.waitSignal(pane.runs.compare_wanted) as wanted:
         click_run(pane, 0)
     assert wanted.args == [b"", "name", 16]
-    assert pane.runs.compare.text() == "Cancel"
+    assert pane.runs.compare.text() == ui_text("common.button.cancel")
     pane.runs.show_spellings(answer())
-    assert pane.runs.compare.text() == "Compare"
-    assert pane.runs.status.text() == "8 spellings of it, 2 listed, the likeliest first"
+    assert pane.runs.compare.text() == ui_text("forced.tokenizations.compare.label")
+    total = ui_text("forced.tokenizations.some", total=ui_text("forced.tokenizations.count", count=8), listed=2)
+    assert pane.runs.status.text() == ui_text("forced.tokenizations.sorted", total=total)
     model = pane.runs.spellings.spellings
     texts = [[model.index(row, column).data() for column in range(model.columnCount())] for row in range(2)]
+    own, likeliest = (ui_text(f"forced.tokenizations.fragment.{mark}") for mark in ("own", "likeliest"))
     assert texts == [
-        ["name", "own · likeliest", "−1.50", "90.0%", "10.0%"],
+        ["name", f"{own} · {likeliest}", "−1.50", "90.0%", "10.0%"],
         ["n · ame", "", "−∞", "–", "–"],
     ]
     heads = [model.headerData(column, Qt.Orientation.Horizontal) for column in range(5)]
-    assert heads == ["Tokens", "", "ln p", 'then John"', "then the end"]
+    titles = [ui_text("common.word.tokens"), "", ui_text("forced.tokenizations.column.fragment.log_p")]
+    followers = ('John"', ui_text("common.fragment.end"))
+    assert heads == titles + [ui_text("forced.tokenizations.column.fragment.next", text=text) for text in followers]
     assert pane.grab().width() == 1200  # it can be painted
 
 
@@ -134,9 +143,9 @@ def test_another_part_is_typed(qtbot, pane):
         QTest.keyClick(pane.runs.part, Qt.Key.Key_Return)
     assert wanted.args == [b"", "am", 16]
     pane.runs.show_spellings(answer())  # of the part before: too late
-    assert pane.runs.compare.text() == "Cancel"
-    pane.runs.show_spellings(answer(part="am", why_not="no tokens of this model spell it"))
-    assert pane.runs.status.text() == "No tokens of this model spell it."
+    assert pane.runs.compare.text() == ui_text("common.button.cancel")
+    pane.runs.show_spellings(answer(part="am", why_not="No tokens"))
+    assert pane.runs.status.text() == "No tokens"
     assert pane.runs.spellings.spellings.rowCount() == 0
 
 
@@ -148,7 +157,7 @@ def test_the_arrow_keys_choose_a_run_and_one_token_has_nothing_to_compare(qtbot,
     assert wanted.args == [b'{"name":"J', "ohn", 16]
     with qtbot.assertNotEmitted(pane.runs.compare_wanted):
         QTest.keyClick(pane.runs.table, Qt.Key.Key_Down)
-    assert "one token alone" in pane.runs.choose.text()
+    assert pane.runs.choose.text() == ui_text("forced.runs.single_token")
     assert pane.runs.choose.isVisible()
 
 
@@ -158,7 +167,7 @@ def test_a_comparison_can_be_cancelled(qtbot, pane):
     with qtbot.waitSignal(pane.runs.cancelled):
         click(pane.runs.compare)
     pane.runs.stop("Cancelled")
-    assert pane.runs.status.text() == "Cancelled."
+    assert pane.runs.status.text() == "Cancelled"
     with qtbot.waitSignal(pane.runs.compare_wanted):
         click(pane.runs.compare)
 
@@ -174,14 +183,14 @@ def test_what_must_come_here_follows_the_output(pane):
 
 
 def test_why_there_is_no_list(pane):
-    pane.runs.show_forced(ForcedAnswer(1, why_not="the grammar needs a stack"))
-    assert pane.runs.empty.text() == "There is no list of forced runs: the grammar needs a stack."
+    pane.runs.show_forced(ForcedAnswer(1, why_not="It needs a stack"))
+    assert pane.runs.empty.text() == ui_text("forced.runs.failed", reason="It needs a stack")
     assert pane.runs.empty.isVisible()
-    pane.runs.show_forced(ForcedAnswer(1, states=(3, 3), edges=(2, 2), form="Of the compact form."))
-    assert "leaves a choice" in pane.runs.empty.text()
-    assert pane.runs.empty.text().endswith("Of the compact form.")
+    pane.runs.show_forced(ForcedAnswer(1, states=(3, 3), edges=(2, 2), form=ListedForm.COMPACT))
+    empty, form = ui_text("forced.runs.empty"), ui_text("forced.form.compact.long")
+    assert pane.runs.empty.text() == f"{empty}. {form}."
     pane.runs.forget()
-    assert "Searching" in pane.runs.empty.text()
+    assert pane.runs.empty.text() == ui_text("forced.runs.waiting")
 
 
 def test_without_a_model_nothing_is_asked(qtbot, pane):
@@ -189,7 +198,7 @@ def test_without_a_model_nothing_is_asked(qtbot, pane):
     pane.runs.set_refusal("Choose a model first")
     with qtbot.assertNotEmitted(pane.runs.compare_wanted):
         click_run(pane, 0)
-    assert pane.runs.status.text() == "Choose a model first."
+    assert pane.runs.status.text() == "Choose a model first"
     assert not pane.runs.compare.isEnabled()
 
 
@@ -203,7 +212,7 @@ def rows_of(*calls):
 def test_strategies_are_measured(qtbot, pane):
     click(pane.switches.button(Page.STRATEGIES))
     page = pane.strategies
-    assert "Generate once" in page.said.text()
+    assert page.summary.text() == ui_text("forced.strategies.empty")
     assert not page.table.isVisible()
     with qtbot.waitSignal(page.wanted):
         click(page.measure)
@@ -213,11 +222,16 @@ def test_strategies_are_measured(qtbot, pane):
     page.show_answer(StrategiesAnswer(rows_of(12), 4))
     assert page.bar.value() == 1
     page.show_answer(StrategiesAnswer(rows_of(12, 2, 3, 14), 4))
-    assert (
-        page.said.text() == "Longest tokens asked the model 2 times instead of 12, and took 0.25 s instead of 1.50 s."
+    assert page.summary.text() == ui_text(
+        "forced.strategies.saved",
+        strategy=strategy_name(Strategy.LONGEST),
+        calls=2,
+        all_calls=12,
+        seconds=0.25,
+        all_seconds=1.5,
     )
     cells = [[page.table.item(row, column).text() for column in range(9)] for row in range(4)]
-    assert cells[0][:8] == ["None", "12", "12", "–", "0", "1.20", "1.50", "–"]
+    assert cells[0][:8] == [strategy_name(Strategy.NONE), "12", "12", "–", "0", "1.20", "1.50", "–"]
     assert cells[1][3] == "10"
     assert cells[3][3] == "-2"
     assert cells[1][7] == "83%"
@@ -229,17 +243,17 @@ def test_measuring_that_ends_early_says_why(pane):
     click(pane.switches.button(Page.STRATEGIES))
     pane.strategies.begin()
     pane.strategies.stop("Cancelled")
-    assert pane.strategies.said.text() == "Cancelled."
-    pane.strategies.show_answer(StrategiesAnswer(rows_of(12), 4, "the stage `budget` leaves no token"))
-    assert pane.strategies.said.text() == "the stage `budget` leaves no token."
-    assert pane.strategies.measure.text() == "Measure anew"
+    assert pane.strategies.summary.text() == "Cancelled"
+    pane.strategies.show_answer(StrategiesAnswer(rows_of(12), 4, "The stage `budget` leaves no token"))
+    assert pane.strategies.summary.text() == "The stage `budget` leaves no token"
+    assert pane.strategies.measure.text() == ui_text("forced.strategies.measure.again")
     pane.strategies.set_refusal("Choose a model first")
     assert not pane.strategies.measure.isEnabled()
 
 
-def test_nothing_saved_is_said(pane):
+def test_a_measurement_that_saves_nothing_says_so(pane):
     pane.strategies.show_answer(StrategiesAnswer(rows_of(12, 12, 12, 13), 4))
-    assert pane.strategies.said.text().startswith("Nothing was saved")
+    assert pane.strategies.summary.text() == ui_text("forced.strategies.nothing_saved")
 
 
 def test_the_index_is_shown_and_copied(pane):
@@ -247,14 +261,15 @@ def test_the_index_is_shown_and_copied(pane):
     assert not pane.index.copy.isEnabled()
     pane.index.show_answer(IndexAnswer(1, "0: {5: 1}   a", "{0: {5: 1}}\n", 2, 1))
     assert pane.index.text.toPlainText() == "0: {5: 1}   a"
-    assert pane.index.said.text() == "2 states, 1 transition: {token: next state}."
+    states, transitions = ui_text("common.count.states", count=2), ui_text("common.count.transitions", count=1)
+    assert pane.index.summary.text() == ui_text("forced.index.size", states=states, transitions=transitions)
     click(pane.index.copy)
     assert QGuiApplication.clipboard().text() == "{0: {5: 1}}\n"
     pane.index.show_answer(IndexAnswer(1, "0: …", "", 2, 1_000_000))
-    assert "Too long to copy" in pane.index.said.text()
+    assert ui_text("forced.index.too_long") in pane.index.summary.text()
     assert not pane.index.copy.isEnabled()
-    pane.index.show_answer(IndexAnswer(1, why_not="the grammar needs a stack"))
-    assert pane.index.said.text() == "There is no index: the grammar needs a stack."
+    pane.index.show_answer(IndexAnswer(1, why_not="It needs a stack"))
+    assert pane.index.summary.text() == ui_text("forced.index.failed", reason="It needs a stack")
     assert not pane.index.text.isVisible()
 
 
@@ -265,7 +280,7 @@ def test_the_strategy_is_chosen_by_keys(qtbot, pane):
     assert chosen.args == [Strategy.LONGEST]
     with qtbot.assertNotEmitted(pane.strategy_chosen):
         pane.show_strategy(Strategy.PROBABLE)
-    assert pane.strategy.currentText() == "are taken as the model finds them likeliest"
+    assert pane.strategy.currentText() == strategy_name(Strategy.PROBABLE)
 
 
 @pytest.mark.parametrize(
@@ -285,4 +300,4 @@ def test_the_part_that_is_looked_at_first(data, part):
 
 def test_words():
     assert begins(b"a" * 30) == "a" * 17 + "…"
-    assert continuation(b"") == "the end"
+    assert continuation(b"") == ui_text("common.fragment.end")
