@@ -5,6 +5,7 @@ import re
 import pytest
 from model_doubles import decode_handler
 
+from app.catalogue import ui_text
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.session import Session, WorkerPool
 from app.workers.decode_messages import Force, Restart, Take
@@ -134,7 +135,7 @@ def test_where_nothing_is_read_there_is_no_breakpoint(opened, qtbot):
     session = opened("(?x)a  # nothing\n", "regex")
     with qtbot.waitSignal(session.debugging.breakpoint_refused) as refused:
         session.debugging.toggle_at(10)
-    assert "nothing is read" in refused.args[0]
+    assert ui_text("workers.decode.nothing_read") in refused.args[0]
 
 
 def test_the_baseline_is_generated_and_can_be_cancelled(opened, qtbot):
