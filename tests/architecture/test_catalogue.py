@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 AREAS = sorted(path.stem for path in (ROOT / "resources/texts").glob("*.toml"))
 CONVERTED = (
     "app/actions.py",
+    "app/application.py",
     "app/commands",
     "app/dialogs",
     "app/display_text.py",
