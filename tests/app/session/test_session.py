@@ -10,7 +10,7 @@ from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPar
 from app.graph.layout.types import LayoutRequest
 from app.jobs import group
 from app.session import Session, WorkerPool
-from app.workers.decode_messages import Back, Begin, Lookup, StepOnce, Take
+from app.workers.decode_messages import Back, Begin, Lookup, OpenModel, StepOnce, Take
 from app.workers.export_messages import ExportOptionsMessage
 from engine import compile_grammar
 from engine.decoding.generate import generate
@@ -263,7 +263,10 @@ def test_a_model_that_cannot_be_cancelled_costs_the_process_and_the_work_comes_b
     ready.decoding.ask(Take(A))
     qtbot.waitUntil(lambda: output(ready) == b"a")
     first = ready.worker_pool.decode.pid
-    with qtbot.waitSignal(ready.worker_pool.decode.reported):
+    stubborn = OpenModel("stubborn")
+    with qtbot.waitSignal(
+        ready.worker_pool.decode.reported, check_params_cb=lambda request, _value: request == stubborn
+    ):
         ready.decoding.open_model("stubborn")
     with qtbot.waitSignal(ready.notification_raised) as blocker:
         ready.decoding.cancel_model()

@@ -92,7 +92,7 @@ def test_many_texts_are_counted():
     assert values[StageName.SUPPRESS] == fragment("suppress", value=fragment("texts", total=4))
     assert values[StageName.BIAS] == fragment("texts", total=2)
     table = PipelineSettings(table=TableSettings(((1, 1, 1),), 1), static="LOWER", pattern="UPPER+")
-    transitions = fragment("transitions", count=1)
+    transitions = ui_text("common.count.transitions", count=1)
     assert list(stage_values(table).values()) == ["LOWER", "UPPER+", transitions]
     assert fragment("table", value=transitions) in summary(table)
 

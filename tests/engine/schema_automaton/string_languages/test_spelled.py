@@ -28,8 +28,8 @@ def over_bytes(formula, escapes):
         return products.begin(*arguments, by_characters=False)
 
     with patch.object(language_module, "begin", begin):
-        language = TextLanguage(formula, Limits(), escapes)
         try:
+            language = TextLanguage(formula, Limits(), escapes)
             assert language.automaton is not None
         except LimitExceededError:
             assume(False)  # it looks behind
