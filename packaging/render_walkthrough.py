@@ -15,6 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.catalogue import ui_text
+
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
@@ -72,10 +74,10 @@ def checked(window: MainWindow, output: str, budget: int = 0) -> ReplayDialog:
         budget: the token limit under which it was generated; 0 for none.
     """
     dialog = window.output_check.open()
-    before = dialog.verdict.text()
+    without_verdict = dialog.verdict.text(), ui_text("dialogs.check.checking")
     dialog.budget.setValue(budget)
     dialog.text.setPlainText(output)
-    wait(lambda: dialog.verdict.text() != before)
+    wait(lambda: dialog.verdict.text() not in without_verdict)
     return dialog
 
 
