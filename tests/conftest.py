@@ -1,4 +1,4 @@
-"""What every test gets: no screen, a home of its own, no network, the fonts of the tests, and nothing left behind."""
+"""Set up every test: no screen, a separate home folder, no network, pinned fonts, and a check for leftovers."""
 
 from __future__ import annotations
 

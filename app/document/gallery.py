@@ -65,9 +65,7 @@ class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def notation_title(self) -> str:
         """Return the short name of its notation."""
-        return ui_text(
-            "common.notation.regex_short" if self.notation == "regex" else f"common.notation.{self.notation}"
-        )
+        return ui_text(f"common.notation.short.{self.notation}")
 
     def document(self) -> DocumentFile:
         """Return a new document with its content."""

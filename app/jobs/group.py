@@ -124,8 +124,9 @@ class JobGroup(QObject):
         self.changed.emit()
 
     def restart(self) -> None:
-        """Restart the process; unfinished jobs are sent again."""
+        """Restart the process; unfinished jobs that are not cancelled are sent again."""
         _log.info("process %s is restarted", self.name)
+        self._settle_cancelled()
         self._link.restart()
         self._resend()
 
@@ -143,10 +144,10 @@ class JobGroup(QObject):
     def _end_grace(self, job_id: int) -> None:
         if job_id not in self._jobs:
             return
-        self._settle_cancelled()
         if not self._policy.stateful:
             self.restart()
             return
+        self._settle_cancelled()
         lost = self.pending
         self._jobs.clear()
         _log.error("process %s is killed, since a cancelled job does not end", self.name)

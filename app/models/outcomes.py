@@ -104,15 +104,7 @@ def summary(outcomes: Sequence[SampleOutcome]) -> str:
 
 def title(column: OutcomeColumn) -> str:
     """Return the title of a column."""
-    match column:
-        case OutcomeColumn.TEXT:
-            return ui_text("common.word.output")
-        case OutcomeColumn.TOKENS:
-            return ui_text("common.word.tokens")
-        case OutcomeColumn.SEED:
-            return ui_text("common.word.seed")
-        case _:
-            return ui_text(f"models.outcomes.column.{column.name.lower()}")
+    return ui_text(f"models.outcomes.column.{column.name.lower()}")
 
 
 def finish_text(finish: Finish) -> str:

@@ -38,9 +38,7 @@ class TokenRow(Protocol):
 class TokenGroupsModel(RowsModel):
     """The target states of tokens from one state; the rows are `TokenRow`s."""
 
-    titles: ClassVar = tuple(
-        ui_text("common.word.probability" if name == "mass" else f"automaton.tokens.column.{name}") for name in _COLUMNS
-    )
+    titles: ClassVar = tuple(ui_text(f"automaton.tokens.column.{name}") for name in _COLUMNS)
     tips: ClassVar = tuple(ui_text(f"automaton.tokens.tip.{name}") for name in _COLUMNS)
     numbers: ClassVar = frozenset({TOKENS, MASS})
 

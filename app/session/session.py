@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.catalogue import ui_text
+from app.catalogue import capitalised, ui_text
 from app.display_text import context_full, unmarked
 from app.document import Document
 from app.graph.layout.types import PlainLayoutRequest
@@ -269,7 +269,7 @@ class Session(QObject):
             case Finish.DEAD_END if self.compiling.last_good is not None and not self.compiling.last_good.dfa.states:
                 return ui_text("session.refusal.no_text")
             case Finish.DEAD_END if view.dead_end:
-                return unmarked(view.dead_end[:1].upper() + view.dead_end[1:])
+                return unmarked(capitalised(view.dead_end))
             case Finish.DEAD_END if not position.index:
                 return ui_text("session.refusal.no_first_token")
             case Finish.DEAD_END:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QWidget
 
-from app.catalogue import ui_text
+from app.catalogue import capitalised, ui_text
 from app.display_text import shown
 from app.panes.generation import GenerationPane
 from app.session import Session
@@ -42,7 +42,7 @@ class ModelOffer(QObject):
             return
         before, self._shown_reason = self._shown_reason, reason
         if reason:
-            model = view.model.name[:1].upper() + view.model.name[1:] if view.model else ""
+            model = capitalised(view.model.name) if view.model else ""
             self._pane.show_banner(
                 ui_text("window.model.unsuitable", name=model),
                 reason,
@@ -127,7 +127,7 @@ class ModelMenu(QObject):
         elif view.model is None:
             self._toolbar.show_model(ui_text("window.model.none"), ui_text("window.model.none_tip"))
         else:
-            title = view.model.name[:1].upper() + view.model.name[1:]
+            title = capitalised(view.model.name)
             self._toolbar.show_model(title, ui_text("window.model.tip", name=title, tokens=view.model.vocabulary_size))
 
     def _choose_folder(self) -> None:

@@ -3,7 +3,8 @@
 The key `dialogs.export.title` is the entry `title` of the table `[export]` in `dialogs.toml`. A text may have named
 fields in the syntax of `str.format`: `"{name} was saved"`. A text that depends on a number has two forms, of which the
 field `count` chooses one: `{one = "{count} test fails", other = "{count:,} tests fail"}`. Fields are values and never
-templates, so braces in a user's text are safe.
+templates, so braces in a user's text are safe. A text such as `"@common.word.tokens"` is that other text, so that a
+table whose keys are computed is complete without a second copy of a shared word.
 
 Texts are files and no Python constants, because they are read and translated by people who do not read the code, and
 because one test reads them all (`tests/architecture/test_catalogue.py`). Keys are literals, or f-strings with a literal
@@ -31,14 +32,16 @@ class CatalogueText:
     """A text of the catalogue.
 
     Attributes:
-        other: the text, with its fields in braces.
+        other: the text, with its fields in braces; empty for a reference.
         one: the text for the number 1; None if the text does not depend on a number.
         fields: the names of the fields; `count` among them if there is a text for the number 1.
+        reference: the key of the text that is meant; empty if this is a text of its own.
     """
 
     other: str
     one: str | None
     fields: frozenset[str]
+    reference: str = ""
 
 
 def catalogue_text(key: str, /, **fields: object) -> str:
@@ -51,14 +54,24 @@ def catalogue_text(key: str, /, **fields: object) -> str:
     Raises:
         CatalogueError: there is no such text, or it has other fields.
     """
+    entry = catalogue_entry(key)
+    check_fields(key, entry.fields, fields)
+    template = entry.one if entry.one is not None and fields["count"] == 1 else entry.other
+    return template.format(**fields)
+
+
+def catalogue_entry(key: str) -> CatalogueText:
+    """Return the text of a key with its forms and fields; for a reference, the text that it refers to.
+
+    Raises:
+        CatalogueError: there is no such text.
+    """
     area, _, name = key.partition(".")
     texts = area_texts(area)
     entry = texts.get(name)
     if entry is None:
         raise unknown_key(key, (f"{area}.{known}" for known in texts))
-    check_fields(key, entry.fields, fields)
-    template = entry.one if entry.one is not None and fields["count"] == 1 else entry.other
-    return template.format(**fields)
+    return catalogue_entry(entry.reference) if entry.reference else entry
 
 
 def has_text(key: str) -> bool:
@@ -84,7 +97,12 @@ def area_texts(area: str) -> Mapping[str, CatalogueText]:
     path = files("resources") / "texts" / f"{area}.toml"
     if not path.is_file():
         raise CatalogueError(f"There is no catalogue {area!r}")
-    return dict(_flatten("", tomllib.loads(path.read_text("utf-8"))))
+    return dict(flatten("", tomllib.loads(path.read_text("utf-8"))))
+
+
+def capitalised(text: str) -> str:
+    """Return a text with a capital letter at its beginning."""
+    return text[:1].upper() + text[1:]
 
 
 def unknown_key(key: str, known: Iterator[str]) -> CatalogueError:
@@ -101,16 +119,24 @@ def check_fields(key: str, expected: frozenset[str], given: Mapping[str, object]
         raise CatalogueError(f"The text {key!r} has the fields {wanted}; given: {', '.join(sorted(given)) or 'none'}")
 
 
-def _flatten(prefix: str, table: Mapping[str, Any]) -> Iterator[tuple[str, CatalogueText]]:
+def flatten(prefix: str, table: Mapping[str, Any]) -> Iterator[tuple[str, CatalogueText]]:
+    """Yield the texts of a table by their keys.
+
+    Args:
+        prefix: what precedes each key.
+        table: the table, with tables in it.
+    """
     for name, value in table.items():
         key = f"{prefix}{name}"
-        if isinstance(value, str):
+        if isinstance(value, str) and value.startswith("@"):
+            yield key, CatalogueText("", None, frozenset(), value[1:])
+        elif isinstance(value, str):
             yield key, CatalogueText(value, None, _fields(value))
         elif value.keys() == {"one", "other"}:
             fields = _fields(value["one"]) | _fields(value["other"]) | {"count"}
             yield key, CatalogueText(value["other"], value["one"], fields)
         else:
-            yield from _flatten(f"{key}.", value)
+            yield from flatten(f"{key}.", value)
 
 
 def _fields(template: str) -> frozenset[str]:

@@ -13,7 +13,7 @@ import pytest
 
 from app.actions import COMMANDS, MENUS
 from app.catalogue import has_text, ui_text
-from engine.source.catalogue import CatalogueError, CatalogueText, area_texts
+from engine.source.catalogue import CatalogueError, CatalogueText, area_texts, flatten
 from engine.source.diagnostics import diagnostic_keys, diagnostic_texts
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,7 +136,7 @@ def test_every_key_that_is_used_has_a_text(patterns):
 
 
 def test_every_text_is_used(patterns):
-    anything = re.compile("|".join(patterns))
+    anything = re.compile("|".join((*patterns, *(re.escape(text.reference) for text in catalogue().values()))))
     by_reader = (key for key in catalogue() if not key.startswith("diagnostics.") or ".fragment." in key)
     assert [key for key in by_reader if not anything.fullmatch(key)] == []
 
@@ -204,6 +204,20 @@ def test_an_unknown_key_is_an_error_that_names_similar_ones():
         ui_text("commands.file.new.titel")
     with pytest.raises(CatalogueError, match="no catalogue 'comands'"):
         ui_text("comands.file.new.title")
+
+
+def test_a_reference_is_another_text(monkeypatch):
+    areas = {"common": {"word": CatalogueText("Text", None, frozenset())}}
+    monkeypatch.setattr("engine.source.catalogue.area_texts", areas.__getitem__)
+    areas["planted"] = dict(flatten("", {"column": {"text": "@common.word", "wrong": "@common.wrod"}}))
+    assert ui_text("planted.column.text") == "Text"
+    with pytest.raises(CatalogueError, match="common\\.wrod"):
+        ui_text("planted.column.wrong")
+
+
+def test_every_reference_has_a_text():
+    references = [text.reference for text in catalogue().values() if text.reference]
+    assert [key for key in references if not has_text(key)] == []
 
 
 def test_missing_and_unknown_fields_are_errors():
@@ -295,7 +309,7 @@ def test_no_two_texts_are_equal():
     by_text: dict[tuple[bool, str], list[str]] = {}
     for key, text in catalogue().items():
         is_exempt = key.startswith("diagnostics.") or (".fragment." in key and key.startswith(PROSE))
-        if not key.endswith(".synonyms") and ".menus." not in key and not is_exempt:
+        if not key.endswith(".synonyms") and ".menus." not in key and not is_exempt and not text.reference:
             by_text.setdefault((key.startswith("commands."), text.other), []).append(key)
     assert {text: keys for (_, text), keys in by_text.items() if len(keys) > 1} == {}
 

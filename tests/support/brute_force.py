@@ -14,7 +14,7 @@ from engine.vocabulary import Vocabulary
 
 
 def brute_force(grammar: CompiledGrammar, matcher: Matcher) -> npt.NDArray[np.int32]:
-    """int32[words]: what a matcher of the grammar must allow where it stands."""
+    """Return the mask that a matcher must have in its present state, as int32[words]."""
     return bits(matcher.vocabulary, set(allowed(grammar, matcher)))
 
 

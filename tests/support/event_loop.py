@@ -1,4 +1,4 @@
-"""The event loop, a number of turns at a time, and whether it stands still.
+"""Run the event loop for a number of turns, and measure how long it stops.
 
 A timer ticks every few milliseconds; what matters is the longest gap between two
 ticks, less what the machine took for others. Where the kernel tells how long a

@@ -105,7 +105,7 @@ class ForcedPane(QWidget):
         row.setSpacing(theme.SPACE_XS)
         for page in Page:
             name = page.name.lower()
-            title = ui_text("common.word.forced_runs" if page is Page.RUNS else f"forced.page.{name}.label")
+            title = ui_text(f"forced.page.{name}.label")
             switch = tool_button(title, ui_text(f"forced.page.{name}.tip"), checkable=True)
             self.switches.addButton(switch, page)
             row.addWidget(switch)

@@ -63,7 +63,7 @@ class StrategiesPage(QWidget):
         self.table = QTableWidget(0, len(_COLUMNS))
         self._empty_background = empty_background()
         for column, name in enumerate(_COLUMNS):
-            item = QTableWidgetItem(_title(name))
+            item = QTableWidgetItem(ui_text(f"forced.strategies.column.{name}"))
             item.setToolTip(plain_text(ui_text(f"forced.strategies.tip.{name}")))
             item.setTextAlignment(_alignment(column))
             self.table.setHorizontalHeaderItem(column, item)
@@ -154,11 +154,6 @@ class StrategiesPage(QWidget):
         layout.addWidget(self.bar)
         layout.addWidget(table, 1)
         layout.addWidget(self._empty_background, 1)
-
-
-def _title(column: str) -> str:
-    is_common = column in ("tokens", "output")
-    return ui_text(f"common.word.{column}") if is_common else ui_text(f"forced.strategies.column.{column}")
 
 
 def _texts(row: StrategyRow, none: StrategyRow) -> tuple[str, ...]:

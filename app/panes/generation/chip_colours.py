@@ -56,8 +56,7 @@ class _Scale:
     @property
     def title(self) -> str:
         """Return its name in the menu."""
-        is_probability = self.by is ChipColours.PROBABILITY
-        return ui_text("common.word.probability" if is_probability else f"generation.scale.{self.by.value}.name")
+        return ui_text(f"generation.scale.{self.by.value}.name")
 
     @property
     def tip(self) -> str:

@@ -131,8 +131,7 @@ def read_table(typed: str, initial: int) -> TableSettings:
 
 def stage_title(stage: StageName) -> str:
     """Return the name of a stage."""
-    is_grammar = stage is StageName.GRAMMAR
-    return ui_text("common.word.grammar" if is_grammar else f"generation.stage.{stage.name.lower()}.name")
+    return ui_text(f"generation.stage.{stage.name.lower()}.name")
 
 
 def forced_title(strategy: Strategy) -> str:

@@ -103,16 +103,8 @@ class TextsModel(QAbstractTableModel):
         """Return the titles."""
         if orientation is not Qt.Orientation.Horizontal or role != Qt.ItemDataRole.DisplayRole:
             return None
-        match section:
-            case TextsColumn.RESULT:
-                return ""
-            case TextsColumn.EXPECT:
-                return ui_text("test_strings.table.column.expected")
-            case TextsColumn.TEXT:
-                return ui_text("common.word.text")
-            case TextsColumn.VERDICT:
-                return ui_text("test_strings.table.column.verdict")
-        return None
+        column = TextsColumn(section)
+        return "" if column is TextsColumn.RESULT else ui_text(f"test_strings.table.column.{column.name.lower()}")
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return the text of a cell; the verdict itself for the view."""

@@ -546,7 +546,7 @@ class StringTestsPane(QWidget):
         header = self.table.horizontalHeader()
         result = metrics.horizontalAdvance(ui_text("test_strings.table.pass"))
         self.table.setColumnWidth(TextsColumn.RESULT, result + 20 + 4 * theme.SPACE_S)
-        expect = ui_text("test_strings.table.column.expected")
+        expect = ui_text("test_strings.table.column.expect")
         self.table.setColumnWidth(TextsColumn.EXPECT, metrics.horizontalAdvance(expect) + 3 * theme.SPACE_S)
         for column in (TextsColumn.TEXT, TextsColumn.VERDICT):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)

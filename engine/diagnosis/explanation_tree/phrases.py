@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from engine.source import Span, checkpoint
+from engine.source.catalogue import capitalised
 
 MOST_PHRASES = 20_000
 """The largest number of phrases for one text."""
@@ -107,7 +108,7 @@ def unfold(entries: Iterable[ExplanationEntry], most: int = MOST_PHRASES) -> Des
             sizes.append(0)
             todo.append(iter(entry.inner()))
     phrases = (
-        Phrase(entry.text[:1].upper() + entry.text[1:], entry.span, depth, size, entry.target)
+        Phrase(capitalised(entry.text), entry.span, depth, size, entry.target)
         for (entry, depth), size in zip(listed, sizes, strict=True)
     )
     return Description(tuple(phrases), is_whole)

@@ -184,7 +184,7 @@ def test_what_would_help_is_told(person):
         ("\ufeff", "byte_order_mark"),
     ],
 )
-def test_what_stands_in_front_is_skipped_and_told_of(person, front, kind):
+def test_text_before_the_match_is_skipped_and_named(person, front, kind):
     found = judge(person, front + WHOLE)
     assert found.outcome is VerdictOutcome.TEXT_BEFORE
     assert found.skipped == (len(front.encode()), len((front + WHOLE).encode()))
@@ -197,7 +197,7 @@ def test_what_stands_in_front_is_skipped_and_told_of(person, front, kind):
     assert not found.is_prefix
 
 
-def test_a_whole_fence_is_told_of_on_both_sides(person):
+def test_a_code_fence_is_named_on_both_sides(person):
     found = judge(person, f"```json\n{WHOLE}\n```")
     assert found.skipped == (8, 8 + len(WHOLE))
     assert found.sentence.endswith("complete up to byte 34, where a code fence follows.")
@@ -212,7 +212,7 @@ def test_a_whole_fence_is_told_of_on_both_sides(person):
         ("\n```", "a code fence"),
     ],
 )
-def test_what_stands_behind_is_told_of(person, behind, kind):
+def test_text_after_the_match_is_named(person, behind, kind):
     found = judge(person, WHOLE + behind)
     assert found.outcome is VerdictOutcome.TEXT_AFTER
     assert found.legal == len(WHOLE)
