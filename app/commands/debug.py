@@ -20,7 +20,7 @@ from app.presenters.panes import Panes
 from app.session import CompiledGrammarView, Session
 from app.settings import Settings
 from app.widgets.lazy import Lazy
-from app.workers.decode_messages import BaselineAnswer, DecodeView, Force, GoTo
+from app.workers.requests.decode import BaselineAnswer, DecodeView, Force, GoTo
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.decoding.debugging.run_until import RunUntil
 from engine.decoding.values import Finish, Trace

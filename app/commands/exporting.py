@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.catalogue import ui_text
 from app.session import Notification, Session
-from app.workers.decode_messages import ShareAnswer
+from app.workers.requests.decode import ShareAnswer
 
 if TYPE_CHECKING:
     from app.dialogs.export_dialog import ExportDialog

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QWidget
 from app.actions import Actions
 from app.session import Session
 from app.widgets.lazy import Lazy
-from app.workers.decode_messages import DecodeView
-from app.workers.forced_messages import (
+from app.workers.requests.decode import DecodeView
+from app.workers.requests.forced import (
     CompareSpellings,
     FindForced,
     FindForcedHere,

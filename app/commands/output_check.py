@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.presenters.panes import Panes
 from app.session import Session
-from app.workers.decode_messages import DecodeView
+from app.workers.requests.decode import DecodeView
 from engine.decoding.pipeline_settings import PipelineSettings
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from app.actions import Actions
 from app.panes.generation.processors_button import Processors
 from app.session import Session
-from app.workers.decode_messages import DecodeView
+from app.workers.requests.decode import DecodeView
 from engine.decoding.pipeline_settings import PipelineSettings
 
 

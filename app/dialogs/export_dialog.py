@@ -40,8 +40,8 @@ from app.theme.buttons import push_button
 from app.theme.icons import icon
 from app.theme.labels import Label, plain_text
 from app.widgets.banner import Banner, BannerSeverity
-from app.workers.export_messages import ExportAnswer, ExportEntry, ExportList, ExportOptionsMessage, PreviewFile
 from app.workers.protocol import Failed
+from app.workers.requests.export import ExportAnswer, ExportEntry, ExportList, ExportOptionsMessage, PreviewFile
 
 _NAME: Final = Qt.ItemDataRole.UserRole
 _GOOD_NAME: Final = re.compile("[a-z][a-z0-9_-]{0,59}")

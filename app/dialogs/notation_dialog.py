@@ -33,9 +33,9 @@ from app.panes.editor.read_only_code import ReadOnlyCode
 from app.pasting import NOTATION_CHOICES, NotationChoice, notation_choice_of
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
-from app.workers.compile_messages import CompileRequest
-from app.workers.judge_messages import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
 from app.workers.protocol import Failed
+from app.workers.requests.compile import CompileRequest
+from app.workers.requests.judge import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
 from engine.source import Diagnostic, Severity, SourceText
 
 _DELAY_MS = 250  # of options: a number is typed digit by digit

@@ -37,7 +37,7 @@ from app.theme.labels import Label
 from app.widgets.accessibility import announce
 from app.widgets.banner import Banner, BannerSeverity
 from app.widgets.rich_text import prose, words
-from app.workers.decode_messages import ReplayAnswer, ReplayQuestion
+from app.workers.requests.decode import ReplayAnswer, ReplayQuestion
 from engine.diagnosis.verdicts.verdict import (
     ReplayedToken,
     ReplayedTokenState,

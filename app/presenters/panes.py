@@ -22,9 +22,9 @@ from app.panes.problems import ProblemsPane
 from app.session import CompiledGrammarView, Session, grammar_prefix, view_of
 from app.storage import is_small_number
 from app.widgets.lazy import Lazy
-from app.workers.compile_messages import StackAnswer
-from app.workers.decode_messages import DecodeView, GoTo, Lookup, Restart, Take, Why
-from app.workers.judge_messages import CoverAnswer, JudgeAnswer
+from app.workers.requests.compile import StackAnswer
+from app.workers.requests.decode import DecodeView, GoTo, Lookup, Restart, Take, Why
+from app.workers.requests.judge import CoverAnswer, JudgeAnswer
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.diagnosis.test_strings.values import Coverage
 from engine.source import Diagnostic, Severity, SourceText, Span
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from app.panes.editor.reference import ReferencePage
     from app.panes.probabilities import ProbabilitiesPane
     from app.panes.test_strings import StringTestsPane
-    from app.workers.judge_messages import GenerateAnswer
+    from app.workers.requests.judge import GenerateAnswer
 
 _GENERATION = "generation"  # the page that is open beside the candidates
 _TEXT_SIZE = "grammar text size"

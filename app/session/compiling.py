@@ -13,9 +13,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.catalogue import ui_text
 from app.document import Document
-from app.graph.layout.types import LayoutRequest, PlainLayoutRequest
+from app.graph.layout.types import LayoutRequest
 from app.jobs import JobGroup
-from app.workers.compile_messages import (
+from app.workers.protocol import Failed
+from app.workers.requests.compile import (
     CompileAnswer,
     CompileRequest,
     DescribeAnswer,
@@ -28,8 +29,8 @@ from app.workers.compile_messages import (
     StackAnswer,
     StackRequest,
 )
-from app.workers.export_messages import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
-from app.workers.protocol import Failed
+from app.workers.requests.export import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
+from app.workers.requests.layout import LayOut, LayOutPlainly
 from engine.source import Severity, SourceText
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ class Compiling(QObject):
 
     def lay_out(self, request: LayoutRequest) -> None:
         """Request positions for a graph."""
-        self._layout.submit(request)
+        self._layout.submit(LayOut(request))
 
     def list_exports(self, options: ExportOptionsMessage, *, has_model: bool) -> None:
         """Request the list of export targets that fit the last good grammar."""
@@ -274,7 +275,7 @@ class Compiling(QObject):
             self.stale_changed.emit(bool(reason), reason)
 
     def _on_layout_failed(self, request: Any, failed: Failed) -> None:
-        if isinstance(request, LayoutRequest):
-            self._layout.submit(PlainLayoutRequest(request))
+        if isinstance(request, LayOut):
+            self._layout.submit(LayOutPlainly(request.graph))
         else:
             self.failed.emit(failed)

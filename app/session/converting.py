@@ -12,7 +12,8 @@ from PySide6.QtCore import QObject, Signal
 
 from app.jobs import JobGroup
 from app.session.compiling import CompiledGrammarView, Compiling
-from app.workers.judge_messages import (
+from app.workers.protocol import Failed
+from app.workers.requests.judge import (
     ConvertAnswer,
     ConvertRequest,
     GenerateAnswer,
@@ -20,7 +21,6 @@ from app.workers.judge_messages import (
     ReadAnswer,
     ReadRequest,
 )
-from app.workers.protocol import Failed
 
 
 class Converting(QObject):

@@ -19,8 +19,8 @@ from app.document import Document
 from app.jobs import JobGroup
 from app.session.compiling import CompiledGrammarView, Compiling
 from app.session.decoding import Decoding, grammar_prefix
-from app.workers.compile_messages import StackAnswer
-from app.workers.decode_messages import BaselineAnswer, BreakpointAnswer, DecodeView, FindBreakpoint, RunBaseline
+from app.workers.requests.compile import StackAnswer
+from app.workers.requests.decode import BaselineAnswer, BreakpointAnswer, DecodeView, FindBreakpoint, RunBaseline
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.decoding.debugging.breakpoints import (
     Breakpoint,

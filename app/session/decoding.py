@@ -23,7 +23,8 @@ from app.document import Document, DocumentFile, ModelPart
 from app.jobs import JobGroup
 from app.session.compiling import CompiledGrammarView
 from app.session.queries import DecodeQueries
-from app.workers.decode_messages import (
+from app.workers.protocol import Failed
+from app.workers.requests.decode import (
     Back,
     Begin,
     DecodeView,
@@ -47,8 +48,7 @@ from app.workers.decode_messages import (
     Take,
     Why,
 )
-from app.workers.forced_messages import MeasureStrategies
-from app.workers.protocol import Failed
+from app.workers.requests.forced import MeasureStrategies
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace

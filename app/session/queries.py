@@ -14,8 +14,8 @@ from app.catalogue import ui_text
 from app.document import Document
 from app.jobs import JobGroup
 from app.session.compiling import CompiledGrammarView
-from app.workers.compile_messages import CompileRequest
-from app.workers.decode_messages import (
+from app.workers.requests.compile import CompileRequest
+from app.workers.requests.decode import (
     AssessAnswer,
     AssessOutput,
     DecodeView,
@@ -32,8 +32,8 @@ from app.workers.decode_messages import (
     Why,
     WhyAnswer,
 )
-from app.workers.export_messages import ExportAnswer, ExportOptionsMessage, ExportRequest
-from app.workers.forced_messages import (
+from app.workers.requests.export import ExportAnswer, ExportOptionsMessage, ExportWithModel
+from app.workers.requests.forced import (
     CompareSpellings,
     FindForced,
     FindForcedHere,
@@ -209,11 +209,11 @@ class DecodeQueries(QObject):
         """
         if (drawn := self._drawn) is not None:
             self.cancel_export()
-            self._group.submit(ExportRequest(drawn.request, target, path, options, number))
+            self._group.submit(ExportWithModel(drawn.request, target, path, options, number))
 
     def cancel_export(self) -> None:
         """Cancel the running export."""
-        self._group.cancel(lambda request: isinstance(request, ExportRequest))
+        self._group.cancel(lambda request: isinstance(request, ExportWithModel))
 
     def explain(self, request: Why | Lookup) -> None:
         """Submit a query about tokens; a newer one of its kind replaces one that waits.

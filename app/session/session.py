@@ -17,7 +17,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.catalogue import capitalised, ui_text
 from app.display_text import context_full, unmarked
 from app.document import Document
-from app.graph.layout.types import PlainLayoutRequest
 from app.jobs import KILLED_AFTER_GRACE, JobGroup, Policy
 from app.session.compiling import CompiledGrammarView, Compiling
 from app.session.converting import Converting
@@ -25,8 +24,12 @@ from app.session.debugging import Debugging
 from app.session.decoding import Decoding, grammar_prefix
 from app.session.queries import ForcedQueries
 from app.session.test_runs import StringTestRuns
-from app.workers.compile_messages import CompileRequest
-from app.workers.decode_messages import (
+from app.workers.handlers import compile_handler, judge_handler, layout_handler
+from app.workers.handlers import decode_handler as usual_decode_handler
+from app.workers.loop import Handler
+from app.workers.protocol import Failed, Progress
+from app.workers.requests.compile import CompileRequest
+from app.workers.requests.decode import (
     DecodeView,
     OpenModel,
     RestoreTrace,
@@ -35,12 +38,9 @@ from app.workers.decode_messages import (
     SetGrammar,
     ShareTrace,
 )
-from app.workers.export_messages import ExportRequest
-from app.workers.forced_messages import CompareSpellings, ListIndex, MeasureStrategies
-from app.workers.handlers import compile_handler, judge_handler, layout_handler
-from app.workers.handlers import decode_handler as usual_decode_handler
-from app.workers.loop import Handler
-from app.workers.protocol import Failed, Progress
+from app.workers.requests.export import ExportRequest
+from app.workers.requests.forced import CompareSpellings, ListIndex, MeasureStrategies
+from app.workers.requests.layout import LayOutPlainly
 from engine.decoding.values import Finish, Position
 
 _GRACE_MS = 200
@@ -62,7 +62,7 @@ class WorkerPool(QObject):
         self.layout = JobGroup(
             "layout",
             layout_handler,
-            Policy(exclusive=True, grace_ms=_GRACE_MS, limit_ms=_LAYOUT_LIMIT_MS, unlimited=(PlainLayoutRequest,)),
+            Policy(exclusive=True, grace_ms=_GRACE_MS, limit_ms=_LAYOUT_LIMIT_MS, unlimited=(LayOutPlainly,)),
             self,
         )
 

@@ -16,8 +16,8 @@ from app.document import Document
 from app.jobs import JobGroup
 from app.session.compiling import CompiledGrammarView, Compiling
 from app.session.decoding import Decoding
-from app.workers.decode_messages import DecodeView, ManyAnswer
-from app.workers.judge_messages import (
+from app.workers.requests.decode import DecodeView, ManyAnswer
+from app.workers.requests.judge import (
     CoverAnswer,
     CoverRequest,
     JudgeAnswer,

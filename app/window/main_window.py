@@ -35,7 +35,7 @@ from app.window.screen_reader import ScreenReader
 from app.window.status import StatusLine
 from app.window.toolbar import Toolbar
 from app.window.tour import Tour
-from app.workers.decode_messages import Back, Restart
+from app.workers.requests.decode import Back, Restart
 from engine.diagnosis.test_strings.values import SuggestionKind
 from engine.source import Diagnostic
 

@@ -19,7 +19,7 @@ from app.session import Session
 from app.settings import Settings
 from app.theme.labels import plain_text
 from app.window.toolbar import Toolbar
-from app.workers.decode_messages import DecodeView
+from app.workers.requests.decode import DecodeView
 from engine.decoding.values import Finish, Position
 
 _SPEC, _TITLE = "records", "Records"  # bundled, and with a token for every byte

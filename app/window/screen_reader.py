@@ -15,7 +15,7 @@ from app.catalogue import ui_text
 from app.display_text import end_text, percent, token_text, unmarked
 from app.session import Notification, Session
 from app.widgets.accessibility import announce
-from app.workers.decode_messages import DecodeView
+from app.workers.requests.decode import DecodeView
 from engine.source import Diagnostic, Severity, SourceText
 
 

@@ -22,7 +22,7 @@ from app.theme.buttons import close_button
 from app.theme.labels import plain_text
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.stable_widget import StableWidget
-from app.workers.decode_messages import DecodeView
+from app.workers.requests.decode import DecodeView
 from engine.decoding.values import EosState, Finish, Position
 
 _SPACING = 6  # like the items of QStatusBar

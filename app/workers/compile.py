@@ -15,7 +15,8 @@ from app.graph.match.folding import fold_characters
 from app.graph.match.regions import FOLDED_BEYOND, regions_of
 from app.graph.match.rules import RuleCharts, rule_charts
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
-from app.workers.compile_messages import (
+from app.workers.loop import Emit, Handler
+from app.workers.requests.compile import (
     CompileAnswer,
     CompileRequest,
     DescribeAnswer,
@@ -30,8 +31,7 @@ from app.workers.compile_messages import (
     StackAnswer,
     StackRequest,
 )
-from app.workers.export_messages import ExportRequest, ListExports
-from app.workers.loop import Emit, Handler
+from app.workers.requests.export import ExportRequest, ListExports
 from engine.automata.byte_automaton import DEAD
 from engine.automata.labels import label
 from engine.automata.nfa.lazy_automaton import LazyAutomaton
@@ -47,7 +47,7 @@ from engine.source.json_pointer import escape_step
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from app.workers.export_messages import ExportAnswer, ExportList
+    from app.workers.requests.export import ExportAnswer, ExportList
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.nfa.stack_listing import StackFrame
     from engine.automata.rtn.rule_automata import RuleAutomata

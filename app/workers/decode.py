@@ -27,7 +27,24 @@ from typing import TYPE_CHECKING, Any
 
 import engine
 from app.catalogue import ui_text
-from app.workers.decode_messages import (
+from app.workers.forced import ForcedHandler
+from app.workers.loop import Emit, Handler
+from app.workers.protocol import sentence
+from app.workers.queries import (
+    assess_output,
+    baseline_of,
+    breakpoint_for,
+    force,
+    look_up,
+    many_of,
+    replay_output,
+    share,
+    shown_prompt,
+    summary_of,
+    tokens_at,
+    why,
+)
+from app.workers.requests.decode import (
     AssessOutput,
     Back,
     Begin,
@@ -58,25 +75,8 @@ from app.workers.decode_messages import (
     Why,
     WhyAnswer,
 )
-from app.workers.export_messages import ExportAnswer, ExportRequest
-from app.workers.forced import ForcedHandler
-from app.workers.forced_messages import ForcedRequest
-from app.workers.loop import Emit, Handler
-from app.workers.protocol import sentence
-from app.workers.queries import (
-    assess_output,
-    baseline_of,
-    breakpoint_for,
-    force,
-    look_up,
-    many_of,
-    replay_output,
-    share,
-    shown_prompt,
-    summary_of,
-    tokens_at,
-    why,
-)
+from app.workers.requests.export import ExportAnswer, ExportWithModel
+from app.workers.requests.forced import ForcedRequest
 from app.workers.trace_codec import SENDER
 from engine.compile import compile_grammar
 from engine.decoding.constraints.staged import unfit_stages
@@ -248,7 +248,7 @@ class DecodeHandler(Handler):
                 return self._open_output(session, ids)
             case SampleMany(n, first_seed):
                 return many_of(session, range(first_seed, first_seed + n), cancel, emit)
-            case ExportRequest():
+            case ExportWithModel():
                 return self._export(session, request, cancel)
             case RestoreTrace():
                 lost = session.restore(request.trace)
@@ -422,7 +422,7 @@ class DecodeHandler(Handler):
             return why(session, request.token_id)
         return self._view()
 
-    def _export(self, session: DecodeSession, request: ExportRequest, cancel: CancelToken) -> ExportAnswer:
+    def _export(self, session: DecodeSession, request: ExportWithModel, cancel: CancelToken) -> ExportAnswer:
         if session.grammar is None:
             return ExportAnswer(request.target, request.path, request.number, error=ui_text("workers.no_grammar"))
         from app.workers.exporting import export  # start-up time: 40 ms

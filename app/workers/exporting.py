@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.catalogue import ui_text
-from app.workers.export_messages import (
+from app.workers.protocol import sentence
+from app.workers.requests.export import (
     ExportAnswer,
     ExportEntry,
     ExportList,
@@ -23,7 +24,6 @@ from app.workers.export_messages import (
     ListExports,
     PreviewFile,
 )
-from app.workers.protocol import sentence
 from engine.export import CLOSE_OBJECTS, OPEN_OBJECTS
 from engine.export.schema.settings import NumberSpelling
 from engine.export.target import ExportJob, ExportOptions, MismatchError, TargetGroup

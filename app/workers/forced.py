@@ -16,7 +16,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from app.catalogue import capitalised, ui_text
-from app.workers.forced_messages import (
+from app.workers.protocol import sentence
+from app.workers.requests.forced import (
     CompareSpellings,
     FindForced,
     FindForcedHere,
@@ -35,7 +36,6 @@ from app.workers.forced_messages import (
     StrategyRow,
     TokenRunRow,
 )
-from app.workers.protocol import sentence
 from engine.compile import compile_grammar
 from engine.decoding.forced.encodings import encodings_of, query_after
 from engine.decoding.forced.fast_forward import FastForward, forced_here, json_read

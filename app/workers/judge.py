@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from app.catalogue import capitalised, ui_text
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
-from app.workers.compile_messages import CompileRequest
-from app.workers.judge_messages import (
+from app.workers.loop import Emit, Handler
+from app.workers.protocol import sentence
+from app.workers.requests.compile import CompileRequest
+from app.workers.requests.judge import (
     ConvertAnswer,
     ConvertRequest,
     CoverAnswer,
@@ -28,8 +30,6 @@ from app.workers.judge_messages import (
     SuggestAnswer,
     SuggestRequest,
 )
-from app.workers.loop import Emit, Handler
-from app.workers.protocol import sentence
 from engine.compile import compile_grammar
 from engine.diagnosis.test_strings import suggestions
 from engine.diagnosis.test_strings.coverage import coverage, single_rule, uses_of

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from app.graph.layout.methods import lay_out
-from app.graph.layout.types import LayoutAnswer, LayoutRequest, PlainLayoutRequest
+from app.graph.layout.types import LayoutAnswer, LayoutRequest
 from app.workers.loop import Emit, Handler
+from app.workers.requests.layout import LayOut, LayOutPlainly
 from engine.source import CancelToken
 
 
@@ -22,7 +23,7 @@ class LayoutHandler(Handler):
         lay_out(LayoutRequest(-1, ((0, 1.0, 1.0),), (), 0))
 
     def handle(self, request: Any, _cancel: CancelToken, _emit: Emit) -> LayoutAnswer:
-        """Answer a `LayoutRequest` or a `PlainLayoutRequest`.
+        """Answer a `LayOut` or a `LayOutPlainly`.
 
         Args:
             request: the graph and the sizes of its nodes.
@@ -30,8 +31,8 @@ class LayoutHandler(Handler):
             _emit: not used.
         """
         match request:
-            case LayoutRequest():
-                return lay_out(request)
-            case PlainLayoutRequest(graph):
+            case LayOut(graph):
+                return lay_out(graph)
+            case LayOutPlainly(graph):
                 return lay_out(graph, plainly=True)
         raise TypeError(f"the layout group does not know {type(request).__name__}")

@@ -1,24 +1,30 @@
-"""The messages that all worker processes share: commands and replies in the pipe, progress and failures.
+"""The base of all requests, and the messages that carry them: commands and replies in the pipe, progress, failures.
 
 All messages between the window and its workers are frozen and picklable, and importing them loads neither torch nor
 numpy. A request contains everything that its work needs, so that no lock is ever held; its answer carries the revision
 that it was computed for, so that a late one is dropped.
 
-The requests and answers of the groups are in `compile_messages`, `decode_messages`, `forced_messages`,
-`judge_messages` and `export_messages`; those of the layout group in `app.graph.layout.types`, which does not import Qt
-either.
+The requests themselves, with the types of their answers, are in `app.workers.requests`.
 """
 
 from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from app.catalogue import capitalised
 
 if TYPE_CHECKING:
     from engine.source import EngineError
+
+A = TypeVar("A")
+
+
+class WorkerRequest(Generic[A]):
+    """A request to a worker process that is answered with an `A`; each subclass has one handler (`loop.handles`)."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)

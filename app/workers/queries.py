@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from app.catalogue import ui_text
-from app.workers.decode_messages import (
+from app.workers.protocol import Progress, sentence
+from app.workers.requests.decode import (
     AssessAnswer,
     BaselineAnswer,
     BreakpointAnswer,
@@ -28,7 +29,6 @@ from app.workers.decode_messages import (
     TokensTo,
     WhyAnswer,
 )
-from app.workers.protocol import Progress, sentence
 from engine.compile import compile_grammar
 from engine.decoding.constraints.zones import ZoneGrammars
 from engine.decoding.debugging.breakpoint_positions import breakpoint_at

@@ -92,7 +92,7 @@ def main():
     from app.session import Session, WorkerPool
     from app.settings import Settings
     from app.window.main_window import MainWindow
-    from app.workers.compile_messages import CompileRequest
+    from app.workers.requests.compile import CompileRequest
     from engine.compile import CompileOptions
     from model_doubles import decode_handler
     app = QApplication([])

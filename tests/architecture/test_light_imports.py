@@ -12,11 +12,12 @@ import pytest
 HEAVY = ("torch", "transformers", "numba", "pygraphviz", "fast_sugiyama", "networkx", "regex")
 MESSAGES = (
     "protocol",
-    "forced_messages",
-    "compile_messages",
-    "decode_messages",
-    "export_messages",
-    "judge_messages",
+    "requests.compile",
+    "requests.decode",
+    "requests.export",
+    "requests.forced",
+    "requests.judge",
+    "requests.layout",
 )
 QT = ("PySide6", "shiboken6", "pyqtgraph", "qtawesome")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.workers.decode_messages import DecodeView, ModelSummary, WhyAnswer
-from app.workers.forced_messages import ForcedAnswer, RunRow, TokenRunRow
+from app.workers.requests.decode import DecodeView, ModelSummary, WhyAnswer
+from app.workers.requests.forced import ForcedAnswer, RunRow, TokenRunRow
 from engine.decoding.values import Candidate, EosState, Finish, Position, StageEffect, Step, Trace, TraceNode
 from engine.matching.explanation import Explanation, Reason
 from engine.source import Span

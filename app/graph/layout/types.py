@@ -82,13 +82,6 @@ class LayoutRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class PlainLayoutRequest:
-    """Lay a graph out with the plain method, whatever its size: a better method took too long, or crashed."""
-
-    graph: LayoutRequest
-
-
-@dataclass(frozen=True, slots=True)
 class LayoutAnswer:
     """The positions of all elements; x grows to the right, y downwards.
 

@@ -31,7 +31,7 @@ from app.panes.automaton.view_state import LIVE_STATE, ViewState
 from app.theme.buttons import give_menu, icon_button, tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.elided_label import ElidedLabel
-from app.workers.compile_messages import OpenFrame, OpenStack, StackAnswer
+from app.workers.requests.compile import OpenFrame, OpenStack, StackAnswer
 from engine.source import SourceText
 
 _FRAMES = Qt.ItemDataRole.UserRole

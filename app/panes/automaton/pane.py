@@ -58,8 +58,8 @@ from app.widgets.banner import Banner
 from app.widgets.coverage_choice import CoverageChoice
 from app.widgets.find_bar import FindBar
 from app.widgets.keyboard import CloseOnEscape, delegate_focus
-from app.workers.compile_messages import OpenFrame, StackAnswer
-from app.workers.decode_messages import TokensAnswer
+from app.workers.requests.compile import OpenFrame, StackAnswer
+from app.workers.requests.decode import TokensAnswer
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.decoding.debugging.breakpoints import Breakpoint

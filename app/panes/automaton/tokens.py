@@ -17,7 +17,7 @@ from app.graph.match.paths import shortest_text
 from app.panes.automaton.drawing import Drawing
 from app.panes.automaton.levels import Level, Levels, TokenMap, TokenTarget
 from app.panes.automaton.view_state import LIVE_STATE, ViewState
-from app.workers.decode_messages import TokensAnswer, TokensRequest, TokensTo
+from app.workers.requests.decode import TokensAnswer, TokensRequest, TokensTo
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 
 MAX_TARGETS = 24

@@ -27,7 +27,7 @@ from app.display_text import unmarked
 from app.panes.editor.read_only_code import ReadOnlyCode
 from app.theme.buttons import icon_button, push_button
 from app.theme.labels import Label, plain_text
-from app.workers.judge_messages import GenerateAnswer, GeneratedRule
+from app.workers.requests.judge import GenerateAnswer, GeneratedRule
 from engine.source import Span
 
 _SPELLINGS = ("plain", "any")

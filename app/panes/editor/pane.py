@@ -26,7 +26,7 @@ from app.theme.labels import Label, plain_text
 from app.widgets.banner import Banner
 from app.widgets.keyboard import CloseOnEscape, delegate_focus
 from app.widgets.lazy import Lazy
-from app.workers.compile_messages import FormatAnswer
+from app.workers.requests.compile import FormatAnswer
 from engine.diagnosis.fixes import Fix, fixes
 from engine.notations.editing import Change, Edit, Name, name_at, offset_after_edits, rename, toggle_comment
 from engine.notations.editing.edits import offset_after_formatting

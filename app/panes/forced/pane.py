@@ -31,7 +31,7 @@ from app.panes.forced.wording import form_note, sentences, strategy_name, strate
 from app.theme.buttons import tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.keyboard import delegate_focus
-from app.workers.forced_messages import IndexAnswer
+from app.workers.requests.forced import IndexAnswer
 from engine.decoding.pipeline_settings import Strategy
 
 

@@ -30,7 +30,7 @@ from app.panes.forced.wording import begins, form_note, part_of, sentences
 from app.theme.buttons import tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.elided_label import ElidedLabel
-from app.workers.forced_messages import ForcedAnswer, ListedForm, SpellingsAnswer
+from app.workers.requests.forced import ForcedAnswer, ListedForm, SpellingsAnswer
 from engine.vocabulary.visible import visible
 
 TEXT, WHERE, WAYS, OWN = range(4)

@@ -26,7 +26,7 @@ from app.display_text import MINUS, percent
 from app.panes.forced.wording import continuation
 from app.theme.labels import plain_text
 from app.widgets.token_paint import draw_token, tabular, token_colours
-from app.workers.forced_messages import SpellingRow, SpellingsAnswer
+from app.workers.requests.forced import SpellingRow, SpellingsAnswer
 
 Role = theme.Role
 Index = QModelIndex | QPersistentModelIndex

@@ -20,7 +20,7 @@ from app.panes.forced.wording import strategy_name, strategy_tip
 from app.theme.buttons import tool_button
 from app.theme.labels import plain_text
 from app.widgets.token_paint import tabular
-from app.workers.forced_messages import StrategiesAnswer, StrategyRow
+from app.workers.requests.forced import StrategiesAnswer, StrategyRow
 from engine.vocabulary.visible import visible
 
 _COLUMNS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.catalogue import ui_text
-from app.workers.forced_messages import ListedForm
+from app.workers.requests.forced import ListedForm
 from engine.decoding.pipeline_settings import Strategy
 from engine.vocabulary.visible import visible
 

@@ -19,7 +19,7 @@ from app.panes.generation.chip_view import ChipView
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from app.widgets.elided_label import ElidedLabel
-from app.workers.decode_messages import BaselineAnswer
+from app.workers.requests.decode import BaselineAnswer
 from engine.decoding.values import ArchivedBranch, BaselineRun, Step, StepOrigin
 
 

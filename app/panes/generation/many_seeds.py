@@ -25,7 +25,7 @@ from app.models.outcomes import OUTCOME_ROLE, OutcomeColumn, OutcomeModel, finis
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from app.widgets.token_paint import draw_token, tabular, token_colours
-from app.workers.decode_messages import ManyAnswer
+from app.workers.requests.decode import ManyAnswer
 from engine.decoding.values import Finish, SampleOutcome
 
 Role = theme.Role

@@ -23,7 +23,7 @@ from app.theme.buttons import give_menu, push_button, tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.stable_widget import StableWidget
-from app.workers.decode_messages import DecodeView
+from app.workers.requests.decode import DecodeView
 from engine.decoding.forced.values import savings_of
 from engine.decoding.pipeline_settings import Strategy
 from engine.decoding.values import ArchivedBranch, Position, Step, Trace, TraceNode

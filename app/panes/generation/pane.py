@@ -29,7 +29,7 @@ from app.theme.labels import Label
 from app.widgets.banner import Banner, BannerSeverity, Loading
 from app.widgets.keyboard import CloseOnEscape, delegate_focus
 from app.widgets.lazy import Built, Lazy, LazyTabs
-from app.workers.decode_messages import DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
+from app.workers.requests.decode import DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
 from engine.decoding.debugging.run_until import Goal, RunUntil
 from engine.decoding.values import ArchivedBranch, Candidate, Finish
 from engine.diagnosis.verdicts.verdict import Verdict

@@ -11,7 +11,7 @@ from app.panes.generation.processors_format import stage_title, summary
 from app.theme.buttons import tool_button
 from app.theme.labels import plain_text
 from app.widgets.banner import Banner
-from app.workers.decode_messages import DecodeView, PipelineRefused
+from app.workers.requests.decode import DecodeView, PipelineRefused
 from engine.decoding.pipeline_settings import PipelineSettings, StageName
 
 _LONGEST = 56

@@ -33,7 +33,7 @@ from app.panes.generation.processors_fields import SWITCHED, Fields
 from app.panes.generation.processors_format import forced_title, stage_title, stage_values
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
-from app.workers.decode_messages import DecodeView, PipelineRefused
+from app.workers.requests.decode import DecodeView, PipelineRefused
 from engine.decoding.pipeline_settings import PipelineSettings, StageName, Strategy
 from engine.decoding.values import SamplerSettings
 

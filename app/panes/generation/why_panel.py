@@ -28,7 +28,7 @@ from app.theme.buttons import close_button, tool_button
 from app.theme.labels import Label
 from app.widgets.accessibility import announce
 from app.widgets.rich_text import code, prose, words
-from app.workers.decode_messages import WhyAnswer
+from app.workers.requests.decode import WhyAnswer
 from engine.decoding.values import Candidate
 from engine.matching.byte_descriptions import byte_prose
 from engine.matching.explanation import Explanation, Reason, StackVerdict

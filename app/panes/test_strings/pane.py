@@ -47,7 +47,7 @@ from app.theme.buttons import give_menu, push_button, tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.coverage_choice import CoverageChoice
 from app.widgets.keyboard import delegate_focus
-from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
+from app.workers.requests.judge import JudgeAnswer, SuggestAnswer
 from engine.automata.labels import label
 from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
 from engine.document.content import ExpectedText

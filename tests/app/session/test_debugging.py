@@ -8,7 +8,7 @@ from model_doubles import decode_handler
 from app.catalogue import ui_text
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.session import Session, WorkerPool
-from app.workers.decode_messages import Force, Restart, Take
+from app.workers.requests.decode import Force, Restart, Take
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.decoding.debugging.run_until import Goal, RunUntil
 from engine.decoding.values import Finish

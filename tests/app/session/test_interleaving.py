@@ -11,9 +11,9 @@ from app.catalogue import ui_text
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.session import Session, WorkerPool
 from app.session.decoding import _STOPPED_BY
-from app.workers import decode_messages, forced_messages
-from app.workers.compile_messages import CompileRequest
-from app.workers.decode_messages import (
+from app.workers.requests import decode, forced
+from app.workers.requests.compile import CompileRequest
+from app.workers.requests.decode import (
     AssessOutput,
     Back,
     Begin,
@@ -38,7 +38,7 @@ from app.workers.decode_messages import (
     TokensRequest,
     Why,
 )
-from app.workers.forced_messages import CompareSpellings, FindForced, FindForcedHere, ListIndex, MeasureStrategies
+from app.workers.requests.forced import CompareSpellings, FindForced, FindForcedHere, ListIndex, MeasureStrategies
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Finish, SamplerSettings
 
@@ -131,9 +131,9 @@ SETTINGS = {OpenModel, SetGrammar, Begin, SetSampler, SetBudget, RestoreTrace, S
 
 
 def test_every_request_of_the_decode_process_is_known_to_interleave_or_not():
-    source = inspect.getsource(decode_messages).partition("# --- answers")[0]
+    source = inspect.getsource(decode).partition("# --- answers")[0]
     names = set(re.findall(r"^class (\w+)", source, re.MULTILINE))
-    names |= {kind.__name__ for kind in get_args(forced_messages.ForcedRequest)}
+    names |= {kind.__name__ for kind in get_args(forced.ForcedRequest)}
     known = {*_STOPPED_BY, *SETTINGS, *(kind for kind in QUESTIONS if kind != "ReplayOutput")}
     assert names == {kind.__name__ for kind in known - {OpenOutput}}
 

@@ -10,8 +10,8 @@ from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPar
 from app.graph.layout.types import LayoutRequest
 from app.jobs import group
 from app.session import Session, WorkerPool
-from app.workers.decode_messages import Back, Begin, Lookup, OpenModel, StepOnce, Take
-from app.workers.export_messages import ExportOptionsMessage
+from app.workers.requests.decode import Back, Begin, Lookup, OpenModel, StepOnce, Take
+from app.workers.requests.export import ExportOptionsMessage
 from engine import compile_grammar
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import PipelineSettings

@@ -12,8 +12,8 @@ from app.graph.match.regions import regions_of
 from app.graph.match.rules import rule_charts
 from app.panes.automaton import AutomatonPane
 from app.workers.compile import stack_report
-from app.workers.compile_messages import StackAnswer
-from app.workers.decode_messages import TokensAnswer, TokensRequest, TokensTo
+from app.workers.requests.compile import StackAnswer
+from app.workers.requests.decode import TokensAnswer, TokensRequest, TokensTo
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
 from engine.diagnosis.test_strings.coverage import coverage, single_rule, uses_of

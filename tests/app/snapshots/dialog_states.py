@@ -21,12 +21,12 @@ from app.session import Notification
 from app.window.banner import BannerStack
 from app.window.status import StatusLine
 from app.window.toolbar import Toolbar
-from app.workers.compile_messages import CompileRequest
-from app.workers.decode_messages import ReplayAnswer, ReplayQuestion
-from app.workers.export_messages import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
 from app.workers.exporting import export, list_exports
 from app.workers.judge import convert, read
-from app.workers.judge_messages import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
+from app.workers.requests.compile import CompileRequest
+from app.workers.requests.decode import ReplayAnswer, ReplayQuestion
+from app.workers.requests.export import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
+from app.workers.requests.judge import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.verdicts.replay import TokenSource, replay_text
 from engine.source import CancelToken

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QWidget
 from app.catalogue import ui_text
 from app.panes.editor import EditorPane
 from app.panes.editor.generated import GeneratedPage
-from app.workers.compile_messages import CompileRequest
 from app.workers.judge import generate
-from app.workers.judge_messages import GenerateAnswer, GenerateRequest
+from app.workers.requests.compile import CompileRequest
+from app.workers.requests.judge import GenerateAnswer, GenerateRequest
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.explanation_tree.describe import describe_grammar
 from engine.source import CancelToken, Span

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.panes.forced import ForcedPane
 from app.panes.forced.pane import Page
-from app.workers.forced_messages import (
+from app.workers.requests.forced import (
     CompareSpellings,
     ForcedAnswer,
     IndexAnswer,

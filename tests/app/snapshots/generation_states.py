@@ -12,7 +12,7 @@ from app.panes.generation import GenerationPane
 from app.panes.generation.processors_dialog import ProcessorsDialog
 from app.panes.generation.run_until_popover import RunUntilPopover
 from app.panes.generation.sampler_popover import SamplerPopover
-from app.workers.decode_messages import BaselineAnswer, DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
+from app.workers.requests.decode import BaselineAnswer, DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
 from engine.compile import compile_grammar
 from engine.decoding.debugging.run_until import Goal
 from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, StageName, ZoneSettings

@@ -23,8 +23,8 @@ from app.panes.timeline import TimelinePane
 from app.session import Notification
 from app.window.banner import BannerStack
 from app.window.tour import TourCard
-from app.workers.decode_messages import DecodeView
-from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
+from app.workers.requests.decode import DecodeView
+from app.workers.requests.judge import JudgeAnswer, SuggestAnswer
 from engine.automata.dfa.dfa import ByteDfa
 from engine.compile import compile_grammar
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind

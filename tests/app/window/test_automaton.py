@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.panes.automaton.view_state import ViewState
-from app.workers.decode_messages import Take
+from app.workers.requests.decode import Take
 
 COUNTER = r"[A-Z]+: [0-9]{0,200}\n"
 REGULAR = 'root ::= name ": " digits\nname ::= [A-Z]{3}\ndigits ::= [0-9]{1,80}'

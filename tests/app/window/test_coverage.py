@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 
 from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
-from app.workers.decode_messages import GoTo, Take
+from app.workers.requests.decode import GoTo, Take
 from engine.document.content import ExpectedText
 
 LEFT = Qt.MouseButton.LeftButton

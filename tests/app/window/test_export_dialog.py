@@ -11,8 +11,10 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 from app.catalogue import ui_text
 from app.dialogs.export_dialog import ExportDialog
 from app.document import DocumentFile, GrammarPart, ModelPart
-from app.workers.compile_messages import CompileRequest
-from app.workers.export_messages import (
+from app.workers.exporting import export
+from app.workers.protocol import Failed
+from app.workers.requests.compile import CompileRequest
+from app.workers.requests.export import (
     ExportAnswer,
     ExportEntry,
     ExportList,
@@ -20,8 +22,6 @@ from app.workers.export_messages import (
     ExportRequest,
     PreviewFile,
 )
-from app.workers.exporting import export
-from app.workers.protocol import Failed
 from engine.compile import CompileOptions, compile_grammar
 from engine.source import CancelToken
 from engine.vocabulary import Vocabulary

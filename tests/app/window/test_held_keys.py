@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from app.actions import COMMANDS
-from app.workers.decode_messages import Back, GoTo, Restart, Take
+from app.workers.requests.decode import Back, GoTo, Restart, Take
 
 HELD = 40  # repetitions, faster than anything answers
 CONTROL, SHIFT, NONE = (

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from app.catalogue import ui_text
 from app.dialogs.notation_dialog import ConversionChoice, NotationDialog
 from app.document import DocumentFile, GrammarPart, ModelPart
-from app.workers.judge_messages import ConvertRequest
+from app.workers.requests.judge import ConvertRequest
 from engine.compile import CompileOptions, compile_grammar
 
 

@@ -12,8 +12,8 @@ from app.session import CompiledGrammarView, Notification
 from app.window.banner import BannerStack
 from app.window.exception_hook import report_uncaught
 from app.window.status import StatusLine
-from app.workers.compile_messages import CompileRequest
-from app.workers.decode_messages import DecodeView
+from app.workers.requests.compile import CompileRequest
+from app.workers.requests.decode import DecodeView
 from engine.compile import CompileOptions, compile_grammar
 from engine.decoding.values import ContextState, EosState, Finish, Position
 

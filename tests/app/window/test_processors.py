@@ -13,7 +13,7 @@ from app.catalogue import ui_text
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.document.gallery import examples
 from app.panes.generation.processors_format import summary
-from app.workers.decode_messages import Take
+from app.workers.requests.decode import Take
 from engine.decoding.pipeline_settings import DEFAULT_ORDER, PipelineSettings, StageName, ZoneSettings
 from engine.decoding.values import Finish, SamplerSettings
 

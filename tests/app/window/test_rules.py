@@ -5,7 +5,7 @@ from __future__ import annotations
 from model_doubles import LETTERS
 
 from app.document import DocumentFile, GrammarPart, ModelPart
-from app.workers.decode_messages import Take
+from app.workers.requests.decode import Take
 
 ARITHMETIC = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" expr ")"'
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QPushButton
 
 from app.document import DocumentFile, GrammarPart, ModelPart
-from app.workers.decode_messages import ShareTrace
+from app.workers.requests.decode import ShareTrace
 
 KEYS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 

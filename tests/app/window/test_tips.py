@@ -18,7 +18,7 @@ from app.actions import COMMANDS, KEYS_OF, LOCAL_KEYS, keys_of
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.document import file as document_file
 from app.theme.labels import plain_text
-from app.workers.decode_messages import Lookup
+from app.workers.requests.decode import Lookup
 from engine.document.content import ExpectedText
 from engine.export.targets import TARGETS
 

@@ -8,12 +8,13 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from app.graph.layout.types import LayoutRequest, PlainLayoutRequest
+from app.graph.layout.types import LayoutRequest
 from app.session.session import post_mortem
 from app.window.exception_hook import report_uncaught
-from app.workers.compile_messages import CompileRequest
-from app.workers.decode_messages import Take
-from app.workers.judge_messages import JudgeRequest
+from app.workers.requests.compile import CompileRequest
+from app.workers.requests.decode import Take
+from app.workers.requests.judge import JudgeRequest
+from app.workers.requests.layout import LayOutPlainly
 from engine.document.content import ExpectedText
 from engine.grammar.options import CompileOptions
 
@@ -21,7 +22,7 @@ NONSENSE = CompileRequest(1, "no notation", "a", CompileOptions())
 FAILING = {
     "compile": NONSENSE,
     "decode": Take("not a token"),
-    "layout": PlainLayoutRequest(LayoutRequest(1, ((0, "wide", 1.0),), (), 0)),
+    "layout": LayOutPlainly(LayoutRequest(1, ((0, "wide", 1.0),), (), 0)),
     "judge": JudgeRequest(NONSENSE, ("a",), (0,)),
 }
 

@@ -11,7 +11,7 @@ from app.dialogs.replay_dialog import ReplayDialog
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.panes.generation.chip import ChipKind
 from app.panes.test_strings.model import TextsColumn
-from app.workers.decode_messages import ReplayOutput
+from app.workers.requests.decode import ReplayOutput
 from engine.decoding.pipeline_settings import PipelineSettings, ZoneSettings
 from engine.decoding.values import Finish, StepOrigin
 from engine.diagnosis.verdicts.verdict import VerdictOutcome

@@ -6,8 +6,8 @@ import pytest
 
 from app.catalogue import ui_text
 from app.workers.compile import CompileHandler
-from app.workers.compile_messages import CompileRequest, NeighbourhoodRequest, StackRequest
-from app.workers.export_messages import ExportOptionsMessage, ExportRequest, ListExports
+from app.workers.requests.compile import CompileRequest, NeighbourhoodRequest, StackRequest
+from app.workers.requests.export import ExportOptionsMessage, ExportRequest, ListExports
 from engine.grammar.options import CompileOptions
 from engine.source import CancelledError, CancelToken, Limits, Severity, limited_work, work_turns
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.catalogue import ui_text
-from app.workers.compile_messages import CompileRequest
 from app.workers.judge import StringTestHandler
-from app.workers.judge_messages import ConvertRequest, GenerateRequest, ReadRequest
+from app.workers.requests.compile import CompileRequest
+from app.workers.requests.judge import ConvertRequest, GenerateRequest, ReadRequest
 from engine.compile import CompileOptions, compile_grammar
 from engine.export import NumberSpelling, to_gbnf
 from engine.source import CancelledError, CancelToken

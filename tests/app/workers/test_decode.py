@@ -10,9 +10,9 @@ import pytest
 from model_doubles import EOS, decode_handler, letters
 
 from app.catalogue import ui_text
-from app.workers.compile_messages import CompileRequest
 from app.workers.decode import DecodeHandler, return_free_memory
-from app.workers.decode_messages import (
+from app.workers.requests.compile import CompileRequest
+from app.workers.requests.decode import (
     Back,
     Begin,
     GoTo,
@@ -29,7 +29,7 @@ from app.workers.decode_messages import (
     Take,
     Why,
 )
-from app.workers.export_messages import ExportRequest
+from app.workers.requests.export import ExportWithModel
 from engine.decoding.values import Chat, EosState, Finish, SamplerSettings
 from engine.grammar.options import CompileOptions
 from engine.matching.explanation import Reason
@@ -334,7 +334,7 @@ def test_another_document_begins_with_nothing_of_the_old_one(worker):
 
 
 def test_the_token_index_is_exported(worker, tmp_path):
-    request = ExportRequest(CompileRequest(1, "regex", "a+b", CompileOptions()), "json", str(tmp_path / "a.json"))
+    request = ExportWithModel(CompileRequest(1, "regex", "a+b", CompileOptions()), "json", str(tmp_path / "a.json"))
     answer = worker(request)
     assert answer.error == ""
     assert (tmp_path / "a.json").stat().st_size == answer.size
@@ -343,7 +343,7 @@ def test_the_token_index_is_exported(worker, tmp_path):
 def test_rules_that_nest_are_exported_as_their_automata(worker):
     nested = 'root ::= "(" root ")" | "a"'
     worker(SetGrammar(2, "gbnf", nested, CompileOptions()))
-    answer = worker(ExportRequest(CompileRequest(2, "gbnf", nested, CompileOptions()), "json"))
+    answer = worker(ExportWithModel(CompileRequest(2, "gbnf", nested, CompileOptions()), "json"))
     assert answer.error == ""
     assert "turnstile-rule-automata" in answer.preview
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.workers.compile import CompileHandler
-from app.workers.compile_messages import CompileRequest, DescribeRequest, FormatRequest
+from app.workers.requests.compile import CompileRequest, DescribeRequest, FormatRequest
 from engine.grammar.options import CompileOptions
 from engine.source import CancelledError, CancelToken
 

@@ -10,8 +10,8 @@ from random_model import RandomModel
 
 from app.catalogue import ui_text
 from app.workers.decode import DecodeHandler
-from app.workers.decode_messages import GoTo, OpenModel, SetBudget, SetGrammar, SetPipeline, StepOnce, Take
-from app.workers.forced_messages import (
+from app.workers.requests.decode import GoTo, OpenModel, SetBudget, SetGrammar, SetPipeline, StepOnce, Take
+from app.workers.requests.forced import (
     CompareSpellings,
     FindForced,
     FindForcedHere,

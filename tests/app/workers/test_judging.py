@@ -6,9 +6,9 @@ from contextlib import contextmanager
 import pytest
 
 from app.catalogue import ui_text
-from app.workers.compile_messages import CompileRequest
 from app.workers.judge import StringTestHandler, passed
-from app.workers.judge_messages import CoverRequest, JudgeRequest, SuggestRequest
+from app.workers.requests.compile import CompileRequest
+from app.workers.requests.judge import CoverRequest, JudgeRequest, SuggestRequest
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.test_strings.values import SuggestionKind
 from engine.diagnosis.verdicts.verdict import VerdictOutcome

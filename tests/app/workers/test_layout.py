@@ -1,7 +1,8 @@
 import pytest
 
-from app.graph.layout.types import LayoutRequest, PlainLayoutRequest
+from app.graph.layout.types import LayoutRequest
 from app.workers.layout import LayoutHandler
+from app.workers.requests.layout import LayOut, LayOutPlainly
 from engine.source import CancelToken
 
 GRAPH = LayoutRequest(4, ((0, 30.0, 30.0), (1, 30.0, 30.0)), ((0, 1, 10.0, 8.0),), 0)
@@ -12,12 +13,12 @@ def handle(request):
 
 
 def test_a_small_graph_is_laid_out_by_dot():
-    answer = handle(GRAPH)
+    answer = handle(LayOut(GRAPH))
     assert (answer.revision, answer.method) == (4, "dot")
 
 
 def test_the_plain_layout_serves_any_graph():
-    answer = handle(PlainLayoutRequest(GRAPH))
+    answer = handle(LayOutPlainly(GRAPH))
     assert (answer.revision, answer.method) == (4, "layered")
     assert answer.positions.keys() == {0, 1}
     assert answer.curves.keys() == {(0, 1)}

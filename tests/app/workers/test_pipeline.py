@@ -7,9 +7,9 @@ import pytest
 from model_doubles import EOS, decode_handler
 
 from app.catalogue import ui_text
-from app.workers.compile_messages import CompileRequest
 from app.workers.decode import DecodeHandler
-from app.workers.decode_messages import (
+from app.workers.requests.compile import CompileRequest
+from app.workers.requests.decode import (
     AssessOutput,
     Begin,
     Force,

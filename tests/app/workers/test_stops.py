@@ -10,7 +10,7 @@ from model_doubles import letters
 
 from app.catalogue import ui_text
 from app.workers.decode import DecodeHandler
-from app.workers.decode_messages import (
+from app.workers.requests.decode import (
     Back,
     GoTo,
     Lookup,

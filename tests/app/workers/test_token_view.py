@@ -5,7 +5,7 @@ from __future__ import annotations
 from model_doubles import EOS, LETTERS, decode_handler
 
 from app.workers.decode import DecodeHandler
-from app.workers.decode_messages import OpenModel, SetGrammar, StepOnce, Take, TokensAnswer, TokensRequest
+from app.workers.requests.decode import OpenModel, SetGrammar, StepOnce, Take, TokensAnswer, TokensRequest
 from engine.grammar.options import CompileOptions
 from engine.source import CancelToken
 

@@ -6,7 +6,7 @@ import pytest
 from model_doubles import EOS, decode_handler
 
 from app.catalogue import ui_text
-from app.workers.decode_messages import (
+from app.workers.requests.decode import (
     Back,
     BreakpointAnswer,
     FindBreakpoint,

@@ -11,7 +11,7 @@ from app.graph.layout.methods import lay_out
 from app.graph.match.rules import rule_charts
 from app.panes.automaton import AutomatonPane
 from app.workers.compile import stack_report
-from app.workers.compile_messages import OpenFrame, OpenStack, StackAnswer
+from app.workers.requests.compile import OpenFrame, OpenStack, StackAnswer
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
 from engine.source import Span

@@ -12,7 +12,7 @@ from app.catalogue import ui_text
 from app.panes.forced import ForcedPane
 from app.panes.forced.pane import Page
 from app.panes.forced.wording import begins, continuation, part_of, strategy_name
-from app.workers.forced_messages import (
+from app.workers.requests.forced import (
     CompareSpellings,
     ForcedAnswer,
     IndexAnswer,

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from app.catalogue import ui_text
 from app.display_text import percent
 from app.panes.generation.baseline_page import BaselinePage, verdict_of
-from app.workers.decode_messages import BaselineAnswer
+from app.workers.requests.decode import BaselineAnswer
 from engine.decoding.values import BaselineRun, Finish, StepOrigin, TopToken
 
 LEFT = Qt.MouseButton.LeftButton

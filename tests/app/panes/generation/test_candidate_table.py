@@ -8,7 +8,7 @@ from decode_views import CANDIDATES, candidate, position, trace, view
 from PySide6.QtCore import QPoint, Qt
 
 from app.models.candidates import CandidateColumn
-from app.workers.decode_messages import LookupAnswer
+from app.workers.requests.decode import LookupAnswer
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.decoding.values import EosState
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
 from app.models.outcomes import OutcomeColumn
-from app.workers.decode_messages import DecodeView, ManyAnswer
+from app.workers.requests.decode import DecodeView, ManyAnswer
 from engine.decoding.values import Finish, SampleOutcome, SamplerSettings
 
 LEFT = Qt.MouseButton.LeftButton

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QPushButton
 from app import theme
 from app.catalogue import ui_text
 from app.panes.generation import GenerationPane
-from app.workers.decode_messages import DecodeView
+from app.workers.requests.decode import DecodeView
 from engine.decoding.values import ArchivedBranch, Chat, Finish, SamplerSettings
 
 LEFT = Qt.MouseButton.LeftButton

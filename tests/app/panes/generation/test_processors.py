@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from app.catalogue import ui_text
 from app.panes.generation.processors_button import Processors
 from app.panes.generation.processors_format import stage_title, summary
-from app.workers.decode_messages import DecodeView, PipelineRefused, RefusedStage
+from app.workers.requests.decode import DecodeView, PipelineRefused, RefusedStage
 from engine.decoding.pipeline_settings import (
     DEFAULT_ORDER,
     Afterwards,

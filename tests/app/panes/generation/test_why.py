@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QToolButton
 
 from app.catalogue import ui_text
 from app.widgets.rich_text import prose
-from app.workers.decode_messages import WhyAnswer
+from app.workers.requests.decode import WhyAnswer
 from engine.compile import compile_grammar
 from engine.decoding.values import SamplerSettings
 from engine.matching import Matcher

@@ -12,7 +12,7 @@ from app.panes.test_strings import StringTestsPane
 from app.panes.test_strings.model import TextsColumn, TextsModel, as_marks, expectation_text, from_marks, verdict_text
 from app.panes.test_strings.pane import lines_of
 from app.panes.test_strings.texts_table import Mark, pieces_of
-from app.workers.judge_messages import JudgeAnswer, SuggestAnswer
+from app.workers.requests.judge import JudgeAnswer, SuggestAnswer
 from engine.compile import compile_grammar
 from engine.diagnosis.test_strings.coverage import coverage, uses_of
 from engine.diagnosis.test_strings.values import Suggestion, SuggestionKind

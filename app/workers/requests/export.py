@@ -1,12 +1,14 @@
-"""Messages between the export dialog and the workers: frozen, picklable, and light to import."""
+"""Requests for exports."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from app.workers.protocol import WorkerRequest
+
 if TYPE_CHECKING:
-    from app.workers.compile_messages import CompileRequest
+    from app.workers.requests.compile import CompileRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class ExportEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class ListExports:
+class ListExports(WorkerRequest["ExportList"]):
     """List the targets that fit a compiled grammar with these options."""
 
     compiled: CompileRequest
@@ -60,10 +62,8 @@ class ExportList:
 
 
 @dataclass(frozen=True, slots=True)
-class ExportRequest:
+class ExportRequest(WorkerRequest["ExportAnswer"]):
     """Export a compiled grammar to `target`, with a check; without a path, return a preview.
-
-    Exports that need the loaded model's vocabulary go to the decode group, all others to the compile group.
 
     Attributes:
         number: incremented by the dialog with each request, to recognise a late answer.
@@ -74,6 +74,11 @@ class ExportRequest:
     path: str = ""
     options: ExportOptionsMessage = ExportOptionsMessage()
     number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ExportWithModel(ExportRequest):
+    """Export the active grammar of the decode group with the vocabulary of the loaded model."""
 
 
 @dataclass(frozen=True, slots=True)

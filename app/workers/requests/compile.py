@@ -1,9 +1,11 @@
-"""Messages of the compile process: the automaton, a part of it, stacks, descriptions and formatting."""
+"""Requests about the text of a grammar: its automaton, stacks, a description, formatting."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from app.workers.protocol import WorkerRequest
 
 if TYPE_CHECKING:
     from app.graph.match.folding import FoldedAutomaton
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class CompileRequest:
+class CompileRequest(WorkerRequest["CompileAnswer"]):
     """Compile a text and compute its automaton for the drawing."""
 
     revision: int
@@ -64,7 +66,7 @@ class CompileAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class NeighbourhoodRequest:
+class NeighbourhoodRequest(WorkerRequest["NeighbourhoodAnswer"]):
     """Compute the neighbourhood of the configuration that `output` leads to, for an automaton too large to draw.
 
     Attributes:
@@ -91,7 +93,7 @@ class NeighbourhoodAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class StackRequest:
+class StackRequest(WorkerRequest["StackAnswer"]):
     """List the stacks of the match after `output`.
 
     Attributes:
@@ -146,7 +148,7 @@ class StackAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class DescribeRequest:
+class DescribeRequest(WorkerRequest["DescribeAnswer"]):
     """Describe each part of a text that compiled in words."""
 
     compiled: CompileRequest
@@ -161,7 +163,7 @@ class DescribeAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class FormatRequest:
+class FormatRequest(WorkerRequest["FormatAnswer"]):
     """Format a text, if it can be parsed."""
 
     notation: str

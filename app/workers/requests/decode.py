@@ -1,4 +1,4 @@
-"""Messages of the decode process."""
+"""Requests to the decode group, except those about forced runs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from app.workers.protocol import WorkerRequest
 from app.workers.trace_codec import RECEIVER, SENDER
 from engine.decoding.debugging.breakpoints import Breakpoint, RuleEvents, StopBefore
 from engine.decoding.pipeline_settings import PipelineSettings, StageName
@@ -22,7 +23,7 @@ from engine.decoding.values import (
 )
 
 if TYPE_CHECKING:
-    from app.workers.compile_messages import CompileRequest
+    from app.workers.requests.compile import CompileRequest
     from engine.diagnosis.verdicts.verdict import Verdict
     from engine.document.content import DocumentFile
     from engine.document.saved_traces import SavedTrace
@@ -33,14 +34,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenModel:
+class OpenModel(WorkerRequest["DecodeView"]):
     """Load a model; the current one stays in use until it is ready."""
 
     spec: str
 
 
 @dataclass(frozen=True, slots=True)
-class SetGrammar:
+class SetGrammar(WorkerRequest["DecodeView"]):
     """Replace the grammar and replay the trace under it, without the model."""
 
     revision: int
@@ -50,7 +51,7 @@ class SetGrammar:
 
 
 @dataclass(frozen=True, slots=True)
-class Begin:
+class Begin(WorkerRequest["DecodeView"]):
     """Open another document: start again with its settings, and drop the trace."""
 
     prompt: str | Chat
@@ -60,35 +61,35 @@ class Begin:
 
 
 @dataclass(frozen=True, slots=True)
-class SetPrompt:
+class SetPrompt(WorkerRequest["DecodeView"]):
     """Start again from another prompt."""
 
     prompt: str | Chat
 
 
 @dataclass(frozen=True, slots=True)
-class SetSampler:
+class SetSampler(WorkerRequest["DecodeView"]):
     """Use other sampler settings from the next step on."""
 
     settings: SamplerSettings
 
 
 @dataclass(frozen=True, slots=True)
-class SetBudget:
+class SetBudget(WorkerRequest["DecodeView"]):
     """Set the budget in tokens; steps beyond a smaller budget stay."""
 
     max_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
-class SetPipeline:
+class SetPipeline(WorkerRequest["DecodeView | PipelineRefused"]):
     """Change or reorder the processors; the longest legal path stays."""
 
     settings: PipelineSettings
 
 
 @dataclass(frozen=True, slots=True)
-class StepOnce:
+class StepOnce(WorkerRequest["DecodeView"]):
     """Let the sampler take the next token.
 
     Attributes:
@@ -104,52 +105,52 @@ class StepOnce:
 
 
 @dataclass(frozen=True, slots=True)
-class Take:
+class Take(WorkerRequest["DecodeView | WhyAnswer"]):
     """Take this token instead of sampling one."""
 
     token_id: int
 
 
 @dataclass(frozen=True, slots=True)
-class Force:
+class Force(WorkerRequest["DecodeView"]):
     """Take this token even if the grammar does not allow it; the grammar is off from then on."""
 
     token_id: int
 
 
 @dataclass(frozen=True, slots=True)
-class Back:
+class Back(WorkerRequest["DecodeView"]):
     """Undo the last step; its branch stays in the tree."""
 
 
 @dataclass(frozen=True, slots=True)
-class Restart:
+class Restart(WorkerRequest["DecodeView"]):
     """Go back to before the first step."""
 
 
 @dataclass(frozen=True, slots=True)
-class GoTo:
+class GoTo(WorkerRequest["DecodeView"]):
     """Make a step of the tree the current one; None for before the first step."""
 
     node_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class Why(WorkerRequest["WhyAnswer"]):
     """Explain why the grammar allows a token or not."""
 
     token_id: int
 
 
 @dataclass(frozen=True, slots=True)
-class Lookup:
+class Lookup(WorkerRequest["LookupAnswer"]):
     """Find tokens by text or by id, however improbable they are."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class TokensRequest:
+class TokensRequest(WorkerRequest["TokensAnswer"]):
     """List the tokens that are allowed after a text.
 
     Attributes:
@@ -164,7 +165,7 @@ class TokensRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class SampleMany:
+class SampleMany(WorkerRequest["ManyAnswer"]):
     """Generate `n` outputs from the prompt within the budget, with consecutive seeds from `first_seed`."""
 
     n: int
@@ -172,19 +173,19 @@ class SampleMany:
 
 
 @dataclass(frozen=True, slots=True)
-class RunBaseline:
+class RunBaseline(WorkerRequest["BaselineAnswer"]):
     """Generate what the model would have written without the grammar, within the budget."""
 
 
 @dataclass(frozen=True, slots=True)
-class FindBreakpoint:
+class FindBreakpoint(WorkerRequest["BreakpointAnswer"]):
     """Return what a breakpoint at an offset of the grammar would be on."""
 
     offset: int
 
 
 @dataclass(frozen=True, slots=True)
-class RestoreTrace:
+class RestoreTrace(WorkerRequest["DecodeView"]):
     """Restore a saved trace as far as grammar and vocabulary allow; the model is not called for its steps."""
 
     trace: Trace
@@ -388,7 +389,7 @@ class ManyAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class ShareTrace:
+class ShareTrace(WorkerRequest["ShareAnswer"]):
     """Write a trace as a page.
 
     Attributes:
@@ -439,7 +440,7 @@ class ReplayQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayOutput:
+class ReplayOutput(WorkerRequest["ReplayAnswer"]):
     """Judge an output under the current grammar of the editor, even if that has errors."""
 
     compiled: CompileRequest
@@ -457,14 +458,14 @@ class ReplayAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenOutput:
+class OpenOutput(WorkerRequest["DecodeView"]):
     """Make an output the current trace as if it had been generated; the model is not called."""
 
     ids: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class AssessOutput:
+class AssessOutput(WorkerRequest["AssessAnswer | None"]):
     """Compute the distance from the session's position to the end, and why it ended if it did."""
 
 

@@ -1,17 +1,18 @@
-"""Messages about forced runs; see `engine.decoding.forced`."""
+"""Requests about forced runs; see `engine.decoding.forced`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
+from app.workers.protocol import WorkerRequest
 from engine.decoding.pipeline_settings import Strategy
 
 # --- requests --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class FindForced:
+class FindForced(WorkerRequest["ForcedAnswer"]):
     """List the forced runs of the active grammar.
 
     Attributes:
@@ -22,12 +23,12 @@ class FindForced:
 
 
 @dataclass(frozen=True, slots=True)
-class FindForcedHere:
+class FindForcedHere(WorkerRequest["ForcedHereAnswer"]):
     """Return the text that is forced at the position of the session."""
 
 
 @dataclass(frozen=True, slots=True)
-class CompareSpellings:
+class CompareSpellings(WorkerRequest["SpellingsAnswer"]):
     """Compare the spellings of a forced run by the model's probabilities.
 
     Attributes:
@@ -44,12 +45,12 @@ class CompareSpellings:
 
 
 @dataclass(frozen=True, slots=True)
-class MeasureStrategies:
+class MeasureStrategies(WorkerRequest["StrategiesAnswer"]):
     """Generate once with each strategy from the prompt, and measure the cost."""
 
 
 @dataclass(frozen=True, slots=True)
-class ListIndex:
+class ListIndex(WorkerRequest["IndexAnswer"]):
     """List the token index of the active grammar as `{state: {token: next}}`."""
 
     revision: int

@@ -1,21 +1,18 @@
-"""Messages of the process that judges test strings and converts grammars."""
+"""Requests about test strings and conversions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from app.workers.compile_messages import CompileRequest
+from app.workers.protocol import WorkerRequest
+from app.workers.requests.compile import CompileRequest
 from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
 from engine.diagnosis.verdicts.verdict import Verdict
 from engine.source import Diagnostic, Span
 
-if TYPE_CHECKING:
-    from app.workers.compile_messages import CompileRequest
-
 
 @dataclass(frozen=True, slots=True)
-class JudgeRequest:
+class JudgeRequest(WorkerRequest["JudgeAnswer"]):
     """Judge texts, and compute their coverage of the grammar.
 
     Attributes:
@@ -47,7 +44,7 @@ class JudgeAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class CoverRequest:
+class CoverRequest(WorkerRequest["CoverAnswer"]):
     """Compute the coverage of a grammar by generated outputs, each as far as it is legal."""
 
     compiled: CompileRequest
@@ -70,7 +67,7 @@ class CoverAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class SuggestRequest:
+class SuggestRequest(WorkerRequest["SuggestAnswer"]):
     """Suggest texts of one kind that are not known yet; `seed` varies the random ones."""
 
     compiled: CompileRequest
@@ -89,7 +86,7 @@ class SuggestAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class GenerateRequest:
+class GenerateRequest(WorkerRequest["GenerateAnswer"]):
     """Convert a compiled grammar to GBNF, with the source span of each rule.
 
     Attributes:
@@ -131,7 +128,7 @@ class GenerateAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class ConvertRequest:
+class ConvertRequest(WorkerRequest["ConvertAnswer"]):
     """Convert a compiled grammar to another notation, and check the result against the original.
 
     Attributes:
@@ -170,7 +167,7 @@ class ConvertAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadRequest:
+class ReadRequest(WorkerRequest["ReadAnswer"]):
     """Diagnose a text in another notation, which `compiled` has."""
 
     compiled: CompileRequest

@@ -1,0 +1,1 @@
+"""All requests to worker processes; each names the type of its answer."""
