@@ -21,77 +21,54 @@ import msgspec
 
 from app.catalogue import ui_text
 from app.document import GrammarPart
+from engine.notations import NOTATIONS
+from engine.notations.notation import Notation, NotationVariant
 
 
 @dataclass(frozen=True, slots=True)
 class NotationChoice:
-    """A notation with some of its options.
+    """A notation with some of its options, as it is offered to the user.
 
     Attributes:
-        id: its name in the catalogue.
-        notation: the engine's name of the notation.
-        options: fields of a `GrammarPart`, with their values.
+        notation: the notation.
+        variant: the form of it, with its options.
     """
 
-    id: str
-    notation: str
-    options: tuple[tuple[str, str], ...] = ()
+    notation: Notation
+    variant: NotationVariant
 
     @property
     def name(self) -> str:
         """Return its label in the window."""
-        return ui_text(f"common.notation.{self.id}")
+        return self.variant.title or ui_text(f"common.notation.{self.variant.id}")
 
     @property
     def tip(self) -> str:
         """Return a few words of description."""
-        return ui_text(f"window.notation.choice.{self.id}.tip")
+        return self.variant.tip or ui_text(f"window.notation.choice.{self.variant.id}.tip")
 
     def of(self, grammar: GrammarPart) -> GrammarPart:
         """Return the grammar with this notation and these options."""
-        return msgspec.structs.replace(grammar, notation=self.notation, **dict(self.options))
+        return msgspec.structs.replace(grammar, notation=self.notation.id, **self.variant.options)
 
     def is_of(self, grammar: GrammarPart) -> bool:
         """Return whether the grammar already has this notation and these options."""
         return self.of(grammar) == grammar
 
 
-NOTATION_CHOICES: Final = (
-    NotationChoice("regex_python", "regex", (("dialect", "python"),)),
-    NotationChoice("regex_ecma", "regex", (("dialect", "ecma"),)),
-    NotationChoice("gbnf", "gbnf"),
-    NotationChoice("json_schema", "json_schema"),
-)
 WHITESPACE: Final = ("compact", "one-space", "flexible", "any")
 ESCAPES: Final = ("shortest", "any")
 ADDITIONAL: Final = ("open", "closed")
 
 
+def notation_choices() -> tuple[NotationChoice, ...]:
+    """Return what the user chooses from: the notations, some in several forms."""
+    return tuple(NotationChoice(notation, variant) for notation in NOTATIONS.values() for variant in notation.variants)
+
+
 def notation_choice_of(grammar: GrammarPart) -> NotationChoice:
     """Return the choice that a grammar matches."""
-    return next((reading for reading in NOTATION_CHOICES if reading.is_of(grammar)), NOTATION_CHOICES[0])
-
-
-_LENGTH: Final = 20_000  # code points; a grammar can be recognised long before
-_OBJECT: Final = re.compile(r'\s*\{\s*"(?:[^"\\\n]|\\.)*"\s*:')
-_RULE: Final = re.compile(r"^[ \t]*[A-Za-z][A-Za-z0-9_-]*\s*::=", re.MULTILINE)
-_REGEX: Final = re.compile(r"\\[dwsbDWSB]|\[\^?[^\]\"\s]+\][*+?{]|\{\d+(?:,\d*)?\}|\(\?[:=!P<]")
-
-
-def likely_notation(text: str) -> str | None:
-    """Return the notation of a text, by the engine's name; None if in doubt.
-
-    Args:
-        text: a complete grammar, which may have errors.
-    """
-    beginning = text[:_LENGTH]
-    if _OBJECT.match(beginning):
-        return "json_schema"
-    if _RULE.search(beginning):
-        return "gbnf"
-    line = beginning.strip()
-    is_one_line = bool(line) and "\n" not in line and line[0] not in '{"'
-    return "regex" if is_one_line and _REGEX.search(line) else None
+    return next(choice for choice in notation_choices() if choice.is_of(grammar))
 
 
 _LARGEST: Final = 200_000  # code points; it is parsed on the GUI thread
@@ -147,7 +124,7 @@ def _unwrap(text: str) -> tuple[str, str] | None:
         path.append(step)
         value = value[step]
         if isinstance(value, str):
-            return (value, _path_text(path)) if likely_notation(value) else None
+            return (value, _path_text(path)) if NOTATIONS.likely(value) else None
     return (_slice(text, path), _path_text(path)) if path else None
 
 

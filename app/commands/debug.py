@@ -24,6 +24,7 @@ from app.workers.requests.decode import BaselineAnswer, DecodeView, Force, GoTo
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.decoding.debugging.run_until import RunUntil
 from engine.decoding.values import Finish, Trace
+from engine.notations import NOTATIONS
 from engine.source import Span
 
 if TYPE_CHECKING:
@@ -181,10 +182,12 @@ class DebugCommands(QObject):
         self._show_breakpoints()
 
     def _offer_rules(self, drawn: CompiledGrammarView) -> None:
-        text, notation = drawn.request.text, drawn.request.notation
-        self._schema = text if notation == "json_schema" else ""
-        self._rules = tuple(dict.fromkeys(_RULE.findall(text))) if notation == "gbnf" else ()
-        self._no_rules = ui_text("window.command.no_rules") if notation == "regex" else ""
+        text, notation = drawn.request.text, NOTATIONS[drawn.request.notation]
+        self._schema = text if notation.describes_json else ""
+        self._rules = tuple(dict.fromkeys(_RULE.findall(text))) if notation.has_named_rules else ()
+        self._no_rules = (
+            "" if notation.describes_json or notation.has_named_rules else ui_text("window.command.no_rules")
+        )
 
     def _set_chip_colours(self, by: str) -> None:
         self._panes.generation.output.set_colours(by)

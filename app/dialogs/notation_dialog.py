@@ -30,12 +30,13 @@ from app.dialogs.export_dialog import Options
 from app.display_text import unmarked
 from app.document import GrammarPart
 from app.panes.editor.read_only_code import ReadOnlyCode
-from app.pasting import NOTATION_CHOICES, NotationChoice, notation_choice_of
+from app.pasting import NotationChoice, notation_choice_of, notation_choices
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from app.workers.protocol import Failed
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.judge import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
+from engine.notations import NOTATIONS
 from engine.source import Diagnostic, Severity, SourceText
 
 _DELAY_MS = 250  # of options: a number is typed digit by digit
@@ -93,8 +94,8 @@ class NotationDialog(QDialog):
         self._timer.timeout.connect(self._ask)
         self.target = QComboBox()
         self.target.setAccessibleName(ui_text("dialogs.notation.target"))
-        for reading in NOTATION_CHOICES:
-            if reading.notation != grammar.notation:
+        for reading in notation_choices():
+            if reading.notation.id != grammar.notation:
                 self.target.addItem(reading.name)
                 self.target.setItemData(self.target.count() - 1, plain_text(reading.tip), Qt.ItemDataRole.ToolTipRole)
         self.target.setCurrentText(target or "GBNF")
@@ -190,7 +191,7 @@ class NotationDialog(QDialog):
     @property
     def reading(self) -> NotationChoice:
         """Return the chosen notation."""
-        return next(reading for reading in NOTATION_CHOICES if reading.name == self.target.currentText())
+        return next(reading for reading in notation_choices() if reading.name == self.target.currentText())
 
     @property
     def is_waiting(self) -> bool:
@@ -257,21 +258,22 @@ class NotationDialog(QDialog):
         self.note.setText("")
         match choice:
             case ConversionChoice.CONVERT:
-                self._show("", reading.notation, "")
+                self._show("", reading.notation.id, "")
                 self._ask_conversion(reading)
             case ConversionChoice.REINTERPRET:
-                self._show(self._grammar.text, reading.notation, "")
+                self._show(self._grammar.text, reading.notation.id, "")
                 part = reading.of(self._grammar)
                 request = CompileRequest(self._compiled.revision, part.notation, part.text, part.options)
                 self._wait(ui_text("dialogs.notation.reading"), ReadRequest(request, self._number))
             case _:
                 part = self._examples[reading.name]
-                self._show(part.text, reading.notation, "")
+                self._show(part.text, reading.notation.id, "")
         self._show_state()
 
     def _supported_options(self) -> tuple[str, ...]:
-        spelling_option = ("spelling",) if self._grammar.notation == "json_schema" else ()
-        depth_option = ("depth",) if self.reading.notation != "gbnf" and self._grammar.notation != "regex" else ()
+        is_flat = not self.reading.notation.has_named_rules
+        spelling_option = ("spelling",) if NOTATIONS[self._grammar.notation].describes_json else ()
+        depth_option = ("depth",) if is_flat and not NOTATIONS[self._grammar.notation].is_expression else ()
         return (*spelling_option, *depth_option)
 
     def _ask_conversion(self, reading: NotationChoice) -> None:
@@ -280,8 +282,8 @@ class NotationDialog(QDialog):
             ui_text("dialogs.notation.converting"),
             ConvertRequest(
                 self._compiled,
-                reading.notation,
-                dict(reading.options).get("dialect", "python"),
+                reading.notation.id,
+                reading.variant.options.get("dialect", "python"),
                 options.spelling,
                 options.depth if "depth" in takes else None,
                 self._number,
@@ -310,7 +312,7 @@ class NotationDialog(QDialog):
             self._converted = self.reading.of(part)
             losses = [f"• {loss[:1].upper()}{loss[1:]}." for loss in answer.losses]
             heading = ui_text("dialogs.notation.lost" if losses else "dialogs.notation.nothing_lost")
-            self._show(answer.text, self.reading.notation, "\n".join([heading, *losses, answer.checked]))
+            self._show(answer.text, self.reading.notation.id, "\n".join([heading, *losses, answer.checked]))
         self._show_state()
 
     def show_reading(self, answer: ReadAnswer) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -10,38 +9,36 @@ from app.catalogue import ui_text
 from app.storage import TooLargeError, read_limited, read_start, write_atomically
 from engine.document.codec import SIZE_LIMIT, SUFFIX, DocumentError, decode, encode
 from engine.document.content import FORMAT, DocumentFile, GrammarPart
+from engine.notations import NOTATIONS
 
-NOTATIONS: Final[Mapping[str, str]] = {
-    ".gbnf": "gbnf",
-    ".json": "json_schema",
-    ".regex": "regex",
-    ".re": "regex",
-    ".txt": "regex",
-}
-"""Notations by file suffix."""
 GRAMMAR_SIZE_LIMIT: Final = 2 * 1024 * 1024  # bytes; the editor shows no more
+
+
+def grammar_suffixes() -> tuple[str, ...]:
+    """Return the suffixes of grammar files, each with a dot."""
+    return tuple(suffix for notation in NOTATIONS.values() for suffix in notation.suffixes)
 
 
 def read_grammar(path: Path) -> DocumentFile:
     """Read a grammar; the file's suffix determines its notation.
 
-    A line end at the end of a regex is not part of it: editors add it.
+    A line end at the end of a regular expression is not part of it: editors add it.
 
     Raises:
         DocumentError: the file is not a grammar that can be shown.
     """
-    notation = NOTATIONS.get(path.suffix.lower())
+    notation = NOTATIONS.of_file(path.suffix.lower())
     if notation is None:
-        known = ", ".join((SUFFIX, *NOTATIONS))
+        known = ", ".join((SUFFIX, *grammar_suffixes()))
         raise DocumentError(ui_text("documents.file.unknown_kind", name=path.name, suffixes=known))
     data = read_bytes(path, GRAMMAR_SIZE_LIMIT)
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise DocumentError(ui_text("documents.file.not_text", name=path.name, byte=error.start)) from None
-    if notation == "regex":
+    if not notation.ends_with_line:
         text = text.removesuffix("\n")
-    return DocumentFile(title=path.stem, grammar=GrammarPart(notation, text))
+    return DocumentFile(title=path.stem, grammar=GrammarPart(notation.id, text))
 
 
 def is_document(path: Path) -> bool:

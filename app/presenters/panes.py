@@ -27,6 +27,7 @@ from app.workers.requests.decode import DecodeView, GoTo, Lookup, Restart, Take,
 from app.workers.requests.judge import CoverAnswer, JudgeAnswer
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.diagnosis.test_strings.values import Coverage
+from engine.notations import NOTATIONS
 from engine.source import Diagnostic, Severity, SourceText, Span
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Panes(QObject):
 
     def toggle_generated(self) -> None:
         """Show the grammar as GBNF, or hide it."""
-        if self._session.document.content.grammar.notation == "gbnf":
+        if NOTATIONS[self._session.document.content.grammar.notation].has_named_rules:
             self.editor.edit.show_tip(ui_text("presenters.is_gbnf"))
             return
         self.editor.pages.toggle(self.lazy_generated)
@@ -133,7 +134,7 @@ class Panes(QObject):
 
     def _offer_generated(self) -> None:
         """Hide the page for grammars that are GBNF already."""
-        is_other = self._session.document.content.grammar.notation != "gbnf"
+        is_other = not NOTATIONS[self._session.document.content.grammar.notation].has_named_rules
         self.editor.pages.set_page_visible(self.lazy_generated, is_other)
 
     def _make_tests(self) -> StringTestsPane:

@@ -259,7 +259,7 @@ class Files(QObject):
     def open_chosen(self) -> None:
         """Ask for a file and open it."""
         if self.may_leave():
-            patterns = " ".join(f"*{suffix}" for suffix in (SUFFIX, *file.NOTATIONS))
+            patterns = " ".join(f"*{suffix}" for suffix in (SUFFIX, *file.grammar_suffixes()))
             path, _ = QFileDialog.getOpenFileName(
                 self._window,
                 ui_text("window.files.open"),

@@ -25,17 +25,17 @@ from app.panes.editor import EditorPane
 from app.pasting import (
     ADDITIONAL,
     ESCAPES,
-    NOTATION_CHOICES,
     WHITESPACE,
     NotationChoice,
-    likely_notation,
     notation_choice_of,
+    notation_choices,
     unwrapped,
 )
 from app.session import Session
 from app.theme.labels import plain_text
 from app.window.files import Files
 from app.window.toolbar import Toolbar
+from engine.notations import NOTATIONS
 
 if TYPE_CHECKING:
     from app.dialogs.notation_dialog import ConversionChoice, NotationDialog
@@ -75,9 +75,9 @@ class NotationMenu(QObject):
 
     def choose(self, name: str) -> None:
         """Switch to the choice of that name, or ask what to do with the text."""
-        choice = next(choice for choice in NOTATION_CHOICES if choice.name == name)
+        choice = next(choice for choice in notation_choices() if choice.name == name)
         grammar = self._document.content.grammar
-        if choice.notation == grammar.notation or not grammar.text.strip():
+        if choice.notation.id == grammar.notation or not grammar.text.strip():
             self._switch(choice.of(grammar))
         elif self._document.is_modified or self._document.path is not None:
             self.ask(name)
@@ -103,7 +103,7 @@ class NotationMenu(QObject):
 
         converting, compiled = self._session.converting, self._session.compiling.request()
         first = {example.notation: example.document().grammar for example in reversed(examples())}
-        examples_by_name = {choice.name: choice.of(first[choice.notation]) for choice in NOTATION_CHOICES}
+        examples_by_name = {choice.name: choice.of(first[choice.notation.id]) for choice in notation_choices()}
         dialog = NotationDialog(compiled, self._document.content.grammar, examples_by_name, target, self._window)
         dialog.wanted.connect(converting.ask)
         dialog.cancelled.connect(converting.cancel)
@@ -135,7 +135,7 @@ class NotationMenu(QObject):
             self._editor.switch(part, text)
 
     def _begin(self, choice: NotationChoice) -> None:
-        document = next(example for example in examples() if example.notation == choice.notation).document()
+        document = next(example for example in examples() if example.notation == choice.notation.id).document()
         self._document.replace(msgspec.structs.replace(document, grammar=choice.of(document.grammar)))
 
     # --- detection ----------------------------------------------------------------------------------------------------
@@ -152,7 +152,8 @@ class NotationMenu(QObject):
         inner = unwrapped(text)
         if inner is not None:
             text = inner[0]
-        likely = likely_notation(text) or grammar.notation
+        found = NOTATIONS.likely(text)
+        likely = found.id if found is not None else grammar.notation
         before = notation_choice_of(grammar)
         choice = before if likely == grammar.notation else _first_of(likely)
         if inner is None and choice == before:
@@ -182,11 +183,11 @@ class NotationMenu(QObject):
         grammar = self._document.content.grammar
         if self._is_settled:
             return
-        likely = likely_notation(grammar.text)
-        if likely is None or likely in (grammar.notation, "regex"):
+        likely = NOTATIONS.likely(grammar.text)
+        if likely is None or likely.id == grammar.notation or likely.is_expression:
             self._hide_hint()
             return
-        self._other = _first_of(likely)
+        self._other = _first_of(likely.id)
         likely_name, name = self._other.name, notation_choice_of(grammar).name
         message = ui_text("window.notation.looks_like", likely=likely_name, notation=name)
         button = ui_text("window.notation.read_as_button", notation=likely_name)
@@ -224,7 +225,7 @@ class NotationMenu(QObject):
         ):
             for action in group.actions():
                 action.setChecked(action.data() == value)
-            menu.setEnabled(grammar.notation == "json_schema")
+            menu.setEnabled(NOTATIONS[grammar.notation].describes_json)
         if self._shown is None or self._shown.notation != grammar.notation:
             self._editor.set_notation(grammar.notation)
         if self._shown is not None and self._shown != grammar:
@@ -237,7 +238,7 @@ class NotationMenu(QObject):
         menu.setToolTipsVisible(True)
         self._entries = QActionGroup(menu)
         self._options: list[tuple[QMenu, QActionGroup]] = []
-        for choice in NOTATION_CHOICES:
+        for choice in notation_choices():
             menu.addAction(_entry(choice.name, choice.tip, choice.name, self._entries))
         menu.addSeparator()
         self._add_options(self.whitespace_menu, "whitespace", WHITESPACE, self.choose_whitespace)
@@ -268,7 +269,7 @@ class NotationMenu(QObject):
 
 
 def _first_of(notation: str) -> NotationChoice:
-    return next(choice for choice in NOTATION_CHOICES if choice.notation == notation)
+    return next(choice for choice in notation_choices() if choice.notation.id == notation)
 
 
 def _entry(text: str, tip: str, value: str, group: QActionGroup) -> QAction:

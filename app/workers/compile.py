@@ -38,8 +38,9 @@ from engine.automata.nfa.lazy_automaton import LazyAutomaton
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
 from engine.diagnosis.explanation_tree.describe import describe_grammar
+from engine.grammar.options import CompileOptions
+from engine.notations import NOTATIONS
 from engine.notations.editing import apply_edits
-from engine.notations.editing.formatting import format_text
 from engine.notations.json_schema.json_tree import pointers, read_json
 from engine.source import CancelToken, GrammarError, LimitExceededError, Span, diagnostic
 from engine.source.json_pointer import escape_step
@@ -141,7 +142,7 @@ class CompileHandler(Handler):
 
         Grammars with token elements are not tracked, since an output does not say which tokens were taken as a whole.
         """
-        if not grammar.has_rules and grammar.notation != "json_schema":
+        if not grammar.has_rules and not grammar.describes_json:
             return None, ""
         try:
             automata, notes = _automata(grammar, cancel)
@@ -153,7 +154,7 @@ class CompileHandler(Handler):
             return None, ui_text("workers.compile.fragment.rules_work")
         if not grammar.automaton.token_elements:
             self._tracker = RuleTracker(automata)
-        return rule_charts(automata, notes, folds_texts=grammar.notation == "json_schema"), ""
+        return rule_charts(automata, notes, folds_texts=grammar.describes_json), ""
 
     def _places(self, output: bytes, cancel: CancelToken, *, by_rules: bool) -> RulePositions | None:
         """Return the position of an output in the rules; None if there are too many parses.
@@ -168,7 +169,7 @@ class CompileHandler(Handler):
             self._rules(self._grammar, cancel)
         if self._tracker is None or self._grammar is None:
             return None
-        if self._grammar.notation == "json_schema":
+        if self._grammar.describes_json:
             from engine.export import without_white_space  # start-up time: 38 ms
 
             output = without_white_space(output)
@@ -209,7 +210,7 @@ def _described(request: DescribeRequest, cancel: CancelToken) -> DescribeAnswer:
 
 def _formatted(request: FormatRequest, cancel: CancelToken) -> FormatAnswer:
     with cancel.scope():
-        change = format_text(request.notation, request.text, request.dialect)
+        change = NOTATIONS[request.notation].format(request.text, CompileOptions(dialect=request.dialect))
     return FormatAnswer(change, apply_edits(request.text, change.edits))
 
 
@@ -221,7 +222,7 @@ def _automata(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleAutoma
         LimitExceededError: they have too many states.
         TooMuchWorkError: they take too much work.
     """
-    if grammar.notation != "json_schema":
+    if not grammar.describes_json:
         with bounded_work(DRAWING_WORK):
             return grammar.rule_automata(DRAWN_STATES, cancel=cancel), ()
     from engine.export import drawable_automata  # start-up time: 38 ms; outside the counted work
@@ -236,7 +237,7 @@ def _automata(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleAutoma
 def _drawable(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[ByteDfa, str]:
     """Return the complete automaton, or its beginning and, in a few words, why it is not complete."""
     if not grammar.is_regular:
-        is_schema = grammar.notation == "json_schema"
+        is_schema = grammar.describes_json
         kind = ui_text("common.notation.json_schema" if is_schema else "workers.compile.size.recursive")
         return grammar.neighbourhood(b"", radius=RADIUS, limit=NODES), kind
     try:
@@ -275,7 +276,7 @@ def _stacks(grammar: CompiledGrammar, configuration: int) -> tuple[OpenStack, ..
     expects = [label(ranges, _WIDTH)] if (ranges := tuple(automaton.expected(configuration))) else []
     expects += [grammar.source.excerpt(tokens.span) for tokens in automaton.token_sets(configuration)]
     expected, may_end = " ".join(expects), automaton.accepts(configuration)
-    if isinstance(automaton, LazyAutomaton) and grammar.notation == "gbnf":
+    if isinstance(automaton, LazyAutomaton) and grammar.has_named_rules:
         listed = automaton.stacks(configuration, 1).stacks
         frames = _frames(listed[0].frames if listed else ())
         return (OpenStack(frames, expected, may_end, listed[0].left_out if listed else 0),)
@@ -290,7 +291,7 @@ def _frames(frames: Sequence[StackFrame]) -> tuple[OpenFrame, ...]:
 def _position_frames(grammar: CompiledGrammar, configuration: int) -> list[tuple[OpenFrame, ...]]:
     """List the positions of a grammar without rules: the parts of a pattern, or of a schema, that may come next."""
     spans = grammar.automaton.spans(configuration)
-    if grammar.notation != "json_schema":
+    if not grammar.describes_json:
         return [(OpenFrame(grammar.source.excerpt(span), (span,)),) for span in spans]
     found = [
         _schema_frames(grammar.source, pointer, span) for span in spans for pointer in pointers(grammar.source, [span])

@@ -124,7 +124,7 @@ class ForcedHandler:
 
     def _form(self, grammar: CompiledGrammar, cancel: CancelToken) -> tuple[CompiledGrammar, ListedForm]:
         """Return the grammar whose runs are listed, and in which form it is."""
-        if grammar.notation != "json_schema" or grammar.is_empty:
+        if not grammar.describes_json or grammar.is_empty:
             return grammar, ListedForm.GRAMMAR
         if self._plain is None or self._plain[0] is not grammar:
             self._plain = grammar, *_compact(grammar, cancel)

@@ -37,7 +37,7 @@ from engine.diagnosis.test_strings.values import Coverage, Suggestion, Suggestio
 from engine.diagnosis.verdicts.replay import replay_text
 from engine.diagnosis.verdicts.verdict import Verdict, VerdictOutcome
 from engine.export import CLOSE_OBJECTS, OPEN_OBJECTS, NumberSpelling, drawable_automata, to_gbnf, without_white_space
-from engine.export.conversion_preview import ConvertOptions, Notation
+from engine.export.conversion_preview import ConvertOptions
 from engine.export.conversion_preview import convert as convert_grammar
 from engine.source import (
     CancelledError,
@@ -193,7 +193,7 @@ class StringTestHandler(Handler):
         """Return the complete automaton of a grammar with rules, which the window may draw instead of them."""
         if self._dfa is None and not self._has_no_dfa:
             self._has_no_dfa = True
-            if grammar.is_regular and (grammar.has_rules or grammar.notation == "json_schema"):
+            if grammar.is_regular and (grammar.has_rules or grammar.describes_json):
                 with suppress(LimitExceededError, TooMuchWorkError):
                     fresh = _unused(grammar, cancel)
                     with bounded_work(COVERAGE_WORK):
@@ -275,7 +275,7 @@ def _followed(
     grammar: CompiledGrammar, automata: RuleAutomata, text: bytes, cancel: CancelToken, *, is_whole: bool
 ) -> GrammarUses:
 
-    followed = without_white_space(text) if grammar.notation == "json_schema" else text
+    followed = without_white_space(text) if grammar.describes_json else text
     return uses_of(automata, followed, is_whole=is_whole, cancel=cancel)
 
 
@@ -297,7 +297,7 @@ def _automata(grammar: CompiledGrammar, cancel: CancelToken) -> RuleAutomata:
 
     if grammar.has_rules:
         return grammar.rule_automata(DRAWN_STATES, cancel=cancel)
-    if grammar.notation == "json_schema":
+    if grammar.describes_json:
         return drawable_automata(grammar, DRAWN_STATES, cancel=cancel).automata
     return single_rule(grammar.materialise(DRAWN_STATES, cancel=cancel), Span(0, len(grammar.source.text)))
 
@@ -347,7 +347,7 @@ def convert(request: ConvertRequest, take: Take, cancel: CancelToken) -> Convert
         reason = _error_sentence(error.diagnostics[0])
         return ConvertAnswer(request.number, error=ui_text("workers.convert.error", reason=reason))
     try:
-        found = convert_grammar(compiled, cast("Notation", request.notation), options, cancel)
+        found = convert_grammar(compiled, request.notation, options, cancel)
     except CancelledError:
         raise
     except GrammarError as refused:

@@ -8,6 +8,7 @@ from engine.cli.arguments import add_grammar
 from engine.cli.inputs import compile_source, read_grammar
 from engine.cli.output import print_json
 from engine.compile import CompiledGrammar
+from engine.notations import NOTATIONS
 from engine.notations.gbnf.plain_rules import Element, PlainRule, plain_rules, text_of
 from engine.source import Diagnostic, GrammarError, SourceText
 
@@ -24,7 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the findings of a grammar; return 1 if it has an error."""
     source = read_grammar(arguments)
-    if arguments.rules and arguments.notation != "gbnf":
+    if arguments.rules and not NOTATIONS[arguments.notation].has_named_rules:
         arguments.parser.error("--rules needs --notation gbnf: the others are not made of rules")
     grammar = None
     try:

@@ -31,6 +31,7 @@ from engine.export import CLOSE_OBJECTS, NumberSpelling, TokenIndex, build_token
 from engine.matching import Matcher
 from engine.models import LogitSource
 from engine.models.text_encoder import text_encoder_of
+from engine.notations import NOTATIONS
 from engine.source import CancelToken, LimitExceededError
 from engine.source.number_format import percent
 from engine.vocabulary import Vocabulary, visible
@@ -108,7 +109,7 @@ def _check(arguments: argparse.Namespace) -> None:
     fail = arguments.parser.error
     if arguments.dot and arguments.json:
         fail("--dot prints Graphviz's own form: leave --json out")
-    if arguments.spelling and arguments.notation != "json_schema":
+    if arguments.spelling and not NOTATIONS[arguments.notation].describes_json:
         fail("--spelling is about strings in a JSON Schema: leave it out")
     if (arguments.dot or arguments.index) and (arguments.text or arguments.prompt or arguments.of is not None):
         fail("--dot and --index are about the whole grammar: leave --text, --prompt and --of out")
@@ -295,7 +296,7 @@ def _grammar(
 ) -> tuple[CompiledGrammar, CompiledGrammar, tuple[str, ...]]:
     """Return the grammar to analyse, the one it was made from, and notes on texts that it lacks."""
     grammar = compile_grammar(arguments.notation, read_grammar(arguments), compile_options(arguments), cancel=cancel)
-    if arguments.notation != "json_schema" or arguments.spelling == "any" or grammar.is_empty:
+    if not grammar.describes_json or arguments.spelling == "any" or grammar.is_empty:
         return grammar, grammar, ()
     plain = to_gbnf(grammar, NumberSpelling.PLAIN, cancel=cancel)
     return compile_grammar("gbnf", plain.text, cancel=cancel), grammar, plain.notes

@@ -8,7 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from engine.grammar.options import NOTATIONS, CompileOptions
+from engine.grammar.options import CompileOptions
+from engine.notations import NOTATIONS
 
 if TYPE_CHECKING:
     from engine.compile.compiled import CompiledGrammar

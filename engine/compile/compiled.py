@@ -12,6 +12,7 @@ from engine.automata.nfa.program import Program
 from engine.automata.rtn.rule_automata import RuleAutomata, rule_automata
 from engine.grammar import Grammar
 from engine.grammar.options import CompileOptions
+from engine.notations import NOTATIONS
 from engine.source import CancelToken, Diagnostic, EngineError, SourceText
 from engine.source.arguments import require, require_count
 
@@ -23,7 +24,8 @@ class NoFiniteAutomatonError(EngineError):
     """The grammar has no finite automaton, but one was requested."""
 
     def __init__(self, notation: str) -> None:
-        kind = "a JSON Schema" if notation == "json_schema" else "a grammar whose rules nest without bound"
+        is_schema = NOTATIONS[notation].describes_json
+        kind = "a JSON Schema" if is_schema else "a grammar whose rules nest without bound"
         super().__init__(f"{kind} runs on a stack, and has no finite automaton to write down")
         self.notation = notation
 
@@ -35,7 +37,7 @@ class CompiledGrammar:
     """A compiled grammar, as `compile_grammar` returns it.
 
     Attributes:
-        notation: one of `NOTATIONS`.
+        notation: the id of its notation, a key of `NOTATIONS`.
         source: the text that was compiled.
         options: the options of the compile.
         automaton: the lazy automaton, shared by every matcher of this grammar. It grows with use; only one thread at a
@@ -69,6 +71,21 @@ class CompiledGrammar:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return warnings and hints in source order; their messages are built on first use."""
         return self._diagnostics() if callable(self._diagnostics) else self._diagnostics
+
+    @property
+    def describes_json(self) -> bool:
+        """Return whether its texts are JSON values; see `Notation`."""
+        return NOTATIONS[self.notation].describes_json
+
+    @property
+    def has_named_rules(self) -> bool:
+        """Return whether its text consists of named rules; see `Notation`."""
+        return NOTATIONS[self.notation].has_named_rules
+
+    @property
+    def is_expression(self) -> bool:
+        """Return whether its text is one regular expression; see `Notation`."""
+        return NOTATIONS[self.notation].is_expression
 
     @property
     def is_empty(self) -> bool:

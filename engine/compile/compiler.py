@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from types import NoneType
 from typing import Final
 
 from engine.automata.byte_automaton import DEAD
-from engine.automata.nfa.lazy_automaton import LazyAutomaton
-from engine.automata.nfa.program import assemble
-from engine.automata.nfa.recursion import nests_without_bound
 from engine.compile.compiled import CompiledGrammar
-from engine.grammar import Grammar, Rule
-from engine.grammar.options import NOTATIONS, CompileOptions
-from engine.grammar.simplify import simplify_grammar
-from engine.notations import json_schema
-from engine.notations.gbnf import parse as parse_gbnf
-from engine.notations.json_schema.json_tree import pointer_to
-from engine.notations.regex import parse as parse_regex
-from engine.schema_automaton.formula.nodes import span_of_location
-from engine.schema_automaton.json_encoding.encoder import Escapes
-from engine.schema_automaton.lexing.whitespace import Whitespace
-from engine.schema_automaton.pushdown.automaton import DEEPEST, JsonAutomaton
-from engine.schema_automaton.solver.machine import UndecidedError
-from engine.schema_automaton.solver.precheck import explore
-from engine.schema_automaton.solver.solver import SchemaSolver
+from engine.grammar.options import CompileOptions
+from engine.notations import NOTATIONS
 from engine.source import (
     CancelToken,
     Diagnostic,
@@ -35,7 +20,6 @@ from engine.source import (
     SourceText,
     Span,
     diagnostic,
-    limited_work,
 )
 from engine.source.arguments import require
 from engine.source.collection import no_collection
@@ -88,29 +72,22 @@ def compile_grammar(
 
 
 def _compile(notation: str, text: SourceText, options: CompileOptions, cancel: CancelToken) -> CompiledGrammar:
-    if notation == "json_schema":
-        schema, findings = _schema_automaton(text, options, cancel)
+    built = NOTATIONS[notation].build(text, options, cancel)
+    is_empty, found = built.automaton.start == DEAD, built.diagnostics
 
-        def schema_diagnostics() -> tuple[Diagnostic, ...]:
-            return _add_emptiness(findings(), schema.start == DEAD, text)
+    def late_diagnostics() -> tuple[Diagnostic, ...]:
+        return _add_emptiness(found() if callable(found) else found, is_empty, text)
 
-        return CompiledGrammar(notation, text, options, schema_diagnostics, schema, is_regular=False)
-    with limited_work(READING, READING_SHARE * options.limits.work):
-        cancel.begin("parsing")
-        if notation == "gbnf":
-            grammar, diagnostics = parse_gbnf(text, options.limits)
-        else:
-            node, diagnostics = parse_regex(text, options.dialect, options.limits)
-            grammar = Grammar((Rule("root", node, node.span),), "root")
-        cancel.begin("assembling")
-        program = assemble(simplify_grammar(grammar), options.limits)
-    with limited_work(SEARCHING, options.limits.work):
-        is_regular = program is None or not nests_without_bound(program)
-        cancel.begin("looking for a match")
-        automaton = LazyAutomaton(program, options.limits, cancel)
-    diagnostics = _add_emptiness(diagnostics, automaton.start == DEAD, text)
+    diagnostics = late_diagnostics if callable(found) else late_diagnostics()
     return CompiledGrammar(
-        notation, text, options, diagnostics, automaton, is_regular=is_regular, grammar=grammar, program=program
+        notation,
+        text,
+        options,
+        diagnostics,
+        built.automaton,
+        is_regular=built.is_regular,
+        grammar=built.grammar,
+        program=built.program,
     )
 
 
@@ -145,55 +122,3 @@ def _add_emptiness(diagnostics: tuple[Diagnostic, ...], is_empty: bool, text: So
     if not is_empty or any(found.code == _EMPTINESS_CODE for found in diagnostics):
         return diagnostics
     return (*diagnostics, diagnostic("matches-nothing", Span(0, len(text.text))))
-
-
-READING: Final = "work of reading the grammar"
-SEARCHING: Final = "work of the search for a match"
-READING_SHARE: Final = 4
-"""The factor by which reading a text may exceed the limit of work: its passes are many, short and linear."""
-
-
-def _schema_automaton(
-    text: SourceText, options: CompileOptions, cancel: CancelToken
-) -> tuple[JsonAutomaton, Callable[[], tuple[Diagnostic, ...]]]:
-    """Return the automaton of a schema, and a function that builds its diagnostics.
-
-    Args:
-        text: the schema.
-        options: the options of the compile.
-        cancel: checked regularly; receives the progress.
-
-    Raises:
-        GrammarError: the text is not a schema, or the schema is not supported.
-        LimitExceededError: the schema exceeds a limit.
-        CancelledError: `cancel` was used.
-    """
-    cancel.begin("parsing")
-    with limited_work(READING, READING_SHARE * options.limits.work):
-        model, findings = json_schema.parse(
-            text,
-            options.limits,
-            draft=options.draft,
-            additional=options.additional,
-            unenforced=options.unenforced,
-            any_numbers=options.numbers == "any",
-        )
-    cancel.begin("looking for a match")
-    any_order = options.property_order == "any"
-    solver = SchemaSolver(model.arena, options.limits, Escapes(options.escapes), any_order=any_order)
-    previous = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(previous, DEEPEST))
-    try:
-        with limited_work(SEARCHING, options.limits.work):
-            automaton = JsonAutomaton(solver, model.goal, options.limits, Whitespace(options.whitespace))
-            explore(solver, model.goal, cancel)
-    except UndecidedError as error:
-        where = pointer_to(error.location)
-        found = diagnostic("schema-undecided", span_of_location(error.location), where=where, error=error)
-        raise GrammarError((*findings.in_source_order(), found), text) from error
-    except RecursionError as error:
-        found = diagnostic("limit-exceeded.values", Span(0, len(text.text)))
-        raise GrammarError((*findings.in_source_order(), found), text) from error
-    finally:
-        sys.setrecursionlimit(previous)
-    return automaton, findings.in_source_order

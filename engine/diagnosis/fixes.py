@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from engine.notations.editing import Edit, names_of, rename
-from engine.notations.editing.gbnf_names import pieces, rule_span
-from engine.notations.editing.schema_fixes import SCHEMA_FIXES
+from engine.notations import NOTATIONS
+from engine.notations.editing import Edit
+from engine.notations.gbnf.names import pieces, rule_names, rule_span
+from engine.notations.json_schema.fixes import SCHEMA_FIXES
 from engine.source import Diagnostic, Span, similar_words
 
 _MOST_GUESSES: Final = 3
@@ -119,7 +120,7 @@ def _repair_count(text: str, finding: Diagnostic) -> Iterator[Fix]:
 
 def _undefined_rule(text: str, finding: Diagnostic) -> Iterator[Fix]:
     name = _of(text, finding.span)
-    defined = [known.text for known in names_of("gbnf", text) if known.definitions]
+    defined = [known.text for known in rule_names(text) if known.definitions]
     for near in similar_words(name, defined, _MOST_GUESSES):
         yield _replace(finding.span, near)
     before = "" if text.endswith("\n") or not text else "\n"
@@ -129,14 +130,14 @@ def _undefined_rule(text: str, finding: Diagnostic) -> Iterator[Fix]:
 
 
 def _no_root(text: str, _finding: Diagnostic) -> Iterator[Fix]:
-    names = [name for name in names_of("gbnf", text) if name.definitions]
+    names = [name for name in rule_names(text) if name.definitions]
     first = next((name for name in names if name.text.lower() == "root"), names[0] if names else None)
     if first is None:
         if not any(pieces(text)):
             yield Fix("Define the rule `root`", (Edit(Span(0, 0), 'root ::= ""'),), len('root ::= "'))
         return
     if first.text.lower() == "root":
-        renaming = rename("gbnf", text, first, "root")
+        renaming = NOTATIONS["gbnf"].rename(text, first, "root")
         if not renaming.refusal:
             yield Fix(f"Rename `{first.text}` to `root`", renaming.edits)
     yield _insert(0, f"root ::= {first.text}\n", f"Begin with `{first.text}`")
@@ -183,9 +184,9 @@ def _remove_this(text: str, finding: Diagnostic) -> Iterator[Fix]:
 
 def _hyphens(text: str, _finding: Diagnostic) -> Iterator[Fix]:
     """Yield one fix for all names, since llama.cpp accepts none of them."""
-    taken = {name.text for name in names_of("gbnf", text)}
+    taken = {name.text for name in rule_names(text)}
     edits: list[Edit] = []
-    for name in names_of("gbnf", text):
+    for name in rule_names(text):
         new = name.text.replace("_", "-")
         if new != name.text and new not in taken:
             taken.add(new)

@@ -31,8 +31,8 @@ from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.export.graph.networks import bytes_text
 from engine.export.target import Check, ExportJob, MismatchError
 from engine.export.text.print_regex import Dialect
-from engine.grammar.options import NOTATIONS
 from engine.matching import Matcher
+from engine.notations import NOTATIONS
 from engine.source import GrammarError, LimitExceededError
 from engine.vocabulary import Vocabulary
 

@@ -15,10 +15,10 @@ there stays unchanged, any other is rewritten; both are between `^` and `$`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, TypeAlias
 
 from engine.compile import CompiledGrammar
 from engine.export.checks import check_text
@@ -29,13 +29,13 @@ from engine.export.text.conversion import Conversion, NotConvertibleError, looks
 from engine.export.text.print_regex import Dialect, print_regex
 from engine.grammar import Grammar, Rule
 from engine.grammar.simplify import simplify
-from engine.notations.editing.gbnf_names import GbnfPart, pieces
+from engine.notations import NOTATIONS
+from engine.notations.gbnf.names import GbnfPart, pieces
 from engine.notations.json_schema.json_tree import Json, read_json
-from engine.notations.regex import parse as parse_regex
-from engine.notations.regex import parse_with_details
+from engine.notations.notation import Notation
+from engine.notations.regex.parser import parse as parse_regex
+from engine.notations.regex.parser import parse_with_details
 from engine.source import CancelToken, GrammarError
-
-Notation = Literal["regex", "gbnf", "json_schema"]
 
 _ABOUT: Final = ("title", "description", "$comment", "examples", "default")
 """Keywords of a schema that are for people."""
@@ -75,64 +75,56 @@ class Converted:
 
 
 def convert(
-    compiled: CompiledGrammar, notation: Notation, options: ConvertOptions, cancel: CancelToken | None = None
+    compiled: CompiledGrammar, notation: str, options: ConvertOptions, cancel: CancelToken | None = None
 ) -> Converted:
     """Convert a grammar to another notation, and compare it with the original.
 
     Args:
         compiled: the grammar.
-        notation: the new notation.
+        notation: the id of the new notation.
         options: the options of the conversion.
         cancel: cancels the conversion.
 
     Raises:
-        NotConvertibleError: it is in that notation already.
+        NotConvertibleError: it is in that notation already, or nothing is written in that notation.
         GrammarError: the notation cannot express a part of the source, or only if recursion is cut.
         LimitExceededError: the result would be too large.
         MismatchError: the result is not equivalent.
         CancelledError: `cancel` was used.
     """
     job = ExportJob(compiled, cancel=cancel or CancelToken())
-    written = _written(compiled, notation, options, job.cancel)
-    has_fewer = compiled.notation == "json_schema" and options.spelling is NumberSpelling.PLAIN
-    is_cut = notation != "gbnf" and options.depth is not None
+    writer = WRITERS.get(notation)
+    if writer is None:
+        raise NotConvertibleError(f"grammars are not converted to {NOTATIONS[notation].title}")
+    written, target = writer(compiled, options, job.cancel), NOTATIONS[notation]
+    has_fewer = compiled.describes_json and options.spelling is NumberSpelling.PLAIN
+    is_cut = not target.has_named_rules and options.depth is not None
     text, read_as, dialect = written.text, notation, options.dialect
-    if notation == "json_schema":
+    if target.describes_json:
         text, read_as, dialect = pattern_of(written.text), "regex", "ecma"
     compared = "the grammar as it was and as it is written here"
     check = check_text(job, read_as, text, compared, fewer=has_fewer or is_cut, dialect=dialect)
-    return Converted(written.text, (*written.notes, *_words_lost(compiled, notation)), check)
+    return Converted(written.text, (*written.notes, *_words_lost(compiled, target)), check)
 
 
-def _written(compiled: CompiledGrammar, notation: Notation, options: ConvertOptions, cancel: CancelToken) -> Conversion:
-    match notation:
-        case "gbnf":
-            return to_gbnf(compiled, options.spelling, cancel=cancel)
-        case "regex":
-            return to_regex(compiled, options.spelling, depth=options.depth, dialect=options.dialect, cancel=cancel)
-        case _:
-            return to_schema(compiled, depth=options.depth, cancel=cancel)
-
-
-def _words_lost(compiled: CompiledGrammar, notation: Notation) -> Iterator[str]:
+def _words_lost(compiled: CompiledGrammar, target: Notation) -> Iterator[str]:
     """Yield the lost parts that are for people."""
     text = compiled.source.text
-    match compiled.notation:
-        case "json_schema":
-            keys = _keywords(read_json(text))
-            if lost := [key for key in _ABOUT if key in keys]:
-                yield f"its keywords for readers are lost: {', '.join(lost)}"
-        case "gbnf":
-            found = list(pieces(text))
-            if any(piece.kind is GbnfPart.COMMENT for piece in found):
-                yield "its comments go"
-            if notation != "gbnf" and sum(piece.defines for piece in found) > 1:
-                yield "the names of its rules go"
-        case _:
-            _, written = parse_with_details(compiled.source, compiled.options.dialect, compiled.options.limits)
-            spans = (group.opening.span for group in written.groups if not group.opening.atomic)
-            if any(text[: span.end].endswith(">") for span in spans):
-                yield "the names of its groups go"
+    if compiled.describes_json:
+        keys = _keywords(read_json(text))
+        if lost := [key for key in _ABOUT if key in keys]:
+            yield f"its keywords for readers are lost: {', '.join(lost)}"
+    elif compiled.has_named_rules:
+        found = list(pieces(text))
+        if any(piece.kind is GbnfPart.COMMENT for piece in found):
+            yield "its comments go"
+        if not target.has_named_rules and sum(piece.defines for piece in found) > 1:
+            yield "the names of its rules go"
+    elif compiled.is_expression:
+        _, written = parse_with_details(compiled.source, compiled.options.dialect, compiled.options.limits)
+        spans = (group.opening.span for group in written.groups if not group.opening.atomic)
+        if any(text[: span.end].endswith(">") for span in spans):
+            yield "the names of its groups go"
 
 
 def _keywords(schema: Json) -> set[str]:
@@ -176,9 +168,9 @@ def to_schema(compiled: CompiledGrammar, *, depth: int | None = None, cancel: Ca
         NotConvertibleError: it is a JSON Schema already.
         CancelledError: `cancel` was used.
     """
-    if compiled.notation == "json_schema":
+    if compiled.describes_json:
         raise NotConvertibleError("the grammar is a JSON Schema already")
-    content = _kept(compiled) if compiled.notation == "regex" else None
+    content = _kept(compiled) if compiled.is_expression else None
     if content is None:
         content = to_regex(compiled, depth=depth, dialect="ecma", cancel=cancel)
     schema = {"type": "string", "pattern": f"{_BEFORE}{content.text}{_BEHIND}"}
@@ -204,3 +196,15 @@ def pattern_of(text: str) -> str:
     """Return the expression for a full match, in ECMAScript's dialect, of a text from `to_schema`."""
     pattern: str = json.loads(text)["pattern"]
     return pattern.removeprefix(_BEFORE).removesuffix(_BEHIND)
+
+
+_Writer: TypeAlias = Callable[[CompiledGrammar, ConvertOptions, CancelToken], Conversion]
+
+WRITERS: Final[Mapping[str, _Writer]] = {
+    "gbnf": lambda compiled, options, cancel: to_gbnf(compiled, options.spelling, cancel=cancel),
+    "regex": lambda compiled, options, cancel: to_regex(
+        compiled, options.spelling, depth=options.depth, dialect=options.dialect, cancel=cancel
+    ),
+    "json_schema": lambda compiled, options, cancel: to_schema(compiled, depth=options.depth, cancel=cancel),
+}
+"""What writes a grammar in a notation, by the notation's id."""

@@ -7,13 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 from engine.export.target import ExportJob
-
-_OPTIONS_OF: Final = {
-    "regex": ("dialect",),
-    "gbnf": (),
-    "json_schema": ("whitespace", "escapes", "property_order", "additional", "unenforced", "draft"),
-}
-"""The compile options that affect each notation."""
+from engine.notations import NOTATIONS
 
 
 def generator() -> str:
@@ -36,7 +30,7 @@ def provenance(job: ExportJob, *options: str) -> dict[str, Any]:
         "generator": generator(),
         "notation": compiled.notation,
         "source": compiled.source.text,
-        "options": {name: getattr(compiled.options, name) for name in _OPTIONS_OF[compiled.notation]},
+        "options": {name: getattr(compiled.options, name) for name in NOTATIONS[compiled.notation].option_names},
     }
     heeded = {one.name: getattr(options_given, one.name) for one in fields(options_given) if one.name in options}
     found["options"] |= {name: value for name, value in heeded.items() if value not in (None, "")}

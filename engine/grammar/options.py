@@ -8,9 +8,6 @@ from typing import Final, Literal, get_args, get_origin, get_type_hints
 from engine.source import Limits
 from engine.source.arguments import require, require_choice
 
-NOTATIONS = ("regex", "gbnf", "json_schema")
-"""The names of the notations, as the command line and documents use them."""
-
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:

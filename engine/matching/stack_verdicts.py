@@ -75,10 +75,8 @@ def _verdict(grammar: CompiledGrammar, stack: int, offset: int | None) -> StackV
 
 
 def _rule_names(grammar: CompiledGrammar, stack: int, spans: tuple[Span, ...]) -> tuple[str, ...]:
-    match grammar.notation:
-        case "json_schema":
-            return pointers(grammar.source, spans)
-        case "gbnf":
-            return grammar.automaton.open_rules(stack) or (ONLY_RULE,)
-        case _:
-            return ()
+    if grammar.describes_json:
+        return pointers(grammar.source, spans)
+    if grammar.has_named_rules:
+        return grammar.automaton.open_rules(stack) or (ONLY_RULE,)
+    return ()

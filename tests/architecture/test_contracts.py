@@ -57,7 +57,7 @@ CIRCLES = {
         "engine/notations/regex/dialect.py",
         "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from engine.notations.regex.parser import parse",
     ),
-    "engine.notations": ("engine/notations/links.py", "def late():\n    import engine.notations.editing.names"),
+    "engine.notations": ("engine/notations/links.py", "def late():\n    import engine.notations.json_schema.names"),
 }
 
 

@@ -31,7 +31,7 @@ from engine.export.target import ExportJob
 from engine.export.text.conversion import NotConvertibleError, to_gbnf, to_regex
 from engine.masking.reference_mask import compute_reference_mask
 from engine.matching import Matcher, warm
-from engine.notations.regex import parse
+from engine.notations.regex.parser import parse
 from engine.peers.adapter import allows
 from engine.source import Diagnostic, EngineError, GrammarError, Severity, SourceText
 from engine.vocabulary import Vocabulary

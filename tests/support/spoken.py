@@ -25,7 +25,7 @@ from engine.grammar import (
 )
 from engine.grammar import Sequence as Items
 from engine.grammar.charset import EVERY_SCALAR
-from engine.notations.regex import parse
+from engine.notations.regex.parser import parse
 from engine.notations.regex.unicode_sets import CaseFold, close_under_case
 from engine.source import Limits, SourceText
 

@@ -18,7 +18,8 @@ from app import theme
 from app.catalogue import ui_text
 from app.panes.editor.code_edit import MAX_HIGHLIGHTED_LENGTH, MAX_PARSED_LENGTH, CodeEdit
 from app.theme import Role
-from engine.notations.editing import Edit, Proposal, Proposals, propose
+from engine.notations import NOTATIONS
+from engine.notations.editing import Edit, Proposal, Proposals
 
 _ROWS = 9
 _WIDEST = 620
@@ -82,7 +83,7 @@ class Completer(QObject):
             self.close()
 
     def _find(self) -> Proposals:
-        return propose(self._edit.notation, self._edit.text(), self._edit.caret)
+        return NOTATIONS[self._edit.notation].propose(self._edit.text(), self._edit.caret)
 
     def _show(self, found: Proposals) -> None:
         self._shown = found

@@ -28,6 +28,7 @@ from app.panes.editor.read_only_code import ReadOnlyCode
 from app.theme.buttons import icon_button, push_button
 from app.theme.labels import Label, plain_text
 from app.workers.requests.judge import GenerateAnswer, GeneratedRule
+from engine.notations import NOTATIONS
 from engine.source import Span
 
 _SPELLINGS = ("plain", "any")
@@ -126,7 +127,7 @@ class GeneratedPage(QWidget):
 
     def set_notation(self, notation: str) -> None:
         """Show the options that apply to a notation."""
-        self.spelling.setVisible(notation == "json_schema")
+        self.spelling.setVisible(NOTATIONS[notation].describes_json)
 
     def forget(self) -> None:
         """Clear the page for another document."""

@@ -28,7 +28,8 @@ from app.widgets.keyboard import CloseOnEscape, delegate_focus
 from app.widgets.lazy import Lazy
 from app.workers.requests.compile import FormatAnswer
 from engine.diagnosis.fixes import Fix, fixes
-from engine.notations.editing import Change, Edit, Name, name_at, offset_after_edits, rename, toggle_comment
+from engine.notations import NOTATIONS
+from engine.notations.editing import Change, Edit, Name, name_at, offset_after_edits
 from engine.notations.editing.edits import offset_after_formatting
 from engine.source import Diagnostic, SourceText, Span
 
@@ -105,7 +106,7 @@ class SymbolNavigation(QObject):
         text = self._edit.text()
         self._name = name
         self._edit.show_hover(name.occurrences)
-        self.box.open(name.text, lambda new: rename(self._edit.notation, text, name, new), self._rename)
+        self.box.open(name.text, lambda new: NOTATIONS[self._edit.notation].rename(text, name, new), self._rename)
 
     def _rename(self, new: str) -> None:
         name, self._name = self._name, None
@@ -113,7 +114,7 @@ class SymbolNavigation(QObject):
         self._edit.setFocus()
         if name is None or not new:
             return
-        changed = rename(self._edit.notation, self._edit.text(), name, new)
+        changed = NOTATIONS[self._edit.notation].rename(self._edit.text(), name, new)
         self._edit.apply(changed.edits, offset_after_edits(self._edit.caret, changed.edits))
 
     def _name_at(self, offset: int) -> Name | None:
@@ -121,7 +122,7 @@ class SymbolNavigation(QObject):
         if len(text) > MAX_PARSED_LENGTH:
             self._edit.show_tip(ui_text("editor.symbol.too_long", limit=MAX_PARSED_LENGTH))
             return None
-        name = name_at(notation, text, offset)
+        name = name_at(NOTATIONS[notation].names(text), offset)
         if name is None:
             self._edit.show_tip(ui_text(f"editor.symbol.none.{notation}"))
         return name
@@ -345,7 +346,7 @@ class EditorPane(QWidget):
 
     def toggle_comment(self) -> None:
         """Comment the selected lines out, or uncomment them."""
-        changed = toggle_comment(self.edit.notation, self.text(), self.edit.selection)
+        changed = NOTATIONS[self.edit.notation].toggle_comment(self.text(), self.edit.selection)
         if changed.refusal:
             self.edit.show_tip(unmarked(changed.refusal))
         else:
@@ -409,15 +410,13 @@ class EditorPane(QWidget):
 
     def set_notation(self, notation: str) -> None:
         """Highlight the text as this notation."""
-        is_known = notation in TOKENISERS
-        self.notation_label.setText(ui_text(f"common.notation.{notation}") if is_known else notation)
-        self.edit.setPlaceholderText(ui_text(f"editor.text.placeholder.{notation}") if is_known else "")
+        found = NOTATIONS[notation]
+        self.notation_label.setText(found.title)
+        self.edit.setPlaceholderText(found.placeholder)
         self.edit.notation = notation
         self.edit.set_tokeniser(TOKENISERS.get(notation, plain))
-        # A regex has no words to keep together; rules and keys are read as words.
-        is_regex = notation == "regex"
         wrap = QTextOption.WrapMode
-        self.edit.setWordWrapMode(wrap.WrapAnywhere if is_regex else wrap.WrapAtWordBoundaryOrAnywhere)
+        self.edit.setWordWrapMode(wrap.WrapAnywhere if found.wraps_anywhere else wrap.WrapAtWordBoundaryOrAnywhere)
 
     def show_diagnostics(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         """Underline the findings, with signs in the gutter."""

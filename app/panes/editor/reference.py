@@ -14,7 +14,8 @@ from app.theme import Role
 from app.theme.labels import Label, plain_text
 from app.widgets.keyboard import FieldKeys
 from app.widgets.rich_text import code
-from engine.notations.editing.reference import ReferenceEntry, draft_named_in, reference
+from engine.notations import NOTATIONS
+from engine.notations.reference import ReferenceEntry, reference
 
 _ENTRY = Qt.ItemDataRole.UserRole
 _SEARCH_TEXT = Qt.ItemDataRole.UserRole + 1
@@ -76,7 +77,7 @@ class ReferencePage(QWidget):
             dialect: the dialect of a regex.
             text: the grammar; that of a schema may name its draft.
         """
-        notation_and_dialect = notation, dialect, draft_named_in(text) if notation == "json_schema" else 0
+        notation_and_dialect = notation, dialect, NOTATIONS[notation].draft(text)
         if notation_and_dialect != self._notation:
             self._notation = notation_and_dialect
             self._fill()

@@ -49,12 +49,13 @@ from engine.decoding.pipeline_settings import (
     ZoneSettings,
 )
 from engine.decoding.values import BudgetState, StageEffect
+from engine.notations import NOTATIONS
 from engine.source import InvariantError
 
 _TEXT_STRETCH = 100  # the stretch of a multi-line text, compared with the empty row at the bottom
 
 
-_NOTATIONS = "regex", "gbnf", "json_schema", ""  # empty for free text
+_NOTATIONS = *NOTATIONS, ""  # empty for free text
 _MOST = 9
 _ZONE_TEXT_HEIGHT = 84
 
@@ -301,7 +302,7 @@ def _effect(effect: StageEffect | None) -> str:
 
 
 def _notation_name(notation: str) -> str:
-    return ui_text(f"common.notation.{notation}" if notation else "generation.zone.free")
+    return NOTATIONS[notation].title if notation else ui_text("generation.zone.free")
 
 
 class Form(QGridLayout):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from app.workers.protocol import WorkerRequest
 
@@ -168,7 +168,7 @@ class FormatRequest(WorkerRequest["FormatAnswer"]):
 
     notation: str
     text: str
-    dialect: str
+    dialect: Literal["python", "ecma"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,11 @@ _ALONE = frozenset(
 
 def breakpoint_at(grammar: CompiledGrammar, offset: int) -> Breakpoint | None:
     """Return the breakpoint for an offset in the source; None if nothing is read there."""
-    if grammar.notation == "json_schema":
+    if grammar.describes_json:
         return _in_schema(grammar.source, offset)
     if grammar.grammar is None:
         return None
-    if grammar.notation == "gbnf":
+    if grammar.has_named_rules:
         return _in_rules(grammar.grammar, offset)
     return _in_expression(grammar.grammar, grammar.source, offset)
 

@@ -116,7 +116,7 @@ class RuleEventTracker:
             return _ValueFollower(self._locations)
         if self._match is not None:
             return _RuleFollower(self._match[0], self._match[1], self._grammar.automaton)
-        is_one_rule = self._grammar.notation == "gbnf" and not self._grammar.has_rules
+        is_one_rule = self._grammar.has_named_rules and not self._grammar.has_rules
         only = self._grammar.grammar.start if is_one_rule and self._grammar.grammar is not None else ""
         return _PositionFollower(self._grammar.automaton, only)
 

@@ -18,12 +18,10 @@ from engine.decoding.values import StepOrigin
 from engine.models import LogitSource
 from engine.models.text_encoder import TextEncoder, text_encoder_of
 
-_SCHEMA = "json_schema"
-
 
 def json_read(session: DecodeSession) -> bytes | None:
     """Return what a schema has read in a session; None if no schema is active. See `fast_forward_tokens`."""
-    return session.grammar_text if session.grammar is not None and session.grammar.notation == _SCHEMA else None
+    return session.grammar_text if session.grammar is not None and session.grammar.describes_json else None
 
 
 def forced_here(session: DecodeSession) -> bytes:

@@ -13,8 +13,8 @@ from engine.grammar import Chars, Grammar, Node, Rule
 from engine.grammar.charset import ANY
 from engine.grammar.options import CompileOptions
 from engine.matching.explanation_text import quoted
-from engine.notations.gbnf import parse as parse_gbnf
-from engine.notations.regex import Dialect
+from engine.notations.gbnf.parser import parse as parse_gbnf
+from engine.notations.regex.dialect import Dialect
 from engine.source import Limits, SourceText, Span
 
 

@@ -16,8 +16,8 @@ from engine.diagnosis.explanation_tree.nodes import ExplanationWriter, Precedenc
 from engine.diagnosis.explanation_tree.phrases import ExplanationEntry
 from engine.grammar import Chars, CharSet, Node
 from engine.matching.explanation_text import quoted
-from engine.notations.regex import Dialect, SourceDetails, parse_with_details
-from engine.notations.regex.dialect import Anchor, Flags, anchor_node, shorthand
+from engine.notations.regex.dialect import Anchor, Dialect, Flags, anchor_node, shorthand
+from engine.notations.regex.parser import SourceDetails, parse_with_details
 from engine.notations.regex.unicode_sets import CaseFold, loose_property, strict_property
 from engine.source import Limits, SourceText, Span
 

@@ -28,12 +28,12 @@ from engine.diagnosis.explanation_tree.schema_words import (
 )
 from engine.grammar.options import CompileOptions
 from engine.matching.explanation_text import quoted
-from engine.notations.json_schema import parse
 from engine.notations.json_schema.dialects import SINCE, SchemaDraft, draft_name
 from engine.notations.json_schema.findings import SchemaFindings
 from engine.notations.json_schema.json_tree import Json, read_json
+from engine.notations.json_schema.parser import parse
 from engine.notations.json_schema.resources import Resources
-from engine.notations.regex import Dialect
+from engine.notations.regex.dialect import Dialect
 from engine.source import GrammarError, Limits, SourceText, Span
 
 _RANGES: Final = {

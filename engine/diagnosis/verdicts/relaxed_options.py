@@ -31,7 +31,7 @@ def option_suggestions(
         legal: the number of legal bytes.
         cancel: cancels the compilations.
     """
-    if grammar.notation != "json_schema":
+    if not grammar.describes_json:
         return ()
     options, notes = grammar.options, []
     for name, relaxed in (
@@ -57,7 +57,7 @@ def relaxed_grammar(
     Returns:
         The grammar; None if the verdict on this output would be the same.
     """
-    if grammar.notation != "json_schema":
+    if not grammar.describes_json:
         return None
     options = grammar.options
     if b"\\" in output:

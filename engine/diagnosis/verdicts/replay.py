@@ -285,7 +285,7 @@ class _Replay:
 
     @property
     def _is_json(self) -> bool:
-        return self._grammar.notation == "json_schema"
+        return self._grammar.describes_json
 
     def _outcome(
         self, walked: ReplayWalk, front: int, *, is_prefix: bool, accepting: bool, foreign: int | None

@@ -44,7 +44,7 @@ _CHILD: Final = "from engine.export.graph.drawing import main; main()"
 
 def drawn_grammar(compiled: CompiledGrammar, cancel: CancelToken | None = None) -> CompiledGrammar:
     """Return the grammar whose automata a drawing shows: for a JSON Schema, the one without white space."""
-    return without_blanks(compiled, cancel) if compiled.notation == "json_schema" else compiled
+    return without_blanks(compiled, cancel) if compiled.describes_json else compiled
 
 
 def drawing_refusal(compiled: CompiledGrammar) -> str:
@@ -53,7 +53,7 @@ def drawing_refusal(compiled: CompiledGrammar) -> str:
     White space makes no difference to that. Rules that another target has written already answer it; otherwise those
     of the drawing do, which are needed next.
     """
-    if compiled.notation != "json_schema" or is_converted(compiled):
+    if not compiled.describes_json or is_converted(compiled):
         return schema_refusal(compiled, ExportOptions())
     try:
         rules_of(drawn_grammar(compiled), NumberSpelling.PLAIN, merges_copies=True)
@@ -74,7 +74,7 @@ def drawing(job: ExportJob, most_states: int = MOST_STATES) -> tuple[str, ByteDf
     """
     compiled, source = job.compiled, job.compiled.source
     notes: tuple[str, ...] = ()
-    if compiled.notation == "json_schema":
+    if compiled.describes_json:
         found = drawable_automata(compiled, MOST_STATES, cancel=job.cancel)
         automata: ByteDfa | RuleAutomata = found.automata
         notes = found.notes

@@ -66,7 +66,7 @@ def automata_of(
         LimitExceededError: they are too large.
         CancelledError: it was cancelled.
     """
-    if compiled.notation == "json_schema":
+    if compiled.describes_json:
         found = schema_automata(compiled, DRAWABLE_STATES, spelling, cancel=cancel)
         return found.automata, found.notes
     if compiled.has_rules and not compiled.is_regular:

@@ -68,7 +68,7 @@ def index_refusal(compiled: CompiledGrammar, vocabulary: Vocabulary | None, opti
         vocabulary: the vocabulary, if given.
         options: the export options.
     """
-    if compiled.notation == "json_schema":
+    if compiled.describes_json:
         try:
             if not compiled.is_empty and recurses(compiled, options.spelling):
                 return _why_nested(compiled)
@@ -157,7 +157,7 @@ def finite_automaton(job: ExportJob, most_states: int) -> tuple[ByteDfa, tuple[s
         CancelledError: the job was cancelled.
     """
     compiled = job.compiled
-    if compiled.notation != "json_schema":
+    if not compiled.describes_json:
         if not compiled.is_regular:
             raise NotExportableError(NESTS)
         return compiled.materialise(most_states, cancel=job.cancel), ()

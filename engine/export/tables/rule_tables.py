@@ -88,9 +88,9 @@ def tables_of(
 
 
 def _tables(compiled: CompiledGrammar, spelling: NumberSpelling | None, cancel: CancelToken | None) -> Tables:
-    if compiled.notation == "json_schema":
+    if compiled.describes_json:
         return _of_schema(compiled, spelling, cancel)
-    if compiled.notation == "gbnf":
+    if compiled.has_named_rules:
         return _of_gbnf(compiled, cancel)
     dfa = compiled.materialise(compiled.options.limits.table_states, cancel=cancel)
     whole = RuleAutomaton("root", Span(0, 0), compiled.fullmatch(b""), dfa)

@@ -143,7 +143,7 @@ class BumblebeeTarget:
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
         """Check the artifact; see `Target`."""
         recogniser = ElixirRecogniser(artifact.content.decode(), job.need_vocabulary())
-        fewer = job.compiled.notation == "json_schema" and bool(artifact.notes)
+        fewer = job.compiled.describes_json and bool(artifact.notes)
         compared = "the masks of the transition list and of the engine, over the whole vocabulary,"
         return Check(compared, *walk_tokens(job, recogniser, holds_fewer=fewer), _SCOPE)
 

@@ -71,7 +71,7 @@ def check_drawn(job: ExportJob, text: str, compared: str, shown: str = "") -> Ch
         CancelledError: the job was cancelled.
     """
     engine = CompiledRecogniser(drawn_grammar(job.compiled, job.cancel))
-    fewer = job.compiled.notation == "json_schema"
+    fewer = job.compiled.describes_json
     walks, steps = walk_side_by_side(job, engine, recogniser_of(read_dot(text)), holds_fewer=fewer)
     return Check(compared, walks, steps, f"{shown} {scope_of(job.compiled)}".strip())
 

@@ -56,7 +56,7 @@ class GbnfTarget(RulesTarget):
     def make(self, job: ExportJob) -> Artifact:
         """Make the artifact; see `Target`."""
         compiled = job.compiled
-        if compiled.notation == "gbnf":
+        if compiled.has_named_rules:
             plain = gbnf_grammar(job)
             # llama.cpp would allow what leads into a part that cannot be completed, and reach a dead end.
             live = without_dead_parts(plain.grammar) if has_dead_parts(plain.grammar) else plain.grammar

@@ -10,7 +10,7 @@ from engine.compile import CompiledGrammar
 from engine.export.checks import check_text
 from engine.export.target import Artifact, Check, ExportJob, OptionName
 from engine.export.targets.common import RulesTarget
-from engine.export.text.conversion import ALREADY, looks_around, to_regex
+from engine.export.text.conversion import ALREADY, is_plain_expression, to_regex
 from engine.export.text.plain_grammar import has_fewer_texts, refusal_without_stack
 
 
@@ -28,7 +28,7 @@ class RegexTarget(RulesTarget):
 
     def refusal(self, job: ExportJob) -> str:
         """Return why a grammar does not fit; see `Target`."""
-        if job.compiled.notation == "regex" and not looks_around(job.compiled):
+        if is_plain_expression(job.compiled):
             return ALREADY
         return refusal_without_stack(job.compiled, job.options)
 

@@ -88,7 +88,7 @@ class RequestsTarget(RulesTarget):
             checked = _check_one(job, *_carried(name, content))
             walks, steps = walks + checked.walks, steps + checked.steps
         scope = "Nothing was sent to a server."
-        if job.compiled.notation == "json_schema":
+        if job.compiled.describes_json:
             scope += " A body with a schema was compared as the standard reads it."
         return Check("the grammar and what each request body carries", walks, steps, scope)
 
@@ -109,7 +109,7 @@ def _bodies(job: ExportJob) -> tuple[dict[str, dict[str, Any]], tuple[str, ...]]
         bodies["vllm.json"] = {**_chat(job), "structured_outputs": {"grammar": text}}
         bodies["sglang.json"] = {**_chat(job), "ebnf": text}
     bodies["openai.json"] = _openai_tool(job, plain.grammar)
-    if job.compiled.notation == "json_schema":
+    if job.compiled.describes_json:
         bodies |= _schema_bodies(job)
     return bodies, notes
 
@@ -199,7 +199,7 @@ def _serve(head: str, model: str) -> str:
 
 
 def _readme(job: ExportJob, notes: tuple[str, ...], bodies: Container[str]) -> str:
-    is_schema = job.compiled.notation == "json_schema"
+    is_schema = job.compiled.describes_json
     lines = [
         f"# Requests for `{job.options.name}`",
         "",

@@ -32,8 +32,7 @@ from engine.grammar import NEVER, Grammar, Lookaround, Node, Rule
 from engine.grammar.nodes import parts
 from engine.grammar.print_gbnf import print_rules
 from engine.grammar.simplify import simplify
-from engine.notations.gbnf import parse as parse_gbnf
-from engine.notations.regex import parse as parse_regex
+from engine.notations.gbnf.parser import parse as parse_gbnf
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.lexing.whitespace import Whitespace
 from engine.schema_automaton.pushdown.automaton import DEEPEST, JsonAutomaton
@@ -175,13 +174,12 @@ def rules_of(
         GrammarError, LimitExceededError, NotConvertibleError, CancelledError: as `to_gbnf`.
     """
     with no_collection(), _deep_recursion(), _in_scope(cancel):
-        match compiled.notation:
-            case "json_schema":
-                found = _schema_grammar(compiled, _Request(spelling, merges_copies=merges_copies), cancel)
-            case "regex":
-                found = GrammarRules(_regex_grammar(compiled, cancel))
-            case _:
-                raise NotConvertibleError("the grammar is GBNF already")
+        if compiled.describes_json:
+            found = _schema_grammar(compiled, _Request(spelling, merges_copies=merges_copies), cancel)
+        elif compiled.has_named_rules:
+            raise NotConvertibleError("the grammar is GBNF already")
+        else:
+            found = GrammarRules(_expression_grammar(compiled, cancel))
         return replace(found, grammar=within_llama_limits(found.grammar))
 
 
@@ -216,20 +214,22 @@ def _as_regex(
     compiled: CompiledGrammar, spelling: NumberSpelling, depth: int | None, dialect: Dialect, cancel: CancelToken | None
 ) -> Conversion:
     notes: tuple[str, ...] = ()
-    if compiled.notation == "json_schema":
+    if compiled.describes_json:
         try:
             written = _without_rule_loops(compiled, spelling, cancel, may_recurse=depth is not None)
         except RecursiveError as error:
             raise _nests(compiled, error, cancel) from error
         grammar, notes = written.grammar, written.notes
-    elif compiled.notation == "gbnf":
+    elif compiled.has_named_rules:
         grammar, _ = parse_gbnf(compiled.source, compiled.options.limits)
         if compiled.is_regular and is_recursive(grammar):
             grammar = automaton_grammar(compiled, cancel)
     elif looks_around(compiled):
         grammar = automaton_grammar(compiled, cancel)
-    else:
+    elif compiled.is_expression:
         raise NotConvertibleError(ALREADY)
+    else:
+        grammar = Grammar((Rule(START, expression(compiled)),), START)
     if depth is not None and is_recursive(grammar):
         notes = (*notes, f"the recursion is cut at {depth:,} levels: what nests deeper is left out")
     try:
@@ -258,7 +258,7 @@ def needs_closing(compiled: CompiledGrammar, cancel: CancelToken | None = None) 
 
     This compiles the schema with `additional="closed"`, once for each grammar.
     """
-    if compiled.notation != "json_schema" or compiled.options.additional == "closed":
+    if not compiled.describes_json or compiled.options.additional == "closed":
         return False
     known = _CLOSABLE.get(compiled)
     if known is None:
@@ -274,10 +274,21 @@ def needs_closing(compiled: CompiledGrammar, cancel: CancelToken | None = None) 
     return known
 
 
+def expression(compiled: CompiledGrammar) -> Node:
+    """Return the only rule of a grammar without named rules."""
+    assert compiled.grammar is not None
+    (rule,) = compiled.grammar.rules
+    return rule.node
+
+
 def looks_around(compiled: CompiledGrammar) -> bool:
-    """Return whether a regex has conditions after those decided by their position are removed."""
-    node, _ = parse_regex(compiled.source, compiled.options.dialect, compiled.options.limits)
-    return any(isinstance(part, Lookaround) for part in parts(simplify(node)))
+    """Return whether an expression has conditions after those decided by their position are removed."""
+    return any(isinstance(part, Lookaround) for part in parts(simplify(expression(compiled))))
+
+
+def is_plain_expression(compiled: CompiledGrammar) -> bool:
+    """Return whether a grammar is a regular expression already that needs no rewriting."""
+    return compiled.is_expression and not looks_around(compiled)
 
 
 def automaton_grammar(compiled: CompiledGrammar, cancel: CancelToken | None) -> Grammar:
@@ -297,10 +308,9 @@ def _refused(compiled: CompiledGrammar, code: str, span: Span, **fields: object)
     return GrammarError((diagnostic(code, span, **fields),), compiled.source)
 
 
-def _regex_grammar(compiled: CompiledGrammar, cancel: CancelToken | None) -> Grammar:
-    """Return a regex as a grammar; from its automaton if it has lookaround."""
-    limits = compiled.options.limits
-    node, _ = parse_regex(compiled.source, compiled.options.dialect, limits)
+def _expression_grammar(compiled: CompiledGrammar, cancel: CancelToken | None) -> Grammar:
+    """Return a grammar of one expression as rules; from its automaton if it has lookaround."""
+    limits, node = compiled.options.limits, expression(compiled)
     span, node = node.span, simplify(node)
     builder = RuleBuilder(limits)
     if any(isinstance(part, Lookaround) for part in parts(node)):

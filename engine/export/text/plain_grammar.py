@@ -59,7 +59,7 @@ def refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
 
 def schema_refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
     """Return why a JSON Schema cannot be written as rules; empty for other notations."""
-    if compiled.notation != "json_schema":
+    if not compiled.describes_json:
         return ""
     try:
         converted(compiled, options.spelling)
@@ -77,7 +77,7 @@ def is_converted(compiled: CompiledGrammar) -> bool:
 
 def left_recursive_rule(compiled: CompiledGrammar) -> str:
     """Return the name of a GBNF rule whose left recursion cannot be removed; empty if there is none."""
-    if compiled.notation != "gbnf" or compiled.grammar is None or _is_finite(compiled):
+    if not compiled.has_named_rules or compiled.grammar is None or _is_finite(compiled):
         return ""
     cycles = left_recursion(without_direct_left_recursion(compiled.grammar))
     return cycles[0].references[-1].name if cycles else ""
@@ -165,12 +165,12 @@ def converted(compiled: CompiledGrammar, spelling: NumberSpelling, cancel: Cance
 
 def spelled(compiled: CompiledGrammar) -> frozenset[OptionName]:
     """Return the options of a target that writes rules."""
-    return frozenset({"spelling"} if compiled.notation == "json_schema" else ())
+    return frozenset({"spelling"} if compiled.describes_json else ())
 
 
 def has_fewer_texts(job: ExportJob) -> bool:
     """Return whether the rules of the job may lack texts of the grammar."""
-    return job.compiled.notation == "json_schema" and job.options.spelling is NumberSpelling.PLAIN
+    return job.compiled.describes_json and job.options.spelling is NumberSpelling.PLAIN
 
 
 def plain_grammar(job: ExportJob) -> PlainGrammar:
@@ -181,7 +181,7 @@ def plain_grammar(job: ExportJob) -> PlainGrammar:
         LimitExceededError: a regex with conditions has too large an automaton.
         CancelledError: the job was cancelled.
     """
-    if job.compiled.notation == "gbnf":
+    if job.compiled.has_named_rules:
         found = gbnf_grammar(job)
     else:
         conversion = converted(job.compiled, job.options.spelling, job.cancel)

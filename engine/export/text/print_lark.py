@@ -22,7 +22,7 @@ from engine.export.rules.cleanup import renamed
 from engine.export.rules.flatten import is_recursive
 from engine.export.text.print_regex import print_regex, quantifier
 from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Never, Node, Repeat, Rule, RuleReference, Sequence
-from engine.notations.regex import parse as parse_regex
+from engine.notations.regex.parser import parse as parse_regex
 from engine.source import EngineError, Limits, SourceText
 
 _NOT_A_NAME: Final = re.compile(r"[^A-Za-z0-9]+")

@@ -4,9 +4,9 @@ A parser gives up on a half-typed text, which is when an editor needs help most.
 parsers, accept any input and never fail; on well-formed texts, tests compare them with the parsers.
 """
 
-from engine.notations.editing.completion import Proposal, Proposals, propose
-from engine.notations.editing.edits import Change, Edit, apply_edits, offset_after_edits, toggle_comment
-from engine.notations.editing.names import Name, name_at, names_of, rename
+from engine.notations.editing.completion import Proposal, Proposals
+from engine.notations.editing.edits import Change, Edit, apply_edits, offset_after_edits
+from engine.notations.editing.names import Name, name_at
 
 __all__ = [
     "Change",
@@ -16,9 +16,5 @@ __all__ = [
     "Proposals",
     "apply_edits",
     "name_at",
-    "names_of",
     "offset_after_edits",
-    "propose",
-    "rename",
-    "toggle_comment",
 ]

@@ -61,26 +61,17 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     return "".join((*parts, text[at:]))
 
 
-_VERBOSE: Final = re.compile(r"\s*\(\?[a-wyzA-Z]*x")
 _COMMENT: Final = re.compile(r"[ \t]*(#[ ]?)")
 _INDENT: Final = re.compile(r"[ \t]*")
 
 
-def toggle_comment(notation: str, text: str, selected: Span) -> Change:
-    """Comment the lines of a selection, or uncomment them if all are comments.
+def toggle_line_comments(text: str, selected: Span) -> Change:
+    """Comment the lines of a selection with `#`, or uncomment them if all are comments.
 
     Args:
-        notation: the notation of the text.
         text: the text.
         selected: the selection, in code points.
-
-    Returns:
-        The edits; none, with a reason, if the notation has no comments.
     """
-    if notation == "json_schema":
-        return Change(refusal="JSON has no comments; a schema may say something in `$comment`")
-    if notation == "regex" and not _VERBOSE.match(text):
-        return Change(refusal="A pattern has comments only where it begins with `(?x)`")
     lines = [line for line in _lines(text, selected) if text[line.start : line.end].strip()]
     if not lines:
         return Change(refusal="An empty line is no comment")

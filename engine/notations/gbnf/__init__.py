@@ -1,5 +1,62 @@
-"""GBNF, the grammar notation of llama.cpp: from text to rules and findings."""
+"""GBNF, the grammar notation of llama.cpp."""
 
-from engine.notations.gbnf.parser import parse
+from __future__ import annotations
 
-__all__ = ["parse"]
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from engine.notations.editing.edits import Change
+from engine.notations.editing.names import Name
+from engine.notations.notation import Built, Notation
+
+if TYPE_CHECKING:
+    from engine.grammar.options import CompileOptions
+    from engine.notations.editing.completion import Proposals
+    from engine.source import CancelToken, SourceText
+
+__all__ = ["Gbnf"]
+
+_RULE: Final = re.compile(r"^[ \t]*[A-Za-z][A-Za-z0-9_-]*\s*::=", re.MULTILINE)
+
+
+class Gbnf(Notation):
+    """Rules as llama.cpp reads them."""
+
+    id = "gbnf"
+    suffixes = (".gbnf",)
+    has_named_rules = True
+
+    def build(self, text: SourceText, options: CompileOptions, cancel: CancelToken) -> Built:
+        """Parse rules and build their automaton; see `Notation`."""
+        from engine.notations.building import build_rules
+        from engine.notations.gbnf.parser import parse
+
+        return build_rules(partial(parse, text, options.limits), options.limits, cancel)
+
+    def looks_like(self, text: str) -> bool:
+        """Return whether a line of a text begins a rule."""
+        return _RULE.search(text) is not None
+
+    def names(self, text: str) -> tuple[Name, ...]:
+        """Return the rules of a text; see `Notation`."""
+        from engine.notations.gbnf.names import rule_names
+
+        return rule_names(text)
+
+    def _rename(self, text: str, name: Name, new: str) -> Change:
+        from engine.notations.gbnf.names import rename_rule
+
+        return rename_rule(text, name, new)
+
+    def propose(self, text: str, offset: int) -> Proposals:
+        """Return the proposals at an offset; see `Notation`."""
+        from engine.notations.gbnf.completion import propose
+
+        return propose(text, offset)
+
+    def format(self, text: str, options: CompileOptions) -> Change:
+        """Format rules; see `Notation`."""
+        from engine.notations.gbnf.formatting import format_text
+
+        return format_text(text, options)

@@ -1,5 +1,72 @@
-"""JSON Schema: from text to a formula over JSON values."""
+"""JSON Schema: from text to a formula over JSON values, and to its automaton."""
 
-from engine.notations.json_schema.parser import SchemaModel, parse
+from __future__ import annotations
 
-__all__ = ["SchemaModel", "parse"]
+import re
+from typing import TYPE_CHECKING, Final
+
+from engine.notations.editing.edits import Change
+from engine.notations.editing.names import Name
+from engine.notations.notation import Built, Notation
+
+if TYPE_CHECKING:
+    from engine.grammar.options import CompileOptions
+    from engine.notations.editing.completion import Proposals
+    from engine.source import CancelToken, SourceText, Span
+
+__all__ = ["JsonSchema"]
+
+_OBJECT: Final = re.compile(r'\s*\{\s*"(?:[^"\\\n]|\\.)*"\s*:')
+
+
+class JsonSchema(Notation):
+    """JSON Schema, drafts 4 to 2020-12."""
+
+    id = "json_schema"
+    option_names = ("whitespace", "escapes", "property_order", "additional", "unenforced", "draft")
+    suffixes = (".json",)
+    describes_json = True
+
+    def build(self, text: SourceText, options: CompileOptions, cancel: CancelToken) -> Built:
+        """Parse a schema and build its automaton; see `Notation`."""
+        from engine.notations.json_schema.building import build
+
+        return build(text, options, cancel)
+
+    def looks_like(self, text: str) -> bool:
+        """Return whether a text is a JSON object."""
+        return _OBJECT.match(text) is not None
+
+    def draft(self, text: str) -> int:
+        """Return the draft that a schema names; see `Notation`."""
+        from engine.notations.json_schema.dialects import draft_named_in
+
+        return draft_named_in(text)
+
+    def names(self, text: str) -> tuple[Name, ...]:
+        """Return the definitions and anchors of a text; see `Notation`."""
+        from engine.notations.json_schema.names import schema_names
+
+        return schema_names(text)
+
+    def _rename(self, text: str, name: Name, new: str) -> Change:
+        from engine.notations.json_schema.names import rename_schema
+
+        return rename_schema(text, name, new)
+
+    def propose(self, text: str, offset: int) -> Proposals:
+        """Return the proposals at an offset; see `Notation`."""
+        from engine.notations.json_schema.completion import propose
+
+        return propose(text, offset)
+
+    def toggle_comment(self, text: str, selected: Span) -> Change:
+        """Say that JSON has no comments; see `Notation`."""
+        del text, selected
+        return Change(refusal="JSON has no comments; a schema may say something in `$comment`")
+
+    def format(self, text: str, options: CompileOptions) -> Change:
+        """Format a JSON text; see `Notation`."""
+        from engine.notations.json_schema.formatting import format_text
+
+        return format_text(text, options)

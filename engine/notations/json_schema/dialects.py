@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
 from typing import Final
 
@@ -27,10 +28,19 @@ _BY_ADDRESS: Final = {
 }
 
 
+_NAMED: Final = re.compile(r'"\$schema"\s*:\s*"([^"]*)"')
+
+
 def draft_of(address: str) -> SchemaDraft | None:
     """Return the draft that `$schema` names, or None."""
     plain = address.split("://", 1)[-1].rstrip("#").rstrip("/")
     return _BY_ADDRESS.get(plain)
+
+
+def draft_named_in(text: str) -> SchemaDraft:
+    """Return the draft that a schema's text names first, valid or not; the default draft if it names none."""
+    found = _NAMED.search(text)
+    return (draft_of(found[1]) if found else None) or SchemaDraft.DRAFT_2020
 
 
 def draft_name(draft: SchemaDraft) -> str:

@@ -7,10 +7,10 @@ from typing import Final
 from engine.grammar import Chars, Choice, Lookaround, Node, Repeat, Sequence
 from engine.grammar.charset import ANY
 from engine.grammar.simplify import matches_empty
-from engine.notations import regex
 from engine.notations.json_schema.findings import SchemaFindings
 from engine.notations.json_schema.formats import NAMES, OUTER, format_node, outer_node
 from engine.notations.json_schema.json_tree import Json, Key
+from engine.notations.regex.parser import parse
 from engine.schema_automaton.formula.arena import Arena
 from engine.schema_automaton.formula.nodes import Formula
 from engine.schema_automaton.json_encoding.encoder import Escapes
@@ -41,7 +41,7 @@ class StringLanguages:
         node = self._nodes.get(text)
         if node is None:
             try:
-                node, _ = regex.parse(SourceText(text), "ecma", self._limits)
+                node, _ = parse(SourceText(text), "ecma", self._limits)
             except GrammarError as error:
                 first = next(d for d in error.diagnostics if d.severity is Severity.ERROR)
                 self._findings.add("schema-pattern", key or part, what=first.message)

@@ -9,7 +9,80 @@ The `python` dialect differs from CPython's `re` where the language matters rath
 conditionals are refused.
 """
 
-from engine.notations.regex.dialect import Dialect
-from engine.notations.regex.parser import RegexGroup, SourceDetails, parse, parse_with_details
+from __future__ import annotations
 
-__all__ = ["Dialect", "RegexGroup", "SourceDetails", "parse", "parse_with_details"]
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from engine.notations.editing.edits import Change
+from engine.notations.notation import Built, Notation, NotationVariant
+
+if TYPE_CHECKING:
+    from engine.grammar import Grammar
+    from engine.grammar.options import CompileOptions
+    from engine.notations.editing.completion import Proposals
+    from engine.source import CancelToken, Diagnostic, Limits, SourceText, Span
+
+__all__ = ["Regex"]
+
+_VERBOSE: Final = re.compile(r"\s*\(\?[a-wyzA-Z]*x")
+_LIKELY: Final = re.compile(r"\\[dwsbDWSB]|\[\^?[^\]\"\s]+\][*+?{]|\{\d+(?:,\d*)?\}|\(\?[:=!P<]")
+
+
+class Regex(Notation):
+    """Regular expressions, in the dialects of Python's `re` and of ECMAScript."""
+
+    id = "regex"
+    option_names = ("dialect",)
+    suffixes = (".regex", ".re", ".txt")
+    ends_with_line = False  # editors add a line end, which would be matched
+    is_expression = True
+    wraps_anywhere = True
+
+    @property
+    def variants(self) -> tuple[NotationVariant, ...]:
+        """Return the dialects."""
+        return (
+            NotationVariant("regex_python", {"dialect": "python"}),
+            NotationVariant("regex_ecma", {"dialect": "ecma"}),
+        )
+
+    def build(self, text: SourceText, options: CompileOptions, cancel: CancelToken) -> Built:
+        """Parse an expression and build its automaton; see `Notation`."""
+        from engine.notations.building import build_rules
+
+        return build_rules(partial(_parse, text, options.dialect, options.limits), options.limits, cancel)
+
+    def looks_like(self, text: str) -> bool:
+        """Return whether a text is one line with a part that only an expression has."""
+        line = text.strip()
+        is_one_line = bool(line) and "\n" not in line and line[0] not in '{"'
+        return is_one_line and _LIKELY.search(line) is not None
+
+    def propose(self, text: str, offset: int) -> Proposals:
+        """Return the proposals at an offset; see `Notation`."""
+        from engine.notations.regex.completion import propose
+
+        return propose(text, offset)
+
+    def toggle_comment(self, text: str, selected: Span) -> Change:
+        """Comment lines of a verbose expression; see `Notation`."""
+        if not _VERBOSE.match(text):
+            return Change(refusal="A pattern has comments only where it begins with `(?x)`")
+        return super().toggle_comment(text, selected)
+
+    def format(self, text: str, options: CompileOptions) -> Change:
+        """Format a verbose expression; see `Notation`."""
+        from engine.notations.regex.formatting import format_text
+
+        return format_text(text, options)
+
+
+def _parse(text: SourceText, dialect: str, limits: Limits) -> tuple[Grammar, tuple[Diagnostic, ...]]:
+    from engine.grammar import Grammar, Rule
+    from engine.notations.regex.dialect import Dialect
+    from engine.notations.regex.parser import parse
+
+    node, diagnostics = parse(text, Dialect(dialect), limits)
+    return Grammar((Rule("root", node, node.span),), "root"), diagnostics

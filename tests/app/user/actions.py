@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QPushButton, QToolButton, Q
 
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.document.gallery import examples
-from app.window.notation_menu import ADDITIONAL, ESCAPES, NOTATION_CHOICES, WHITESPACE
+from app.window.notation_menu import ADDITIONAL, ESCAPES, WHITESPACE, notation_choices
 from tests.app.user.invariants import reread
 from tests.app.user.own_window import OwnWindow
 
@@ -245,7 +245,7 @@ def run_to_the_end(desk: OwnWindow, rng: random.Random) -> None:
 
 
 def choose_a_notation(desk: OwnWindow, rng: random.Random) -> None:
-    desk.window.notation_menu.choose(rng.choice(NOTATION_CHOICES).name)
+    desk.window.notation_menu.choose(rng.choice(notation_choices()).name)
 
 
 def choose_white_space(desk: OwnWindow, rng: random.Random) -> None:

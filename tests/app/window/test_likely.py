@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.document.gallery import examples
-from app.pasting import likely_notation
+from engine.notations import NOTATIONS
 
 
 @pytest.mark.parametrize(
@@ -28,13 +28,15 @@ from app.pasting import likely_notation
     ],
 )
 def test_few_words_say_what_a_text_is(text, notation):
-    assert likely_notation(text) == notation
+    found = NOTATIONS.likely(text)
+    assert (found and found.id) == notation
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.title)
 def test_no_example_looks_like_another_notation(example):
-    assert likely_notation(example.document().grammar.text) in (None, example.notation)
+    found = NOTATIONS.likely(example.document().grammar.text)
+    assert found is None or found.id == example.notation
 
 
 def test_a_long_text_is_looked_at_where_it_begins():
-    assert likely_notation("a" * 30_000 + '\nroot ::= "a"') is None
+    assert NOTATIONS.likely("a" * 30_000 + '\nroot ::= "a"') is None

@@ -190,7 +190,9 @@ def test_a_document_that_is_dropped_opens_and_other_files_are_told_of(desk, tmp_
     other.write_bytes(b"\x89PNG")
     assert drop(desk.window, other)
     refused = ui_text(
-        "documents.file.unknown_kind", name="picture.png", suffixes=", ".join((SUFFIX, *document_file.NOTATIONS))
+        "documents.file.unknown_kind",
+        name="picture.png",
+        suffixes=", ".join((SUFFIX, *document_file.grammar_suffixes())),
     )
     assert desk.window.banners.banners[-1].notification.text == refused
     assert desk.panes.editor.text() == "c+"

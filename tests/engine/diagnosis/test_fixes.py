@@ -8,7 +8,7 @@ from engine import CompileOptions, GrammarError, compile_grammar
 from engine.diagnosis import fixes as module
 from engine.diagnosis.fixes import fixes
 from engine.notations.editing import apply_edits
-from engine.notations.editing.schema_fixes import SCHEMA_FIXES
+from engine.notations.json_schema.fixes import SCHEMA_FIXES
 from engine.source import Diagnostic, Severity, Span
 
 CASES = [

@@ -29,7 +29,7 @@ from engine.grammar import (
 )
 from engine.grammar import TokenSet as Tokens
 from engine.grammar.print_gbnf import NoGbnfError, print_gbnf
-from engine.notations.gbnf import parse
+from engine.notations.gbnf.parser import parse
 from engine.source import GrammarError, Limits, Severity, SourceText
 
 TEXTS = ["".join(chars) for length in range(5) for chars in product(ALPHABET, repeat=length)]

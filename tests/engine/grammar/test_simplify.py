@@ -10,7 +10,7 @@ from language import ALPHABET, matches, nodes
 
 from engine.grammar import Chars, CharSet, Choice, Empty, Lookaround, Never, Node, Repeat, Sequence
 from engine.grammar.simplify import simplify
-from engine.notations.regex import parse
+from engine.notations.regex.parser import parse
 from engine.source import Limits, SourceText
 
 TEXTS = ["".join(chars) for length in range(5) for chars in product(ALPHABET, repeat=length)]

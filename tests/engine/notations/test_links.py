@@ -6,8 +6,8 @@ import pytest
 
 from engine import GrammarError, compile_grammar
 from engine.notations import links
-from engine.notations.editing.outline import Outline
-from engine.notations.editing.schema_names import SchemaTargets
+from engine.notations.json_schema.outline import Outline
+from engine.notations.json_schema.targets import SchemaTargets
 
 MALFORMED = ["http://[", "http://[example.com/x", "http://[x]:y/", "http://\u2100/"]
 

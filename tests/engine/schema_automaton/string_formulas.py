@@ -6,8 +6,8 @@ from itertools import product
 
 from hypothesis import strategies as st
 
-from engine.notations import regex
 from engine.notations.json_schema.string_languages import search
+from engine.notations.regex.parser import parse
 from engine.source import Limits, SourceText, Span
 
 HERE = Span(0, 1)
@@ -65,7 +65,7 @@ formulas = st.recursive(
 
 @cache
 def node_of(text):
-    return search(regex.parse(SourceText(text), "ecma", Limits())[0])
+    return search(parse(SourceText(text), "ecma", Limits())[0])
 
 
 def build(arena, formula):

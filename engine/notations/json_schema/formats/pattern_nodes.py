@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engine.grammar import Node
-from engine.notations.regex import parse
 from engine.notations.regex.dialect import Flags
+from engine.notations.regex.parser import parse
 from engine.source import Limits, SourceText
 
 

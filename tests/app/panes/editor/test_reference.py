@@ -11,7 +11,7 @@ from app.catalogue import ui_text
 from app.panes.editor import EditorPane
 from app.panes.editor.reference import ReferencePage
 from app.widgets.rich_text import code
-from engine.notations.editing.reference import reference
+from engine.notations.reference import reference
 from engine.source import Span
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spoken import UnreadableError, read_back, rules_of, same
 
 from engine.diagnosis.explanation_tree.describe import describe_grammar
-from engine.notations.gbnf import parse
+from engine.notations.gbnf.parser import parse
 from engine.source import GrammarError, LimitExceededError, Limits, SourceText
 
 BEGIN = "Rule `root`, with which every match begins: "

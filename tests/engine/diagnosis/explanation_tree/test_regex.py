@@ -12,7 +12,7 @@ from spoken import UnreadableError, read_back, same
 from engine.diagnosis.explanation_tree.describe import describe_grammar
 from engine.grammar import Sequence
 from engine.grammar.options import CompileOptions
-from engine.notations.regex import parse
+from engine.notations.regex.parser import parse
 from engine.source import GrammarError, LimitExceededError, Limits, SourceText
 
 ASCII_ONLY = r"classes such as `\w`, and letter case, know ASCII only"

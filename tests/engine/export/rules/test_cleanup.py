@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.export.rules.cleanup import renamed, trimmed
 from engine.grammar.print_gbnf import print_gbnf
-from engine.notations.gbnf import parse
+from engine.notations.gbnf.parser import parse
 from engine.source import Limits, SourceText
 
 

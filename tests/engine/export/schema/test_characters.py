@@ -18,7 +18,7 @@ from engine.export.schema.strings import escaped, raw
 from engine.grammar import Chars, CharSet, Grammar, Rule
 from engine.grammar.charset import EVERY_SCALAR
 from engine.grammar.print_gbnf import print_gbnf
-from engine.notations.regex import parse
+from engine.notations.regex.parser import parse
 from engine.schema_automaton.json_encoding.class_encoder import json_automaton
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.source import LimitExceededError, Limits, SourceText

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.notations.editing import apply_edits, toggle_comment
+from engine.notations import NOTATIONS
+from engine.notations.editing import apply_edits
 from engine.source import Span
 
 
@@ -19,16 +20,16 @@ from engine.source import Span
     ],
 )
 def test_there_and_back(notation: str, text: str, span: Span, after: str) -> None:
-    changed = apply_edits(text, toggle_comment(notation, text, span).edits)
+    changed = apply_edits(text, NOTATIONS[notation].toggle_comment(text, span).edits)
     assert changed == after
     whole = Span(span.start, span.end + len(changed) - len(text)) if span.start < span.end else span
-    assert apply_edits(changed, toggle_comment(notation, changed, whole).edits) == text
+    assert apply_edits(changed, NOTATIONS[notation].toggle_comment(changed, whole).edits) == text
 
 
 @pytest.mark.parametrize(
     ("notation", "text", "word"), [("json_schema", "{}", "$comment"), ("regex", "a", "(?x)"), ("gbnf", " \n", "empty")]
 )
 def test_what_has_no_comments_says_so(notation: str, text: str, word: str) -> None:
-    refused = toggle_comment(notation, text, Span(0, 0))
+    refused = NOTATIONS[notation].toggle_comment(text, Span(0, 0))
     assert not refused.edits
     assert word in refused.refusal

@@ -6,7 +6,9 @@ import pytest
 from corpora import cases
 
 from engine import CompileOptions, compile_grammar
-from engine.notations.editing import Edit, Proposals, apply_edits, outline, propose, words
+from engine.notations import NOTATIONS
+from engine.notations.editing import Edit, Proposals, apply_edits, words
+from engine.notations.json_schema import outline
 from engine.notations.json_schema.dialects import ENFORCED, LIST, NAMED, ONE
 from engine.notations.json_schema.formats import NAMES
 from engine.notations.json_schema.lowering import TYPES
@@ -14,7 +16,7 @@ from engine.notations.json_schema.lowering import TYPES
 
 def at(notation: str, text: str) -> Proposals:
     offset = text.index("¦")
-    return propose(notation, text.replace("¦", ""), offset)
+    return NOTATIONS[notation].propose(text.replace("¦", ""), offset)
 
 
 def labels(notation: str, text: str) -> list[str]:
@@ -139,4 +141,4 @@ def test_no_text_and_no_place_is_too_much(notation: str) -> None:
     texts += ['{"a": [1, {"b": "c\\"', 'root ::= "a\\" [^\\] ( !< {', "(?<=[^]]\\"]
     for text in texts:
         for end in range(min(len(text), 300) + 1):
-            propose(notation, text[:end], end)
+            NOTATIONS[notation].propose(text[:end], end)

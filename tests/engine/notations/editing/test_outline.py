@@ -8,9 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.notations.editing import name_at, names_of, propose
-from engine.notations.editing.outline import Outline, OutlinePart
+from engine.notations import NOTATIONS
+from engine.notations.editing import name_at
 from engine.notations.json_schema.json_tree import read_json
+from engine.notations.json_schema.outline import Outline, OutlinePart
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4),
@@ -48,12 +49,12 @@ def test_json_is_read_as_json_reads_it(given_value: Any, indent: int | None) -> 
 def test_nothing_makes_it_fail(text: str, offset: int) -> None:
     at = min(offset, len(text))
     for notation in ("json_schema", "gbnf", "regex"):
-        found = propose(notation, text, at)
+        found = NOTATIONS[notation].propose(text, at)
         assert found.span.start <= at <= len(text)
         assert found.span.end <= len(text)
-        for name in names_of(notation, text):
+        for name in NOTATIONS[notation].names(text):
             assert all(span.end <= len(text) for span in name.occurrences)
-        name_at(notation, text, at)
+        name_at(NOTATIONS[notation].names(text), at)
 
 
 def test_a_doubled_key_is_noted() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from engine.compile import CompileOptions, compile_grammar
 from engine.notations.editing import words
-from engine.notations.editing.reference import ReferenceEntry, reference
 from engine.notations.json_schema.dialects import ENFORCED
+from engine.notations.reference import ReferenceEntry, reference
 from engine.source import GrammarError
 
 READINGS = [

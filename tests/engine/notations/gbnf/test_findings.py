@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.notations.gbnf import parse
+from engine.notations.gbnf.parser import parse
 from engine.source import Diagnostic, GrammarError, Limits, SourceText, diagnostic
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.grammar import Chars, Choice, Empty, Lookaround, Never, Node, Repeat, Sequence, TokenSet
 from engine.grammar.nodes import parts
-from engine.notations.gbnf import parse
+from engine.notations.gbnf.parser import parse
 from engine.source import GrammarError, Limits, Severity, SourceText, diagnostic
 
 TEXT = r"""# a comment

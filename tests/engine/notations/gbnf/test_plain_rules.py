@@ -13,7 +13,7 @@ from language import ALPHABET
 from engine.compile import compile_grammar
 from engine.grammar import Choice, Grammar, Repeat, Sequence
 from engine.grammar.nodes import parts
-from engine.notations.gbnf import parse
+from engine.notations.gbnf.parser import parse
 from engine.notations.gbnf.plain_rules import PlainRule, grammar_of, plain_rules, text_of
 from engine.source import GrammarError, LimitExceededError, Limits, Severity, SourceText
 

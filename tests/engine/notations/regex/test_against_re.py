@@ -11,7 +11,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from language import matches
 
-from engine.notations.regex import parse
+from engine.notations.regex.parser import parse
 from engine.source import GrammarError, Limits, Severity, SourceText
 
 TEXTS = st.text("abAK_1 \né\u212aſ-٣\u00a0\x1c", max_size=5)

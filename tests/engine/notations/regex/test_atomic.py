@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from language import matches
 
 from engine import compile_grammar
-from engine.notations.regex import parse
+from engine.notations.regex.parser import parse
 from engine.source import GrammarError, Limits, SourceText
 
 ATOMS = ["a", "b", "ab", "[ab]", "a|ab", "ab|a", "", "(?=a)", "(?!b)", r"\b", "(?<=a)"]

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from engine.grammar import Chars, CharSet
-from engine.notations.regex import parse
+from engine.notations.regex.parser import parse
 from engine.notations.regex.unicode_sets import CaseFold, close_under_case, literal
 from engine.source import Limits, SourceText
 

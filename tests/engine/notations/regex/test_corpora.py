@@ -10,7 +10,7 @@ import pytest
 from corpora import cases
 from language import matches
 
-from engine.notations.regex import parse
+from engine.notations.regex.parser import parse
 from engine.source import Diagnostic, GrammarError, Limits, Severity, SourceText
 
 # The matcher is the slow and obvious one; longer strings say nothing more about the parse.

@@ -6,7 +6,8 @@ import pytest
 from language import matches
 
 from engine.grammar import Never
-from engine.notations.regex import Dialect, parse
+from engine.notations.regex.dialect import Dialect
+from engine.notations.regex.parser import parse
 from engine.source import Diagnostic, GrammarError, Limits, SourceText
 
 

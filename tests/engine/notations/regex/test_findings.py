@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.notations.regex import Dialect, parse
+from engine.notations.regex.dialect import Dialect
+from engine.notations.regex.parser import parse
 from engine.notations.regex.reader import MOST_FINDINGS
 from engine.source import Diagnostic, GrammarError, Limits, Severity, SourceText, diagnostic
 from engine.source.diagnostics import diagnostic_keys

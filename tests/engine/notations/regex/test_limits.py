@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.grammar import Choice, Repeat, Sequence
-from engine.notations.regex import Dialect, parse
+from engine.notations.regex.dialect import Dialect
+from engine.notations.regex.parser import parse
 from engine.source import GrammarError, LimitExceededError, Limits, SourceText
 
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.grammar import Chars, CharSet, Choice, Empty, Lookaround, Node, Repeat, Sequence
-from engine.notations.regex import Dialect, parse
+from engine.notations.regex.dialect import Dialect
+from engine.notations.regex.parser import parse
 from engine.source import GrammarError, Limits, SourceText, Span
 
 

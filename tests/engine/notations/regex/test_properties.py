@@ -9,7 +9,7 @@ import pytest
 import regex
 
 from engine.grammar import Chars, CharSet
-from engine.notations.regex import parse
+from engine.notations.regex.parser import parse
 from engine.notations.regex.unicode_sets import BINARY_PROPERTIES, GENERAL_CATEGORIES, strict_property
 from engine.source import GrammarError, Limits, SourceText
 
@@ -78,7 +78,7 @@ def test_a_name_cannot_smuggle_a_pattern(name: str) -> None:
 
 def test_the_package_is_imported_only_with_the_first_property() -> None:
     script = (
-        "import sys; from engine.notations.regex import parse; from engine.source import Limits, SourceText;"
+        "import sys; from engine.notations.regex.parser import parse; from engine.source import Limits, SourceText;"
         "parse(SourceText(r'(?i)\\w+[a-z]'), 'python', Limits()); assert 'regex' not in sys.modules;"
         "parse(SourceText(r'\\p{L}'), 'python', Limits()); assert 'regex' in sys.modules"
     )

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from engine.notations.json_schema import parse
+from engine.notations.json_schema.parser import parse
 from engine.schema_automaton.formula.values import JsonType
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.solver.object_machine import ObjectMachine, ObjectState

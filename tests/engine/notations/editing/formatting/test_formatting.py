@@ -12,10 +12,11 @@ from hypothesis import example, given
 from spoken import rules_of
 
 from engine.compile import compile_grammar
+from engine.grammar.options import CompileOptions
+from engine.notations import NOTATIONS
 from engine.notations.editing import apply_edits
 from engine.notations.editing.edits import offset_after_formatting
-from engine.notations.editing.formatting import format_text
-from engine.notations.regex import parse
+from engine.notations.regex.parser import parse
 from engine.source import GrammarError, Limits, SourceText, Span
 
 DONE = "It is formatted already"
@@ -75,7 +76,7 @@ REFUSALS = [
 
 
 def formatted(notation: str, text: str) -> str:
-    changed = format_text(notation, text)
+    changed = NOTATIONS[notation].format(text, CompileOptions())
     assert changed.edits or changed.refusal == DONE
     return apply_edits(text, changed.edits)
 
@@ -83,21 +84,21 @@ def formatted(notation: str, text: str) -> str:
 @pytest.mark.parametrize(("notation", "before", "after"), CASES)
 def test_what_becomes_of_a_text(notation: str, before: str, after: str | None) -> None:
     assert formatted(notation, before) == (before if after is None else after)
-    assert format_text(notation, after or before).refusal == DONE
+    assert NOTATIONS[notation].format(after or before, CompileOptions()).refusal == DONE
 
 
 @pytest.mark.parametrize(("notation", "text", "why"), REFUSALS)
 def test_why_nothing_changes(notation: str, text: str, why: str) -> None:
-    changed = format_text(notation, text)
+    changed = NOTATIONS[notation].format(text, CompileOptions())
     assert (changed.edits, changed.refusal) == ((), why)
 
 
 def test_an_ecmascript_pattern_is_left_alone() -> None:
-    assert "ECMAScript" in format_text("regex", "(?x) a", "ecma").refusal
+    assert "ECMAScript" in NOTATIONS["regex"].format("(?x) a", CompileOptions(dialect="ecma")).refusal
 
 
 def test_only_what_changes_is_replaced() -> None:
-    (edit,) = format_text("gbnf", 'root ::= "a"   |   "b"\n').edits
+    (edit,) = NOTATIONS["gbnf"].format('root ::= "a"   |   "b"\n', CompileOptions()).edits
     assert (edit.span, edit.replacement) == (Span(13, 18), "|")
 
 
@@ -133,13 +134,13 @@ def meaning(notation: str, text: str) -> Any:
 
 
 def hold(notation: str, text: str) -> bool:
-    changed = format_text(notation, text)
+    changed = NOTATIONS[notation].format(text, CompileOptions())
     assert "something else" not in changed.refusal
     if not changed.edits:
         return False
     after = apply_edits(text, changed.edits)
     assert meaning(notation, after) == meaning(notation, text)
-    assert format_text(notation, after).refusal == DONE
+    assert NOTATIONS[notation].format(after, CompileOptions()).refusal == DONE
     assert "".join(after.split()) == "".join(text.split())
     return True
 

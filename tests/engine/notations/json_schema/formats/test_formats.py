@@ -18,7 +18,7 @@ from engine.automata.nfa.lazy_automaton import LazyAutomaton
 from engine.automata.nfa.program import assemble
 from engine.grammar.simplify import simplify
 from engine.notations.json_schema.formats import NAMES, format_node
-from engine.notations.regex import parse
+from engine.notations.regex.parser import parse
 from engine.source import GrammarError, Limits, Severity, SourceText
 
 

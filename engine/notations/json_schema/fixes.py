@@ -10,8 +10,8 @@ from typing import Final, TypeAlias
 
 from engine.notations.editing import words
 from engine.notations.editing.edits import Edit
-from engine.notations.editing.outline import Outline, OutlinePart
-from engine.notations.editing.schema_names import REFERENCES, SchemaTargets, decoded_step, key_span, quoted
+from engine.notations.json_schema.outline import Outline, OutlinePart
+from engine.notations.json_schema.targets import REFERENCES, SchemaTargets, decoded_step, key_span, quoted
 from engine.source import Span, similar_words
 
 Repair: TypeAlias = tuple[str, tuple[Edit, ...]]

@@ -7,7 +7,6 @@ true. Constructs that a dialect or draft lacks are not listed for it.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -311,21 +310,12 @@ _FIRST: Final = {
     **{keyword: draft for draft, keywords in _NAMED_SINCE.items() for keyword in keywords},
 }
 _LAST: Final = {"definitions": 7, "dependencies": 7, "additionalItems": 2019}
-_DRAFT: Final = 2020
 _ADDRESSES: Final = {
     4: "http://json-schema.org/draft-04/schema#",
     6: "http://json-schema.org/draft-06/schema#",
     7: "http://json-schema.org/draft-07/schema#",
     2019: "https://json-schema.org/draft/2019-09/schema",
 }
-_NAMED: Final = re.compile(r'"\$schema"\s*:\s*"([^"]*)"')
-
-
-def draft_named_in(text: str) -> int:
-    """Return the draft that a schema's text names first, valid or not; the default draft if it names none."""
-    found = _NAMED.search(text)
-    address = found[1].rstrip("#") if found else ""
-    return next((draft for draft, known in _ADDRESSES.items() if known.rstrip("#") == address), _DRAFT)
 
 
 def _schema(draft: int) -> Iterator[ReferenceGroup]:

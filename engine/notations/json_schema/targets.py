@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from engine.notations import links
-from engine.notations.editing.outline import Outline, OutlinePart, OutlineRole
+from engine.notations.json_schema.outline import Outline, OutlinePart, OutlineRole
 from engine.source import Span
 from engine.source.json_pointer import escape_step, unescape_step
 

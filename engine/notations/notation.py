@@ -1,0 +1,244 @@
+"""What a notation is: one object with everything that the rest of Turnstile asks about it.
+
+Whoever needs to know something about a grammar's notation asks its object, and never compares its name. So another
+notation is one package with one object; `tests/extension` adds one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from engine.notations.editing.completion import Proposals
+from engine.notations.editing.edits import Change, toggle_line_comments
+from engine.notations.editing.names import Name
+from engine.source import CancelToken, Diagnostic, SourceText, Span
+from engine.source.catalogue import catalogue_text
+
+if TYPE_CHECKING:
+    from engine.automata.byte_automaton import ByteAutomaton
+    from engine.automata.nfa.program import Program
+    from engine.grammar import Grammar
+    from engine.grammar.options import CompileOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a notation builds from a text; `CompiledGrammar` describes the fields.
+
+    Attributes:
+        automaton: the automaton.
+        diagnostics: warnings and hints in source order, or a function that builds them.
+        is_regular: whether the language is regular.
+        grammar: the rules as written; None for a notation that describes JSON values.
+        program: the instructions that the automaton runs; None if there are none.
+    """
+
+    automaton: ByteAutomaton
+    diagnostics: tuple[Diagnostic, ...] | Callable[[], tuple[Diagnostic, ...]]
+    is_regular: bool
+    grammar: Grammar | None = None
+    program: Program | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotationVariant:
+    """A form in which a notation is offered to users, such as a dialect.
+
+    Attributes:
+        id: its name in the catalogue (`common.notation`).
+        options: the compile options that select it.
+        title: its title; that of the catalogue by default.
+        tip: a few words of description; those of the catalogue by default.
+    """
+
+    id: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
+    tip: str = ""
+
+
+class Notation(ABC):
+    """A notation of grammars.
+
+    Attributes:
+        id: its name in documents, on the command line and in `compile_grammar`.
+        option_names: the fields of `CompileOptions` that affect its meaning.
+        suffixes: the suffixes of its files, each with a dot.
+        ends_with_line: whether a line end at the end of a file belongs to the text.
+        describes_json: whether its texts are JSON values: white space, escapes and the forms of numbers are then a
+            matter of options, and rules may not be able to express it.
+        has_named_rules: whether a text consists of named rules.
+        is_expression: whether a text is one regular expression.
+        wraps_anywhere: whether an editor breaks long lines between any two characters, since there are no words.
+    """
+
+    id: ClassVar[str]
+    option_names: ClassVar[tuple[str, ...]] = ()
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    ends_with_line: ClassVar[bool] = True
+    describes_json: ClassVar[bool] = False
+    has_named_rules: ClassVar[bool] = False
+    is_expression: ClassVar[bool] = False
+    wraps_anywhere: ClassVar[bool] = False
+
+    @property
+    def title(self) -> str:
+        """Return its name for people, such as "GBNF"."""
+        return catalogue_text(f"common.notation.short.{self.id}")
+
+    @property
+    def placeholder(self) -> str:
+        """Return what an empty editor shows: an example."""
+        return catalogue_text(f"editor.text.placeholder.{self.id}")
+
+    @property
+    def variants(self) -> tuple[NotationVariant, ...]:
+        """Return the forms in which it is offered, the default first."""
+        return (NotationVariant(self.id),)
+
+    @abstractmethod
+    def build(self, text: SourceText, options: CompileOptions, cancel: CancelToken) -> Built:
+        """Parse a text and build its automaton.
+
+        Args:
+            text: the grammar's text.
+            options: the compile options; those not in `option_names` are ignored, limits apart.
+            cancel: checked regularly; receives the progress.
+
+        Raises:
+            GrammarError: the text is malformed or not supported.
+            LimitExceededError: it exceeds a limit.
+            CancelledError: `cancel` was used.
+        """
+
+    def looks_like(self, text: str) -> bool:
+        """Return whether a text of unknown notation is very likely in this one.
+
+        Args:
+            text: the beginning of a complete grammar, which may have errors.
+        """
+        del text
+        return False
+
+    def draft(self, text: str) -> int:
+        """Return the version of the notation that a text names, which selects its reference; 0 if it has none."""
+        del text
+        return 0
+
+    # --- editing: every method accepts any text, valid or not --------------------------------------------------------
+
+    def names(self, text: str) -> tuple[Name, ...]:
+        """Return the names that a text defines and uses, in order of first occurrence."""
+        del text
+        return ()
+
+    def rename(self, text: str, name: Name, new: str) -> Change:
+        """Rename all occurrences of a name.
+
+        A defined name may be renamed to one that is used but not defined, and so defines it. Likewise an undefined name
+        may be renamed to a defined one. Two definitions never get the same name.
+
+        Args:
+            text: the text.
+            name: the name to rename.
+            new: the new name.
+        """
+        if name.fixed:
+            return Change(refusal=name.fixed)
+        if new == name.text:
+            return Change()
+        change = self._rename(text, name, new)
+        others = (other for other in self.names(text) if other.text == new and other.kind == name.kind)
+        if change.edits and name.definitions and any(not other.definitions for other in others):
+            return replace(change, note=f"`{new}` is used but not defined: this defines it")
+        return change
+
+    def _rename(self, text: str, name: Name, new: str) -> Change:
+        """Return the edits of `rename`; called if `names` returned the name and it is not fixed."""
+        raise NotImplementedError(f"{self.id} has names, but does not rename {name.text!r} to {new!r} in {text!r}")
+
+    def propose(self, text: str, offset: int) -> Proposals:
+        """Return the completion proposals at an offset.
+
+        Args:
+            text: the text.
+            offset: the cursor position, in code points.
+        """
+        del text
+        return Proposals(Span(offset, offset))
+
+    def toggle_comment(self, text: str, selected: Span) -> Change:
+        """Comment the lines of a selection, or uncomment them if all are comments.
+
+        Args:
+            text: the text.
+            selected: the selection, in code points.
+
+        Returns:
+            The edits; none, with a reason, if the notation has no comments.
+        """
+        return toggle_line_comments(text, selected)
+
+    @abstractmethod
+    def format(self, text: str, options: CompileOptions) -> Change:
+        """Format a text; only white space and line ends change.
+
+        Args:
+            text: the text.
+            options: the options that it is compiled with.
+
+        Returns:
+            One edit, from the first to the last change; none, with a reason, if the text is invalid, has no white space
+            that may change, or is formatted already.
+        """
+
+
+class NotationRegistry(Mapping[str, Notation]):
+    """The notations by id, in the order in which they are offered."""
+
+    def __init__(self, *notations: Notation) -> None:
+        self._notations = {notation.id: notation for notation in notations}
+
+    def __getitem__(self, notation_id: str) -> Notation:
+        return self._notations[notation_id]
+
+    def __iter__(self) -> Any:
+        return iter(self._notations)
+
+    def __len__(self) -> int:
+        return len(self._notations)
+
+    def add(self, notation: Notation) -> None:
+        """Add a notation.
+
+        Raises:
+            ValueError: there is one with this id.
+        """
+        if notation.id in self._notations:
+            raise ValueError(f"there is a notation {notation.id!r} already")
+        self._notations[notation.id] = notation
+
+    def remove(self, notation_id: str) -> None:
+        """Remove a notation that was added."""
+        del self._notations[notation_id]
+
+    def likely(self, text: str) -> Notation | None:
+        """Return the notation that a text is very likely in; None if in doubt.
+
+        The last notation is asked first: a JSON text could also be read as a regular expression.
+
+        Args:
+            text: a complete grammar, which may have errors.
+        """
+        beginning = text[:_LENGTH]
+        return next((found for found in reversed(self._notations.values()) if found.looks_like(beginning)), None)
+
+    def of_file(self, suffix: str) -> Notation | None:
+        """Return the notation of files with a suffix, such as `.gbnf`, in lower case; None for an unknown one."""
+        return next((found for found in self.values() if suffix in found.suffixes), None)
+
+
+_LENGTH = 20_000  # code points; a grammar can be recognised long before
