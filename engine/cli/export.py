@@ -16,7 +16,7 @@ from engine.cli.output import ProgressLine, print_json, print_message
 from engine.compile import CompiledGrammar
 from engine.export import NumberSpelling
 from engine.export.target import Artifact, ExportJob, ExportOptions, Forecast, OptionName, Target
-from engine.export.targets import TARGETS, target
+from engine.export.targets import TARGETS, grouped_targets, target
 from engine.export.text.conversion import ALREADY
 from engine.export.writing import check, export, fits, make, refusal
 from engine.source import CancelledError, CancelToken
@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "The export is read back and compared with the engine on random walks; the result is reported on stderr."
     )
     parser.add_argument("--list", action="store_true", help="list the targets; with a grammar, which of them fit it")
-    parser.add_argument("--to", choices=TARGETS, metavar="TARGET", help="a target from --list")
+    parser.add_argument("--to", choices=TARGETS.names, metavar="TARGET", help="a target from --list")
     add_grammar(parser, required=False)
     parser.add_argument(
         "--spelling",
@@ -224,16 +224,15 @@ def _listed(job: ExportJob | None) -> list[dict[str, object]]:
     """Return all targets as data; with a job, also whether each fits."""
     found = []
     verdicts = {fit.target.name: fit.refusal for fit in fits(job)} if job is not None else {}
-    for name in TARGETS:
-        chosen = target(name)
+    for chosen in grouped_targets():
         entry: dict[str, object] = {
-            "target": name,
+            "target": chosen.name,
             "group": chosen.group,
             "title": chosen.title,
             "about": chosen.about,
         }
         if job is not None:
-            entry |= {"fits": not verdicts[name], "reason": verdicts[name]}
+            entry |= {"fits": not verdicts[chosen.name], "reason": verdicts[chosen.name]}
         found.append(entry)
     return found
 

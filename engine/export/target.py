@@ -5,7 +5,7 @@ read back, and moved to its destination only if the target's own check finds it 
 (`engine.export.writing`). So a target does not handle paths, and a check sees what is on the disk.
 
 Rejected: one base class for all. What similar targets share (their options, their refusals) is a small base in
-`targets.common`; the rest are functions.
+`engine.export.target_bases`; the rest are functions.
 """
 
 from __future__ import annotations

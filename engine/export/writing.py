@@ -29,7 +29,7 @@ from engine.export.target import (
     NotExportableError,
     Target,
 )
-from engine.export.targets import TARGETS, target
+from engine.export.targets import grouped_targets, target
 from engine.source import CancelledError, EngineError, GrammarError
 
 
@@ -70,7 +70,7 @@ class Fit:
 def fits(job: ExportJob) -> tuple[Fit, ...]:
     """Return all targets in the order of the lists that users see, each with the reason why it does not fit."""
     with job.cancel.scope():
-        return tuple(Fit(found, refusal(found, job)) for found in map(target, TARGETS))
+        return tuple(Fit(found, refusal(found, job)) for found in grouped_targets())
 
 
 def refusal(chosen: Target, job: ExportJob) -> str:

@@ -1,14 +1,15 @@
-"""The protocol of logit sources, which is all that a decode session knows about a model, and `ModelError`."""
+"""The protocols of logit sources, all that a decode session knows about a model, and of kinds of sources."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.source import EngineError
+from engine.source import CancelToken, EngineError
 from engine.vocabulary import Vocabulary
 
 
@@ -39,6 +40,48 @@ class CachedSource(Protocol):
 
     def clear_cache(self) -> None:
         """Clear the cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """A model in the catalogue.
+
+    Attributes:
+        spec: the argument for `load_model`.
+        title: its name in a menu.
+        description: one sentence.
+        available_offline: whether it loads without a network.
+        size_bytes: the size of its files, or of the download if it is not available yet.
+    """
+
+    spec: str
+    title: str
+    description: str
+    available_offline: bool
+    size_bytes: int
+
+
+class SourceKind(Protocol):
+    """A kind of logit source. A module under `sources` has one such object, named `SOURCE`.
+
+    Attributes:
+        forms: the specs that it loads, in words.
+    """
+
+    @property
+    def forms(self) -> str: ...  # noqa: D102 - see the attribute above
+
+    def known_models(self) -> Iterable[ModelInfo]:
+        """Return its models for the menu; called often, so it imports nothing large."""
+        ...
+
+    def recognises(self, spec: str) -> bool:
+        """Return whether a spec is one of this kind; the first kind that recognises a spec loads it."""
+        ...
+
+    def load(self, spec: str, cancel: CancelToken) -> LogitSource:
+        """Load a model; see `load_model`."""
+        ...
 
 
 class LogitSource(Protocol):

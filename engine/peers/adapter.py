@@ -10,13 +10,17 @@ and static imports would be type-checked only on machines that have them.
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.vocabulary import Vocabulary
 
+OWN: Final = "turnstile"
 Mask = npt.NDArray[np.int32]
 
 
@@ -60,6 +64,34 @@ class Adapter(Protocol):
 
     def forget(self) -> None:
         """Clear caches of earlier grammars, so that the next compile does all work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """An engine that can be compared. A module under `adapters` has one such object, named `PEER`.
+
+    Attributes:
+        name: its name on the command line.
+        distribution: the name of its package for pip.
+        adapter: its adapter, which loads the engine when it is created.
+    """
+
+    name: str
+    distribution: str
+    adapter: Callable[[Vocabulary], Adapter]
+
+    @property
+    def version(self) -> str | None:
+        """Return the installed version; None if it is not installed (Turnstile itself always is)."""
+        try:
+            return version(self.distribution)
+        except PackageNotFoundError:
+            return "(not packaged)" if self.name == OWN else None
+
+    @property
+    def hint(self) -> str:
+        """Return how to install it."""
+        return f"pip install {self.distribution}, or all of them: pip install 'token-turnstile[bench]'"
 
 
 def empty_mask(vocabulary: Vocabulary) -> Mask:

@@ -15,9 +15,9 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 
 from engine.compile import CompileOptions
+from engine.peers.adapter import Peer
 from engine.peers.bench_cases import BenchCase
 from engine.peers.bench_worker import Answer, NotReady, Ready, serve
-from engine.peers.registry import Peer
 from engine.peers.report import CaseMeasurement, CaseOutcome, EngineMeasurements
 from engine.source import CancelToken
 from engine.source.processes import spawn_context, start_process

@@ -1,4 +1,4 @@
-"""The child process that measures one engine and sends each result over a pipe; and Turnstile as such an engine."""
+"""The child process that measures one engine and sends each result over a pipe."""
 
 from __future__ import annotations
 
@@ -9,55 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
-from engine.masking import clear_caches
-from engine.matching import Matcher, warm
-from engine.peers.adapter import Adapter, GreedyTokenizer, PeerMatcher, empty_mask
+from engine.compile import CompileOptions
+from engine.peers.adapter import Adapter, GreedyTokenizer, Peer, PeerMatcher
+from engine.peers.adapters.turnstile import OwnAdapter
 from engine.peers.bench_cases import BenchCase
-from engine.peers.registry import Peer
 from engine.peers.report import CaseMeasurement, CaseOutcome
 from engine.vocabulary import Vocabulary
-
-
-class OwnMatcher:
-    """A `PeerMatcher` of Turnstile."""
-
-    def __init__(self, grammar: CompiledGrammar, vocabulary: Vocabulary) -> None:
-        self._grammar, self._vocabulary = grammar, vocabulary
-        self.mask = empty_mask(vocabulary)
-        self.reset()
-
-    def reset(self) -> None:
-        """See `PeerMatcher`."""
-        self._matcher = Matcher(self._grammar, self._vocabulary)
-        self.accept = self._matcher.accept
-
-    def fill_mask(self) -> None:
-        """See `PeerMatcher`."""
-        self._matcher.fill_bitmask(self.mask)
-
-    def is_accepting(self) -> bool:
-        """See `PeerMatcher`."""
-        return self._matcher.is_accepting
-
-
-class OwnAdapter:
-    """The `Adapter` of Turnstile, with its kernels loaded."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        warm(wait=True)
-        self._vocabulary = vocabulary
-        self.options = CompileOptions()
-        _ = vocabulary.trie  # built here, as in the constructors of the other adapters
-
-    def compile(self, notation: str, source: str) -> OwnMatcher:
-        """See `Adapter`."""
-        return OwnMatcher(compile_grammar(notation, source, self.options), self._vocabulary)
-
-    def forget(self) -> None:
-        """See `Adapter`."""
-        clear_caches()
-
 
 _COMPILES = 3
 _MAX_REPEATED_US = 500_000.0  # compiles that took longer in total are not repeated
@@ -102,7 +59,7 @@ def serve(
     _silence_stderr()
     began = time.perf_counter_ns()
     try:
-        adapter = peer.adapter()(vocabulary)
+        adapter = peer.adapter(vocabulary)
         if isinstance(adapter, OwnAdapter):
             adapter.options = options
     except Exception as error:  # noqa: BLE001 - an engine's error is reported and does not end the benchmark

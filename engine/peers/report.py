@@ -13,8 +13,8 @@ from enum import StrEnum
 
 import numpy as np
 
+from engine.peers.adapter import OWN
 from engine.peers.bench_cases import BenchCase
-from engine.peers.registry import OWN
 
 
 class CaseOutcome(StrEnum):

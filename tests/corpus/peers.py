@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 from typing import Final
 
-from engine.peers.adapter import PeerMatcher, allows
+from engine.peers.adapter import OWN, PeerMatcher, allows
 from engine.peers.registry import PEERS
 from tests.corpus.case import Case, byte_vocabulary, cases
 
@@ -26,7 +26,7 @@ _EOS: Final = 256
 
 def installed_peers() -> list[str]:
     """Return the names of the other engines that are installed."""
-    return [peer.name for peer in PEERS[1:] if peer.version is not None]
+    return [peer.name for peer in PEERS if peer.name != OWN and peer.version is not None]
 
 
 def count_answers(name: str) -> dict[str, int]:
@@ -67,7 +67,7 @@ def ask(name: str, first: int) -> None:
     """Ask an engine about the cases from a number on, and write a line for each: the texts, and those as expected."""
     results = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # engines write to the standard output too
-    adapter = next(peer for peer in PEERS if peer.name == name).adapter()(byte_vocabulary())
+    adapter = PEERS[name].adapter(byte_vocabulary())
     for case in _askable()[first:]:
         answer: tuple[int, int] | None = None
         try:

@@ -1,37 +1,27 @@
-"""The targets by name, each in the module of its name, imported at its first use.
-
-The order is that of the lists that users see.
-"""
+"""The targets: each module of this package declares one as `TARGET`, under the name of the module."""
 
 from __future__ import annotations
 
-import importlib
 from typing import Final
 
-from engine.export.target import ExportError, Target
+from engine.export.target import ExportError, Target, TargetGroup
+from engine.source.registry import Registry
 
-TARGETS: Final = (
-    # Runs elsewhere
-    "json",
-    "safetensors",
-    "python",
-    "transformers",
-    "vllm",
-    "bumblebee",
-    # Text
-    "gbnf",
-    "ebnf",
-    "lark",
-    "regex",
-    "requests",
-    # Pictures and graphs
-    "svg",
-    "png",
-    "dot",
-    "graphml",
-    "jflap",
+TARGETS: Final = Registry[Target](
+    __name__,
+    "TARGET",
+    order=(
+        *("json", "safetensors", "python", "transformers", "vllm", "bumblebee"),
+        *("gbnf", "ebnf", "lark", "regex", "requests"),
+        *("svg", "png", "dot", "graphml", "jflap"),
+    ),
 )
-"""Their names; `a-b` is the module `a_b`, which has the target as `TARGET`."""
+"""All targets."""
+
+
+def grouped_targets() -> list[Target]:
+    """Return all targets in the order of the lists that users see: by their groups."""
+    return sorted(TARGETS, key=lambda found: tuple(TargetGroup).index(found.group))
 
 
 def target(name: str) -> Target:
@@ -41,7 +31,5 @@ def target(name: str) -> Target:
         ExportError: there is none of that name.
     """
     if name not in TARGETS:
-        raise ExportError(f"there is no export target {name!r}; there are {', '.join(TARGETS)}")
-    module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
-    found: Target = module.TARGET
-    return found
+        raise ExportError(f"there is no export target {name!r}; there are {', '.join(TARGETS.names)}")
+    return TARGETS[name]

@@ -35,7 +35,7 @@ from engine.export.target import (
     OptionName,
     TargetGroup,
 )
-from engine.export.targets.common import empty_refusal, package_name
+from engine.export.target_bases import empty_refusal, package_name
 from engine.export.text.plain_grammar import spelled
 from engine.vocabulary import Vocabulary
 

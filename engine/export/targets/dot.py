@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.export.graph.drawing import drawing
 from engine.export.target import Artifact, Check, ExportJob
-from engine.export.targets.common import DrawingTarget, check_drawn
+from engine.export.target_bases import DrawingTarget, check_drawn
 
 
 class DotTarget(DrawingTarget):

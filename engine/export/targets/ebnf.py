@@ -23,7 +23,7 @@ from engine.export.checks import check_text
 from engine.export.provenance import commented
 from engine.export.rules.flatten import is_recursive
 from engine.export.target import Artifact, Check, ExportJob
-from engine.export.targets.common import RulesTarget
+from engine.export.target_bases import RulesTarget
 from engine.export.text.plain_grammar import has_fewer_texts, left_recursive_rule, plain_grammar
 from engine.grammar import Grammar, Rule, RuleReference
 from engine.grammar.print_gbnf import print_gbnf

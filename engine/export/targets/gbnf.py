@@ -24,7 +24,7 @@ from engine.export.target import (
     MismatchError,
     NotExportableError,
 )
-from engine.export.targets.common import RulesTarget
+from engine.export.target_bases import RulesTarget
 from engine.export.text.plain_grammar import (
     EMPTY_REFUSAL,
     converted,

@@ -10,7 +10,7 @@ from engine.export.checks import CompiledRecogniser, recogniser_of, scope_of, wa
 from engine.export.graph.networks import automata_of, graph_of_automata, read_graph
 from engine.export.provenance import provenance
 from engine.export.target import Artifact, Check, ExportJob, MismatchError, TargetGroup
-from engine.export.targets.common import RulesTarget
+from engine.export.target_bases import RulesTarget
 from engine.export.text.plain_grammar import has_fewer_texts, schema_refusal
 
 

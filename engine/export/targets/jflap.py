@@ -18,7 +18,7 @@ from engine.export.provenance import provenance_lines
 from engine.export.rules.character_automaton import read_characters
 from engine.export.rules.right_linear import System
 from engine.export.target import Artifact, Check, ExportJob, MismatchError, OptionName, TargetGroup
-from engine.export.targets.common import RulesTarget
+from engine.export.target_bases import RulesTarget
 from engine.export.text.plain_grammar import has_fewer_texts, refusal_without_stack, regular_form
 from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Node, Rule, RuleReference, Sequence
 from engine.grammar.print_gbnf import print_gbnf

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.export.checks import check_text
 from engine.export.provenance import commented
 from engine.export.target import Artifact, Check, ExportJob, MismatchError
-from engine.export.targets.common import RulesTarget
+from engine.export.target_bases import RulesTarget
 from engine.export.text.plain_grammar import has_fewer_texts, plain_grammar
 from engine.export.text.print_lark import NoLarkError, print_lark, read_lark
 from engine.grammar.print_gbnf import print_gbnf

@@ -11,7 +11,7 @@ from typing import Final
 from engine.export.graph.drawing import picture
 from engine.export.provenance import provenance
 from engine.export.target import Artifact, Check, ExportJob, MismatchError
-from engine.export.targets.common import DrawingTarget, check_picture
+from engine.export.target_bases import DrawingTarget, check_picture
 
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.export.target import Artifact, ExportJob
-from engine.export.targets.common import PackageTarget, grammar_files, origin, package_name
+from engine.export.target_bases import PackageTarget, grammar_files, origin, package_name
 
 _INIT: Final = '''"""A grammar that says which tokens may come next; see README.md beside this folder."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from engine.compile import CompiledGrammar
 from engine.export.checks import check_text
 from engine.export.target import Artifact, Check, ExportJob, OptionName
-from engine.export.targets.common import RulesTarget
+from engine.export.target_bases import RulesTarget
 from engine.export.text.conversion import ALREADY, is_plain_expression, to_regex
 from engine.export.text.plain_grammar import has_fewer_texts, refusal_without_stack
 

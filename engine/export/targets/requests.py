@@ -20,7 +20,7 @@ from engine.compile import CompiledGrammar, compile_grammar
 from engine.export.checks import CompiledRecogniser, check_text, refused_as_mismatch, walk_side_by_side
 from engine.export.provenance import comment, indented_provenance, provenance_lines, shown
 from engine.export.target import Artifact, Check, ExportJob, MismatchError, OptionName
-from engine.export.targets.common import RulesTarget
+from engine.export.target_bases import RulesTarget
 from engine.export.targets.ebnf import TARGET as EBNF
 from engine.export.targets.ebnf import ebnf
 from engine.export.targets.gbnf import TARGET as GBNF

@@ -11,7 +11,7 @@ from engine.automata.dfa.dfa import ByteDfa
 from engine.export.graph.drawing import drawing, picture
 from engine.export.provenance import provenance
 from engine.export.target import Artifact, Check, ExportJob, MismatchError
-from engine.export.targets.common import DrawingTarget, check_picture
+from engine.export.target_bases import DrawingTarget, check_picture
 
 _NAMESPACE: Final = "{http://www.w3.org/2000/svg}"
 

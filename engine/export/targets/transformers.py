@@ -10,7 +10,7 @@ from typing import Final
 
 from engine.export.runtimes import TRANSFORMERS
 from engine.export.target import Artifact, Check, ExportJob
-from engine.export.targets.common import (
+from engine.export.target_bases import (
     PackageTarget,
     check_pyproject,
     grammar_files,

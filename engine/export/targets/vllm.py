@@ -17,7 +17,7 @@ from typing import Final
 
 from engine.export.runtimes import VLLM
 from engine.export.target import Artifact, Check, ExportJob, MismatchError
-from engine.export.targets.common import (
+from engine.export.target_bases import (
     PackageTarget,
     check_pyproject,
     grammar_files,

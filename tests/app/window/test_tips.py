@@ -20,7 +20,6 @@ from app.document import file as document_file
 from app.theme.labels import plain_text
 from app.workers.requests.decode import Lookup
 from engine.document.content import ExpectedText
-from engine.export.targets import TARGETS
 
 APP = Path(__file__).resolve().parents[3] / "app"
 TAG = "<img src='file:///nowhere.png'>"
@@ -157,11 +156,6 @@ def test_keys_are_written_in_the_tables_alone():
 def test_local_keys_are_keys(name):
     assert not QKeySequence(LOCAL_KEYS[name]).isEmpty()
     assert name not in {command.id for command in COMMANDS}
-
-
-def test_the_tip_of_export_counts_the_targets():
-    tip = next(command.tip for command in COMMANDS if command.id == "file.export")
-    assert f"({len(TARGETS)} formats)" in tip
 
 
 def test_the_buttons_of_the_graph_do_what_their_keys_do(desk):

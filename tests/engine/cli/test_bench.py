@@ -10,6 +10,8 @@ import engine.models
 import engine.peers
 from engine import CompileOptions, Limits
 from engine.cli.main import main
+from engine.peers import find_peers
+from engine.peers.adapter import OWN
 from engine.vocabulary import Vocabulary
 
 GRAMMAR = ("--notation", "regex", "--grammar", "[ab]+")
@@ -18,7 +20,7 @@ GRAMMAR = ("--notation", "regex", "--grammar", "[ab]+")
 @pytest.fixture(autouse=True)
 def model(monkeypatch):
     """No other engine than this one, and a small model."""
-    monkeypatch.setattr("engine.peers.registry.PEERS", engine.peers.PEERS[:1])
+    monkeypatch.setattr("engine.cli.bench.find_peers", lambda names: find_peers(names or [OWN]))
     source = RandomModel()
     monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: source)
 

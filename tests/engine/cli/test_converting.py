@@ -142,7 +142,7 @@ def test_the_list_of_targets(capsys):
         "Text:",
         "Pictures and graphs:",
     ]
-    assert [line.split()[0] for line in lines if line.startswith(" ")] == list(TARGETS)
+    assert [line.split()[0] for line in lines if line.startswith(" ")] == list(TARGETS.names)
 
 
 def test_the_list_says_what_fits_a_grammar_and_why_not(capsys):

@@ -187,8 +187,7 @@ def test_an_artifact_has_each_path_once():
 
 def test_every_target_is_whole():
     compiled = job_of("heading").compiled
-    for name in targets.TARGETS:
-        one = targets.target(name)
+    for name, one in zip(targets.TARGETS.names, targets.TARGETS, strict=True):
         assert one.name == name
         assert one.title[0].isupper() or one.title[0].islower()
         assert one.about.endswith(".")
@@ -200,14 +199,14 @@ def test_every_target_is_whole():
 
 
 def test_targets_stand_under_their_headings():
-    groups = [targets.target(name).group for name in targets.TARGETS]
+    groups = [one.group for one in targets.TARGETS]
     assert groups == sorted(groups, key=list(TargetGroup).index)
 
 
 def test_what_needs_a_vocabulary_says_so():
     job = job_of("heading")
     found = {fit.target.name: fit.refusal for fit in fits(job)}
-    assert list(found) == list(targets.TARGETS)
+    assert tuple(found) == targets.TARGETS.names
     for name, why_not in found.items():
         if targets.target(name).needs_vocabulary:
             assert why_not == "it needs a model or a tokenizer: the export is specific to its vocabulary"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.models import LogitSource, ModelError, load_model
-from engine.models.load import bundled_folder
+from engine.models.sources.bundled import bundled_folder
 
 PROMPT = "A character named Paul, aged 20, as JSON:"
 CHARACTERS = "\n !$&',-.3:;?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -20,7 +20,7 @@ def test_the_room_is_light() -> None:
 
 @pytest.mark.parametrize("spec", ["", "shakespear", "/no/such/folder", "a/b/c", "./a", "model.gguf"])
 def test_an_unknown_name_lists_what_can_be_given(spec: str) -> None:
-    with pytest.raises(ModelError, match=r"there is no model .*shakespeare, records or smollm2, the path of"):
+    with pytest.raises(ModelError, match=r"there is no model .*shakespeare, records, smollm2, .*, the path of"):
         load_model(spec)
 
 

@@ -19,7 +19,7 @@ def peer(request):
 
 @pytest.mark.filterwarnings("ignore")  # how peers' own imports behave is theirs
 def test_an_adapter(peer):
-    adapter = peer.adapter()(BYTES)
+    adapter = peer.adapter(BYTES)
     adapter.forget()
     matcher = adapter.compile("regex", "a+b")
     for _ in range(2):
@@ -38,7 +38,7 @@ def test_an_adapter(peer):
 
 @pytest.mark.filterwarnings("ignore")
 def test_an_adapter_of_schemas(peer):
-    adapter = peer.adapter()(BYTES)
+    adapter = peer.adapter(BYTES)
     matcher = adapter.compile("json_schema", '{"type": "boolean"}')
     for byte in b"true":
         matcher.fill_mask()
@@ -48,7 +48,7 @@ def test_an_adapter_of_schemas(peer):
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_broken_grammar_is_refused(peer):
-    adapter = peer.adapter()(BYTES)
+    adapter = peer.adapter(BYTES)
     for notation, source in (("regex", "(a"), ("json_schema", '{"type": 3}'), ("music", "la")):
         with pytest.raises(Exception, match=r".+"):
             adapter.compile(notation, source)

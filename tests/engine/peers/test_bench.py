@@ -4,17 +4,18 @@ import pytest
 
 from engine import CompileOptions
 from engine.peers import PEERS, BenchCase, LabelledText, UnknownPeerError, compare, find_peers, run_bench
-from engine.peers.registry import OWN, Peer
+from engine.peers.adapter import OWN, Peer
 from engine.peers.report import CaseMeasurement, CaseOutcome, EngineMeasurements
 from engine.source import CancelledError, CancelToken
 from engine.vocabulary import Vocabulary
+from tests.engine.peers.peer_doubles import BrokenAdapter, DoubleAdapter, DyingAdapter
 
 BYTES = Vocabulary([*(bytes((byte,)) for byte in range(256)), b"ab", None], eos_ids=[257])
-OURS = PEERS[0]
+OURS = PEERS[OWN]
 
 
-def double(attribute="DoubleAdapter"):
-    return Peer("double", "pytest", "tests.engine.peers.peer_doubles", attribute)  # whose version there is
+def double(adapter=DoubleAdapter):
+    return Peer("double", "pytest", adapter)  # whose version there is
 
 
 def case(source, *texts, notation="regex", name=""):
@@ -67,9 +68,9 @@ def test_what_goes_wrong_with_one_case_does_not_end_the_others():
 @pytest.mark.parametrize(
     ("peer", "why"),
     [
-        (Peer("gone", "no-such-distribution", "nowhere", "Nothing"), "not installed: pip install no-such-distribution"),
-        (double("BrokenAdapter"), "it cannot be used: ImportError: a part of it is missing"),
-        (double("DyingAdapter"), "it died while it was loaded"),
+        (Peer("gone", "no-such-distribution", BrokenAdapter), "not installed: pip install no-such-distribution"),
+        (double(BrokenAdapter), "it cannot be used: ImportError: a part of it is missing"),
+        (double(DyingAdapter), "it died while it was loaded"),
     ],
 )
 def test_an_engine_that_cannot_run_is_named(peer, why):
@@ -99,7 +100,7 @@ def test_it_can_be_cancelled():
 
 def test_engines_are_found_by_name():
     assert [peer.name for peer in find_peers(["xgrammar"])] == [OWN, "xgrammar"]
-    assert find_peers() == PEERS
+    assert find_peers() == tuple(PEERS)
     with pytest.raises(UnknownPeerError, match="there is no engine llama; there is turnstile, "):
         find_peers(["llama"])
 

@@ -16,7 +16,7 @@ from engine.export.runtimes.transformers_generate import GrammarLogitsProcessor,
 from engine.export.target import ExportJob, ExportOptions
 from engine.export.writing import export, make
 from engine.matching import Matcher
-from engine.models.load import bundled_folder
+from engine.models.sources.bundled import bundled_folder
 from engine.vocabulary import Vocabulary
 
 SCHEMA = {

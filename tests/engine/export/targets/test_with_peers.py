@@ -37,8 +37,8 @@ from engine.vocabulary import Vocabulary
 pytest.importorskip("xgrammar", reason="xgrammar is not installed: pip install -e '.[bench]' brings it")
 pytest.importorskip("llguidance", reason="llguidance is not installed: pip install -e '.[bench]' brings it")
 
-from engine.peers.llguidance import LlguidanceAdapter, LlguidanceMatcher
-from engine.peers.xgrammar import XgrammarAdapter
+from engine.peers.adapters.llguidance import LlguidanceAdapter, LlguidanceMatcher
+from engine.peers.adapters.xgrammar import XgrammarAdapter
 
 TOKENS = [bytes([byte]) for byte in range(256)]
 TOKENS += [b"ab", b'{"', b'":', b'", "', b"age", b"  ", "é".encode(), b"\xe2\x82", b"12", b"true", b"<eos>"]

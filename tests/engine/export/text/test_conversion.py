@@ -374,7 +374,7 @@ def test_the_rules_of_a_schema_are_written_once_for_all_targets(monkeypatch):
     monkeypatch.setattr(SchemaRules, "write", counted)
     schema = compiled(PERSON)
     job = ExportJob(schema)
-    assert not any(refusal(target(name), job) for name in TARGETS if not target(name).needs_vocabulary)
+    assert not any(refusal(one, job) for one in TARGETS if not one.needs_vocabulary)
     to_regex(schema)
     to_gbnf(schema)
     assert len(written) == 1

@@ -1,7 +1,7 @@
-"""Adapters of xgrammar (mlc-ai, Apache-2.0), configured as vLLM and SGLang use it.
+"""An adapter of xgrammar (mlc-ai, Apache-2.0), configured as vLLM and SGLang use it.
 
 By default it closes objects that a schema leaves open (`strict_mode`). So it is
-measured twice: with its defaults, and with open objects as in the standard.
+measured twice: with its defaults, and with open objects as in the standard (`xgrammar_open`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from engine.peers.adapter import UnsupportedNotationError, eos_id_of
+from engine.peers.adapter import Peer, UnsupportedNotationError, eos_id_of
 from engine.vocabulary import Vocabulary
 
 
@@ -66,7 +66,4 @@ class XgrammarAdapter:
         self._compiler.clear_cache()
 
 
-class OpenXgrammarAdapter(XgrammarAdapter):
-    """The `Adapter` of xgrammar with open objects, as in the standard."""
-
-    strict = False
+PEER = Peer("xgrammar", "xgrammar", XgrammarAdapter)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from engine.peers.adapter import UnsupportedNotationError, allows, empty_mask, eos_id_of
+from engine.peers.adapter import Peer, UnsupportedNotationError, allows, empty_mask, eos_id_of
 from engine.vocabulary import Vocabulary
 
 _WORD_BYTES = 4
@@ -63,3 +63,6 @@ class OutlinesAdapter:
 
     def forget(self) -> None:
         """Do nothing, since outlines-core caches no grammar."""
+
+
+PEER = Peer("outlines-core", "outlines-core", OutlinesAdapter)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from engine.peers.adapter import GreedyTokenizer, UnsupportedNotationError, allows, empty_mask, eos_id_of
+from engine.peers.adapter import GreedyTokenizer, Peer, UnsupportedNotationError, allows, empty_mask, eos_id_of
 from engine.vocabulary import Vocabulary
 
 
@@ -87,3 +87,6 @@ class LlguidanceAdapter:
             case "gbnf":
                 return str(import_module("llguidance.gbnf_to_lark").any_to_lark(source))
         raise UnsupportedNotationError(notation)
+
+
+PEER = Peer("llguidance", "llguidance", LlguidanceAdapter)

@@ -1,0 +1,27 @@
+"""SmolLM2, which is downloaded at its first use."""
+
+from __future__ import annotations
+
+from engine.models import smollm2
+from engine.models.source import LogitSource, ModelInfo
+from engine.models.sources.path import load_path
+from engine.source import CancelToken
+
+
+class _SmolLM2:
+    forms = "smollm2"
+
+    def known_models(self) -> tuple[ModelInfo, ...]:
+        is_available = smollm2.is_installed()
+        size = smollm2.CONVERTED_BYTES if is_available else smollm2.DOWNLOAD_BYTES
+        description = "A real chat model with 49,152 tokens, fetched once."
+        return (ModelInfo("smollm2", "SmolLM2 135M Instruct", description, is_available, size),)
+
+    def recognises(self, spec: str) -> bool:
+        return spec == "smollm2"
+
+    def load(self, spec: str, cancel: CancelToken) -> LogitSource:
+        return load_path("SmolLM2-135M-Instruct", smollm2.smollm2_folder(cancel), cancel)
+
+
+SOURCE = _SmolLM2()

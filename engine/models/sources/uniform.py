@@ -1,0 +1,28 @@
+"""A tokenizer alone, with equal logits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from engine.models.source import LogitSource, ModelInfo
+from engine.models.uniform import load_uniform
+from engine.source import CancelToken
+
+_PREFIX: Final = "uniform:"
+
+
+class _Tokenizers:
+    forms = f"{_PREFIX}PATH of a tokenizer"
+
+    def known_models(self) -> tuple[ModelInfo, ...]:
+        return ()
+
+    def recognises(self, spec: str) -> bool:
+        return spec.startswith(_PREFIX)
+
+    def load(self, spec: str, cancel: CancelToken) -> LogitSource:
+        return load_uniform(Path(spec.removeprefix(_PREFIX)).expanduser())
+
+
+SOURCE = _Tokenizers()

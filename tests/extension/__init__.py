@@ -1,0 +1,11 @@
+"""Extensions: each folder adds one object to Turnstile and drives it through window or command line.
+
+| folder | adds | driven by |
+|---|---|---|
+| `target` | an export target | `turnstile export` |
+| `source` | a logit source | `turnstile generate --model SPEC` |
+| `peer` | another engine | `turnstile bench` |
+
+A folder is what a distribution of others installs: modules in the namespace package `turnstile_extensions`, which
+`engine.source.registry` finds on the import path.
+"""
