@@ -28,11 +28,11 @@ from app.catalogue import ui_text
 from app.display_text import in_line
 from app.document.gallery import CATEGORIES, Example, category_title, examples
 from app.panes.editor.highlighter import Highlighter
-from app.panes.editor.tokenisers import TOKENISERS
-from app.panes.editor.tokens import plain
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from app.widgets.filter_dialog import FilterDialog
+from engine.notations import NOTATIONS
+from engine.notations.lexing import plain_line
 
 COUNT = Qt.ItemDataRole.UserRole
 _ACCEPTS = Qt.ItemDataRole.UserRole  # of a test: whether it should be accepted
@@ -88,7 +88,7 @@ class ExampleView(QWidget):
         self.tests.setUniformItemSizes(True)
         self.tests.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.tests.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self._highlighter = Highlighter(self.source.document(), plain)
+        self._highlighter = Highlighter(self.source.document(), plain_line)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SPACE_S)
@@ -112,7 +112,7 @@ class ExampleView(QWidget):
         self.description.setText(example.description)
         # Clear the text first, or the new colours would be applied to the old text.
         self.source.setPlainText("")
-        self._highlighter.set_tokeniser(TOKENISERS[example.notation])
+        self._highlighter.set_lexer(NOTATIONS[example.notation].lex_line)
         self.source.setPlainText(example.source.rstrip("\n"))
         prompt = in_line(example.prompt.encode())
         self.prompt.setText(

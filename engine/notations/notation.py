@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from engine.notations.editing.completion import Proposals
 from engine.notations.editing.edits import Change, toggle_line_comments
 from engine.notations.editing.names import Name
+from engine.notations.lexing import LineTokens, plain_line
 from engine.source import CancelToken, Diagnostic, SourceText, Span
 from engine.source.catalogue import catalogue_text
 
@@ -122,6 +123,15 @@ class Notation(ABC):
         """
         del text
         return False
+
+    def lex_line(self, line: str, state: int) -> LineTokens:
+        """Return the tokens of a line of a text, valid or not; see `engine.notations.lexing`.
+
+        Args:
+            line: the line, without its end.
+            state: the state that the line before it ended in; 0 for the first line.
+        """
+        return plain_line(line, state)
 
     def draft(self, text: str) -> int:
         """Return the version of the notation that a text names, which selects its reference; 0 if it has none."""

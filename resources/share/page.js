@@ -59,52 +59,14 @@
     return parent;
   }
 
-  // --- the grammar's colours: one look at each piece, which never fails on text that is broken -------------------------
-
-  const COLOURS = {
-    regex: [
-      ["escape", /\\(?:x[0-9a-fA-F]{1,2}|u\{[0-9a-fA-F]*\}|u[0-9a-fA-F]{1,4}|[pP]\{[^}]*\}|.|$)/],
-      ["class", /\[\^?\]?(?:\\.|[^\]\\])*\]?|\./],
-      ["comment", /\(\?#[^)]*\)?/],
-      ["name", /\(\?P?<\w+>|\(\?[a-zA-Z-]+[:)]/],
-      ["group", /\(\?(?:<?[=!]|[:>|])|[()]/],
-      ["quantifier", /(?:[*+?]|\{\d*,?\d*\})[?+]?/],
-      ["operator", /\|/],
-      ["anchor", /[\^$]/],
-    ],
-    gbnf: [
-      ["comment", /#.*/],
-      ["literal", /"(?:\\.|[^"\\])*"?/],
-      ["class", /\[(?:\\.|[^\]\\])*\]?|\./],
-      ["name", /[A-Za-z0-9_-]+(?=\s*::=)/],
-      ["operator", /::=|\|/],
-      ["anchor", /[A-Za-z0-9_-]+/],
-      ["escape", /!?<[^<>\s]*>/],
-      ["quantifier", /[*+?]|\{[\d\s,]*\}/],
-      ["group", /[()]/],
-    ],
-    json_schema: [
-      ["name", /"(?:\\.|[^"\\])*"(?=\s*:)/],
-      ["class", /"(?:\\.|[^"\\])*"?/],
-      ["quantifier", /-?\d[\d.eE+-]*/],
-      ["operator", /\b(?:true|false|null)\b/],
-      ["group", /[[\]{}]/],
-    ],
-  };
-
-  function coloured(parent, text, notation) {
-    const isVerbose = notation === "regex" && /\(\?[a-wyz]*x/.test(text);
-    const kinds = [...(COLOURS[notation] || [])];
-    if (isVerbose) kinds.splice(2, 0, ["comment", /#.*/]); // behind escapes and classes, in which it is a character
-    const all = new RegExp(kinds.map(([, pattern]) => `(${pattern.source})`).join("|") || "(?!)", "g");
+  /** The grammar, in the colours of its tokens. */
+  function coloured(parent, text, colours) {
     let from = 0;
-    for (const found of text.matchAll(all)) {
-      if (!found[0]) continue;
-      const kind = kinds[found.slice(1).findIndex((group) => group !== undefined)][0];
-      parent.append(text.slice(from, found.index), make("span", found[0], `s-${kind}`));
-      from = found.index + found[0].length;
+    for (const [kind, length] of colours) {
+      const part = text.slice(from, from + length);
+      parent.append(kind === "space" ? part : make("span", part, `s-${kind}`));
+      from += length;
     }
-    parent.append(text.slice(from));
   }
 
   // --- what stays -------------------------------------------------------------------------------------------------------
@@ -113,7 +75,7 @@
     at("title").textContent = data.title;
     at("facts").textContent = data.facts.join(" · ");
     at("generator").textContent = data.generator + ".";
-    coloured(at("grammar"), data.grammar, data.notation);
+    coloured(at("grammar"), data.grammar, data.colours);
     for (const [role, text] of data.prompt) {
       if (role) at("prompt").append(make("dt", role));
       at("prompt").append(make("dd", text));

@@ -32,10 +32,10 @@ from app.panes.editor.highlighter import Highlighter
 from app.panes.editor.marks import named_at, paint_invisible, paint_sign
 from app.panes.editor.notation_history import NotationHistory
 from app.panes.editor.offsets import Offsets
-from app.panes.editor.tokens import Tokeniser, partners, plain
 from app.theme import Role
 from app.theme.labels import plain_text
 from engine.notations.editing import Edit, apply_edits
+from engine.notations.lexing import LineLexer, partners, plain_line
 from engine.source import Diagnostic, Severity, Span
 
 _PASTE = QKeySequence.StandardKey.Paste
@@ -89,8 +89,8 @@ class CodeEdit(QPlainTextEdit):
         self.fix_text: Callable[[Diagnostic], str] = lambda _finding: ""
         self.fill_menu: Callable[[QMenu, int], None] = lambda _menu, _offset: None
         self.popup_is_open: Callable[[], bool] = lambda: False
-        self._tokenise: Tokeniser = plain
-        self._highlighter = Highlighter(self.document(), plain)
+        self._lexer: LineLexer = plain_line
+        self._highlighter = Highlighter(self.document(), plain_line)
         self._is_long = self._is_highlighting = False
         self._text_size = 0
         self._wheel_turn = 0
@@ -236,10 +236,10 @@ class CodeEdit(QPlainTextEdit):
                 action.triggered.connect(history_actions[action.objectName()])
         return menu
 
-    def set_tokeniser(self, tokenise: Tokeniser) -> None:
+    def set_lexer(self, lexer: LineLexer) -> None:
         """Highlight another notation."""
-        self._tokenise, self._pairs = tokenise, None
-        self._highlighter.set_tokeniser(tokenise)
+        self._lexer, self._pairs = lexer, None
+        self._highlighter.set_lexer(lexer)
         self._update_marks()
 
     def offset_at(self, position: QPoint) -> int:
@@ -361,7 +361,7 @@ class CodeEdit(QPlainTextEdit):
             return ()
         if self._pairs is None:
             is_short = len(self._text) <= _MAX_MATCHED_LENGTH
-            self._pairs = partners(self._text, self._tokenise) if is_short else {}
+            self._pairs = partners(self._text, self._lexer) if is_short else {}
         at = self._offsets.to_code_points(self.textCursor().position())
         for position in (at, at - 1):
             if position in self._pairs:

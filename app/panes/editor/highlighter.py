@@ -1,4 +1,4 @@
-"""Syntax highlighting of a document with a notation's tokeniser, line by line."""
+"""Syntax highlighting of a document with a notation's lexer, line by line."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from PySide6.QtGui import QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocum
 
 from app import theme
 from app.panes.editor.offsets import Offsets
-from app.panes.editor.tokens import Tokeniser, TokenKind
 from app.theme import Role
+from engine.notations.lexing import LineLexer, TokenKind
 
 LONGEST_LINE = 5_000  # code points; a longer line is not highlighted: it would block the window at every key
 
@@ -34,15 +34,15 @@ class Highlighter(QSyntaxHighlighter):
     string or a class of several lines begins above.
     """
 
-    def __init__(self, document: QTextDocument, tokenise: Tokeniser) -> None:
+    def __init__(self, document: QTextDocument, lexer: LineLexer) -> None:
         super().__init__(document)
-        self._tokenise = tokenise
+        self._lexer = lexer
         self._formats = _formats()
         self._visible: range | None = None  # the lines to highlight; None for all
 
-    def set_tokeniser(self, tokenise: Tokeniser) -> None:
+    def set_lexer(self, lexer: LineLexer) -> None:
         """Highlight another notation."""
-        self._tokenise = tokenise
+        self._lexer = lexer
         self.rehighlight()
 
     def recolour(self) -> None:
@@ -70,7 +70,7 @@ class Highlighter(QSyntaxHighlighter):
         if len(text) > LONGEST_LINE:
             self.setCurrentBlockState(before)
             return
-        result = self._tokenise(text, before)
+        result = self._lexer(text, before)
         offsets = Offsets(text)
         for token in result.tokens:
             start = offsets.to_utf16(token.start)

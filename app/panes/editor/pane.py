@@ -19,8 +19,6 @@ from app.panes.editor.explanation import ExplanationPage
 from app.panes.editor.find_replace import FindReplace
 from app.panes.editor.offsets import Offsets
 from app.panes.editor.pages import Pages
-from app.panes.editor.tokenisers import TOKENISERS
-from app.panes.editor.tokens import plain
 from app.theme.buttons import give_menu, icon_button
 from app.theme.labels import Label, plain_text
 from app.widgets.banner import Banner
@@ -414,7 +412,7 @@ class EditorPane(QWidget):
         self.notation_label.setText(found.title)
         self.edit.setPlaceholderText(found.placeholder)
         self.edit.notation = notation
-        self.edit.set_tokeniser(TOKENISERS.get(notation, plain))
+        self.edit.set_lexer(found.lex_line)
         wrap = QTextOption.WrapMode
         self.edit.setWordWrapMode(wrap.WrapAnywhere if found.wraps_anywhere else wrap.WrapAtWordBoundaryOrAnywhere)
 

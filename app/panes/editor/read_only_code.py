@@ -11,8 +11,7 @@ from app.panes.editor import marks
 from app.panes.editor.code_edit import MAX_HIGHLIGHTED_LENGTH, bring_into_view
 from app.panes.editor.highlighter import Highlighter
 from app.panes.editor.offsets import Offsets
-from app.panes.editor.tokenisers import TOKENISERS
-from app.panes.editor.tokens import plain
+from engine.notations import NOTATIONS
 from engine.source import Span
 
 
@@ -67,7 +66,7 @@ class ReadOnlyCode(QPlainTextEdit):
             self._highlighter = None
         self.setPlainText(text)
         if len(text) <= MAX_HIGHLIGHTED_LENGTH:
-            self._highlighter = Highlighter(self.document(), TOKENISERS.get(notation, plain))
+            self._highlighter = Highlighter(self.document(), NOTATIONS[notation].lex_line)
         self.verticalScrollBar().setValue(scrolled)
         self._mark()
 

@@ -24,6 +24,8 @@ from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Step, 
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_text
 from engine.document.content import DocumentFile
 from engine.matching.explanation import Reason
+from engine.notations import NOTATIONS
+from engine.notations.lexing import runs
 from engine.source import CancelToken, LimitExceededError
 from engine.vocabulary import Vocabulary
 from engine.vocabulary.visible import visible
@@ -74,6 +76,7 @@ def build_page_data(
             "title": work.title or "A generation, step by step",
             "notation": work.grammar.notation,
             "grammar": work.grammar.text,
+            "colours": _colours(work.grammar.notation, work.grammar.text),
             "facts": list(_facts(work)),
             "prompt": [list(pair) for pair in _prompt_parts(work.prompt)],
             "vocabulary": vocabulary.size if vocabulary is not None else None,
@@ -81,6 +84,12 @@ def build_page_data(
             "steps": builder.steps,
             "branches": branches,
         }
+
+
+def _colours(notation: str, text: str) -> list[list[str | int]]:
+    """Return the parts of a grammar's text: the kind of their tokens, and their length in UTF-16 code units."""
+    found = runs(text, NOTATIONS[notation].lex_line)
+    return [[kind.value, len(part.encode("utf-16-le", "surrogatepass")) // 2] for kind, part in found]
 
 
 class _PageBuilder:

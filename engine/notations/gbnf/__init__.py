@@ -13,6 +13,7 @@ from engine.notations.notation import Built, Notation
 if TYPE_CHECKING:
     from engine.grammar.options import CompileOptions
     from engine.notations.editing.completion import Proposals
+    from engine.notations.lexing import LineTokens
     from engine.source import CancelToken, SourceText
 
 __all__ = ["Gbnf"]
@@ -48,6 +49,12 @@ class Gbnf(Notation):
         from engine.notations.gbnf.names import rename_rule
 
         return rename_rule(text, name, new)
+
+    def lex_line(self, line: str, state: int) -> LineTokens:
+        """Return the tokens of a line; see `Notation`."""
+        from engine.notations.gbnf.lexer import lex_line
+
+        return lex_line(line, state)
 
     def propose(self, text: str, offset: int) -> Proposals:
         """Return the proposals at an offset; see `Notation`."""

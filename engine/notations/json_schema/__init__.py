@@ -12,6 +12,7 @@ from engine.notations.notation import Built, Notation
 if TYPE_CHECKING:
     from engine.grammar.options import CompileOptions
     from engine.notations.editing.completion import Proposals
+    from engine.notations.lexing import LineTokens
     from engine.source import CancelToken, SourceText, Span
 
 __all__ = ["JsonSchema"]
@@ -53,6 +54,12 @@ class JsonSchema(Notation):
         from engine.notations.json_schema.names import rename_schema
 
         return rename_schema(text, name, new)
+
+    def lex_line(self, line: str, state: int) -> LineTokens:
+        """Return the tokens of a line; see `Notation`."""
+        from engine.notations.json_schema.lexer import lex_line
+
+        return lex_line(line, state)
 
     def propose(self, text: str, offset: int) -> Proposals:
         """Return the proposals at an offset; see `Notation`."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from engine.grammar import Grammar
     from engine.grammar.options import CompileOptions
     from engine.notations.editing.completion import Proposals
+    from engine.notations.lexing import LineTokens
     from engine.source import CancelToken, Diagnostic, Limits, SourceText, Span
 
 __all__ = ["Regex"]
@@ -59,6 +60,12 @@ class Regex(Notation):
         line = text.strip()
         is_one_line = bool(line) and "\n" not in line and line[0] not in '{"'
         return is_one_line and _LIKELY.search(line) is not None
+
+    def lex_line(self, line: str, state: int) -> LineTokens:
+        """Return the tokens of a line; see `Notation`."""
+        from engine.notations.regex.lexer import lex_line
+
+        return lex_line(line, state)
 
     def propose(self, text: str, offset: int) -> Proposals:
         """Return the proposals at an offset; see `Notation`."""

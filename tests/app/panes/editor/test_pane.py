@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import theme
+from app.catalogue import ui_text
 from app.panes.editor import EditorPane
 from engine.source import Diagnostic, Severity, Span
 
@@ -227,3 +228,14 @@ def test_a_very_long_line_is_taken_without_colours(pane: EditorPane, qtbot: QtBo
     assert not is_coloured()
     pane.set_text("a+")
     qtbot.waitUntil(is_coloured)
+
+
+def test_the_pane_names_and_colours_another_notation(qtbot: QtBot):
+    pane = EditorPane()
+    qtbot.addWidget(pane)
+    pane.set_text('root ::= "a"')
+    pane.set_notation("gbnf")
+    assert pane.notation_label.text() == ui_text("common.notation.gbnf")
+    assert "root ::=" in pane.edit.placeholderText()
+    formats = pane.edit.document().begin().layout().formats()
+    assert len(formats) > 1

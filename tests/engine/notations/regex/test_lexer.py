@@ -1,4 +1,4 @@
-"""Colours of regular expressions; a tokeniser must cover what it is given and never fail."""
+"""Colours of regular expressions; a lexer must cover what it is given and never fail."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.panes.editor.tokenisers import tokenise_regex
-from app.panes.editor.tokens import partners, plain
+from engine.notations.lexing import partners, plain_line
+from engine.notations.regex.lexer import lex_line
 
 PIECES = [
     "(",
@@ -33,7 +33,7 @@ PIECES = [
 
 
 def kinds(line: str, state: int = 0) -> list[tuple[str, str]]:
-    return [(line[token.start : token.end], token.kind.value) for token in tokenise_regex(line, state).tokens]
+    return [(line[token.start : token.end], token.kind.value) for token in lex_line(line, state).tokens]
 
 
 @pytest.mark.parametrize(
@@ -72,13 +72,13 @@ def test_the_colours_of_a_pattern(pattern: str, expected: list[tuple[str, str]])
     ],
 )
 def test_what_one_line_leaves_to_the_next(first: str, second: str, expected: tuple[str, str]) -> None:
-    state = tokenise_regex(first, 0).state
+    state = lex_line(first, 0).state
     assert kinds(second, state)[-1] == expected
 
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join), st.integers(0, 63))
 def test_tokens_cover_any_line_without_a_gap(line: str, state: int) -> None:
-    result = tokenise_regex(line, state)
+    result = lex_line(line, state)
     ends = [0, *(token.end for token in result.tokens)]
     assert [token.start for token in result.tokens] == ends[:-1]
     assert ends[-1] == len(line)
@@ -87,10 +87,10 @@ def test_tokens_cover_any_line_without_a_gap(line: str, state: int) -> None:
 
 def test_brackets_find_their_partners_over_lines_and_past_escapes() -> None:
     text = "(a\\)[(]\n(b))"
-    pairs = partners(text, tokenise_regex)
+    pairs = partners(text, lex_line)
     assert pairs == {0: 11, 11: 0, 4: 6, 6: 4, 8: 10, 10: 8}
 
 
 def test_a_bracket_without_a_partner_has_none() -> None:
-    assert partners("a)(", tokenise_regex) == {}
-    assert partners("()", plain) == {}
+    assert partners("a)(", lex_line) == {}
+    assert partners("()", plain_line) == {}
