@@ -60,6 +60,7 @@ def catalogue_text(key: str, /, **fields: object) -> str:
     return template.format(**fields)
 
 
+@cache
 def catalogue_entry(key: str) -> CatalogueText:
     """Return the text of a key with its forms and fields; for a reference, the text that it refers to.
 

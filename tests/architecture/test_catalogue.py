@@ -47,6 +47,7 @@ CONVERTED = (
     "app/window",
     "app/workers",
     "engine/diagnosis/distance.py",
+    "engine/diagnosis/explanation_tree",
     "engine/diagnosis/verdicts",
 )
 # Names in settings files, ids of verdicts in JSON, the syntax of DOT, and a limit whose error never leaves
@@ -77,7 +78,8 @@ PROPER = frozenset(
     Outlines Apache Licence""".split()
 )
 NAMES = ("Unicode", "POSIX")  # what begins in upper case everywhere
-PROSE = ("verdicts.", "explanation.")  # areas of complete sentences, which are shown one after another
+PROSE = ("verdicts.",)  # areas of complete sentences, which are shown one after another
+PHRASES = ("explanation.",)  # areas of parts of lines; the code capitalises the first of a line
 LONGEST_TITLE = 40
 SENTENCE = re.compile(r"[A-Za-z]{2,},? [A-Za-z]+")
 HTML_TAG = re.compile(r"<[a-z/][^>]*(>|$)")
@@ -249,8 +251,11 @@ def style_faults(key: str, text: str) -> list[str]:
     if (plain != plain.strip() and ".fragment." not in key) or "  " in plain:
         faults.append("blanks")
     is_message = key.startswith("diagnostics.") and key.endswith(".message")
-    if plain[:1].islower() and ".fragment." not in key and not is_message:
+    is_phrase = key.startswith(PHRASES)
+    if plain[:1].islower() and ".fragment." not in key and not is_message and not is_phrase:
         faults.append("begins in lower case")
+    if plain[:1].isupper() and is_phrase and not plain.startswith(NAMES):
+        faults.append("a phrase begins in lower case")
     if plain[:1].isupper() and is_message and not plain.startswith(NAMES):
         faults.append("a message of a diagnostic begins in lower case")
     if ".fragment." not in key or not key.startswith(PROSE):
@@ -295,6 +300,7 @@ def test_every_text_has_the_style_of_the_catalogue():
         ("diagnostics.a.message", "The name is missing", "lower case"),
         ("diagnostics.a.hint", "add a name", "lower case"),
         ("verdicts.a.text", "It ends here", "prose"),
+        ("explanation.a.text", "The text", "lower case"),
     ],
 )
 def test_a_planted_text_of_another_style_is_found(key, text, fault):
@@ -304,14 +310,16 @@ def test_a_planted_text_of_another_style_is_found(key, text, fault):
 def test_no_two_texts_are_equal():
     """Equal texts are one text; but a button may have the title of a command, and a command that of its menu.
 
-    Diagnostics of two notations may be equal: each has its own message and hint. So may parts of sentences.
+    Diagnostics of two notations may be equal: each has its own message and hint. So may parts of sentences, and a
+    phrase and a text of the window.
     """
-    by_text: dict[tuple[bool, str], list[str]] = {}
+    by_text: dict[tuple[bool, bool, str], list[str]] = {}
     for key, text in catalogue().items():
         is_exempt = key.startswith("diagnostics.") or (".fragment." in key and key.startswith(PROSE))
         if not key.endswith(".synonyms") and ".menus." not in key and not is_exempt and not text.reference:
-            by_text.setdefault((key.startswith("commands."), text.other), []).append(key)
-    assert {text: keys for (_, text), keys in by_text.items() if len(keys) > 1} == {}
+            owner = key.startswith("commands."), key.startswith(PHRASES), text.other
+            by_text.setdefault(owner, []).append(key)
+    assert {text: keys for (*_, text), keys in by_text.items() if len(keys) > 1} == {}
 
 
 def test_fields_have_names():
@@ -336,6 +344,8 @@ def literals(source: str) -> list[str]:
             isinstance(node, ast.Call) and _called(node).startswith("_log.")
         ):
             ignored |= {id(inner) for inner in ast.walk(node)}
+        if isinstance(node, ast.Call) and not node.args and _called(node).endswith(".split"):  # a list of names
+            ignored |= {id(inner) for inner in ast.walk(node.func)}
         if isinstance(node, ast.AnnAssign | ast.arg) and node.annotation is not None:
             ignored |= {id(inner) for inner in ast.walk(node.annotation)}
     for node in ast.walk(tree):
@@ -388,6 +398,7 @@ def test_converted_packages_have_their_sentences_in_the_catalogue():
         'def f():\n    """A docstring."""\n    return "could not be opened"',
         'X = {"a": f"{n} files were saved"}',
         'x = f"<b>{n}</b> files were saved"',
+        'x = "saved by {}".format(y); x = "two words".split(y)',
     ],
 )
 def test_a_planted_sentence_is_found(planted):
@@ -401,6 +412,7 @@ def test_a_planted_sentence_is_found(planted):
         '_log.warning("could not open")',
         'raise ValueError("no such key")',
         'set_tip(x, y, "run.step")',
+        'NAMES = "minimum maximum".split()',
         """f'<span style="color: {x}">{y}</span>'""",
     ],
 )

@@ -60,13 +60,13 @@ _SETS = {
 }
 _OF = {" (ASCII)": "(?a)", " (Unicode)": ""}
 _CONDITIONS = {
-    "where the text begins": r"\A",
-    "where a line begins": "(?m)^",
-    "where a line ends": "(?m)$",
-    "where the text ends": r"\Z",
-    "where the text ends, or right before a line feed that ends it": "$",
-    "at the edge of a word": r"\b",
-    "not at the edge of a word": r"\B",
+    "at the beginning of the text": r"\A",
+    "at the beginning of a line": "(?m)^",
+    "at the end of a line": "(?m)$",
+    "at the end of the text": r"\Z",
+    "at the end of the text, or before a line feed that ends it": "$",
+    "at a word boundary": r"\b",
+    "not at a word boundary": r"\B",
 }
 
 
@@ -94,7 +94,7 @@ def _node(words: str, inner: Callable[[], Iterator[Node | tuple[str, Node]]]) ->
     rule = re.match(rf"rule ({_QUOTED})(?:, with which every match begins)?: ", words)
     if rule:
         return _text(rule[1]), _plain(_node(words[rule.end() :], inner))
-    around = re.match(rf"(?:group (?:[\d,]+|{_QUOTED})|where (?!the text|a line)[^:]*(?:`[^`]*`[^:`]*)*): ", words)
+    around = re.match(rf"(?:group (?:[\d,]+|{_QUOTED})|where [^:]*(?:`[^`]*`[^:`]*)*): ", words)
     if around:
         return _node(words[around.end() :], inner)
     before, colon, after = words.partition(": ")
@@ -126,9 +126,9 @@ def _only(inner: Callable[[], Iterator[Node | tuple[str, Node]]]) -> Node:
 
 
 def _leaf(words: str) -> Node:
-    if words in {"nothing, the empty text", "nothing, since it comes 0 times"}:
+    if words in {"the empty text", "nothing, since it is repeated 0 times"}:
         return Empty()
-    if words in {"no text at all", "no character", "half of a surrogate pair, which no text holds"}:
+    if words in {"no text at all", "no character", "half of a surrogate pair, which no text contains"}:
         return Never()
     text = re.fullmatch(rf"the text ({_QUOTED})(, in any letter case|, in any case of A to Z)?", words)
     if text:
@@ -139,15 +139,16 @@ def _leaf(words: str) -> Node:
     reference = re.fullmatch(rf"the rule ({_QUOTED})", words)
     if reference:
         return RuleReference(_text(reference[1]))
-    tokens = re.fullmatch(rf"(any token but|the token) (?:number (\d+)|({_QUOTED})), taken whole", words)
+    token = rf"(?:number (\d+)|({_QUOTED}))"
+    tokens = re.fullmatch(rf"(any single token except|the token) {token}(?:, as a single token)?", words)
     if tokens:
         names, ids = ((_text(tokens[3]),), ()) if tokens[3] else ((), (int(tokens[2]),))
-        return TokenSet(names, ids, tokens[1] == "any token but")
+        return TokenSet(names, ids, tokens[1] == "any single token except")
     return _condition(words) or Chars(_set(words))
 
 
 def _condition(words: str) -> Node | None:
-    plain = words.removesuffix(" of ASCII characters")
+    plain = words.removesuffix(" (ASCII)")
     pattern = _CONDITIONS.get(plain)
     if pattern is None:
         return None
@@ -158,7 +159,7 @@ def _set(words: str) -> CharSet:
     for ending, flag in _OF.items():
         if words.removesuffix(ending) != words:
             return _parsed(flag + _SETS[words.removesuffix(ending)])
-    found = re.fullmatch(rf"a character (with|without) the property ({_QUOTED})(, letter case aside)?", words)
+    found = re.fullmatch(rf"a character (with|without) the property ({_QUOTED})(, in any letter case)?", words)
     if found:
         if found[3]:
             raise UnreadableError
@@ -167,8 +168,8 @@ def _set(words: str) -> CharSet:
         raise UnreadableError
     if words == "any character":
         return EVERY_SCALAR
-    if words.startswith("any character but "):
-        return EVERY_SCALAR - _listed(words.removeprefix("any character but "), "and")
+    if words.startswith("any character except "):
+        return EVERY_SCALAR - _listed(words.removeprefix("any character except "), "and")
     return _listed(words.removeprefix("one of "), "or")
 
 

@@ -16,6 +16,7 @@ from engine.matching.explanation_text import quoted
 from engine.notations.gbnf.parser import parse as parse_gbnf
 from engine.notations.regex.dialect import Dialect
 from engine.source import Limits, SourceText, Span
+from engine.source.catalogue import catalogue_text
 
 
 def describe_grammar(notation: str, source: SourceText | str, options: CompileOptions | None = None) -> Description:
@@ -54,9 +55,12 @@ def _gbnf_entries(source: SourceText, limits: Limits) -> Iterator[ExplanationEnt
 
 def _rule(rule: Rule, grammar: Grammar, writer: ExplanationWriter) -> ExplanationEntry:
     body = writer.entry(rule.node)
-    begins = ", with which every match begins" if rule.name == grammar.start else ""
+    is_start = rule.name == grammar.start
+    text = catalogue_text(
+        "explanation.gbnf.start" if is_start else "explanation.gbnf.rule", name=quoted(rule.name), body=body.text
+    )
     span = Span(rule.span.start, max(body.span.end, rule.span.end))
-    return ExplanationEntry(f"rule {quoted(rule.name)}{begins}: {body.text}", span, body.inner, body.target)
+    return ExplanationEntry(text, span, body.inner, body.target)
 
 
 def _with_quotes(text: str, node: Node) -> Span:

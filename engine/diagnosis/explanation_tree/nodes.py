@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 from engine.diagnosis.explanation_tree.phrases import ExplanationEntry, nothing
 from engine.grammar import (
@@ -31,72 +31,76 @@ from engine.grammar.charset import EVERY_SCALAR, LAST_CODE_POINT
 from engine.matching.explanation_text import LONGEST_EXCERPT, quoted
 from engine.notations.regex.unicode_sets import CaseFold, close_under_case
 from engine.source import Span
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary.visible import visible
 
 _MOST_RANGES: Final = 12
 _LONGEST_TEXT: Final = 120
-_NAMES: Final = {0x09: "a tab", 0x0A: "a line feed", 0x0D: "a carriage return", 0x20: "a space"}
+_NAMES: Final = {0x09: "tab", 0x0A: "line_feed", 0x0D: "carriage_return", 0x20: "space"}
 _SHORTEST_RANGE: Final = 3
 
 
 def character_name(code: int) -> str:
     """Return the name of a white-space character, the character itself if visible, else its code point."""
     if code in _NAMES:
-        return _NAMES[code]
+        return catalogue_text(f"explanation.character.{_NAMES[code]}")
     char = chr(code)
     return quoted(visible(char.encode())) if char.isprintable() else f"U+{code:04X}"
 
 
 def characters(chosen: CharSet) -> str | None:
-    """Describe a set: "one of `A` to `Z` or `_`"; None if it has too many ranges."""
+    """Describe a set, such as "one of `A` to `Z` or `_`"; return None if it has too many ranges."""
     if not chosen & EVERY_SCALAR:
-        return "half of a surrogate pair, which no text holds" if chosen else "no character"
+        return catalogue_text("explanation.characters.surrogate" if chosen else "explanation.characters.none")
     rest = EVERY_SCALAR - chosen
     if not rest:
-        return "any character"
+        return catalogue_text("explanation.characters.any")
     if len(rest.ranges) <= _MOST_RANGES and chosen.ranges[-1][1] == LAST_CODE_POINT:
-        return f"any character but {_listed(rest, 'and')}"
+        return catalogue_text("explanation.characters.except", characters=_listed(rest, "and"))
     if len(chosen.ranges) > _MOST_RANGES:
         return None
-    return character_name(chosen.ranges[0][0]) if len(chosen) == 1 else f"one of {_listed(chosen, 'or')}"
+    if len(chosen) == 1:
+        return character_name(chosen.ranges[0][0])
+    return catalogue_text("explanation.characters.one_of", characters=_listed(chosen, "or"))
 
 
 def text_words(text: str) -> str:
-    """Describe a literal text: "the text `abc`"; a very long one by its beginning and its length."""
+    """Describe a literal text; a very long one by its beginning and its length."""
     shown = visible(text[:_LONGEST_TEXT].encode("utf-8", "surrogatepass"))
     if len(text) <= _LONGEST_TEXT:
-        return f"the text {quoted(shown)}"
-    return f"a text of {len(text):,} characters that begins with {quoted(shown)}"
+        return catalogue_text("explanation.text.whole", text=quoted(shown))
+    return catalogue_text("explanation.text.long", length=len(text), text=quoted(shown))
 
 
-def joined(items: Iterable[str], conjunction: str) -> str:
+def joined(items: Iterable[str], conjunction: Literal["and", "or"]) -> str:
     """Join a list in words: "a, b and c"."""
-    parts = list(items)
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {conjunction} {parts[-1]}"
+    *parts, last = items
+    return catalogue_text(f"explanation.list.{conjunction}", items=", ".join(parts), last=last) if parts else last
 
 
-def _listed(chosen: CharSet, conjunction: str) -> str:
+def _listed(chosen: CharSet, conjunction: Literal["and", "or"]) -> str:
     items: list[str] = []
     for first, last in chosen.ranges:
         if last - first + 1 < _SHORTEST_RANGE:
             items += (character_name(code) for code in range(first, last + 1))
         else:
-            items.append(f"{character_name(first)} to {character_name(last)}")
+            ends = {"first": character_name(first), "last": character_name(last)}
+            items.append(catalogue_text("explanation.characters.range", **ends))
     return joined(items, conjunction)
 
 
 _MOST_IN_A_LINE: Final = 4  # the largest number of nodes in one phrase
 _LARGEST_CASE: Final = 4  # the largest number of characters that differ only in case
 _LOOKS: Final = {
-    (True, False): "followed by",
-    (True, True): "not followed by",
-    (False, False): "preceded by",
-    (False, True): "not preceded by",
+    (True, False): "ahead",
+    (True, True): "not_ahead",
+    (False, False): "behind",
+    (False, True): "not_behind",
 }
 _CASES: Final = {
-    CaseFold.PYTHON: ", in any letter case",
-    CaseFold.SIMPLE: ", in any letter case",
-    CaseFold.ASCII: ", in any case of A to Z",
+    CaseFold.PYTHON: "any_case",
+    CaseFold.SIMPLE: "any_case",
+    CaseFold.ASCII: "any_case_ascii",
 }
 
 
@@ -159,13 +163,16 @@ class ExplanationWriter:
             case Sequence():
                 return self._sequence(node)
             case Choice():
-                return f"one of these {len(node.alternatives):,}", partial(self._each, node.alternatives), None
+                words = catalogue_text("explanation.node.choice", count=len(node.alternatives))
+                return words, partial(self._each, node.alternatives), None
             case Repeat():
                 return self._with(node.node, self._times(node), limit)
             case Lookaround():
-                return self._with(node.node, _LOOKS[node.ahead, node.negated], limit)
+                look = catalogue_text(f"explanation.lookaround.{_LOOKS[node.ahead, node.negated]}")
+                return self._with(node.node, look, limit)
             case RuleReference():
-                return f"the rule {quoted(node.name)}", nothing, self.targets.get(node.name)
+                words = catalogue_text("explanation.node.rule", name=quoted(node.name))
+                return words, nothing, self.targets.get(node.name)
             case _:
                 return self._leaf(node), nothing, None
 
@@ -187,11 +194,12 @@ class ExplanationWriter:
                 return self._chars(node)
             case Empty():
                 excerpt = self.text[node.span.start : node.span.end]
-                return "nothing, since it comes 0 times" if excerpt.endswith("}") else "nothing, the empty text"
+                is_repeated = excerpt.endswith("}")
+                return catalogue_text("explanation.text.zero_times" if is_repeated else "explanation.text.empty")
             case TokenSet():
                 return _tokens(node)
             case _:
-                return "no text at all"
+                return catalogue_text("explanation.text.never")
 
     # --- texts -------------------------------------------------------------------------------------------------------
 
@@ -200,7 +208,7 @@ class ExplanationWriter:
             items = list(self._items(node))
             if len(items) == 1:
                 return items[0].text, items[0].inner, None
-        return "in this order", partial(self._items, node), None
+        return catalogue_text("explanation.node.sequence"), partial(self._items, node), None
 
     def _items(self, node: Sequence) -> Iterator[ExplanationEntry]:
         """Explain the items of a sequence; adjacent characters form one text."""
@@ -231,7 +239,7 @@ class ExplanationWriter:
         if all(len(one.set) == 1 for one in run):
             return text_words(text)
         fold = next(fold for fold in self.folds if all(self._fits(one.set, fold) for one in run))
-        return text_words(text) + _CASES[fold]
+        return catalogue_text(f"explanation.text.{_CASES[fold]}", text=text_words(text))
 
     def _spelled(self, one: Chars) -> int:
         """Return a character as written; else the smallest with the same case folding."""
@@ -267,7 +275,7 @@ class ExplanationWriter:
             return description
         excerpt = self.text[node.span.start : node.span.end]
         cited = excerpt if len(excerpt) <= LONGEST_EXCERPT else excerpt[: LONGEST_EXCERPT - 1] + "…"
-        return f"one of the characters of {quoted(cited)}"
+        return catalogue_text("explanation.characters.quoted", excerpt=quoted(cited))
 
     def _times(self, node: Repeat) -> str:
         """Describe the count, and whether it is lazy."""
@@ -275,7 +283,8 @@ class ExplanationWriter:
         begin = around[-1].span.end if around else node.node.span.end
         quantifier = self.text[begin : node.span.end].strip()
         is_lazy = self.has_lazy_quantifiers and len(quantifier) > 1 and quantifier.endswith("?")
-        return times(node.minimum, node.maximum) + (", lazily" if is_lazy else "")
+        words = times(node.minimum, node.maximum)
+        return catalogue_text("explanation.times.lazily", times=words) if is_lazy else words
 
 
 def _placed(entry: ExplanationEntry, start: int) -> ExplanationEntry:
@@ -292,23 +301,24 @@ def times(minimum: int, maximum: int | None) -> str:
     """Describe a repetition count."""
     match minimum, maximum:
         case 0, None:
-            return "any number of times"
+            return catalogue_text("explanation.times.any")
         case 1, None:
-            return "once or more"
+            return catalogue_text("explanation.times.once_or_more")
         case 0, 1:
-            return "optional"
+            return catalogue_text("explanation.times.optional")
         case 0, 0:
-            return "not at all"
+            return catalogue_text("explanation.times.never")
         case _ if maximum is None:
-            return f"at least {minimum:,} times"
+            return catalogue_text("explanation.times.at_least", minimum=minimum)
         case _ if minimum == maximum:
-            return "exactly once" if minimum == 1 else f"exactly {minimum:,} times"
+            return catalogue_text("explanation.times.exactly", count=minimum)
         case 0, _:
-            return f"at most {maximum:,} times"
+            return catalogue_text("explanation.times.at_most", maximum=maximum)
         case _:
-            return f"{minimum:,} to {maximum:,} times"
+            return catalogue_text("explanation.times.between", minimum=minimum, maximum=maximum)
 
 
 def _tokens(node: TokenSet) -> str:
-    named = [quoted(name) for name in node.names] + [f"number {token_id}" for token_id in node.ids]
-    return f"{'any token but' if node.negated else 'the token'} {' or '.join(named)}, taken whole"
+    numbers = (catalogue_text("explanation.token.number", number=token_id) for token_id in node.ids)
+    names = joined([*map(quoted, node.names), *numbers], "or")
+    return catalogue_text("explanation.token.not" if node.negated else "explanation.token.one", names=names)

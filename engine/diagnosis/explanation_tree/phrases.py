@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from engine.source import Span, checkpoint
-from engine.source.catalogue import capitalised
+from engine.source.catalogue import capitalised, catalogue_text
 
 MOST_PHRASES = 20_000
 """The largest number of phrases for one text."""
@@ -52,7 +52,7 @@ class Description:
         for phrase in self.phrases:
             yield f"{'  ' * phrase.depth}{phrase.text}"
         if not self.is_whole:
-            yield f"The rest is omitted: no more than {MOST_PHRASES:,} lines."
+            yield capitalised(catalogue_text("explanation.cut", most=MOST_PHRASES))
 
 
 def nothing() -> Iterable[ExplanationEntry]:

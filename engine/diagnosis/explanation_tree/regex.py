@@ -20,45 +20,30 @@ from engine.notations.regex.dialect import Anchor, Dialect, Flags, anchor_node, 
 from engine.notations.regex.parser import SourceDetails, parse_with_details
 from engine.notations.regex.unicode_sets import CaseFold, loose_property, strict_property
 from engine.source import Limits, SourceText, Span
+from engine.source.catalogue import catalogue_text
 
 _PROPERTY: Final = re.compile(r"\\([pP])(?:\{(.*)\}|(\w))", re.DOTALL)
 _FLAGS: Final = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]*))?[:)]")
 _NAME: Final = re.compile(r"\(\?P?<(.*)>", re.DOTALL)
 _PLAIN: Final = re.compile(r"\(\?:")
-_SHORTHANDS: Final = {
-    "d": "a digit",
-    "D": "anything but a digit",
-    "w": "a letter, a digit or `_`",
-    "W": "anything but a letter, a digit or `_`",
-    "s": "white space",
-    "S": "anything but white space",
-}
+_SHORTHANDS: Final = "dDwWsS"
+_SHORTHAND_KINDS: Final = (
+    ("ascii", Dialect.PYTHON, Flags(ascii=True)),
+    ("ecma", Dialect.ECMA, Flags()),
+    ("unicode", Dialect.PYTHON, Flags()),
+)
 _ANCHORS: Final = {
-    (Anchor.CARET, False): "where the text begins",
-    (Anchor.CARET, True): "where a line begins",
-    (Anchor.DOLLAR, True): "where a line ends",
-    (Anchor.TEXT_START, False): "where the text begins",
-    (Anchor.TEXT_END, False): "where the text ends",
-    (Anchor.WORD_BOUNDARY, False): "at the edge of a word",
-    (Anchor.NOT_WORD_BOUNDARY, False): "not at the edge of a word",
+    (Anchor.CARET, False): "text_begins",
+    (Anchor.CARET, True): "line_begins",
+    (Anchor.DOLLAR, True): "line_ends",
+    (Anchor.TEXT_START, False): "text_begins",
+    (Anchor.TEXT_END, False): "text_ends",
+    (Anchor.WORD_BOUNDARY, False): "word",
+    (Anchor.NOT_WORD_BOUNDARY, False): "not_word",
 }
 _DOLLAR: Final = {
-    Dialect.PYTHON: "where the text ends, or right before a line feed that ends it",
-    Dialect.ECMA: "where the text ends",
-}
-_ON: Final = {
-    "i": "letter case does not matter",
-    "m": "`^` and `$` are about lines, too",
-    "s": "`.` takes line ends, too",
-    "x": "blanks and comments do not count",
-    "a": "classes such as `\\w`, and letter case, know ASCII only",
-    "u": "classes such as `\\w` know all of Unicode",
-}
-_OFF: Final = {
-    "i": "letter case matters",
-    "m": "`^` and `$` are about the whole text only",
-    "s": "`.` takes no line end",
-    "x": "blanks and `#` count",
+    Dialect.PYTHON: "text_ends_or_line_feed",
+    Dialect.ECMA: "text_ends",
 }
 
 
@@ -84,7 +69,7 @@ def regex_entries(source: SourceText, dialect: Dialect, limits: Limits) -> Itera
         named=names.named,
     )
     for span in written.flags:
-        yield ExplanationEntry(f"from here on, {flag_words(source.excerpt(span))}", span)
+        yield ExplanationEntry(catalogue_text("explanation.flags.here", flags=flag_words(source.excerpt(span))), span)
     yield from writer.entries(node)
 
 
@@ -100,7 +85,9 @@ def flag_words(opening: str) -> str:
     """Describe a list of flags such as `(?i-s:`."""
     found = _FLAGS.match(opening)
     on, off = (found[1], found[2] or "") if found else ("", "")
-    return "; ".join([*(_ON[letter] for letter in on), *(_OFF[letter] for letter in off)]) or "no flag changes"
+    words = [catalogue_text(f"explanation.flags.on.{letter}") for letter in on]
+    words += [catalogue_text(f"explanation.flags.off.{letter}") for letter in off]
+    return "; ".join(words) or catalogue_text("explanation.flags.none")
 
 
 def _switched_on(opening: str) -> str:
@@ -124,13 +111,15 @@ class _Names:
             opening = self._text[group.opening.span.start : group.opening.span.end]
             name = _NAME.fullmatch(opening)
             if name:
-                words = f"group {quoted(name[1])}"
+                words = catalogue_text("explanation.group.named", name=quoted(name[1]))
             elif opening == "(":
-                words = f"group {numbers[group.opening.span.start]:,}"
+                words = catalogue_text("explanation.group.numbered", number=numbers[group.opening.span.start])
             elif group.opening.atomic:
-                words = "where only the first way counts"
+                words = catalogue_text("explanation.group.atomic")
+            elif _PLAIN.fullmatch(opening):
+                words = ""
             else:
-                words = "" if _PLAIN.fullmatch(opening) else f"where {flag_words(opening)}"
+                words = catalogue_text("explanation.group.flags", flags=flag_words(opening))
             found[id(group.node)].append(Precedence(words, group.span))
         return found
 
@@ -152,20 +141,18 @@ class _Names:
         for multiline, ascii_only, ignore_case in product((False, True), repeat=3):
             flags = Flags(ignore_case, multiline, ascii=ascii_only)
             if anchor_node(anchor, self._dialect, flags, node.span) == node:
-                of_ascii = " of ASCII characters" if ascii_only else ""
-                return _ANCHORS.get((anchor, multiline), _DOLLAR[self._dialect]) + of_ascii
+                name = _ANCHORS.get((anchor, multiline), _DOLLAR[self._dialect])
+                words = catalogue_text(f"explanation.anchor.{name}")
+                return catalogue_text("explanation.anchor.ascii", anchor=words) if ascii_only else words
         return ""
 
     def _set(self, excerpt: str, chosen: CharSet) -> str:
         letter = excerpt[1:]
-        if excerpt.startswith("\\") and letter in _SHORTHANDS:
-            of_ascii = shorthand(letter, Dialect.PYTHON, Flags(ascii=True))
-            if chosen == of_ascii:
-                return f"{_SHORTHANDS[letter]} (ASCII)"
-            if chosen == shorthand(letter, Dialect.ECMA, Flags()):
-                return f"{_SHORTHANDS[letter]} (ECMAScript)"
-            if chosen == shorthand(letter, Dialect.PYTHON, Flags()):
-                return f"{_SHORTHANDS[letter]} (Unicode)"
+        if excerpt.startswith("\\") and len(letter) == 1 and letter in _SHORTHANDS:
+            for kind, dialect, flags in _SHORTHAND_KINDS:
+                if chosen == shorthand(letter, dialect, flags):
+                    words = catalogue_text(f"explanation.shorthand.{letter}")
+                    return catalogue_text(f"explanation.shorthand.{kind}", characters=words)
             return ""
         found = _PROPERTY.fullmatch(excerpt)
         return self._property(found, chosen) if found else ""
@@ -175,9 +162,11 @@ class _Names:
         plain = loose_property(name, ignore_case=False) if self._is_python else strict_property(name)
         if plain is None:
             return ""
-        has = "without" if found[1] == "P" else "with"
-        aside = "" if chosen == (~plain if found[1] == "P" else plain) else ", letter case aside"
-        return f"a character {has} the property {quoted(name)}{aside}"
+        is_negated = found[1] == "P"
+        words = catalogue_text(f"explanation.property.{'without' if is_negated else 'with'}", name=quoted(name))
+        if chosen == (~plain if is_negated else plain):
+            return words
+        return catalogue_text("explanation.text.any_case", text=words)
 
     @property
     def _is_python(self) -> bool:

@@ -10,21 +10,24 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 from engine.diagnosis.explanation_tree.nodes import joined
 from engine.diagnosis.explanation_tree.phrases import ExplanationEntry, nothing
 from engine.diagnosis.explanation_tree.regex import regex_entries
 from engine.diagnosis.explanation_tree.schema_words import (
+    DESCRIBED,
     FACTS,
     KIND_OF,
-    TYPES,
-    WORDS,
     Detail,
     NoEffect,
     Note,
     SchemaContext,
-    type_words,
+    alone,
+    describe_types,
+    describe_unknown,
+    plural_number,
+    type_name,
 )
 from engine.grammar.options import CompileOptions
 from engine.matching.explanation_text import quoted
@@ -35,12 +38,13 @@ from engine.notations.json_schema.parser import parse
 from engine.notations.json_schema.resources import Resources
 from engine.notations.regex.dialect import Dialect
 from engine.source import GrammarError, Limits, SourceText, Span
+from engine.source.catalogue import catalogue_text
 
 _RANGES: Final = {
-    "minimum": ("maximum", "from {} to {}", ""),
-    "minLength": ("maxLength", "{} to {} characters", "exactly {} characters"),
-    "minItems": ("maxItems", "{} to {} items", "exactly {} items"),
-    "minProperties": ("maxProperties", "{} to {} properties", "exactly {} properties"),
+    "minimum": "maximum",
+    "minLength": "maxLength",
+    "minItems": "maxItems",
+    "minProperties": "maxProperties",
 }
 _KEPT: Final = {"$defs", "definitions"}
 _EXCLUDES: Final = {"exclusiveMinimum", "exclusiveMaximum"}
@@ -62,7 +66,7 @@ def schema_entries(source: SourceText, options: CompileOptions) -> Iterator[Expl
     root = read_json(source.text, limits.nesting)
     resources = Resources(root, SchemaDraft(options.draft), SchemaFindings(lenient=True))
     writer = _Writer(source, resources, limits, closed=options.additional == "closed")
-    return iter((writer.schema(root, "the whole text"),))
+    return iter((writer.schema(root, catalogue_text("explanation.schema.root")),))
 
 
 class _Writer:
@@ -97,10 +101,10 @@ class _Writer:
     def summary(self, node: Json, room: int = 2) -> str:
         """Summarise a schema in one line."""
         if isinstance(node.value, bool):
-            return "any value" if node.value else "no value at all"
+            return catalogue_text("explanation.schema.any" if node.value else "explanation.schema.none")
         here = self.here(node)
         if "$ref" in node.members and here.draft <= SchemaDraft.DRAFT_7:
-            return WORDS["$ref"](here, node.members["$ref"])
+            return DESCRIBED["$ref"](here, node.members["$ref"])
         parts = [self._type(here)] if "type" in node.members else []
         typed: list[str] = []
         for keyword, words in self._facts(here):
@@ -108,33 +112,37 @@ class _Writer:
             if kind is None or here.is_only(kind):
                 parts.append(words)
             else:
-                typed.append(f"if it is {TYPES[kind]}, {words}")
+                typed.append(_if_type(here, keyword, words))
         items = here.other("items")
         is_for_all = here.is_only("array") and here.other("prefixItems") is None
         if room > 1 and is_for_all and items is not None and items.members:
-            parts.append(f"each item {self.summary(items, room - 1)}")
+            parts.append(catalogue_text("explanation.schema.each_item", summary=self.summary(items, room - 1)))
         return "; ".join([", ".join(parts) or self._any(here), *typed])
 
     def _any(self, here: SchemaContext) -> str:
         """Return the start of a line without a type: "any value" only if nothing below it restricts the value."""
         says_more = "required" in here.node.members or here.node.members.keys() & _STRUCTURES.keys() - _KEPT
-        return "a value as follows" if says_more else "any value"
+        return catalogue_text("explanation.schema.follows" if says_more else "explanation.schema.any")
 
     def _type(self, here: SchemaContext) -> str:
-        words = type_words(here, here.node.members["type"])
-        if not here.is_only("object"):
-            return words
+        words = describe_types(here, here.node.members["type"])
         properties, required = here.other("properties"), here.other("required")
-        count = len(properties.members) if properties is not None else 0
-        if count:
-            needed = {item.value for item in required.items} if required is not None else set()
-            known = sum(name in needed for name in properties.members) if properties is not None else 0
-            every = ", required" if count == 1 else ", all required"
-            must = every if known == count else f", {known:,} of them required" if known else ""
-            words += f" with {count:,} {'property' if count == 1 else 'properties'}{must}"
+        if not here.is_only("object") or properties is None or not properties.members:
+            return words
+        count = len(properties.members)
+        needed = {item.value for item in required.items} if required is not None else set()
+        known = sum(name in needed for name in properties.members)
+        if known == count:
+            words = catalogue_text("explanation.schema.object.all_required", type=words, count=count)
+        elif known:
+            words = catalogue_text("explanation.schema.object.some_required", type=words, count=count, required=known)
+        else:
+            words = catalogue_text("explanation.schema.object.plain", type=words, count=count)
         additional = here.other("additionalProperties")
-        is_closed = additional.value is False if additional is not None else self._closed and count > 0
-        return f"{words}, no others" if is_closed and count and here.other("patternProperties") is None else words
+        is_closed = additional.value is False if additional is not None else self._closed
+        if not is_closed or here.other("patternProperties") is not None:
+            return words
+        return catalogue_text("explanation.schema.closed", words=words)
 
     def _facts(self, here: SchemaContext) -> Iterator[tuple[str, str]]:
         """Yield the keywords that fit into a schema's line; lower and upper bounds are combined."""
@@ -143,15 +151,17 @@ class _Writer:
             part = here.other(keyword)
             if part is None or keyword in combined or here.draft < SINCE.get(keyword, here.draft):
                 continue
-            other, both, same = _RANGES.get(keyword, ("", "", ""))
-            end = here.other(other) if other else None
+            end = here.other(_RANGES[keyword]) if keyword in _RANGES else None
             if end is not None and not (_EXCLUDES & here.node.members.keys() and keyword == "minimum"):
-                combined.add(other)
-                low, high = self._source.excerpt(part.span), self._source.excerpt(end.span)
-                is_same = bool(same) and part.value == end.value
-                yield keyword, same.format(quoted(low)) if is_same else both.format(quoted(low), quoted(high))
+                combined.add(_RANGES[keyword])
+                low, high = quoted(self._source.excerpt(part.span)), quoted(self._source.excerpt(end.span))
+                if part.value == end.value and keyword != "minimum":
+                    number = plural_number(part)
+                    yield keyword, catalogue_text(f"explanation.schema.exactly.{keyword}", count=number, low=low)
+                else:
+                    yield keyword, catalogue_text(f"explanation.schema.range.{keyword}", low=low, high=high)
                 continue
-            words = WORDS[keyword](here, part)
+            words = DESCRIBED[keyword](here, part)
             if not isinstance(words, NoEffect | Note | Detail):
                 yield keyword, words
 
@@ -170,13 +180,13 @@ class _Writer:
         is_reference = "$ref" in node.members and here.draft <= SchemaDraft.DRAFT_7
         keys = node.key_spans
         entries: list[ExplanationEntry] = [
-            ExplanationEntry("does not count: the key comes again", span) for span in node.duplicate_keys
+            ExplanationEntry(catalogue_text("explanation.schema.duplicate"), span) for span in node.duplicate_keys
         ]
         for keyword, part in node.members.items():
             begin = keys[keyword].start
             if is_reference and keyword not in {"$ref", "$schema", "definitions", "$defs", "title", "description"}:
-                why = f"up to draft 7, nothing beside `$ref` does (this is {draft_name(here.draft)})"
-                entries.append(_idle(keyword, why, Span(begin, part.span.end)))
+                why = catalogue_text("explanation.schema.reason.beside_ref", draft=draft_name(here.draft))
+                entries.append(_no_effect(keyword, why, Span(begin, part.span.end)))
             else:
                 entries += self._keyword(here, keyword, part, begin)
         return iter(sorted(entries, key=lambda entry: entry.span))
@@ -185,37 +195,34 @@ class _Writer:
         span = Span(begin, part.span.end)
         since = SINCE.get(keyword)
         if since is not None and here.draft < since:
-            return (_idle(keyword, f"it begins with {draft_name(since)}", span),)
+            return (_no_effect(keyword, _since(since), span),)
         structure = _STRUCTURES.get(keyword)
         if structure is not None:
             return structure(self, here, part, span)
-        words = WORDS.get(keyword)
-        if words is None:
-            return (ExplanationEntry(f"{quoted(keyword)} is a note: nothing is enforced by it", span),)
-        words_or_note = words(here, part)
-        if isinstance(words_or_note, NoEffect):
-            return (_idle(keyword, words_or_note, span),)
-        if isinstance(words_or_note, Note):
-            return (ExplanationEntry(f"{quoted(keyword)} is a note: {words_or_note}", span),)
+        words = DESCRIBED.get(keyword, describe_unknown)(here, part)
+        if isinstance(words, NoEffect):
+            return (_no_effect(keyword, words, span),)
+        if isinstance(words, Note):
+            text = catalogue_text("explanation.schema.annotation", keyword=quoted(keyword), text=words)
+            return (ExplanationEntry(text, span),)
         target = self._target(here.node, part) if keyword in _REFERENCES else None
-        return (
-            ExplanationEntry(_if_it_is(here, keyword) + words_or_note, span, self._inner(here, keyword, part), target),
-        )
+        text = _if_type(here, keyword, words)
+        return (ExplanationEntry(text, span, self._inner(here, keyword, part), target),)
 
     def _inner(self, here: SchemaContext, keyword: str, part: Json) -> Callable[[], Iterable[ExplanationEntry]]:
         """Return the entries below a keyword."""
         if keyword in {"allOf", "anyOf", "oneOf"}:
-            return partial(self._numbered, part.items, "schema")
+            return lambda: self._numbered(part.items, lambda number: _name("schema", number=number))
         if keyword == "not":
-            return lambda: (self.schema(part, "not allowed"),)
+            return lambda: (self.schema(part, _name("not")),)
         if keyword == "enum" and len(part.items) > 1:
-            return lambda: (ExplanationEntry(f"the value {here.quote(item)}", item.span) for item in part.items)
+            return lambda: (ExplanationEntry(_name("value", value=here.quote(item)), item.span) for item in part.items)
         if keyword == "pattern" and isinstance(part.value, str):
             return partial(self._pattern, part)
         return nothing
 
-    def _numbered(self, items: Iterable[Json], noun: str, first: int = 1) -> Iterator[ExplanationEntry]:
-        return (self.schema(item, f"{noun} {number:,}") for number, item in enumerate(items, first))
+    def _numbered(self, items: Iterable[Json], name: Callable[[int], str]) -> Iterator[ExplanationEntry]:
+        return (self.schema(item, name(number)) for number, item in enumerate(items, 1))
 
     def _pattern(self, part: Json) -> Iterator[ExplanationEntry]:
         """Explain a pattern, with the spans of its parts inside the JSON string; nothing for an invalid one."""
@@ -232,79 +239,75 @@ class _Writer:
         """Explain each property."""
         required = here.other("required")
         needed = {item.value for item in required.items} if required is not None else set()
-        before = _if_it_is(here, "properties")
         for name, node in part.members.items():
-            must = ", required" if name in needed else ""
-            yield self.schema(node, f"{before}property {quoted(name)}{must}", part.key_spans[name].start)
+            words = _name("property_required" if name in needed else "property", name=quoted(name))
+            yield self.schema(node, _if_type(here, "properties", words), part.key_spans[name].start)
         if not part.members:
-            yield ExplanationEntry("no property is described", span)
+            yield ExplanationEntry(catalogue_text("explanation.schema.keyword.properties_none"), span)
 
     def definitions(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain each definition."""
-        count = len(part.members)
-        words = f"{count:,} {'definition' if count == 1 else 'definitions'} to refer to"
-        yield ExplanationEntry(words, span, partial(self._by_name, part, "definition"))
+        words = catalogue_text("explanation.schema.keyword.definitions", count=len(part.members))
+        yield ExplanationEntry(words, span, partial(self._definitions, part))
 
-    def _by_name(self, part: Json, noun: str) -> Iterator[ExplanationEntry]:
+    def _definitions(self, part: Json) -> Iterator[ExplanationEntry]:
         for name, node in part.members.items():
-            yield self.schema(node, f"{noun} {quoted(name)}", part.key_spans[name].start)
+            yield self.schema(node, _name("definition", name=quoted(name)), part.key_spans[name].start)
 
     def pattern_properties(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain the properties that a pattern selects."""
-        before = _if_it_is(here, "patternProperties")
         for text, node in part.members.items():
-            name = f"{before}every property whose key holds a match of {quoted(text)}"
-            yield self.schema(node, name, part.key_spans[text].start)
+            words = _name("pattern", pattern=quoted(text))
+            yield self.schema(node, _if_type(here, "patternProperties", words), part.key_spans[text].start)
 
     def additional_properties(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain all other properties."""
-        before = _if_it_is(here, "additionalProperties")
-        others = any(here.other(name) is not None for name in ("properties", "patternProperties"))
+        has_others = any(here.other(name) is not None for name in ("properties", "patternProperties"))
+        other = "_other" if has_others else ""
         if isinstance(part.value, bool):
-            many = "other properties" if others else "properties"
-            yield ExplanationEntry(f"{before}{'any' if part.value else 'no'} {many}", span)
+            words = catalogue_text(f"explanation.schema.additional.{'any' if part.value else 'none'}{other}")
+            yield ExplanationEntry(_if_type(here, "additionalProperties", words), span)
         else:
-            yield self.schema(part, f"{before}every {'other ' if others else ''}property", span.start)
+            yield self.schema(part, _if_type(here, "additionalProperties", _name(f"additional{other}")), span.start)
 
     def dependencies(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain what a property requires."""
-        before = _if_it_is(here, "dependencies")
         for name, node in part.members.items():
             begin = part.key_spans[name].start
-            where = f"{before}where {quoted(name)} is there"
             if isinstance(node.value, list | str):
                 names = [quoted(str(item.value)) for item in node.items or (node,) if isinstance(item.value, str)]
-                must = f"{joined(names, 'and')} must be there, too" if names else "nothing else must be there"
-                yield ExplanationEntry(f"{where}, {must}", Span(begin, node.span.end))
+                words = _dependent_names(quoted(name), names)
+                yield ExplanationEntry(_if_type(here, "dependencies", words), Span(begin, node.span.end))
             else:
-                yield self.schema(node, f"{where}, the object is also", begin)
+                words = _name("dependent", name=quoted(name))
+                yield self.schema(node, _if_type(here, "dependencies", words), begin)
 
     def items(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain the items of an array."""
-        before = _if_it_is(here, "items")
         if isinstance(part.value, list):
-            yield from self._numbered(part.items, f"{before}item")
+            yield from self.prefix_items(here, part, span)
             return
         prefix = here.other("prefixItems")
         is_rest = here.draft >= SchemaDraft.DRAFT_2020 and prefix is not None and bool(prefix.items)
-        yield self._rest(part, before, "further " if is_rest else "", span)
+        yield self._rest(here, part, "_further" if is_rest else "", span)
 
-    def _rest(self, part: Json, before: str, further: str, span: Span) -> ExplanationEntry:
+    def _rest(self, here: SchemaContext, part: Json, further: str, span: Span) -> ExplanationEntry:
         if isinstance(part.value, bool):
-            return ExplanationEntry(f"{before}{'any' if part.value else 'no'} {further}items", span)
-        return self.schema(part, f"{before}every {further}item", span.start)
+            words = catalogue_text(f"explanation.schema.items.{'any' if part.value else 'none'}{further}")
+            return ExplanationEntry(_if_type(here, "items", words), span)
+        return self.schema(part, _if_type(here, "items", _name(f"items{further}")), span.start)
 
     def additional_items(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain the items after a list of schemas."""
         items = here.other("items")
         if items is None or not isinstance(items.value, list):
-            yield _idle("additionalItems", "`items` is no list", span)
+            yield _no_effect("additionalItems", catalogue_text("explanation.schema.reason.items_no_list"), span)
         else:
-            yield self._rest(part, _if_it_is(here, "items"), "further ", span)
+            yield self._rest(here, part, "_further", span)
 
     def prefix_items(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain the first items, each separately."""
-        return self._numbered(part.items, f"{_if_it_is(here, 'items')}item")
+        return self._numbered(part.items, lambda number: _if_type(here, "items", _name("item", number=number)))
 
     def contains(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain the items that must occur."""
@@ -312,40 +315,51 @@ class _Writer:
         least = here.other("minContains") if counted else None
         most = here.other("maxContains") if counted else None
         fewest = least.value if least is not None and isinstance(least.value, Fraction) else Fraction(1)
-        bounds = [f"at least {fewest}"] if fewest else []
-        bounds += [f"at most {self._source.excerpt(most.span)}"] if most is not None else []
-        count = joined(bounds, "and") if bounds else "any number"
-        yield self.schema(part, f"{_if_it_is(here, 'contains')}{count} of the items", span.start)
+        bounds: dict[str, object] = {"least": fewest} if fewest else {}
+        if most is not None:
+            bounds["most"] = self._source.excerpt(most.span)
+        words = _name(f"contains.{'both' if len(bounds) > 1 else next(iter(bounds), 'any')}", **bounds)
+        yield self.schema(part, _if_type(here, "contains", words), span.start)
 
-    def condition(self, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
-        """Explain the condition of `then` and `else`."""
-        yield self.schema(part, "if it is", span.start)
-
-    def branch(
-        self, keyword: str, name: str, here: SchemaContext, part: Json, span: Span
-    ) -> Iterator[ExplanationEntry]:
+    def branch(self, keyword: str, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain what holds if the condition does, or does not."""
-        if here.draft < SchemaDraft.DRAFT_7 or here.other("if") is None:
-            why = "it begins with draft 7" if here.draft < SchemaDraft.DRAFT_7 else "there is no `if` beside it"
-            yield _idle(keyword, why, span)
+        if here.draft < SchemaDraft.DRAFT_7:
+            yield _no_effect(keyword, _since(SchemaDraft.DRAFT_7), span)
+        elif here.other("if") is None:
+            yield _no_effect(keyword, alone("if"), span)
         else:
-            yield self.schema(part, name, span.start)
+            yield self.schema(part, _name(keyword), span.start)
 
-    def single(
-        self, keyword: str, name: str, here: SchemaContext, part: Json, span: Span
-    ) -> Iterator[ExplanationEntry]:
+    def single(self, keyword: str, here: SchemaContext, part: Json, span: Span) -> Iterator[ExplanationEntry]:
         """Explain a keyword with one schema for many values."""
-        yield self.schema(part, _if_it_is(here, keyword) + name, span.start)
+        yield self.schema(part, _if_type(here, keyword, _name(keyword)), span.start)
 
 
-def _idle(keyword: str, why: str, span: Span) -> ExplanationEntry:
-    return ExplanationEntry(f"{quoted(keyword)} does not count: {why}", span)
+def _name(kind: str, **fields: object) -> str:
+    return catalogue_text(f"explanation.schema.name.{kind}", **fields)
 
 
-def _if_it_is(here: SchemaContext, keyword: str) -> str:
-    """Return the prefix of a keyword for one type, if other types are permitted."""
+def _no_effect(keyword: str, reason: str, span: Span) -> ExplanationEntry:
+    text = catalogue_text("explanation.schema.no_effect", keyword=quoted(keyword), reason=reason)
+    return ExplanationEntry(text, span)
+
+
+def _since(draft: SchemaDraft) -> str:
+    return catalogue_text("explanation.schema.reason.draft", draft=draft_name(draft))
+
+
+def _if_type(here: SchemaContext, keyword: str, words: str) -> str:
+    """Add the type that a keyword is about to its description, if other types are permitted."""
     kind = KIND_OF.get(keyword)
-    return "" if kind is None or here.is_only(kind) else f"if it is {TYPES[kind]}, "
+    if kind is None or here.is_only(kind):
+        return words
+    return catalogue_text("explanation.schema.if_type", type=type_name(kind), words=words)
+
+
+def _dependent_names(name: str, names: list[str]) -> str:
+    if not names:
+        return catalogue_text("explanation.schema.dependent.none", name=name)
+    return catalogue_text("explanation.schema.dependent.names", name=name, names=joined(names, "and"), count=len(names))
 
 
 def _character_offsets(text: str, span: Span) -> list[int]:
@@ -361,8 +375,18 @@ def _moved(entry: ExplanationEntry, offsets: list[int]) -> ExplanationEntry:
     return ExplanationEntry(entry.text, span, inner)
 
 
-_UNTOLD: Final = "that nothing else here describes"
-_STRUCTURES: Final[dict[str, Callable[[_Writer, SchemaContext, Json, Span], Iterator[ExplanationEntry]]]] = {
+_Structure: TypeAlias = Callable[[_Writer, SchemaContext, Json, Span], Iterator[ExplanationEntry]]
+
+
+def _branch(keyword: str) -> _Structure:
+    return lambda writer, *given: writer.branch(keyword, *given)
+
+
+def _single(keyword: str) -> _Structure:
+    return lambda writer, *given: writer.single(keyword, *given)
+
+
+_STRUCTURES: Final[dict[str, _Structure]] = {
     "properties": _Writer.properties,
     "$defs": _Writer.definitions,
     "definitions": _Writer.definitions,
@@ -375,12 +399,6 @@ _STRUCTURES: Final[dict[str, Callable[[_Writer, SchemaContext, Json, Span], Iter
     "additionalItems": _Writer.additional_items,
     "prefixItems": _Writer.prefix_items,
     "contains": _Writer.contains,
-    "if": _Writer.condition,
-    "then": lambda writer, *given: writer.branch("then", "then it is also", *given),
-    "else": lambda writer, *given: writer.branch("else", "otherwise it is also", *given),
-    "propertyNames": lambda writer, *given: writer.single("propertyNames", "every key", *given),
-    "unevaluatedProperties": lambda writer, *given: writer.single(
-        "unevaluatedProperties", f"every property {_UNTOLD}", *given
-    ),
-    "unevaluatedItems": lambda writer, *given: writer.single("unevaluatedItems", f"every item {_UNTOLD}", *given),
+    **{keyword: _branch(keyword) for keyword in ("then", "else")},
+    **{keyword: _single(keyword) for keyword in ("if", "propertyNames", "unevaluatedProperties", "unevaluatedItems")},
 }

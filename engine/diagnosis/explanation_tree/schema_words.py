@@ -9,35 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Final, TypeAlias
 
 from engine.diagnosis.explanation_tree.nodes import joined
 from engine.matching.explanation_text import LONGEST_EXCERPT, quoted
+from engine.notations.editing import words
 from engine.notations.json_schema.dialects import SchemaDraft, draft_name, draft_of
 from engine.notations.json_schema.formats import NAMES
 from engine.notations.json_schema.json_tree import Json
 from engine.source import SourceText
+from engine.source.catalogue import catalogue_text, has_text
 
 MOST_LISTED: Final = 6
-TYPES: Final = {
-    "object": "an object",
-    "array": "an array",
-    "string": "a string",
-    "number": "a number",
-    "integer": "an integer",
-    "boolean": "true or false",
-    "null": "null",
-}
 KINDS: Final = {"integer": "number"}
-ABOUT: Final = {
-    "object": """properties required additionalProperties patternProperties propertyNames minProperties maxProperties
-        dependentRequired dependentSchemas dependencies unevaluatedProperties""".split(),
-    "array": """items prefixItems additionalItems minItems maxItems uniqueItems contains minContains maxContains
-        unevaluatedItems""".split(),
-    "string": "minLength maxLength pattern format".split(),
-    "number": "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split(),
-}
-KIND_OF: Final = {keyword: kind for kind, keywords in ABOUT.items() for keyword in keywords}
+KIND_OF: Final = {keyword: kind for kind, known in words.KEYWORDS.items() if kind != "any" for keyword in known}
 FACTS: Final = tuple(
     """$ref $dynamicRef $recursiveRef const enum format pattern minimum exclusiveMinimum maximum exclusiveMaximum
     multipleOf minLength maxLength minItems maxItems uniqueItems minProperties maxProperties allOf anyOf oneOf
@@ -46,7 +32,7 @@ FACTS: Final = tuple(
 """The keywords in a summary, in its order."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SchemaContext:
     """The schema of a keyword, with its context."""
 
@@ -63,7 +49,7 @@ class SchemaContext:
         text = " ".join(self.source.excerpt(part.span).split())
         return quoted(text if len(text) <= LONGEST_EXCERPT else text[: LONGEST_EXCERPT - 1] + "…")
 
-    @property
+    @cached_property
     def kinds(self) -> frozenset[str]:
         """The types that `type` permits; empty if it is absent."""
         part = self.other("type")
@@ -93,171 +79,189 @@ class Detail(str):
     __slots__ = ()
 
 
-Words: TypeAlias = Callable[[SchemaContext, Json], str]
+Describe: TypeAlias = Callable[[SchemaContext, Json], str]
 
 
-def type_words(_here: SchemaContext, part: Json) -> str:
+def type_name(name: str) -> str:
+    """Return a type with its article."""
+    is_known = has_text(f"explanation.schema.type.{name}")
+    return catalogue_text(f"explanation.schema.type.{name}") if is_known else quoted(name)
+
+
+def describe_types(_here: SchemaContext, part: Json) -> str:
     """Describe the types."""
     names = [str(name.value) for name in part.items or (part,)]
-    return joined([TYPES.get(name, quoted(name)) for name in names], "or") if names else "no type at all"
+    return joined(map(type_name, names), "or") if names else catalogue_text("explanation.schema.type.none")
 
 
 def _ref(_here: SchemaContext, part: Json) -> str:
-    return f"whatever {quoted(str(part.value))} allows"
+    return catalogue_text("explanation.schema.keyword.reference", target=quoted(str(part.value)))
 
 
 def _dynamic(_here: SchemaContext, part: Json) -> str:
-    return f"whatever {quoted(str(part.value))} allows, as the outermost schema with this dynamic anchor says it"
+    return catalogue_text("explanation.schema.keyword.dynamicRef", target=quoted(str(part.value)))
 
 
 def _recursive(here: SchemaContext, _part: Json) -> str:
     if here.draft > SchemaDraft.DRAFT_2019:
-        return NoEffect("only draft 2019-09 has it")
-    return "whatever this whole schema allows, or the outermost one that is `$recursiveAnchor`"
+        draft = draft_name(SchemaDraft.DRAFT_2019)
+        return NoEffect(catalogue_text("explanation.schema.reason.only_draft", draft=draft))
+    return catalogue_text("explanation.schema.keyword.recursiveRef")
 
 
 def _enum(here: SchemaContext, part: Json) -> str:
     values = [here.quote(value) for value in part.items]
+    if not values:
+        return catalogue_text("explanation.schema.none")
     if len(values) > MOST_LISTED:
-        values = [*values[: MOST_LISTED - 1], f"{len(values) - MOST_LISTED + 1:,} other values"]
-    return f"{'one of ' if len(values) > 1 else ''}{joined(values, 'or')}" if values else "no value at all"
+        others = len(values) - MOST_LISTED + 1
+        values = [*values[: MOST_LISTED - 1], catalogue_text("explanation.schema.keyword.enum_others", others=others)]
+    listed = joined(values, "or")
+    return catalogue_text("explanation.schema.keyword.enum", values=listed) if len(values) > 1 else listed
 
 
-def _const(here: SchemaContext, part: Json) -> str:
-    return f"exactly {here.quote(part)}"
+def _value(keyword: str) -> Describe:
+    """Describe a keyword by its value."""
+    return lambda here, part: catalogue_text(f"explanation.schema.keyword.{keyword}", value=here.quote(part))
 
 
-def _bound(word: str, strict_word: str, strict: str) -> Words:
-    def words(here: SchemaContext, part: Json) -> str:
+def _bound(keyword: str, strict: str) -> Describe:
+    """Describe a bound, which up to draft 4 another keyword makes strict."""
+
+    def describe(here: SchemaContext, part: Json) -> str:
         beside = here.other(strict)
         is_strict = beside is not None and beside.value is True
-        return f"{strict_word if is_strict else word} {here.quote(part)}"
+        return _value(strict if is_strict else keyword)(here, part)
 
-    return words
+    return describe
 
 
-def _strict(word: str, plain: str) -> Words:
-    def words(here: SchemaContext, part: Json) -> str:
+def _strict(keyword: str, plain: str) -> Describe:
+    def describe(here: SchemaContext, part: Json) -> str:
         if not isinstance(part.value, bool):
-            return f"{word} {here.quote(part)}"
+            return _value(keyword)(here, part)
         if here.other(plain) is None:
-            return NoEffect(f"there is no {quoted(plain)} beside it")
-        return Detail(f"the {quoted(plain)} itself {'is left out' if part.value else 'counts'}")
+            return alone(plain)
+        state = "excluded" if part.value else "included"
+        return Detail(catalogue_text(f"explanation.schema.keyword.bound_{state}", keyword=quoted(plain)))
 
-    return words
+    return describe
 
 
-def _count(word: str, noun: str) -> Words:
-    def words(here: SchemaContext, part: Json) -> str:
-        is_one = isinstance(part.value, Fraction) and part.value == 1
-        plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-        return f"{word} {here.quote(part)} {noun if is_one else plural}"
+def alone(keyword: str) -> NoEffect:
+    """Return the reason of a keyword that lacks its partner."""
+    return NoEffect(catalogue_text("explanation.schema.reason.alone", keyword=quoted(keyword)))
 
-    return words
+
+def _count(keyword: str) -> Describe:
+    return lambda here, part: catalogue_text(
+        f"explanation.schema.count.{keyword}", count=plural_number(part), value=here.quote(part)
+    )
+
+
+def plural_number(part: Json) -> int:
+    """Return 1 for a value that is 1, however it is written, else 2: the form of the noun that follows it."""
+    return 1 if isinstance(part.value, Fraction) and part.value == 1 else 2
 
 
 def _format(_here: SchemaContext, part: Json) -> str:
     name = quoted(str(part.value))
-    return f"in the format {name}" if part.value in NAMES else Note(f"the format {name} is not known")
+    if part.value in NAMES:
+        return catalogue_text("explanation.schema.keyword.format", name=name)
+    return Note(catalogue_text("explanation.schema.keyword.format_unknown", name=name))
 
 
 def _unique(_here: SchemaContext, part: Json) -> str:
-    return "no two items are equal" if part.value is True else Detail("items may be equal")
+    if part.value is True:
+        return catalogue_text("explanation.schema.keyword.unique")
+    return Detail(catalogue_text("explanation.schema.keyword.not_unique"))
 
 
-def _such(word: str) -> Words:
-    def words(here: SchemaContext, part: Json) -> str:
-        if here.other("contains") is None:
-            return NoEffect("there is no `contains` beside it")
-        return f"{word} {here.quote(part)} such items"
-
-    return words
+def _such(keyword: str) -> Describe:
+    return lambda here, part: alone("contains") if here.other("contains") is None else _value(keyword)(here, part)
 
 
 def _required(_here: SchemaContext, part: Json) -> str:
     if not isinstance(part.value, list):
-        return NoEffect("a boolean here is draft 3")
+        return NoEffect(catalogue_text("explanation.schema.reason.boolean_required"))
     names = [quoted(str(name.value)) for name in part.items]
-    return f"must be there: {joined(names, 'and')}" if names else "no property must be there"
+    if not names:
+        return catalogue_text("explanation.schema.keyword.required_none")
+    return catalogue_text("explanation.schema.keyword.required", names=joined(names, "and"))
 
 
-def _all(_here: SchemaContext, part: Json) -> str:
-    return f"all of these {len(part.items):,} hold" if len(part.items) > 1 else "this holds, too"
-
-
-def _any(_here: SchemaContext, part: Json) -> str:
-    return f"at least one of these {len(part.items):,} holds"
-
-
-def _one(_here: SchemaContext, part: Json) -> str:
-    return f"exactly one of these {len(part.items):,} holds"
+def _schemas(keyword: str) -> Describe:
+    return lambda _here, part: catalogue_text(f"explanation.schema.keyword.{keyword}", count=len(part.items))
 
 
 def _not(_here: SchemaContext, _part: Json) -> str:
-    return "anything but what follows"
+    return catalogue_text("explanation.schema.keyword.not")
 
 
 def _note(here: SchemaContext, part: Json) -> str:
     return Note(here.quote(part))
 
 
+def describe_unknown(_here: SchemaContext, _part: Json) -> str:
+    """Describe a keyword that is not known, or whose value says nothing here."""
+    return Note(catalogue_text("explanation.schema.keyword.annotation"))
+
+
 def _dialect(here: SchemaContext, part: Json) -> str:
     draft = draft_of(str(part.value))
     if draft is None:
-        return f"a draft that is not known, so it is read as {draft_name(here.draft)}"
-    return f"written in {draft_name(draft)}"
+        return catalogue_text("explanation.schema.keyword.dialect_unknown", draft=draft_name(here.draft))
+    return catalogue_text("explanation.schema.keyword.dialect", draft=draft_name(draft))
 
 
-def _address(name: str) -> Words:
-    def words(here: SchemaContext, part: Json) -> str:
+def _address(name: str) -> Describe:
+    def describe(here: SchemaContext, part: Json) -> str:
         if (here.draft is SchemaDraft.DRAFT_4) == (name == "id"):
-            return f"its address is {here.quote(part)}"
-        return NoEffect(f"in {draft_name(here.draft)} it is {quoted('$id' if name == 'id' else 'id')}")
+            return _value("address")(here, part)
+        keyword = quoted("$id" if name == "id" else "id")
+        return NoEffect(
+            catalogue_text("explanation.schema.reason.address", draft=draft_name(here.draft), keyword=keyword)
+        )
 
-    return words
+    return describe
 
 
 def _anchor(_here: SchemaContext, part: Json) -> str:
-    return f"references may call it {quoted(f'#{part.value}')}"
+    return catalogue_text("explanation.schema.keyword.anchor", name=quoted(f"#{part.value}"))
 
 
-WORDS: Final[dict[str, Words]] = {
-    "type": type_words,
+def _pattern(_here: SchemaContext, part: Json) -> str:
+    return catalogue_text("explanation.schema.keyword.pattern", pattern=quoted(str(part.value)))
+
+
+DESCRIBED: Final[dict[str, Describe]] = {
+    "type": describe_types,
     "$ref": _ref,
     "$dynamicRef": _dynamic,
     "$recursiveRef": _recursive,
     "enum": _enum,
-    "const": _const,
-    "minimum": _bound("at least", "more than", "exclusiveMinimum"),
-    "maximum": _bound("at most", "less than", "exclusiveMaximum"),
-    "exclusiveMinimum": _strict("more than", "minimum"),
-    "exclusiveMaximum": _strict("less than", "maximum"),
-    "multipleOf": lambda here, part: f"a multiple of {here.quote(part)}",
-    "minLength": _count("at least", "character"),
-    "maxLength": _count("at most", "character"),
-    "pattern": lambda _here, part: f"somewhere in it, a match of {quoted(str(part.value))}",
+    "const": _value("const"),
+    "minimum": _bound("minimum", "exclusiveMinimum"),
+    "maximum": _bound("maximum", "exclusiveMaximum"),
+    "exclusiveMinimum": _strict("exclusiveMinimum", "minimum"),
+    "exclusiveMaximum": _strict("exclusiveMaximum", "maximum"),
+    "multipleOf": _value("multipleOf"),
+    "pattern": _pattern,
     "format": _format,
-    "minItems": _count("at least", "item"),
-    "maxItems": _count("at most", "item"),
+    **{
+        keyword: _count(keyword)
+        for keyword in ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
+    },
     "uniqueItems": _unique,
-    "minContains": _such("at least"),
-    "maxContains": _such("at most"),
+    "minContains": _such("minContains"),
+    "maxContains": _such("maxContains"),
     "required": _required,
-    "minProperties": _count("at least", "property"),
-    "maxProperties": _count("at most", "property"),
-    "allOf": _all,
-    "anyOf": _any,
-    "oneOf": _one,
+    "allOf": _schemas("allOf"),
+    "anyOf": _schemas("anyOf"),
+    "oneOf": _schemas("oneOf"),
     "not": _not,
-    "title": _note,
-    "description": _note,
-    "$comment": _note,
-    "default": lambda here, part: Note(f"{here.quote(part)} is the value if there is none"),
-    "examples": lambda _here, _part: Note("examples"),
-    "example": lambda _here, _part: Note("an example"),
-    "deprecated": _note,
-    "readOnly": _note,
-    "writeOnly": _note,
+    "default": lambda here, part: Note(_value("default")(here, part)),
+    **dict.fromkeys(("title", "description", "$comment", "deprecated", "readOnly", "writeOnly"), _note),
     "$schema": _dialect,
     "$id": _address("$id"),
     "id": _address("id"),

@@ -46,7 +46,7 @@ def test_the_same_as_data(capsys) -> None:
 
 def test_options_count(capsys) -> None:
     _, out, _ = run(capsys, "--tree", "--dialect", "ecma", notation="regex", grammar="(?<n>a)$")
-    assert out.splitlines() == ["Group `n`: the text `a`", "Where the text ends"]
+    assert out.splitlines() == ["Group `n`: the text `a`", "At the end of the text"]
 
 
 def test_a_broken_grammar_is_told_as_ever(capsys) -> None:

@@ -15,20 +15,20 @@ from engine.grammar.options import CompileOptions
 from engine.notations.regex.parser import parse
 from engine.source import GrammarError, LimitExceededError, Limits, SourceText
 
-ASCII_ONLY = r"classes such as `\w`, and letter case, know ASCII only"
+ASCII_ONLY = r"classes such as `\w`, and letter case, are limited to ASCII"
 CASES = [
     # pattern, words and the text that they are about, by depth
     ("abc", [(0, "The text `abc`", "abc")]),
     ("a b\n", [(0, "The text `a␣b↵`", "a b\n")]),
     (r"\x41\u00e9\n\.", [(0, "The text `Aé↵.`", r"\x41\u00e9\n\.")]),
-    ("", [(0, "Nothing, the empty text", "")]),
+    ("", [(0, "The empty text", "")]),
     ("[A-Z_]", [(0, "One of `A` to `Z` or `_`", "[A-Z_]")]),
     ("[ab]", [(0, "One of `a` or `b`", "[ab]")]),
-    ("[^a]", [(0, "Any character but `a`", "[^a]")]),
-    (r"[^\n\t ]", [(0, "Any character but a tab, a line feed and a space", r"[^\n\t ]")]),
+    ("[^a]", [(0, "Any character except `a`", "[^a]")]),
+    (r"[^\n\t ]", [(0, "Any character except a tab, a line feed and a space", r"[^\n\t ]")]),
     ("[`]", [(0, "The text `` ` ``", "[`]")]),
-    (".", [(0, "Any character but a line feed", ".")]),
-    ("(?s).", [(0, "From here on, `.` takes line ends, too", "(?s)"), (0, "Any character", ".")]),
+    (".", [(0, "Any character except a line feed", ".")]),
+    ("(?s).", [(0, "From here on, `.` also matches line ends", "(?s)"), (0, "Any character", ".")]),
     (r"\d", [(0, "A digit (Unicode)", r"\d")]),
     (
         r"(?a)\d",
@@ -40,7 +40,7 @@ CASES = [
     (
         r"(?u)\w",
         [
-            (0, r"From here on, classes such as `\w` know all of Unicode", "(?u)"),
+            (0, r"From here on, classes such as `\w` cover all of Unicode", "(?u)"),
             (0, "A letter, a digit or `_` (Unicode)", r"\w"),
         ],
     ),
@@ -57,11 +57,11 @@ CASES = [
     ("a{2,}", [(0, "At least 2 times: the text `a`", "a{2,}")]),
     ("a{,3}", [(0, "At most 3 times: the text `a`", "a{,3}")]),
     ("a{2,3}", [(0, "2 to 3 times: the text `a`", "a{2,3}")]),
-    ("a{0}", [(0, "Nothing, since it comes 0 times", "a{0}")]),
+    ("a{0}", [(0, "Nothing, since it is repeated 0 times", "a{0}")]),
     ("ab|c", [(0, "One of these 2", "ab|c"), (1, "The text `ab`", "ab"), (1, "The text `c`", "c")]),
-    ("a|", [(0, "One of these 2", "a|"), (1, "The text `a`", "a"), (1, "Nothing, the empty text", "")]),
+    ("a|", [(0, "One of these 2", "a|"), (1, "The text `a`", "a"), (1, "The empty text", "")]),
     ("(a)", [(0, "Group 1: the text `a`", "(a)")]),
-    ("(?>a)", [(0, "Where only the first way counts: the text `a`", "(?>a)")]),
+    ("(?>a)", [(0, "Where only the first match counts: the text `a`", "(?>a)")]),
     (
         "(?P<y>a|b)",
         [(0, "Group `y`: one of these 2", "(?P<y>a|b)"), (1, "The text `a`", "a"), (1, "The text `b`", "b")],
@@ -72,19 +72,19 @@ CASES = [
     ),
     ("(?:ab)+", [(0, "Once or more: the text `ab`", "(?:ab)+")]),
     ("(?:a*)?", [(0, "Optional: any number of times: the text `a`", "(?:a*)?")]),
-    ("(?i:k)", [(0, "Where letter case does not matter: the text `k`, in any letter case", "(?i:k)")]),
+    ("(?i:k)", [(0, "Where letter case is ignored: the text `k`, in any letter case", "(?i:k)")]),
     (
         "(?a)(?i)k1",
         [
             (0, f"From here on, {ASCII_ONLY}", "(?a)"),
-            (0, "From here on, letter case does not matter", "(?i)"),
+            (0, "From here on, letter case is ignored", "(?i)"),
             (0, "The text `k1`, in any case of A to Z", "k1"),
         ],
     ),
     (
         "(?i)(?-i:a)",
         [
-            (0, "From here on, letter case does not matter", "(?i)"),
+            (0, "From here on, letter case is ignored", "(?i)"),
             (0, "Where letter case matters: the text `a`", "(?-i:a)"),
         ],
     ),
@@ -95,35 +95,38 @@ CASES = [
     (
         "^a$",
         [
-            (0, "Where the text begins", "^"),
+            (0, "At the beginning of the text", "^"),
             (0, "The text `a`", "a"),
-            (0, "Where the text ends, or right before a line feed that ends it", "$"),
+            (0, "At the end of the text, or before a line feed that ends it", "$"),
         ],
     ),
-    (r"\Aa\Z", [(0, "Where the text begins", r"\A"), (0, "The text `a`", "a"), (0, "Where the text ends", r"\Z")]),
+    (
+        r"\Aa\Z",
+        [(0, "At the beginning of the text", r"\A"), (0, "The text `a`", "a"), (0, "At the end of the text", r"\Z")],
+    ),
     (
         "(?m:^a$)",
         [
-            (0, "Where `^` and `$` are about lines, too: in this order", "(?m:^a$)"),
-            (1, "Where a line begins", "^"),
+            (0, "Where `^` and `$` also match at line ends: in this order", "(?m:^a$)"),
+            (1, "At the beginning of a line", "^"),
             (1, "The text `a`", "a"),
-            (1, "Where a line ends", "$"),
+            (1, "At the end of a line", "$"),
         ],
     ),
     (
         r"\ba\B",
-        [(0, "At the edge of a word", r"\b"), (0, "The text `a`", "a"), (0, "Not at the edge of a word", r"\B")],
+        [(0, "At a word boundary", r"\b"), (0, "The text `a`", "a"), (0, "Not at a word boundary", r"\B")],
     ),
     (
         r"(?a:\b)",
         [
-            (0, rf"Where {ASCII_ONLY}: at the edge of a word of ASCII characters", r"(?a:\b)"),
+            (0, rf"Where {ASCII_ONLY}: at a word boundary (ASCII)", r"(?a:\b)"),
         ],
     ),
     (
         "(?x) a # b\n c",
         [
-            (0, "From here on, blanks and comments do not count", "(?x)"),
+            (0, "From here on, blanks and comments are ignored", "(?x)"),
             (0, "The text `a`", "a"),
             (0, "The text `c`", "c"),
         ],
@@ -131,18 +134,18 @@ CASES = [
     ("a(?#b)c", [(0, "The text `a`", "a"), (0, "The text `c`", "c")]),
 ]
 ECMA_CASES = [
-    ("^a$", [(0, "Where the text begins", "^"), (0, "The text `a`", "a"), (0, "Where the text ends", "$")]),
+    ("^a$", [(0, "At the beginning of the text", "^"), (0, "The text `a`", "a"), (0, "At the end of the text", "$")]),
     ("(?<n>a)", [(0, "Group `n`: the text `a`", "(?<n>a)")]),
-    (".", [(0, "Any character but a line feed, a carriage return, U+2028 and U+2029", ".")]),
+    (".", [(0, "Any character except a line feed, a carriage return, U+2028 and U+2029", ".")]),
     (r"\s", [(0, "White space (ECMAScript)", r"\s")]),
     ("[^]", [(0, "Any character", "[^]")]),
     ("[]", [(0, "No text at all", "[]")]),
     (
         r"(?i:\b\p{Lu})",
         [
-            (0, "Where letter case does not matter: in this order", r"(?i:\b\p{Lu})"),
-            (1, "At the edge of a word", r"\b"),
-            (1, "A character with the property `Lu`, letter case aside", r"\p{Lu}"),
+            (0, "Where letter case is ignored: in this order", r"(?i:\b\p{Lu})"),
+            (1, "At a word boundary", r"\b"),
+            (1, "A character with the property `Lu`, in any letter case", r"\p{Lu}"),
         ],
     ),
 ]

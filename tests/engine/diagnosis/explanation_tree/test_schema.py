@@ -10,8 +10,6 @@ import pytest
 
 from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.explanation_tree.describe import describe_grammar
-from engine.diagnosis.explanation_tree.schema_words import KIND_OF
-from engine.notations.editing.words import KEYWORDS
 from engine.notations.json_schema.dialects import ENFORCED
 from engine.source import GrammarError, LimitExceededError
 
@@ -50,7 +48,7 @@ CASES = [
     (
         "{" + FOUR + '"type":"number","minimum":3,"exclusiveMinimum":true}',
         "a number, more than `3`",
-        ["Written in draft 4", "A number", "More than `3`", "The `minimum` itself is left out"],
+        ["Written in draft 4", "A number", "More than `3`", "The `minimum` itself is excluded"],
         [4],
         [3],
     ),
@@ -63,15 +61,15 @@ CASES = [
     ),
     (
         '{"type":"string","minLength":1,"maxLength":1}',
-        "a string, exactly `1` characters",
+        "a string, exactly `1` character",
         ["A string", "At least `1` character", "At most `1` character"],
         ["a"],
         ["", "ab"],
     ),
     (
         '{"type":"string","pattern":"b+"}',
-        "a string, somewhere in it, a match of `b+`",
-        ["A string", "Somewhere in it, a match of `b+`", "Once or more: the text `b`"],
+        "a string, containing a match of `b+`",
+        ["A string", "Containing a match of `b+`", "Once or more: the text `b`"],
         ["abc"],
         ["ac"],
     ),
@@ -82,7 +80,7 @@ CASES = [
         ["2026-01-31"],
         ["x"],
     ),
-    ('{"format":"qq"}', "any value", ["`format` is a note: the format `qq` is not known"], ["x"], []),
+    ('{"format":"qq"}', "any value", ["`format` is an annotation: the format `qq` is unknown"], ["x"], []),
     (
         '{"type":"array","minItems":1,"maxItems":2,"uniqueItems":true}',
         "an array, `1` to `2` items, no two items are equal",
@@ -93,7 +91,7 @@ CASES = [
     ('{"uniqueItems":false}', "any value", ["If it is an array, items may be equal"], [[1, 1]], []),
     (
         '{"type":"array","items":{"type":"null"}}',
-        "an array, each item null",
+        "an array, each item: null",
         ["An array", "Every item: null", "Null"],
         [[None]],
         [[1]],
@@ -116,7 +114,7 @@ CASES = [
     (
         "{" + SEVEN + '"additionalItems":false}',
         "a value as follows",
-        ["Written in draft 7", "`additionalItems` does not count: `items` is no list"],
+        ["Written in draft 7", "`additionalItems` has no effect: `items` is not an array"],
         [[1]],
         [],
     ),
@@ -147,11 +145,11 @@ CASES = [
         [[]],
         [],
     ),
-    ('{"minContains":2}', "any value", ["`minContains` does not count: there is no `contains` beside it"], [[]], []),
+    ('{"minContains":2}', "any value", ["`minContains` has no effect: there is no `contains` beside it"], [[]], []),
     (
         "{" + FOUR + '"contains":{"const":1}}',
         "a value as follows",
-        ["Written in draft 4", "`contains` does not count: it begins with draft 6"],
+        ["Written in draft 4", "`contains` has no effect: draft 6 introduced it"],
         [[]],
         [],
     ),
@@ -163,7 +161,7 @@ CASES = [
             "Property `a`, required: an integer",
             "An integer",
             "Property `b`: any value",
-            "Must be there: `a`",
+            "Required: `a`",
             "No other properties",
         ],
         [{"a": 1}, {"a": 1, "b": 2}],
@@ -176,7 +174,7 @@ CASES = [
         [1, {"b": 1}],
         [{"a": 1}],
     ),
-    ('{"required":["a"]}', "a value as follows", ["If it is an object, must be there: `a`"], [1, {"a": 1}], [{}]),
+    ('{"required":["a"]}', "a value as follows", ["If it is an object, required: `a`"], [1, {"a": 1}], [{}]),
     (
         '{"type":"object","additionalProperties":{"type":"null"}}',
         "an object",
@@ -187,7 +185,7 @@ CASES = [
     (
         '{"type":"object","patternProperties":{"^x":{"type":"null"}}}',
         "an object",
-        ["An object", "Every property whose key holds a match of `^x`: null", "Null"],
+        ["An object", "Every property whose name contains a match of `^x`: null", "Null"],
         [{"xa": None, "a": 1}],
         [{"xa": 1}],
     ),
@@ -196,7 +194,7 @@ CASES = [
         "an object",
         [
             "An object",
-            "Every key: any value; if it is a string, at most `1` character",
+            "Every property name: any value; if it is a string, at most `1` character",
             "If it is a string, at most `1` character",
         ],
         [{"a": 1}],
@@ -212,7 +210,7 @@ CASES = [
     (
         '{"type":"object","dependentRequired":{"a":["b"]}}',
         "an object",
-        ["An object", "Where `a` is there, `b` must be there, too"],
+        ["An object", "If `a` is present, `b` is required, too"],
         [{}, {"a": 1, "b": 1}],
         [{"a": 1}],
     ),
@@ -221,8 +219,8 @@ CASES = [
         "an object",
         [
             "An object",
-            "Where `a` is there, the object is also: a value as follows",
-            "If it is an object, must be there: `b`",
+            "If `a` is present, the object is also: a value as follows",
+            "If it is an object, required: `b`",
         ],
         [{}, {"a": 1, "b": 1}],
         [{"a": 1}],
@@ -230,14 +228,14 @@ CASES = [
     (
         '{"type":"object","properties":{"a":true},"unevaluatedProperties":false}',
         "an object with 1 property",
-        ["An object", "Property `a`: any value", "Every property that nothing else here describes: no value at all"],
+        ["An object", "Property `a`: any value", "Every property that no other keyword describes: no value at all"],
         [{"a": 1}],
         [{"b": 1}],
     ),
     (
         '{"type":"array","prefixItems":[true],"unevaluatedItems":false}',
         "an array",
-        ["An array", "Item 1: any value", "Every item that nothing else here describes: no value at all"],
+        ["An array", "Item 1: any value", "Every item that no other keyword describes: no value at all"],
         [[1]],
         [[1, 1]],
     ),
@@ -300,11 +298,11 @@ CASES = [
         ["a", 1],
         ["ab", 2],
     ),
-    ('{"then":false}', "a value as follows", ["`then` does not count: there is no `if` beside it"], [1], []),
+    ('{"then":false}', "a value as follows", ["`then` has no effect: there is no `if` beside it"], [1], []),
     (
         '{"$ref":"#/$defs/a","$defs":{"a":{"const":1}}}',
         "whatever `#/$defs/a` allows",
-        ["Whatever `#/$defs/a` allows", "1 definition to refer to", "Definition `a`: exactly `1`", "Exactly `1`"],
+        ["Whatever `#/$defs/a` allows", "1 definition", "Definition `a`: exactly `1`", "Exactly `1`"],
         [1],
         [2],
     ),
@@ -317,8 +315,8 @@ CASES = [
             "Written in draft 7",
             "If it is an object, property `a`: whatever `#/definitions/n` allows",
             "Whatever `#/definitions/n` allows",
-            "`type` does not count: up to draft 7, nothing beside `$ref` does (this is draft 7)",
-            "1 definition to refer to",
+            "`type` has no effect: up to draft 7, keywords beside `$ref` are ignored (this is draft 7)",
+            "1 definition",
             "Definition `n`: null",
             "Null",
         ],
@@ -329,9 +327,9 @@ CASES = [
         '{"$dynamicAnchor":"n","properties":{"a":{"$dynamicRef":"#n"}},"type":"object"}',
         "an object with 1 property",
         [
-            "References may call it `#n`",
-            "Property `a`: whatever `#n` allows, as the outermost schema with this dynamic anchor says it",
-            "Whatever `#n` allows, as the outermost schema with this dynamic anchor says it",
+            "References can name it `#n`",
+            "Property `a`: whatever `#n` allows, resolved in the outermost schema with this dynamic anchor",
+            "Whatever `#n` allows, resolved in the outermost schema with this dynamic anchor",
             "An object",
         ],
         [{"a": {}}],
@@ -342,8 +340,8 @@ CASES = [
         "an object with 1 property",
         [
             "Written in draft 2019-09",
-            "Property `a`: whatever this whole schema allows, or the outermost one that is `$recursiveAnchor`",
-            "Whatever this whole schema allows, or the outermost one that is `$recursiveAnchor`",
+            "Property `a`: whatever this whole schema allows, or the outermost one with `$recursiveAnchor`",
+            "Whatever this whole schema allows, or the outermost one with `$recursiveAnchor`",
             "An object",
         ],
         [{"a": {}}],
@@ -353,13 +351,13 @@ CASES = [
         '{"title":"T","description":"D","default":1,"examples":[1],"deprecated":true,"readOnly":false,"colour":"red"}',
         "any value",
         [
-            '`title` is a note: `"T"`',
-            '`description` is a note: `"D"`',
-            "`default` is a note: `1` is the value if there is none",
-            "`examples` is a note: examples",
-            "`deprecated` is a note: `true`",
-            "`readOnly` is a note: `false`",
-            "`colour` is a note: nothing is enforced by it",
+            '`title` is an annotation: `"T"`',
+            '`description` is an annotation: `"D"`',
+            "`default` is an annotation: `1` is the value if none is given",
+            "`examples` is an annotation: it enforces nothing",
+            "`deprecated` is an annotation: `true`",
+            "`readOnly` is an annotation: `false`",
+            "`colour` is an annotation: it enforces nothing",
         ],
         [1, "x"],
         [],
@@ -367,14 +365,14 @@ CASES = [
     (
         '{"$id":"http://a.example/b","$anchor":"x"}',
         "any value",
-        ['Its address is `"http://a.example/b"`', "References may call it `#x`"],
+        ['Its address is `"http://a.example/b"`', "References can name it `#x`"],
         [1],
         [],
     ),
     (
         '{"minimum":1,"minimum":2}',
         "any value; if it is a number, at least `2`",
-        ["Does not count: the key comes again", "If it is a number, at least `2`"],
+        ["It has no effect, since the key is repeated below", "If it is a number, at least `2`"],
         [2],
         [1],
     ),
@@ -398,15 +396,17 @@ def test_every_keyword_that_is_enforced_has_a_case() -> None:
     old = "{" + SEVEN + '"type":"object","dependencies":{"a":["b"],"c":{"required":["d"]}}}'
     words = [one.text for one in describe_grammar("json_schema", old).phrases]
     assert words[-3:] == [
-        "Where `a` is there, `b` must be there, too",
-        "Where `c` is there, the object is also: a value as follows",
-        "If it is an object, must be there: `d`",
+        "If `a` is present, `b` is required, too",
+        "If `c` is present, the object is also: a value as follows",
+        "If it is an object, required: `d`",
     ]
 
 
-def test_what_a_keyword_is_about_is_what_completion_says() -> None:
-    listed = {keyword: kind for kind, known in KEYWORDS.items() if kind != "any" for keyword in known}
-    assert listed == KIND_OF
+def test_a_key_that_is_empty_is_no_bound() -> None:
+    assert [one.text for one in describe_grammar("json_schema", '{"": 5, "const": 1}').phrases][1:] == [
+        "`` is an annotation: it enforces nothing",
+        "Exactly `1`",
+    ]
 
 
 def test_places_and_targets() -> None:
