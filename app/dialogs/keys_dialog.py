@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.actions import Actions, menu_title, native
 from app.catalogue import ui_text
+from app.commands import Commands, menu_title, native
 from app.theme.labels import plain_text
 from app.widgets.filter_dialog import FilterDialog
 
@@ -29,7 +29,7 @@ _COLUMNS = ("menu", "command", "keys", "tip")
 class KeysDialog(FilterDialog):
     """Lists commands; the text field has the focus, and the arrow keys move in the table."""
 
-    def __init__(self, commands: Actions, parent: QWidget | None = None) -> None:
+    def __init__(self, commands: Commands, parent: QWidget | None = None) -> None:
         self.table = QTableWidget(0, len(_COLUMNS))
         hint = ui_text("dialogs.keys.hint")
         super().__init__(ui_text("commands.help.keys.title"), self.table, hint, parent=parent)
@@ -55,7 +55,7 @@ class KeysDialog(FilterDialog):
         layout.addWidget(buttons)
         self._fill(commands)
 
-    def _fill(self, commands: Actions) -> None:
+    def _fill(self, commands: Commands) -> None:
         for command, action in commands:
             row = self.table.rowCount()
             self.table.insertRow(row)

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.actions import Actions, Command, menu_title, native
 from app.catalogue import ui_text
+from app.commands import Command, Commands, menu_title, native
 from app.theme.labels import plain_text
 from app.widgets.filter_dialog import FilterDialog
 
@@ -45,7 +45,7 @@ class _CommandDelegate(QStyledItemDelegate):
 class CommandPalette(FilterDialog):
     """Lists the commands that match, and runs the chosen one."""
 
-    def __init__(self, actions: Actions, parent: QWidget) -> None:
+    def __init__(self, actions: Commands, parent: QWidget) -> None:
         self.list = QListWidget()
         super().__init__(
             ui_text("commands.edit.palette.title").rstrip("…"),

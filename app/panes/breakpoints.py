@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.actions import keys_of, set_tip
 from app.catalogue import ui_text
+from app.commands import keys_of, local_key, set_tip
 from app.theme.buttons import tool_button
 from app.theme.labels import Label
 from app.widgets.keyboard import delegate_focus
@@ -127,7 +127,7 @@ class BreakpointsPane(QFrame):
         self.add = tool_button(ui_text("breakpoints.pane.add.label"), role="outlined")
         self.remove = tool_button(ui_text("common.button.remove"), role="outlined")
         set_tip(self.add, ui_text("breakpoints.pane.add.tip"), "run.breakpoint")
-        set_tip(self.remove, ui_text("breakpoints.pane.remove.tip"), "breakpoints.remove")
+        set_tip(self.remove, ui_text("breakpoints.pane.remove.tip"), local_key("breakpoints.remove", "Del"))
         self.clear = tool_button(
             ui_text("breakpoints.pane.remove_all.label"), ui_text("breakpoints.pane.remove_all.tip"), role="outlined"
         )

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStackedWidget, QT
 
 from app import theme
 from app.catalogue import ui_text
+from app.commands import command
 from app.display_text import unmarked
 from app.models.rows import rest_of_row
 from app.theme import Role
@@ -163,6 +164,7 @@ class ProblemsPane(QWidget):
         rows = range(self.model.rowCount())
         return any(self.model.finding(row).severity is not Severity.HINT for row in rows)
 
+    @command("edit.problem", "F8", place=(6, 1), repeats=True)
     def go_to_next(self) -> None:
         """Go to the finding after the current one, or to the first."""
         count = self.model.rowCount()

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.catalogue import ui_text
+from app.commands import command
 from app.document import AutomatonPart, GrammarPart
 from app.panes.automaton import AutomatonPane
 from app.panes.automaton.view_state import LIVE_STATE, ViewState
@@ -295,6 +296,10 @@ class Panes(QObject):
         """Return whether generated outputs, rather than test strings, count for the coverage."""
         return self._counts_generated
 
+    @command("automaton.coverage_generated", "Ctrl+M, G", place=(3, 6), checked=lambda self: self.counts_generated)
+    def _toggle_counted(self) -> None:
+        self.count_generated(not self.counts_generated)
+
     def count_generated(self, generated: bool) -> None:
         """Count generated outputs for the coverage, instead of the test strings, or the reverse."""
         if generated == self._counts_generated:
@@ -323,20 +328,6 @@ class Panes(QObject):
         page = saved.get(_GENERATION, b"")
         if page in (str(index).encode() for index in range(self.generation.pages.count())):
             self.generation.pages.setCurrentIndex(int(page))
-
-    def step(self) -> None:
-        """Take one token, after committing the prompt."""
-        self.generation.commit_prompt()
-        self._session.decoding.step()
-
-    def toggle_run(self) -> None:
-        """Run, or pause."""
-        decoding = self._session.decoding
-        if decoding.is_running:
-            decoding.pause()
-        elif not self._session.step_refusal:
-            self.generation.commit_prompt()
-            self._session.debugging.run_until()
 
     def _show_document(self) -> None:
         content = self._session.document.content

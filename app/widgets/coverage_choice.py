@@ -6,8 +6,8 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QWidget
 
 from app import theme
-from app.actions import set_tip
 from app.catalogue import ui_text
+from app.commands import set_tip
 from app.theme.buttons import tool_button
 
 

@@ -9,12 +9,15 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLineEdit, QWidget
 
 from app import theme
-from app.actions import set_tip
 from app.catalogue import ui_text
+from app.commands import local_key, set_tip
 from app.theme.buttons import close_button, icon_button
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.keyboard import FieldKeys
 
+CLOSE = local_key("find.close", "Esc")
+NEXT = local_key("find.next", "Return")
+PREVIOUS = local_key("find.previous", "Shift+Return")
 _FIELD, _RESULT, _BUTTONS = range(3)  # columns
 
 
@@ -52,7 +55,7 @@ class FindBar(QFrame):
         name: str,
         placeholder: str = "",
         *,
-        commands: tuple[str, str] = ("find.previous", "find.next"),
+        commands: tuple[str, str] = (PREVIOUS, NEXT),
         has_long_results: bool = False,
         is_permanent: bool = False,
         on_down: Callable[[], None] | None = None,
@@ -73,7 +76,7 @@ class FindBar(QFrame):
         self.close_button = close_button(ui_text("common.button.close"))
         set_tip(self.previous_button, ui_text("widgets.find_bar.previous"), commands[0])
         set_tip(self.next_button, ui_text("widgets.find_bar.next"), commands[1])
-        set_tip(self.close_button, ui_text("common.button.close"), "find.close")
+        set_tip(self.close_button, ui_text("common.button.close"), CLOSE)
         self._buttons = QHBoxLayout()
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(theme.SPACE_M, theme.SPACE_XS, theme.SPACE_XS, theme.SPACE_XS)

@@ -12,6 +12,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from app.catalogue import ui_text
+from app.commands import command
 from app.storage import is_small_number
 from app.widgets.keyboard import delegates_focus
 from app.widgets.lazy import Built, Lazy, LazyTabs
@@ -92,6 +93,7 @@ class DockLayout(QWidget):
             self._size_bottom()
             self.bottom_toggled.emit(is_open)
 
+    @command("view.bottom", "Ctrl+J", place=(1, 11), checked=lambda self: self.bottom_is_open)
     def toggle_bottom(self) -> None:
         """Collapse or expand the bottom panel, as the user's choice."""
         self.open_bottom(not self.bottom_is_open)

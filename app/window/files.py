@@ -20,6 +20,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
 from app.catalogue import ui_text
+from app.commands import command
 from app.document import SUFFIX, DocumentError, DocumentFile, Leftover, ModelPart, Saved, file, last_document
 from app.document.gallery import Example, examples
 from app.session import Notification, Session
@@ -250,12 +251,14 @@ class Files(QObject):
                 Notification("window", ui_text("window.files.damaged", names=", ".join(damaged)), severity="warning")
             )
 
+    @command("file.new", "Ctrl+N", place=(1, 1), icon="ph.file-plus")
     def new(self) -> None:
         """Start an empty document with the current model."""
         if self.may_leave():
             spec = self._session.decoding.spec or self._settings.preferences.model
             self._document.replace(DocumentFile(model=ModelPart(spec=spec)))
 
+    @command("file.open", "Ctrl+O", place=(1, 2), icon="ph.folder-open")
     def open_chosen(self) -> None:
         """Ask for a file and open it."""
         if self.may_leave():
@@ -338,6 +341,7 @@ class Files(QObject):
             self._document.replace(found.document, path)
         return found.document is not None
 
+    @command("file.gallery", "Ctrl+G", place=(1, 3), icon="ph.squares-four")
     def open_gallery(self) -> GalleryDialog:
         """Open the gallery; a chosen example replaces the document."""
         from app.dialogs.gallery_dialog import GalleryDialog  # start-up time: the dialog is built when first shown
@@ -348,12 +352,14 @@ class Files(QObject):
         dialog.open()
         return dialog
 
+    @command("file.save", "Ctrl+S", place=(2, 1), icon="ph.floppy-disk")
     def save(self) -> bool:
         """Save to the document's file, or ask for one; return whether it was saved."""
         if self._document.path is None:
             return self.save_as()
         return self._may_overwrite(self._document.path) and self._save(self._document.path)
 
+    @command("file.save_as", "Ctrl+Shift+S", place=(2, 2))
     def save_as(self) -> bool:
         """Ask for a file and save to it."""
         suggestion = str(Path(self._folder(), self._document.title + SUFFIX))

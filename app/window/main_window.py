@@ -11,20 +11,19 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMessageBox, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app import diagnostic_log, theme
-from app.actions import Actions
 from app.catalogue import ui_text
-from app.commands.automaton import AutomatonCommands
-from app.commands.debug import DebugCommands
-from app.commands.editor import EditorCommands
-from app.commands.exporting import Exporting, Sharing
-from app.commands.forced import ForcedCommands
-from app.commands.output_check import OutputCheck
-from app.commands.processors import ProcessorCommands
+from app.commands import Commands, Handler, command
 from app.document import DocumentFile
+from app.presenters.automaton import AutomatonPresenter
+from app.presenters.debugging import DebuggingPresenter
+from app.presenters.editor import EditorPresenter
+from app.presenters.exporting import Exporting, Sharing
+from app.presenters.forced import ForcedPresenter
+from app.presenters.output_check import OutputCheck
 from app.presenters.panes import Panes
+from app.presenters.processors import ProcessorsPresenter
 from app.session import Notification, Session
 from app.settings import Settings
-from app.theme.labels import plain_text
 from app.window.banner import BannerStack
 from app.window.dock_layout import DockLayout
 from app.window.files import SESSION, Drops, Files
@@ -35,7 +34,6 @@ from app.window.screen_reader import ScreenReader
 from app.window.status import StatusLine
 from app.window.toolbar import Toolbar
 from app.window.tour import Tour
-from app.workers.requests.decode import Back, Restart
 from engine.diagnosis.test_strings.values import SuggestionKind
 from engine.source import Diagnostic
 
@@ -43,6 +41,15 @@ if TYPE_CHECKING:
     from app.panes.test_strings import StringTestsPane
 
 _FOLD_DELAY_MS = 700  # half-typed patterns are often invalid: the panes should not move with every key
+
+
+def _reveals(pane: str, number: int) -> Callable[[Handler], Handler]:
+    """Declare a command that shows a pane."""
+    return command(f"view.{pane}", f"Ctrl+{number % 10}", place=(1, number), arguments=(pane,))
+
+
+def _has_theme(window: MainWindow, name: str) -> bool:
+    return window.settings.preferences.theme == name
 
 
 class MainWindow(QMainWindow):
@@ -57,7 +64,7 @@ class MainWindow(QMainWindow):
     def __init__(self, session: Session, settings: Settings) -> None:
         super().__init__()
         self.session = session
-        self._settings = settings
+        self.settings = settings
         self._live: frozenset[int] = frozenset()
         self._is_painted = False
         self._asks_to_save = True
@@ -66,7 +73,7 @@ class MainWindow(QMainWindow):
         self._has_passed_focus = False  # whether a neighbour has the focus of the step button, while that is disabled
         self._opened_for_problem = False  # whether the bottom panel was opened for a problem, not by the user
         self._fold_timer = QTimer(self, singleShot=True, interval=_FOLD_DELAY_MS)
-        self.commands = Actions(self)
+        self.commands = Commands(self)
         self.panes = Panes(session, self)
         self.files = Files(session, settings, self)
         self.sharing = Sharing(session, self)
@@ -77,11 +84,11 @@ class MainWindow(QMainWindow):
         self.dock_layout = DockLayout(self.panes.editor, self.panes.automaton, self.panes.generation)
         self.dock_layout.add_bottom(self.panes.problems, ui_text("commands.view.problems.title"))
         self.dock_layout.add_bottom(self.panes.lazy_tests, ui_text("commands.view.tests.title"))
-        self.debug_commands = DebugCommands(self.commands, self.panes, session, settings, self)
+        self.debug_commands = DebuggingPresenter(self.commands, self.panes, session, settings, self)
         self.debug_commands.until_button = self.toolbar.until_button
         self.dock_layout.add_bottom(self.debug_commands.lazy_timeline, ui_text("commands.view.timeline.title"))
         self.dock_layout.add_bottom(self.debug_commands.lazy_breakpoints, ui_text("commands.view.breakpoints.title"))
-        self.forced_commands = ForcedCommands(self.commands, session, self)
+        self.forced_commands = ForcedPresenter(self.commands, session, self)
         self.dock_layout.add_bottom(self.forced_commands.lazy_pane, ui_text("commands.view.forced.title"))
         self.tour = Tour(self.commands, self.panes, self.toolbar, self.dock_layout, self)
         self.screen_reader = ScreenReader(session, self)
@@ -91,14 +98,16 @@ class MainWindow(QMainWindow):
         self.notation_menu = NotationMenu(self.commands, self.toolbar, self.panes.editor, session, self.files, self)
         self._build()
         self._connect_signals()
-        self._connect_commands()
-        self.processor_commands = ProcessorCommands(self.commands, self.panes.generation.processors, session, self)
-        self.editor_commands = EditorCommands(self.commands, self.panes.editor, self.panes.problems, self)
-        self.automaton_commands = AutomatonCommands(self.commands, self.panes.automaton, session, self)
+        self.processor_commands = ProcessorsPresenter(self.commands, self.panes.generation.processors, session, self)
+        self.editor_commands = EditorPresenter(self.commands, self.panes.editor, self.panes.problems, self)
+        self.automaton_commands = AutomatonPresenter(self.commands, self.panes.automaton, session, self)
+        for owner in (self.files, self.sharing, self.exporting, self.output_check, self.tour):
+            self.commands.add(owner)
+        self.commands.add(self.dock_layout, self.dock_layout.bottom_toggled)
+        self.commands.add(self.panes, self.panes.counting_changed)
+        self.commands.add(self, theme.themes.changed)
         Drops(self.files.open_dropped, self, *(edit.viewport() for edit in self.findChildren(QPlainTextEdit)))
         self._restore_layout()
-        theme.themes.changed.connect(self._check_theme)
-        self._check_theme()
         theme.apply_font(self)
 
     # --- lifecycle ---------------------------------------------------------------------------------------------------
@@ -108,11 +117,11 @@ class MainWindow(QMainWindow):
         self.session.start()
         self.files.begin(path)
         self.panes.editor.edit.setFocus()
-        if not self._settings.preferences.welcomed and not self.session.document.is_modified:  # it was recovered
+        if not self.settings.preferences.welcomed and not self.session.document.is_modified:  # it was recovered
             welcome, button = ui_text("window.main.welcome"), ui_text("commands.help.tour.title")
             line = Notification("window", welcome, severity="hint", button=button, action=self._begin_tour)
             banner = self.banners.show_notification(line)
-            banner.close_button.clicked.connect(lambda: self._settings.change(welcomed=True))
+            banner.close_button.clicked.connect(lambda: self.settings.change(welcomed=True))
             for command_id in ("run.step", "run.run"):  # the banner asks for a step
                 self.commands[command_id].triggered.connect(lambda: self._end_welcome(line))
         self._focuses_step = not self.session.document.is_modified  # a user with recovered work continues with it
@@ -165,9 +174,9 @@ class MainWindow(QMainWindow):
 
     def _remember_layout(self) -> None:
         self.placement.save()
-        self._settings.change(
+        self.settings.change(
             splitters={
-                **self._settings.preferences.splitters,
+                **self.settings.preferences.splitters,
                 **self.dock_layout.save(),
                 **self.panes.save(),
             },
@@ -177,7 +186,7 @@ class MainWindow(QMainWindow):
 
     def _build(self) -> None:
         self.setWindowTitle(ui_text("window.main.name"))
-        self.placement = WindowPlacement(self, self._settings)
+        self.placement = WindowPlacement(self, self.settings)
         self.addToolBar(self.toolbar)
         self.setStatusBar(self.status_line)
         centre = QWidget()
@@ -187,7 +196,7 @@ class MainWindow(QMainWindow):
         column.addWidget(self.banners)
         column.addWidget(self.dock_layout, 1)
         self.setCentralWidget(centre)
-        menus = self.commands.fill(self.menuBar())
+        menus = self.commands.fill_bar(self.menuBar())
         recent = QMenu(ui_text("window.main.recent"), self)
         recent.setToolTipsVisible(True)
         recent.aboutToShow.connect(lambda: self.files.fill_recent(recent))
@@ -212,79 +221,16 @@ class MainWindow(QMainWindow):
         for source in (self.forced_commands, self.exporting):
             source.closing_wanted.connect(lambda: self.notation_menu.choose_additional("closed"))
         session.notification_withdrawn.connect(self.banners.withdraw)
-        self._settings.on_failure = self._on_settings_failed
+        self.settings.on_failure = self._on_settings_failed
         self.panes.editor.text_edited.connect(self._end_greeting)
         self.status_line.cancel_clicked.connect(session.cancel_background)
-        self.dock_layout.bottom_toggled.connect(self.commands["view.bottom"].setChecked)
-        self.dock_layout.bottom_chosen.connect(lambda is_open: self._settings.change(bottom_open=is_open))
+        self.dock_layout.bottom_chosen.connect(lambda is_open: self.settings.change(bottom_open=is_open))
         self._fold_timer.timeout.connect(self._fold_bottom)
         self._show_title()
         self._on_step_allowed(session.step_refusal)
 
-    def _connect_commands(self) -> None:
-        panes, decoding, reveal = self.panes, self.session.decoding, self.dock_layout.reveal
-        panes.counting_changed.connect(self.commands["automaton.coverage_generated"].setChecked)
-        self.commands.connect_to(
-            {
-                "file.new": self.files.new,
-                "file.open": self.files.open_chosen,
-                "file.gallery": self.files.open_gallery,
-                "file.save": self.files.save,
-                "file.save_as": self.files.save_as,
-                "file.export": self.exporting.open,
-                "file.share": self.sharing.share_chosen,
-                "file.quit": self.close,
-                "edit.undo": lambda: self._undo_target().undo(),
-                "edit.redo": lambda: self._undo_target().redo(),
-                "edit.problem": panes.problems.go_to_next,
-                "edit.palette": self._open_palette,
-                "view.editor": lambda: reveal(panes.editor),
-                "edit.format": self.session.compiling.format_text,
-                "view.explanation": lambda: self._in_editor(panes.editor.toggle_explanation),
-                "view.reference": lambda: self._in_editor(panes.editor.toggle_reference),
-                "view.gbnf": lambda: self._in_editor(panes.toggle_generated),
-                "view.automaton": lambda: reveal(panes.automaton),
-                "view.generation": lambda: reveal(panes.generation),
-                "view.problems": lambda: reveal(panes.problems),
-                "view.tests": lambda: reveal(panes.tests),
-                "view.probabilities": lambda: reveal(panes.probabilities),
-                "view.timeline": lambda: reveal(self.debug_commands.timeline),
-                "view.breakpoints": lambda: reveal(self.debug_commands.breakpoints),
-                "automaton.coverage_generated": lambda: panes.count_generated(not panes.counts_generated),
-                "view.forced": lambda: reveal(self.forced_commands.pane),
-                "view.baseline": lambda: reveal(panes.generation.baseline),
-                "view.bottom": self.dock_layout.toggle_bottom,
-                "view.light": lambda: self._choose_theme("light"),
-                "view.dark": lambda: self._choose_theme("dark"),
-                "view.system": lambda: self._choose_theme("system"),
-                "run.step": panes.step,
-                "run.back": lambda: decoding.ask(Back()),
-                "run.run": panes.toggle_run,
-                "run.restart": lambda: decoding.ask(Restart()),
-                "run.why": panes.generation.explain_selected,
-                "run.cancel": self.session.cancel_background,
-                "run.workers": self.session.restart_workers,
-                "tests.check": self.output_check.open,
-                "tests.add": lambda: self._in_tests(lambda tests: tests.add()),
-                "tests.paste": lambda: self._in_tests(lambda tests: tests.paste()),
-                "tests.duplicate": lambda: self._in_tests(lambda tests: tests.duplicate()),
-                "tests.remove": lambda: self._in_tests(lambda tests: tests.remove()),
-                "tests.toggle": lambda: self._in_tests(lambda tests: tests.toggle()),
-                "tests.failure": lambda: self._in_tests(lambda tests: tests.go_to_failure()),
-                "tests.shortest": lambda: self._in_tests(lambda tests: tests.suggest(SuggestionKind.SHORTEST)),
-                "tests.random": lambda: self._in_tests(lambda tests: tests.suggest(SuggestionKind.RANDOM)),
-                "tests.rules": lambda: self._in_tests(lambda tests: tests.suggest(SuggestionKind.RULE)),
-                "tests.near": lambda: self._in_tests(lambda tests: tests.suggest(SuggestionKind.NEAR_MISS)),
-                "help.tour": self.tour.start,
-                "help.keys": self._show_keys,
-                "help.details": self._copy_details,
-                "help.log": self._show_log_folder,
-                "help.about": self._show_about,
-            }
-        )
-
     def _restore_layout(self) -> None:
-        preferences = self._settings.preferences
+        preferences = self.settings.preferences
         self.placement.restore()
         self.dock_layout.restore(preferences.splitters)
         self.panes.restore(preferences.splitters)
@@ -332,7 +278,7 @@ class MainWindow(QMainWindow):
         if dock_layout.bottom_is_open and dock_layout.bottom.currentWidget() is not problems:
             return  # keep a tab that the user reads
         is_read = dock_layout.bottom_is_open and not self._opened_for_problem and not problems.is_empty
-        is_open = self._settings.preferences.bottom_open and (problems.is_pressing or is_read)
+        is_open = self.settings.preferences.bottom_open and (problems.is_pressing or is_read)
         if is_open:
             dock_layout.bottom.setCurrentWidget(problems)
         self._opened_for_problem = is_open and not is_read
@@ -349,8 +295,8 @@ class MainWindow(QMainWindow):
     def _end_welcome(self, line: Notification) -> None:
         """Close the banner of the first run once the user has stepped."""
         self.banners.withdraw(line)
-        if not self._settings.preferences.welcomed:
-            self._settings.change(welcomed=True)
+        if not self.settings.preferences.welcomed:
+            self.settings.change(welcomed=True)
 
     def _focus_text(self) -> None:
         """Give the keyboard focus to a text that a command has replaced, or that has another notation now."""
@@ -361,20 +307,12 @@ class MainWindow(QMainWindow):
         self._focuses_step = False  # a user who types continues to type
 
     def _on_step_allowed(self, refusal: str) -> None:
-        step, run = self.commands["run.step"], self.commands["run.run"]
-        is_running = self.session.decoding.is_running
         had_focus = self.toolbar.step_button.hasFocus()
-        step.setEnabled(not refusal and not is_running)
-        run.setEnabled(not refusal or is_running)
-        step.setToolTip(plain_text(refusal) or self.commands.tip("run.step"))
+        self.commands.refresh(self.debug_commands)
         if self._focuses_step and not refusal:
             self._focuses_step = False  # the first key of a newcomer should be a step
             if self.focusWidget() in (None, self.panes.editor.edit):
                 self.toolbar.step_button.setFocus()
-        has_steps = self.session.decoding.view.trace.current is not None
-        self.debug_commands.enable(refusal)
-        for command_id in ("run.back", "run.restart"):
-            self.commands[command_id].setEnabled(has_steps)
         self._restore_step_focus(had_focus=had_focus)
 
     def _restore_step_focus(self, *, had_focus: bool) -> None:
@@ -392,6 +330,49 @@ class MainWindow(QMainWindow):
 
     # --- commands ----------------------------------------------------------------------------------------------------
 
+    @command("file.quit", "Ctrl+Q", place=(4, 1))
+    def _quit(self) -> None:
+        self.close()
+
+    @command("edit.undo", "Ctrl+Z", place=(1, 1), icon="ph.arrow-u-up-left", repeats=True)
+    def _undo(self) -> None:
+        self._undo_target().undo()
+
+    @command("edit.redo", "Ctrl+Shift+Z", place=(1, 2), icon="ph.arrow-u-up-right", repeats=True)
+    def _redo(self) -> None:
+        self._undo_target().redo()
+
+    @command("edit.format", "Shift+Alt+F", place=(5, 2), icon="ph.text-align-left", context="editor")
+    def _format(self) -> None:
+        self.session.compiling.format_text()
+
+    @_reveals("editor", 1)
+    @_reveals("automaton", 2)
+    @_reveals("generation", 3)
+    @_reveals("problems", 4)
+    @_reveals("probabilities", 5)
+    @_reveals("tests", 6)
+    @_reveals("timeline", 7)
+    @_reveals("breakpoints", 8)
+    @_reveals("baseline", 9)
+    @_reveals("forced", 10)
+    def _reveal(self, name: str) -> None:
+        panes = self.panes
+        find: dict[str, Callable[[], QWidget]] = {
+            "editor": lambda: panes.editor,
+            "automaton": lambda: panes.automaton,
+            "generation": lambda: panes.generation,
+            "problems": lambda: panes.problems,
+            "probabilities": lambda: panes.probabilities,
+            "tests": lambda: panes.tests,
+            "timeline": lambda: self.debug_commands.timeline,
+            "breakpoints": lambda: self.debug_commands.breakpoints,
+            "baseline": lambda: panes.generation.baseline,
+            "forced": lambda: self.forced_commands.pane,
+        }
+        self.dock_layout.reveal(find[name]())
+
+    @command("edit.palette", "Ctrl+Shift+P", place=(6, 2), icon="ph.terminal")
     def _open_palette(self) -> None:
         from app.dialogs.palette import CommandPalette  # start-up time: the dialog is built when first shown
 
@@ -403,20 +384,60 @@ class MainWindow(QMainWindow):
         """Show the number of tests and failures on their tab, from now on."""
         tests.summary_changed.connect(lambda title: self.dock_layout.set_bottom_title(tests, title))
 
-    def _in_editor(self, act: Callable[[], object]) -> None:
-        """Run a command that concerns the grammar's text, with the editor visible."""
+    @command("view.explanation", "Ctrl+Shift+E", place=(2, 1), icon="ph.chat-text", context="editor")
+    def _toggle_explanation(self) -> None:
         self.dock_layout.reveal(self.panes.editor)
-        act()
+        self.panes.editor.toggle_explanation()
+
+    @command("view.reference", "Ctrl+Shift+K", place=(2, 2), icon="ph.book-open", context="editor")
+    def _toggle_reference(self) -> None:
+        self.dock_layout.reveal(self.panes.editor)
+        self.panes.editor.toggle_reference()
+
+    @command("view.gbnf", "Ctrl+Shift+G", place=(2, 3), context="editor")
+    def _toggle_generated(self) -> None:
+        self.dock_layout.reveal(self.panes.editor)
+        self.panes.toggle_generated()
 
     def _begin_tour(self) -> None:
         """Start the tour, and do not offer it again."""
-        self._settings.change(welcomed=True)
+        self.settings.change(welcomed=True)
         self.tour.start()
 
-    def _in_tests(self, act: Callable[[StringTestsPane], object]) -> None:
-        """Run a command on the test strings, with their pane visible."""
+    @command("tests.add", "Ctrl+T", place=(1, 2))
+    def _add_test(self) -> None:
+        self._reveal_tests().add()
+
+    @command("tests.paste", "Ctrl+Shift+V", place=(1, 3))
+    def _paste_tests(self) -> None:
+        self._reveal_tests().paste()
+
+    @command("tests.duplicate", "Ctrl+Shift+D", place=(1, 4))
+    def _duplicate_test(self) -> None:
+        self._reveal_tests().duplicate()
+
+    @command("tests.remove", "Ctrl+Shift+Del", place=(1, 5))
+    def _remove_test(self) -> None:
+        self._reveal_tests().remove()
+
+    @command("tests.toggle", "Ctrl+U", place=(1, 6))
+    def _toggle_test(self) -> None:
+        self._reveal_tests().toggle()
+
+    @command("tests.failure", "Shift+F8", place=(1, 7), repeats=True)
+    def _go_to_failure(self) -> None:
+        self._reveal_tests().go_to_failure()
+
+    @command("tests.shortest", "Ctrl+Shift+L", place=(2, 1), arguments=(SuggestionKind.SHORTEST,))
+    @command("tests.random", "Ctrl+Shift+R", place=(2, 2), arguments=(SuggestionKind.RANDOM,))
+    @command("tests.rules", "Ctrl+Shift+U", place=(2, 3), arguments=(SuggestionKind.RULE,))
+    @command("tests.near", "Ctrl+Shift+M", place=(2, 4), arguments=(SuggestionKind.NEAR_MISS,))
+    def _suggest_tests(self, kind: SuggestionKind) -> None:
+        self._reveal_tests().suggest(kind)
+
+    def _reveal_tests(self) -> StringTestsPane:
         self.dock_layout.reveal(self.panes.tests)
-        act(self.panes.tests)
+        return self.panes.tests
 
     def _undo_target(self) -> QPlainTextEdit | StringTestsPane:
         """Return the widget that handles undo: the list of tests if it has the focus, otherwise a text."""
@@ -431,16 +452,16 @@ class MainWindow(QMainWindow):
             return focused
         return self.panes.editor.edit
 
+    @command("view.light", "Ctrl+L, L", place=(5, 1), arguments=("light",), checked=_has_theme)
+    @command("view.dark", "Ctrl+L, D", place=(5, 2), arguments=("dark",), checked=_has_theme)
+    @command("view.system", "Ctrl+L, S", place=(5, 3), arguments=("system",), checked=_has_theme)
     def _choose_theme(self, name: str) -> None:
-        self._settings.change(theme=name)
+        self.settings.change(theme=name)
         app = QApplication.instance()
         if isinstance(app, QApplication):
             theme.apply(app, name)
 
-    def _check_theme(self) -> None:
-        for name in ("light", "dark", "system"):
-            self.commands[f"view.{name}"].setChecked(self._settings.preferences.theme == name)
-
+    @command("help.keys", "Ctrl+/", place=(1, 2), icon="ph.keyboard")
     def _show_keys(self) -> None:
         from app.dialogs.keys_dialog import KeysDialog  # start-up time: the dialog is built when first shown
 
@@ -448,11 +469,13 @@ class MainWindow(QMainWindow):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
+    @command("help.details", "Ctrl+Shift+F1", place=(1, 3), icon="ph.clipboard-text")
     def _copy_details(self) -> None:
         QGuiApplication.clipboard().setText(diagnostic_log.details())
         text = ui_text("window.main.details_copied")
         self.banners.show_notification(Notification("window", text, severity="hint"))
 
+    @command("help.log", "Ctrl+Shift+F2", place=(1, 4), icon="ph.folder-open")
     def _show_log_folder(self) -> None:
         folder = diagnostic_log.folder()
         if folder is None:
@@ -462,6 +485,7 @@ class MainWindow(QMainWindow):
                 Notification("window", ui_text("window.main.no_folder", folder=folder), severity="hint")
             )
 
+    @command("help.about", "Ctrl+F1", place=(1, 5), icon="ph.info")
     def _show_about(self) -> None:
         from importlib.metadata import PackageNotFoundError, version
 

@@ -17,8 +17,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.actions import Actions
 from app.catalogue import ui_text
+from app.commands import Commands, command
 from app.document import GrammarPart
 from app.document.gallery import examples
 from app.panes.editor import EditorPane
@@ -46,7 +46,7 @@ class NotationMenu(QObject):
 
     def __init__(
         self,
-        commands: Actions,
+        commands: Commands,
         toolbar: Toolbar,
         editor: EditorPane,
         session: Session,
@@ -64,7 +64,7 @@ class NotationMenu(QObject):
         self.escapes_menu = QMenu(ui_text("window.notation.escapes"), toolbar.notation_menu)
         self.additional_menu = QMenu(ui_text("window.notation.additional"), toolbar.notation_menu)
         self._fill(commands)
-        commands.connect_to({"edit.convert": self.ask})
+        commands.add(self)
         self._document.changed.connect(lambda _revision: self._show())
         self._document.replaced.connect(self._on_document_replaced)
         editor.edit.pasted_over.connect(self._on_pasted)
@@ -97,6 +97,7 @@ class NotationMenu(QObject):
         """Allow or forbid undeclared properties, where a schema does not specify that."""
         self._switch(msgspec.structs.replace(self._document.content.grammar, additional=additional))
 
+    @command("edit.convert", "Ctrl+Shift+N", place=(5, 4), icon="ph.arrows-left-right", context="editor")
     def ask(self, target: str = "") -> NotationDialog:
         """Ask what to do with the text in another notation."""
         from app.dialogs.notation_dialog import NotationDialog  # start-up time: the dialog is built when first shown
@@ -233,7 +234,7 @@ class NotationMenu(QObject):
         self._shown = grammar
         self._show_hint()
 
-    def _fill(self, commands: Actions) -> None:
+    def _fill(self, commands: Commands) -> None:
         menu = self._toolbar.notation_menu
         menu.setToolTipsVisible(True)
         self._entries = QActionGroup(menu)

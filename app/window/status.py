@@ -14,8 +14,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QStatusBar
 
 from app import theme
-from app.actions import set_tip
 from app.catalogue import ui_text
+from app.commands import set_tip
 from app.display_text import characters, duration, end_text, percent
 from app.session import CompiledGrammarView
 from app.theme.buttons import close_button

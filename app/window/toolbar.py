@@ -7,8 +7,8 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from app import theme
-from app.actions import Actions
 from app.catalogue import ui_text
+from app.commands import Commands
 from app.theme.buttons import give_menu, icon_button
 from app.theme.icons import icon
 from app.theme.labels import plain_text
@@ -21,7 +21,7 @@ _MENU_SIGN = " ▾"
 class Toolbar(QToolBar):
     """Shows the current document, notation and model; the window fills `notation_menu` and `model_menu`."""
 
-    def __init__(self, actions: Actions) -> None:
+    def __init__(self, actions: Commands) -> None:
         super().__init__(ui_text("window.toolbar.name"))
         self.setObjectName("toolbar")
         self.setMovable(False)

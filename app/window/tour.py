@@ -17,8 +17,8 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
-from app.actions import Actions, keys_of, set_tip
 from app.catalogue import ui_text
+from app.commands import Commands, command, keys_of, local_key, set_tip
 from app.presenters.panes import Panes
 from app.theme import Role
 from app.theme.buttons import push_button
@@ -111,7 +111,7 @@ class TourCard(QFrame):
         self._count.setProperty("role", "muted")
         self._text = Label(wraps=True)
         self.skip_button = push_button(ui_text("window.tour.skip"), role="flat")
-        set_tip(self.skip_button, ui_text("window.tour.skip_tip"), "tour.end")
+        set_tip(self.skip_button, ui_text("window.tour.skip_tip"), local_key("tour.end", "Esc"))
         self.back_button = push_button(ui_text("window.tour.back"))
         self.next_button = push_button(ui_text("window.tour.next"), role="primary")
         head = QHBoxLayout()
@@ -212,7 +212,7 @@ class Tour(QObject):
     """Shows the stops one after another."""
 
     def __init__(
-        self, commands: Actions, panes: Panes, toolbar: Toolbar, dock_layout: DockLayout, window: QWidget
+        self, commands: Commands, panes: Panes, toolbar: Toolbar, dock_layout: DockLayout, window: QWidget
     ) -> None:
         super().__init__(window)
         self._commands, self._window = commands, window
@@ -233,6 +233,7 @@ class Tour(QObject):
         """Return the stops of the current tour."""
         return self._stops
 
+    @command("help.tour", "Shift+F1", place=(1, 1), icon="ph.compass")
     def start(self) -> None:
         """Start, or restart, at the first stop."""
         self.end()

@@ -17,6 +17,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+import app.window.main_window  # noqa: F401 - declares all commands, whose keys are in the tips of panes
 from app.jobs import GarbageCollector
 
 PATIENCE_MS = 120_000

@@ -5,11 +5,11 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QToolButton
 
 from app import theme
-from app.actions import COMMANDS
+from app.commands import declared_commands
 from app.theme import DARK, LIGHT, Role
 from app.theme.icons import icon
 
-NAMES = sorted({command.icon for command in COMMANDS if command.icon})
+NAMES = sorted({command.icon for command in declared_commands() if command.icon})
 
 
 @pytest.fixture(autouse=True)

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QToolTip, QWi
 
 from app import theme
 from app.catalogue import ui_text
+from app.commands import command
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.shapes import pen
 from app.graph.layout.types import EdgeKey
@@ -126,6 +127,7 @@ class GraphView(QGraphicsView):
         self.is_at_home = True
         self._go_to_home()
 
+    @command("automaton.fit", "Ctrl+M, 0", place=(3, 8))
     def fit(self) -> None:
         """Show all of the drawing, however small."""
         self.is_at_home = False
@@ -133,10 +135,12 @@ class GraphView(QGraphicsView):
         self.centerOn(self._drawing.home_rect().center())
         self.reveal()
 
+    @command("automaton.zoom_in", "Ctrl+M, +", "Ctrl+M, =", place=(3, 9), repeats=True)
     def zoom_in(self) -> None:
         """Zoom in by one step."""
         self._zoom_by(_STEP)
 
+    @command("automaton.zoom_out", "Ctrl+M, -", place=(3, 10), repeats=True)
     def zoom_out(self) -> None:
         """Zoom out by one step."""
         self._zoom_by(1 / _STEP)

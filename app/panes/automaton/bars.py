@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.actions import set_tip
 from app.catalogue import ui_text
+from app.commands import set_tip
 from app.graph.draw.view import GraphView
 from app.models.states import ACCEPTS, HERE, LEADS_TO, MARKS, READS, STATE
 from app.models.token_groups import EXAMPLES, MASS

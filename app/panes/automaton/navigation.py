@@ -14,6 +14,7 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, Signal
 from PySide6.QtWidgets import QTableView
 
 from app.catalogue import ui_text
+from app.commands import command
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.view import GraphView, state_towards
 from app.graph.layout.types import EdgeKey
@@ -31,6 +32,10 @@ class ViewChange(Enum):
     TARGETS = auto()  # it has some more targets: the zoom and the position stay
     RULE = auto()  # another rule or region is open: the selected state is not part of it
     OTHER = auto()
+
+
+def _has_layout(navigation: Navigation, method: str) -> bool:
+    return navigation.view.method == method
 
 
 class Navigation(QObject):
@@ -141,6 +146,9 @@ class Navigation(QObject):
         self.history.go_to(view)
         self.view_changed.emit(change)
 
+    @command("automaton.map", "Ctrl+M, Home", place=(2, 1), arguments=(Level.MAP,))
+    @command("automaton.live", "Ctrl+M, L", place=(2, 2), arguments=(Level.PART,))
+    @command("automaton.tokens", "Ctrl+M, K", place=(2, 3), arguments=(Level.TOKENS,))
     def go_to_level(self, level: Level) -> None:
         """Go to a level of detail."""
         if self.levels is None:
@@ -196,6 +204,7 @@ class Navigation(QObject):
         if self.drawn is not None and state not in self.drawn.automaton.dfa.boundary:
             self.go_to(replace(self.view, opened=(*self.view.opened, state)), ViewChange.TARGETS)
 
+    @command("automaton.collapse", "Ctrl+M, Down", place=(2, 7))
     def collapse(self) -> None:
         """Close the opened stubs; if there are none, go up."""
         if self.view.opened:
@@ -203,6 +212,7 @@ class Navigation(QObject):
         else:
             self.go_up()
 
+    @command("automaton.up", "Ctrl+M, Up", place=(2, 4))
     def go_up(self) -> None:
         """Go one level up: from tokens to states, from a part or a rule to the map."""
         view = self.view
@@ -215,12 +225,14 @@ class Navigation(QObject):
         else:
             self.show_rule(None)
 
+    @command("automaton.back", "Ctrl+M, Left", place=(2, 5))
     def go_back(self) -> None:
         """Show the previous view."""
         if self.history.can_go_back:
             self.history.back()
             self.view_changed.emit(ViewChange.OTHER)
 
+    @command("automaton.forward", "Ctrl+M, Right", place=(2, 6))
     def go_forward(self) -> None:
         """Show the view that the user went back from."""
         if self.history.can_go_forward:
@@ -242,6 +254,28 @@ class Navigation(QObject):
             view = replace(view, rule=None, follows=True, draws_all=False)
         self.go_to(view)
 
+    @command("automaton.layout", "Ctrl+M, 1", place=(4, 1), arguments=("",), checked=_has_layout)
+    @command(
+        "automaton.layout_dot",
+        "Ctrl+M, 2",
+        place=(4, 2),
+        arguments=("dot",),
+        checked=_has_layout,
+    )
+    @command(
+        "automaton.layout_sugiyama",
+        "Ctrl+M, 3",
+        place=(4, 3),
+        arguments=("sugiyama",),
+        checked=_has_layout,
+    )
+    @command(
+        "automaton.layout_layered",
+        "Ctrl+M, 4",
+        place=(4, 4),
+        arguments=("layered",),
+        checked=_has_layout,
+    )
     def choose_layout(self, method: str, *, downwards: bool | None = None) -> None:
         """Choose a layout method and a direction, without an entry in the history.
 
@@ -253,6 +287,7 @@ class Navigation(QObject):
         self.history.amend(replace(self.view, method=method, downwards=turned))
         self.view_changed.emit(ViewChange.OTHER)
 
+    @command("automaton.turn", "Ctrl+M, D", place=(4, 5), checked=lambda self: self.view.downwards)
     def turn(self) -> None:
         """Toggle between left to right and top to bottom."""
         self.choose_layout(self.view.method, downwards=not self.view.downwards)

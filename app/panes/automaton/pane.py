@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.catalogue import ui_text
+from app.commands import command
 from app.graph.draw.image_files import dot_of
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.view import GraphView, Minimap
@@ -420,6 +421,7 @@ class AutomatonPane(QWidget):
         if self.navigation.drawn is not None:
             self.scene.set_highlighted(*self.navigation.drawn.at_offset(offset))
 
+    @command("automaton.copy_dot", "Ctrl+M, C", place=(5, 2))
     def copy_dot(self) -> None:
         """Copy the drawn graph in Graphviz' language."""
         QApplication.clipboard().setText(dot_of(self.scene))

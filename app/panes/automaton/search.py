@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QObject, Signal
 
 from app.catalogue import ui_text
+from app.commands import command
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.view import GraphView
 from app.graph.layout.types import EdgeKey
@@ -72,6 +73,7 @@ class AutomatonSearch(QObject):
         bar.text_changed.connect(self._search)
         bar.step_requested.connect(self._step)
 
+    @command("automaton.find", "Ctrl+Shift+F", place=(1, 1), icon="ph.magnifying-glass")
     def open(self) -> None:
         """Open the find bar."""
         if self._navigation.levels is not None:

@@ -8,8 +8,8 @@ from itertools import pairwise
 from PySide6.QtCore import QObject, QRegularExpression
 from PySide6.QtWidgets import QLineEdit, QToolButton, QWidget
 
-from app.actions import set_tip
 from app.catalogue import ui_text
+from app.commands import command, local_key, set_tip
 from app.panes.editor.code_edit import CodeEdit
 from app.panes.editor.offsets import Offsets
 from app.theme.buttons import push_button, tool_button
@@ -51,7 +51,7 @@ class FindReplace(QObject):
         self.words_button = _option("W", ui_text("editor.find.words"))
         self.regex_button = _option(".*", ui_text("editor.find.regex"))
         self.replace_button = push_button(ui_text("editor.find.replace.label"))
-        set_tip(self.replace_button, ui_text("editor.find.replace.tip"), "find.replace")
+        set_tip(self.replace_button, ui_text("editor.find.replace.tip"), local_key("replace.one", "Return"))
         self.all_button = push_button(ui_text("editor.find.replace_all.label"), ui_text("editor.find.replace_all.tip"))
         switches = self.case_button, self.words_button, self.regex_button
         for button in switches:
@@ -68,7 +68,9 @@ class FindReplace(QObject):
         self.all_button.clicked.connect(self.replace_all)
         edit.textChanged.connect(self._search_again)
 
-    def open(self, *, replaces: bool = False) -> None:
+    @command("edit.find", "Ctrl+F", place=(2, 1), icon="ph.magnifying-glass", context="editor")
+    @command("edit.replace", "Ctrl+H", place=(2, 4), context="editor", arguments=(True,))
+    def open(self, replaces: bool = False) -> None:
         """Open the bar; the selection becomes the search text."""
         selected = self._edit.text()[self._edit.selection.start : self._edit.selection.end]
         for widget in (self.replacement, self.replace_button, self.all_button):
@@ -83,6 +85,8 @@ class FindReplace(QObject):
         self._edit.show_found(())
         self._edit.setFocus()
 
+    @command("edit.find_next", "F3", place=(2, 2), repeats=True, arguments=(1,))
+    @command("edit.find_previous", "Shift+F3", place=(2, 3), repeats=True, arguments=(-1,))
     def go(self, step: int) -> None:
         """Go to the next match (1), or to the previous one (-1), wrapping around."""
         if self.bar.isHidden() and self.bar.text():

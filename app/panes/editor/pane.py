@@ -10,8 +10,8 @@ from PySide6.QtGui import QAction, QKeyEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app import theme
-from app.actions import keys_of
 from app.catalogue import ui_text
+from app.commands import command, keys_of, local_key
 from app.display_text import unmarked
 from app.panes.editor.code_edit import MAX_PARSED_LENGTH, CodeEdit
 from app.panes.editor.completer import Completer
@@ -34,6 +34,7 @@ from engine.source import Diagnostic, SourceText, Span
 if TYPE_CHECKING:
     from app.panes.editor.reference import ReferencePage
 
+_TAKE, _CANCEL = local_key("rename.take", "Return"), local_key("rename.cancel", "Esc")
 _MOST_LISTED = 30
 _LONGEST_LINE = 60
 
@@ -48,6 +49,7 @@ class SymbolNavigation(QObject):
         self.box = RenameBox(edit)
         edit.definition_wanted.connect(self.go_to_definition)
 
+    @command("edit.definition", "F12", place=(4, 1), context="editor")
     def go_to_definition(self, offset: int | None = None) -> None:
         """Go to the definition of the name at an offset or at the cursor; from a definition, list the references."""
         at = self._edit.caret if offset is None else offset
@@ -62,6 +64,7 @@ class SymbolNavigation(QObject):
             self._edit.select(name.definitions[-1])  # the last of several definitions counts
             self._edit.setFocus()
 
+    @command("edit.references", "Shift+F12", place=(4, 2), context="editor")
     def list_references(self, offset: int | None = None) -> None:
         """List the definitions and uses of the name at the cursor; choosing an entry selects it."""
         name = self._name_at(self._edit.caret if offset is None else offset)
@@ -211,7 +214,7 @@ class RenameBox(QFrame):
 
     def _check(self, new: str) -> None:
         change = self._preview(new)
-        keys = ui_text("editor.symbol.rename_keys", take=keys_of("rename.take"), cancel=keys_of("rename.cancel"))
+        keys = ui_text("editor.symbol.rename_keys", take=keys_of(_TAKE), cancel=keys_of(_CANCEL))
         self.note_label.setText(unmarked(change.refusal or change.note) or keys)
         self.adjustSize()
 
@@ -342,6 +345,7 @@ class EditorPane(QWidget):
         self.edit.apply((Edit(selected, written),), selected.start + caret + len(kept))
         self.edit.setFocus()
 
+    @command("edit.comment", "Ctrl+Shift+/", "Ctrl+#", place=(5, 1), context="editor")
     def toggle_comment(self) -> None:
         """Comment the selected lines out, or uncomment them."""
         changed = NOTATIONS[self.edit.notation].toggle_comment(self.text(), self.edit.selection)
@@ -350,6 +354,7 @@ class EditorPane(QWidget):
         else:
             self.edit.apply(changed.edits, offset_after_edits(self.edit.caret, changed.edits))
 
+    @command("edit.bracket", "Ctrl+B", place=(5, 3), context="editor")
     def go_to_bracket(self) -> None:
         """Go to the partner of the bracket at the cursor."""
         pair = self.edit.bracket_pair()

@@ -32,8 +32,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.actions import keys_of
 from app.catalogue import ui_text
+from app.commands import keys_of, local_key
 from app.display_text import candidate_text, shown, unmarked
 from app.models.candidates import CandidateColumn, CandidateModel, peak_of
 from app.theme.buttons import tool_button
@@ -45,6 +45,7 @@ from engine.decoding.values import Candidate, EosState, Position
 
 _HIDDEN_FIRST = (CandidateColumn.CHANGE, CandidateColumn.ID, CandidateColumn.STATE)
 _TOKEN_FIRST, _BARS_SHARE = 24, 0.6  # of spare width: the first pixels go to the token, then this share to the bars
+_TAKE, _FORCE = local_key("candidates.take", "Return"), local_key("candidates.force", "Shift+Return")
 _TAKE_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
@@ -446,7 +447,7 @@ class CandidateView(QTableView):
         menu.setToolTipsVisible(True)
         token_id = candidate.token_id
         take_text, force_text = ui_text("generation.candidates.take"), ui_text("generation.candidates.force")
-        take = menu.addAction(f"{take_text}\t{keys_of('candidates.take')}", lambda: self.token_taken.emit(token_id))
+        take = menu.addAction(f"{take_text}\t{keys_of(_TAKE)}", lambda: self.token_taken.emit(token_id))
         take.setEnabled(candidate.allowed and self._can_take)
         menu.addAction(
             f"{ui_text('generation.candidates.why')}\t{keys_of('run.why')}", lambda: self.why_wanted.emit(token_id)
@@ -454,7 +455,7 @@ class CandidateView(QTableView):
         until = menu.addAction(ui_text("generation.candidates.until"), lambda: self.until_wanted.emit(token_id))
         until.setEnabled(self._can_take)
         menu.addSeparator()
-        force = menu.addAction(f"{force_text}\t{keys_of('candidates.force')}", lambda: self.force_wanted.emit(token_id))
+        force = menu.addAction(f"{force_text}\t{keys_of(_FORCE)}", lambda: self.force_wanted.emit(token_id))
         force.setEnabled(not candidate.allowed and self._can_force)
         force.setToolTip(plain_text(ui_text("generation.candidates.force_tip")))
         menu.addSeparator()

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
 from app.catalogue import ui_text
+from app.commands import command
 from app.display_text import candidate_text
 from app.panes.generation.baseline_page import BaselinePage
 from app.panes.generation.candidate_table import CandidateTable
@@ -258,6 +259,7 @@ class GenerationPane(QFrame):
         """Set whether a run is active."""
         self._is_running = is_running
 
+    @command("run.why", "F1", place=(5, 1), icon="ph.question")
     def explain_selected(self) -> None:
         """Ask about the selected candidate, or about the model's favourite token."""
         chosen = self.candidates.chosen()

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.catalogue import ui_text
+from app.commands import command
 from app.panes.generation.processors_dialog import ProcessorsDialog
 from app.panes.generation.processors_format import stage_title, summary
 from app.theme.buttons import tool_button
@@ -128,6 +129,7 @@ class Processors(QObject):
             self._dialog.show_view(self._view)
         return self._dialog
 
+    @command("run.processors", "Ctrl+R, P", place=(4, 1), icon="ph.funnel")
     def open(self) -> None:
         """Open the dialog."""
         self.notice.set_text("")

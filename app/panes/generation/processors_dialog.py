@@ -26,8 +26,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.actions import LOCAL_KEYS, set_tip
 from app.catalogue import ui_text
+from app.commands import keys_of, local_key, set_tip
 from app.display_text import unmarked
 from app.panes.generation.processors_fields import SWITCHED, Fields
 from app.panes.generation.processors_format import forced_title, stage_title, stage_values
@@ -37,6 +37,7 @@ from app.workers.requests.decode import DecodeView, PipelineRefused
 from engine.decoding.pipeline_settings import PipelineSettings, StageName, Strategy
 from engine.decoding.values import SamplerSettings
 
+_UP, _DOWN = local_key("processors.up", "Alt+Up"), local_key("processors.down", "Alt+Down")
 _DELAY_MS = 250  # longer than the interval between keys while typing
 _LIST_WIDTH = 248
 _SWITCH = 14  # pixels, the width of a check box
@@ -90,9 +91,9 @@ class ProcessorsDialog(QDialog):
             ui_text("generation.pane.reset"), ui_text("generation.processors.reset_tip"), role="link"
         )
         self.close_button = push_button(ui_text("common.button.close"))
-        set_tip(self.up, ui_text("generation.processors.up_tip"), "processors.up")
-        set_tip(self.down, ui_text("generation.processors.down_tip"), "processors.down")
-        set_tip(self.close_button, ui_text("common.button.close"), "dialog.close")
+        set_tip(self.up, ui_text("generation.processors.up_tip"), _UP)
+        set_tip(self.down, ui_text("generation.processors.down_tip"), _DOWN)
+        set_tip(self.close_button, ui_text("common.button.close"), local_key("processors.close", "Esc"))
         self.forced = QComboBox()
         self.forced.setAccessibleName(ui_text("common.word.forced_runs"))
         self.forced.setToolTip(ui_text("generation.processors.forced_tip"))
@@ -284,8 +285,9 @@ class ProcessorsDialog(QDialog):
         self.reset.clicked.connect(self.restore_defaults)
         self.close_button.clicked.connect(self.close)
         theme.themes.changed.connect(self._show_stage_texts)
-        for name, by in (("processors.up", -1), ("processors.down", 1)):
-            QShortcut(QKeySequence(LOCAL_KEYS[name]), self).activated.connect(lambda by=by: self.move_stage(by))
+        for name, by in ((_UP, -1), (_DOWN, 1)):
+            keys = QKeySequence(keys_of(name), QKeySequence.SequenceFormat.NativeText)
+            QShortcut(keys, self).activated.connect(lambda by=by: self.move_stage(by))
 
     def _fill(self, settings: PipelineSettings, keep: Collection[StageName] = ()) -> None:
         """Show settings; the stages in `keep` keep what was typed, with their switches on."""

@@ -38,8 +38,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
-from app.actions import set_tip
 from app.catalogue import ui_text
+from app.commands import set_tip
 from app.display_text import in_line
 from app.panes.test_strings.model import TextsColumn, TextsModel
 from app.panes.test_strings.texts_table import TextDelegate, TextsTable, row_height

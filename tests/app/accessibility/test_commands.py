@@ -1,23 +1,25 @@
 """Everything can be done in every way: by button or menu, by key, and by the palette."""
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 
-from app.actions import COMMANDS, MENUS, menu_title
+from app.commands import MENUS, declared_commands, menu_title
 from app.dialogs.palette import CommandPalette
 
 
 def test_every_command_has_a_key_and_no_key_has_two():
-    keys = [key for command in COMMANDS for key in command.keys]
-    assert [command.id for command in COMMANDS if not command.keys] == []
+    keys = [key for command in declared_commands() for key in command.keys]
+    assert [command.id for command in declared_commands() if not command.keys] == []
     assert len(keys) == len(set(keys))
 
 
 def test_no_key_is_what_a_keyboard_writes_with_altgr_and_none_hides_another():
     """Ctrl+Alt is AltGr on Windows; a key that two others begin with would wait for the second one for ever."""
-    keys = [key for command in COMMANDS for key in command.keys]
+    keys = [key for command in declared_commands() for key in command.keys]
     assert [key for key in keys if "Ctrl+Alt" in key or "Alt+Ctrl" in key] == []
     leaders = {key.partition(", ")[0] for key in keys if ", " in key}
     assert leaders == {"Ctrl+L", "Ctrl+M", "Ctrl+R"}
@@ -44,6 +46,26 @@ def test_every_command_stands_in_its_menu_and_does_something(desk):
         assert action in menus[menu_title(command.menu)].actions(), command.id
         assert action.toolTip(), command.id
         assert action.receivers("2triggered(bool)") > 0, command.id  # 2 is what Qt's SIGNAL() writes before a signal
+
+
+def test_the_menus_are_the_recorded_ones(desk):
+    """Keys and places are learned: a change of `menus.txt` is a decision."""
+    shown = []
+    for bar_action in desk.window.menuBar().actions():
+        entries = [one for one in bar_action.menu().actions() if one.isSeparator() or one.objectName()]
+        shown += [*("-" if one.isSeparator() else one.objectName() for one in entries), ""]
+    recorded = (Path(__file__).parent / "menus.txt").read_text("utf-8").split("\n")
+    assert shown == [line.partition(" | ")[0] for line in recorded]
+    keys = {line.partition(" | ")[0]: tuple(line.split(" | ")[1:]) for line in recorded if " | " in line}
+    assert {command.id: command.keys for command in declared_commands()} == keys
+
+
+def test_every_disabled_command_says_why(desk):
+    disabled = [(command, action) for command, action in desk.window.commands if not action.isEnabled()]
+    assert disabled
+    for command, action in disabled:
+        assert action.toolTip(), command.id
+        assert not action.toolTip().startswith(command.tip), command.id
 
 
 def test_every_menu_opens_by_its_letter(desk):

@@ -9,7 +9,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFrame, QMenuBar, QWidget
 
-from app.actions import MENUS, Actions
+import app.window.main_window  # noqa: F401 - declares all commands
+from app.commands import MENUS, Commands
 from app.dialogs.export_dialog import ExportDialog
 from app.dialogs.gallery_dialog import GalleryDialog
 from app.dialogs.keys_dialog import KeysDialog
@@ -136,7 +137,7 @@ def palette(typed: str) -> QWidget:
     """The command palette over a ground."""
     ground = QFrame()
     shown(ground, 700, 500)
-    actions = Actions(ground)
+    actions = Commands(ground)
     dialog = CommandPalette(actions, ground)
     dialog.field.setText(typed)
     settled(dialog)
@@ -146,7 +147,7 @@ def palette(typed: str) -> QWidget:
 def keys(typed: str) -> QWidget:
     """The keyboard shortcuts."""
     ground = QFrame()
-    actions = Actions(ground)
+    actions = Commands(ground)
     dialog = KeysDialog(actions, ground)
     dialog.field.setText(typed)
     settled(dialog)
@@ -182,8 +183,8 @@ def alarm(severity: str) -> QWidget:
 def menu(name: str) -> QWidget:
     """A menu of the window."""
     ground = QFrame()
-    actions = Actions(ground)
-    made = actions.fill(QMenuBar(ground))[name]
+    actions = Commands(ground)
+    made = actions.fill_bar(QMenuBar(ground))[name]
     actions["view.chips_probability"].setChecked(True)
     actions["run.processors_reset"].setEnabled(False)
     made.adjustSize()
@@ -195,7 +196,7 @@ def menu(name: str) -> QWidget:
 def toolbar(width: int) -> QWidget:
     """The toolbar, with room for its texts and without."""
     ground = QFrame()
-    actions = Actions(ground)
+    actions = Commands(ground)
     made = Toolbar(actions)
     made.show_document("A character sheet", is_modified=True)
     made.show_notation("JSON Schema", "")

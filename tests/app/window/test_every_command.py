@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog, QMessageBox
 
-from app.actions import COMMANDS
+from app.commands import declared_commands
 
 LAST = "file.quit"
 
@@ -29,7 +29,7 @@ def answered(monkeypatch):
 def trigger_all(desk) -> set[str]:
     """Trigger every command, each in the state that the others left, and return the ids of those that were enabled."""
     enabled = set()
-    for command in sorted(COMMANDS, key=lambda command: command.id == LAST):
+    for command in sorted(declared_commands(), key=lambda command: command.id == LAST):
         action = desk.window.commands[command.id]
         if action.isEnabled():
             enabled.add(command.id)

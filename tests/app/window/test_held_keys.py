@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from app.actions import COMMANDS
+from app.commands import declared_commands
 from app.workers.requests.decode import Back, GoTo, Restart, Take
 
 HELD = 40  # repetitions, faster than anything answers
@@ -108,4 +108,4 @@ def test_what_is_on_or_off_changes_once(stepped):
     assert stepped.window.dock_layout.bottom_is_open is not is_open
     hold(stepped.panes.editor.edit, Qt.Key.Key_F9)
     stepped.wait(lambda: len(stepped.session.debugging.breakpoints) == 1)
-    assert not any(one.checkable for one in COMMANDS if one.repeats)
+    assert not any(one.checked for one in declared_commands() if one.repeats)

@@ -1,7 +1,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.actions import COMMANDS
+from app.commands import declared_commands
 from app.dialogs.keys_dialog import KeysDialog
 
 
@@ -13,7 +13,7 @@ def shown(dialog):
 def test_every_command_is_listed_and_found_by_typing(desk):
     desk.window.commands["help.keys"].trigger()
     dialog = desk.window.findChild(KeysDialog)
-    assert dialog.table.rowCount() == len(COMMANDS)
+    assert dialog.table.rowCount() == len(declared_commands())
     assert dialog.height() <= 720
     QTest.keyClicks(dialog.field, "ctrl+k output")
     assert shown(dialog) == ["Check an output"]

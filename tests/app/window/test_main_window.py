@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox
 
-from app.actions import COMMANDS
 from app.catalogue import ui_text
+from app.commands import declared_commands
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.jobs import group
 from engine.decoding.values import Finish, StepOrigin
@@ -361,7 +361,7 @@ def test_every_command_does_something_and_stands_in_a_menu(desk):
 
 
 def test_no_two_commands_share_a_key():
-    keys = [key for command in COMMANDS for key in command.keys]
+    keys = [key for command in declared_commands() for key in command.keys]
     assert len(keys) == len(set(keys))
 
 

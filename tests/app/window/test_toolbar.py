@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from app import theme
-from app.actions import Actions
+from app.commands import Commands
 from app.window.toolbar import Toolbar
 
 MODEL = "SmolLM2-135M-Instruct"
@@ -16,7 +16,7 @@ def toolbar(qtbot, qapp):
     theme.prepare(qapp, "light")
     owner = QWidget()
     qtbot.addWidget(owner)
-    toolbar = Toolbar(Actions(owner))
+    toolbar = Toolbar(Commands(owner))
     toolbar.owner = owner
     qtbot.addWidget(toolbar)
     theme.apply_font(toolbar)  # the sheet's margins count

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.actions import Actions
+from app.commands import Commands, command
 from app.session import Session
 from app.widgets.lazy import Lazy
 from app.workers.requests.decode import DecodeView
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from app.panes.forced.pane import Page
 
 
-class ForcedCommands(QObject):
+class ForcedPresenter(QObject):
     """Connects the pane, its commands and the session.
 
     Signals:
@@ -44,16 +44,15 @@ class ForcedCommands(QObject):
 
     closing_wanted = Signal()
 
-    def __init__(self, commands: Actions, session: Session, window: QWidget) -> None:
+    def __init__(self, commands: Commands, session: Session, window: QWidget) -> None:
         super().__init__(window)
-        self._commands = commands
         self._session = session
         self._shown_source: tuple[object, ...] = ()  # the grammar and model that the pages show
         self._prompt: object = None
         self._requested_at: tuple[object, ...] = ()  # the position for which the forced text was requested last
         self._requested_pages: set[int] = set()  # the pages whose contents were requested
         self.lazy_pane = Lazy(self._make)
-        commands.connect_to({"run.fast_forward": self._toggle})
+        commands.add(self, session.decoding.view_changed)
         session.decoding.view_changed.connect(self._show_view)
         session.step_allowed_changed.connect(lambda _why: self._update_refusal())
 
@@ -120,7 +119,6 @@ class ForcedCommands(QObject):
 
     def _show_view(self, view: DecodeView) -> None:
         strategy = view.pipeline.forced
-        self._commands["run.fast_forward"].setChecked(strategy is not Strategy.NONE)
         pane = self.lazy_pane.built
         if pane is None:
             return
@@ -181,6 +179,11 @@ class ForcedCommands(QObject):
         if strategy is not decoding.view.pipeline.forced:
             decoding.set_pipeline(replace(decoding.view.pipeline, forced=strategy))
 
+    @property
+    def is_on(self) -> bool:
+        """Return whether forced text is written without asking the model."""
+        return self._session.decoding.view.pipeline.forced is not Strategy.NONE
+
+    @command("run.fast_forward", "Ctrl+R, F", place=(4, 3), icon="ph.link-simple", checked=lambda self: self.is_on)
     def _toggle(self) -> None:
-        is_on = self._session.decoding.view.pipeline.forced is not Strategy.NONE
-        self._set_strategy(Strategy.NONE if is_on else Strategy.OWN)
+        self._set_strategy(Strategy.NONE if self.is_on else Strategy.OWN)

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from app.actions import Actions, keys_of
 from app.catalogue import ui_text
+from app.commands import Commands, Handler, command, keys_of
 from app.display_text import end_text
 from app.panes.generation.schema_parts import schema_parts
 from app.presenters.panes import Panes
 from app.session import CompiledGrammarView, Session
 from app.settings import Settings
 from app.widgets.lazy import Lazy
-from app.workers.requests.decode import BaselineAnswer, DecodeView, Force, GoTo
+from app.workers.requests.decode import Back, BaselineAnswer, DecodeView, Force, GoTo, Restart
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.decoding.debugging.run_until import RunUntil
 from engine.decoding.values import Finish, Trace
@@ -31,12 +31,21 @@ if TYPE_CHECKING:
     from app.panes.breakpoints import BreakpointsPane
     from app.panes.timeline import TimelinePane
 
-_CHIPS = "view.chips_"
-_RUNS = ("run.until", "run.over", "run.out")
 _RULE = re.compile(r"^[ \t]*([\w-]+)[ \t]*::=", re.MULTILINE)  # precise enough for a text that compiled
 
 
-class DebugCommands(QObject):
+def _chips(by: str, place: int) -> Callable[[Handler], Handler]:
+    """Declare a command that colours the output's tokens."""
+    return command(
+        f"view.chips_{by}",
+        f"Ctrl+L, {place}",
+        place=(3, place),
+        arguments=(by,),
+        checked=lambda self, by: self.chip_colours == by,
+    )
+
+
+class DebuggingPresenter(QObject):
     """Connects commands, panes and session.
 
     Attributes:
@@ -44,7 +53,7 @@ class DebugCommands(QObject):
         lazy_timeline, lazy_breakpoints: the two panes, built when first shown.
     """
 
-    def __init__(self, commands: Actions, panes: Panes, session: Session, settings: Settings, window: QWidget) -> None:
+    def __init__(self, commands: Commands, panes: Panes, session: Session, settings: Settings, window: QWidget) -> None:
         super().__init__(window)
         self._commands = commands
         self._panes = panes
@@ -57,27 +66,10 @@ class DebugCommands(QObject):
         self._rules: tuple[str, ...] = ()  # the rules that a run can leave
         self._schema = ""  # the schema whose parts take the place of rules
         self._no_rules = ""  # why there are none
-        self._connect_commands()
         self._connect_signals()
-        self._set_chip_colours(settings.preferences.chip_colours)
-
-    def _connect_commands(self) -> None:
-        debugging, generation = self._session.debugging, self._panes.generation
-        self._commands.connect_to(
-            {
-                "run.until": self._ask_until,
-                "run.over": lambda: self._run(debugging.step_over),
-                "run.out": lambda: self._run(debugging.step_out),
-                "run.breakpoint": self.toggle_breakpoint,
-                "run.force": generation.force_selected,
-                "run.worst": self._go_to_worst,
-                "run.baseline": self._run_baseline,
-            }
-        )
-        for command, action in self._commands:
-            if command.id.startswith(_CHIPS):
-                by = command.id.removeprefix(_CHIPS)
-                action.triggered.connect(lambda _on, by=by: self._set_chip_colours(by))
+        self._panes.generation.output.set_colours(settings.preferences.chip_colours)
+        commands.add(panes.generation)
+        commands.add(self)
 
     @property
     def timeline(self) -> TimelinePane:
@@ -130,18 +122,42 @@ class DebugCommands(QObject):
 
     # --- showing -----------------------------------------------------------------------------------------------------
 
-    def enable(self, refusal: str) -> None:
-        """Enable the commands that need a step; `refusal` is the reason why none is possible."""
-        decoding = self._session.decoding
-        for command_id in _RUNS:
-            action = self._commands[command_id]
-            action.setEnabled(not refusal and not decoding.is_running)
-        position = decoding.view.position
-        at_dead_end = position is not None and position.finish is Finish.DEAD_END
-        self._commands["run.force"].setEnabled(not refusal or at_dead_end)
-        self._commands["run.worst"].setEnabled(bool(decoding.view.trace.path))
-        ended = position is not None and position.finish is not None
-        self._commands["run.baseline"].setEnabled(not refusal or ended)
+    @property
+    def step_refusal(self) -> str:
+        """Return why no step can be taken now; an empty text if one can."""
+        running = ui_text("window.command.running") if self._session.decoding.is_running else ""
+        return self._session.step_refusal or running
+
+    @property
+    def run_refusal(self) -> str:
+        """Return why nothing can be run or paused now; an empty text if it can."""
+        return "" if self._session.decoding.is_running else self._session.step_refusal
+
+    @property
+    def force_refusal(self) -> str:
+        """Return why no token can be forced now; an empty text if one can."""
+        return "" if self._finish is Finish.DEAD_END else self._session.step_refusal
+
+    @property
+    def baseline_refusal(self) -> str:
+        """Return why there can be no baseline run now; an empty text if there can."""
+        return self._session.step_refusal if self._finish is None else ""
+
+    @property
+    def back_refusal(self) -> str:
+        """Return why there is no step to go back from; an empty text if there is."""
+        trace = self._session.decoding.view.trace
+        return ui_text("window.command.no_step") if trace.current is None else ""
+
+    @property
+    def worst_refusal(self) -> str:
+        """Return why there is no most unlikely step; an empty text if there is."""
+        return "" if self._session.decoding.view.trace.path else ui_text("window.command.no_step")
+
+    @property
+    def _finish(self) -> Finish | None:
+        position = self._session.decoding.view.position
+        return None if position is None else position.finish
 
     def _show_view(self, view: DecodeView) -> None:
         if self.lazy_timeline.built is not None:
@@ -189,19 +205,83 @@ class DebugCommands(QObject):
             "" if notation.describes_json or notation.has_named_rules else ui_text("window.command.no_rules")
         )
 
+    @property
+    def chip_colours(self) -> str:
+        """Return what the colours of the output's tokens show."""
+        return self._settings.preferences.chip_colours
+
+    @_chips("probability", 1)
+    @_chips("choice", 2)
+    @_chips("surprise", 3)
+    @_chips("time", 4)
     def _set_chip_colours(self, by: str) -> None:
         self._panes.generation.output.set_colours(by)
-        for command, action in self._commands:
-            if command.id.startswith(_CHIPS):
-                action.setChecked(command.id == _CHIPS + by)
-        if by != self._settings.preferences.chip_colours:
+        if by != self.chip_colours:
             self._settings.change(chip_colours=by)
+        self._commands.refresh(self)
 
     # --- runs --------------------------------------------------------------------------------------------------------
 
+    @command(
+        "run.step",
+        "Ctrl+Return",
+        "F11",
+        place=(1, 1),
+        icon="ph.play",
+        repeats=True,
+        refusal=lambda self: self.step_refusal,
+    )
+    def step(self) -> None:
+        """Take one token, after committing the prompt."""
+        self._panes.generation.commit_prompt()
+        self._session.decoding.step()
+
+    @command(
+        "run.back",
+        "Ctrl+Shift+Return",
+        place=(1, 2),
+        icon="ph.skip-back",
+        repeats=True,
+        refusal=lambda self: self.back_refusal,
+    )
+    def _go_back(self) -> None:
+        self._session.decoding.ask(Back())
+
+    @command("run.run", "F5", place=(1, 3), icon="ph.fast-forward", refusal=lambda self: self.run_refusal)
+    def toggle_run(self) -> None:
+        """Run, or pause."""
+        if self._session.decoding.is_running:
+            self._session.decoding.pause()
+        else:
+            self._run(self._session.debugging.run_until)
+
+    @command(
+        "run.restart",
+        "Shift+F5",
+        place=(1, 4),
+        icon="ph.arrow-counter-clockwise",
+        refusal=lambda self: self.back_refusal,
+    )
+    def _restart(self) -> None:
+        self._session.decoding.ask(Restart())
+
+    @command("run.cancel", "Esc", place=(5, 2), icon="ph.x")
+    def _cancel(self) -> None:
+        self._session.cancel_background()
+
+    @command("run.workers", "Ctrl+Shift+F5", place=(6, 1))
+    def _restart_workers(self) -> None:
+        self._session.restart_workers()
+
+    @command("run.force", "Ctrl+R, Return", place=(3, 1), refusal=lambda self: self.force_refusal)
+    def _force(self) -> None:
+        self._panes.generation.force_selected()
+
+    @command("run.worst", "Ctrl+R, W", place=(3, 2), refusal=lambda self: self.worst_refusal)
     def _go_to_worst(self) -> None:
         self.timeline.go_to_worst()
 
+    @command("run.until", "Ctrl+F5", place=(2, 1), icon="ph.flag", refusal=lambda self: self.step_refusal)
     def _ask_until(self) -> None:
         state = self._panes.automaton.navigation.selected_state
         named = state is not None and state[1] >= 0
@@ -209,6 +289,21 @@ class DebugCommands(QObject):
         popover.show_rules(schema_parts(self._schema) if self._schema else self._rules, self._no_rules)
         popover.show_state(state if named else None, _state_label(state) if named else "")
         popover.open_under(self.until_button)
+
+    @command(
+        "run.over",
+        "F10",
+        place=(2, 2),
+        icon="ph.arrow-arc-right",
+        repeats=True,
+        refusal=lambda self: self.step_refusal,
+    )
+    def _step_over(self) -> None:
+        self._run(self._session.debugging.step_over)
+
+    @command("run.out", "Shift+F11", place=(2, 3), icon="ph.arrow-line-up", refusal=lambda self: self.step_refusal)
+    def _step_out(self) -> None:
+        self._run(self._session.debugging.step_out)
 
     def _run_until(self, until: RunUntil) -> None:
         self._run(lambda: self._session.debugging.run_until(until))
@@ -218,6 +313,7 @@ class DebugCommands(QObject):
             self._panes.generation.commit_prompt()
             start()
 
+    @command("run.baseline", "Ctrl+Shift+T", place=(3, 3), refusal=lambda self: self.baseline_refusal)
     def _run_baseline(self) -> None:
         generation = self._panes.generation
         generation.pages.setCurrentWidget(generation.baseline)
@@ -226,6 +322,7 @@ class DebugCommands(QObject):
 
     # --- breakpoints -------------------------------------------------------------------------------------------------
 
+    @command("run.breakpoint", "F9", place=(2, 4), icon="ph.record")
     def toggle_breakpoint(self) -> None:
         """Toggle a breakpoint on the selected state if the automaton has the focus, otherwise at the cursor."""
         automaton = self._panes.automaton

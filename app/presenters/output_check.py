@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
+from app.commands import command
 from app.presenters.panes import Panes
 from app.session import Session
 from app.workers.requests.decode import DecodeView
@@ -34,6 +35,7 @@ class OutputCheck(QObject):
         session.compiling.stale_changed.connect(self._on_stale)
         session.decoding.view_changed.connect(self._on_view)
 
+    @command("tests.check", "Ctrl+K", place=(1, 1), icon="ph.clipboard-text")
     def open(self) -> ReplayDialog:
         """Open the dialog with the output pasted last, or bring the open one to the front."""
         dialog = self._dialog or self._make()

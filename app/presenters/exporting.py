@@ -11,6 +11,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.catalogue import ui_text
+from app.commands import command
 from app.session import Notification, Session
 from app.workers.requests.decode import ShareAnswer
 
@@ -29,6 +30,7 @@ class Sharing(QObject):
         self._window = window
         session.decoding.queries.shared.connect(self._on_shared)
 
+    @command("file.share", "Ctrl+Shift+H", place=(3, 2), icon="ph.share-network")
     def share_chosen(self) -> None:
         """Ask for a file and write the page to it."""
         document = self._session.document
@@ -74,6 +76,7 @@ class Exporting(QObject):
         super().__init__(window)
         self._session, self._window = session, window
 
+    @command("file.export", "Ctrl+E", place=(3, 1), icon="ph.export")
     def open(self) -> ExportDialog:
         """Open the dialog; exports that need a model go to the model's process, if there is a model."""
         from app.dialogs.export_dialog import ExportDialog  # start-up time: the dialog is built when first shown

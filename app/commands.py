@@ -1,0 +1,275 @@
+"""Commands: each is declared beside its handler; menus, palette, tips and the list of keys are generated from that.
+
+    class Steps(QObject):
+        @command("run.step", "Ctrl+Return", "F11", place=(1, 1), icon="ph.play", refusal=lambda steps: steps.refusal)
+        def step(self) -> None: ...
+
+    commands.add(steps, session.step_allowed_changed)
+
+A declaration is made when its module is imported, so every command has its action, menu entry and keys before its
+handler exists: a window creates `Commands`, and then adds the objects that handle them. Titles, tips and synonyms are
+in `resources/texts/commands.toml` under the id, so that a test that names a command does not change with its title.
+
+`refusal` is one function for two questions, whether a command can run and why not, so that a disabled command always
+explains itself. Rejected: `enabled_when`, which answers only the first.
+
+Keys are written as Qt's portable text, in which Ctrl is Cmd on macOS, and a comma separates two keys that are pressed
+in sequence. No key is Ctrl+Alt with a character or a digit: on Windows that is AltGr, with which German keyboards type
+`{` and Polish ones half of their characters, and desktops use Ctrl+Alt with the arrows themselves. Rarely used commands
+have a sequence of two keys instead: `Ctrl+M` and another for the drawing of the automaton, `Ctrl+L` for the appearance,
+`Ctrl+R` for runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, SignalInstance
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
+
+from app.catalogue import has_text, ui_text
+from app.theme.icons import icon
+from app.theme.labels import plain_text
+
+MENUS = ("file", "edit", "view", "automaton", "run", "tests", "help")
+"""The menus in their order."""
+
+_ROLES = {"file.quit": QAction.MenuRole.QuitRole, "help.about": QAction.MenuRole.AboutRole}  # of macOS
+_DECLARATIONS = "declared_commands"  # an attribute of handlers
+KEYS_OF = "keysOf"  # a property of widgets whose tip names a key: the id of the command
+
+Handler = TypeVar("Handler", bound=Callable[..., object])
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command of the window.
+
+    Attributes:
+        id: its stable name, `menu.verb`.
+        keys: its shortcuts; the first one is displayed.
+        menu: the menu that contains it, one of `MENUS`.
+        place: its group in the menu, and its place in the group; separators are between groups.
+        icon: a name of `app.theme.icons`; empty for none.
+        context: the name of a context menu that contains it, too; empty for none.
+        repeats: whether a held key repeats it.
+        arguments: what its handler is called with.
+        refusal: returns why it cannot run now, or an empty text, given its owner and arguments; None if it always can.
+        checked: returns whether it is on, given its owner and arguments; None if it is not on or off.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    menu: str
+    place: tuple[int, int]
+    icon: str = ""
+    context: str = ""
+    repeats: bool = False
+    arguments: tuple[object, ...] = ()
+    refusal: Callable[..., str] | None = None
+    checked: Callable[..., bool] | None = None
+
+    @property
+    def title(self) -> str:
+        """Return its label in menus; it ends with "…" if a dialog follows."""
+        return ui_text(f"commands.{self.id}.title")
+
+    @property
+    def tip(self) -> str:
+        """Return a sentence that describes it."""
+        return ui_text(f"commands.{self.id}.tip")
+
+    @property
+    def synonyms(self) -> tuple[str, ...]:
+        """Return other words by which the palette finds it."""
+        if not has_text(f"commands.{self.id}.synonyms"):
+            return ()
+        return tuple(ui_text(f"commands.{self.id}.synonyms").split(", "))
+
+
+_commands: dict[str, Command] = {}
+_local_keys: dict[str, str] = {}
+
+
+def command(  # noqa: PLR0913 - each describes one property of a command
+    command_id: str,
+    *keys: str,
+    place: tuple[int, int],
+    menu: str = "",
+    icon: str = "",
+    context: str = "",
+    repeats: bool = False,
+    arguments: tuple[object, ...] = (),
+    refusal: Callable[..., str] | None = None,
+    checked: Callable[..., bool] | None = None,
+) -> Callable[[Handler], Handler]:
+    """Declare a command, whose handler is the decorated method; the parameters are those of `Command`.
+
+    The menu is the first part of the id by default. A method may handle several commands with different arguments.
+
+    Raises:
+        ValueError: there is a command with this id, or no such menu.
+    """
+    menu = menu or command_id.partition(".")[0]
+    if command_id in _commands or menu not in MENUS:
+        raise ValueError(f"the command {command_id!r} is declared twice, or there is no menu {menu!r}")
+    _commands[command_id] = Command(command_id, keys, menu, place, icon, context, repeats, arguments, refusal, checked)
+
+    def decorate(handler: Handler) -> Handler:
+        setattr(handler, _DECLARATIONS, (command_id, *getattr(handler, _DECLARATIONS, ())))
+        return handler
+
+    return decorate
+
+
+def local_key(name: str, keys: str) -> str:
+    """Declare a key that a focused widget handles itself; return the name.
+
+    Args:
+        name: the widget and what the key does, such as `find.close`; no two keys of one widget are equal.
+        keys: the key.
+    """
+    _local_keys[name] = keys
+    return name
+
+
+def declared_commands() -> tuple[Command, ...]:
+    """Return all commands that were declared, in the order of the menus."""
+    return tuple(sorted(_commands.values(), key=lambda one: (MENUS.index(one.menu), one.place, one.id)))
+
+
+def declared_local_keys() -> dict[str, str]:
+    """Return the keys that focused widgets handle themselves, by their names."""
+    return dict(_local_keys)
+
+
+def menu_title(menu: str) -> str:
+    """Return the title of a menu."""
+    return ui_text(f"commands.menus.{menu}")
+
+
+def native(keys: QKeySequence | str) -> str:
+    """Return keys in the platform's spelling, such as ⌘N on macOS for `Ctrl+N`."""
+    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
+
+
+def keys_of(name: str) -> str:
+    """Return the first keys of a command, or a local key, in the platform's spelling."""
+    return native(_local_keys[name] if name in _local_keys else _commands[name].keys[0])
+
+
+def with_keys(tip: str, name: str) -> str:
+    """Return a tip followed by the keys of a command."""
+    return f"{tip} ({keys_of(name)})"
+
+
+def set_tip(widget: QWidget, tip: str, name: str) -> None:
+    """Give a widget a tool tip that names the keys of a command.
+
+    Args:
+        widget: a button or field that does the same as the command.
+        tip: what it does.
+        name: the command, or the name of a local key.
+    """
+    widget.setToolTip(plain_text(with_keys(tip, name)))
+    widget.setProperty(KEYS_OF, name)
+
+
+class Commands(QObject):
+    """The commands of a window: one `QAction` for each declaration, and the objects that handle them."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._actions = {one.id: _make_action(one, window) for one in declared_commands()}
+        self._owners: dict[str, object] = {}
+        window.addActions(list(self._actions.values()))
+
+    def __getitem__(self, command_id: str) -> QAction:
+        return self._actions[command_id]
+
+    def __iter__(self) -> Iterator[tuple[Command, QAction]]:
+        return ((_commands[command_id], action) for command_id, action in self._actions.items())
+
+    def add(self, owner: object, *changes: SignalInstance) -> None:
+        """Connect the commands whose handlers are methods of an object.
+
+        Args:
+            owner: the object.
+            changes: signals after which a command may be refused, or be on, that was not before.
+        """
+        own_classes = (base for base in type(owner).__mro__ if not base.__module__.startswith("PySide6"))
+        for name in dict.fromkeys(name for base in own_classes for name in vars(base)):
+            for command_id in getattr(getattr(type(owner), name), _DECLARATIONS, ()):
+                self._handle(command_id, getattr(owner, name), owner)
+        refresher = _Refresher(self, owner)
+        for change in changes:
+            change.connect(refresher.refresh)
+        refresher.refresh()
+
+    def _handle(self, command_id: str, handler: Callable[..., object], owner: object) -> None:
+        self._owners[command_id] = owner
+
+        def run() -> None:
+            handler(*_commands[command_id].arguments)
+            self.refresh(owner)
+
+        self._actions[command_id].triggered.connect(run)
+
+    def refresh(self, owner: object) -> None:
+        """Enable and check the commands of an object according to its state; a refused one says why in its tip."""
+        for command_id, its_owner in self._owners.items():
+            if its_owner is not owner:
+                continue
+            declared, action = _commands[command_id], self._actions[command_id]
+            if declared.refusal is not None:
+                refusal = declared.refusal(owner, *declared.arguments)
+                action.setEnabled(not refusal)
+                action.setToolTip(plain_text(refusal or with_keys(declared.tip, command_id)))
+            if declared.checked is not None:
+                action.setChecked(declared.checked(owner, *declared.arguments))
+
+    def fill_bar(self, bar: QMenuBar) -> dict[str, QMenu]:
+        """Create the menus of a window; return them by their names in `MENUS`."""
+        menus = {name: bar.addMenu(f"&{menu_title(name)}") for name in MENUS}
+        for name, menu in menus.items():
+            self.fill(menu, lambda one, name=name: one.menu == name)  # type: ignore[misc]
+        return menus
+
+    def fill(self, menu: QMenu, is_member: Callable[[Command], bool]) -> None:
+        """Add commands to a menu, with separators between their groups."""
+        before: tuple[str, int] | None = None
+        for one, action in self:
+            if is_member(one):
+                group = one.menu, one.place[0]
+                if before not in (None, group):
+                    menu.addSeparator()
+                before = group
+                menu.addAction(action)
+
+
+class _Refresher(QObject):
+    """Refreshes the commands of one object; as its slot is a method, no signal outlives the window."""
+
+    def __init__(self, commands: Commands, owner: object) -> None:
+        super().__init__(commands)
+        self._commands, self._owner = commands, owner
+
+    def refresh(self, *_values: object) -> None:
+        self._commands.refresh(self._owner)
+
+
+def _make_action(declared: Command, window: QWidget) -> QAction:
+    action = QAction(declared.title, window)
+    action.setObjectName(declared.id)
+    if declared.icon:
+        action.setIcon(icon(declared.icon))
+    action.setCheckable(declared.checked is not None)
+    action.setAutoRepeat(declared.repeats)
+    action.setShortcuts([QKeySequence(keys) for keys in declared.keys])
+    action.setToolTip(with_keys(declared.tip, declared.id))
+    action.setStatusTip("")
+    action.setMenuRole(_ROLES.get(declared.id, QAction.MenuRole.TextHeuristicRole))
+    return action

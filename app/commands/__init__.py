@@ -1,1 +1,0 @@
-"""Handlers of the window's commands, by area."""
