@@ -17,17 +17,21 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from enum import Enum, auto
+from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
+from shiboken6 import isValid
 
 from app.catalogue import ui_text
 from app.jobs.link import WorkerLink
 from app.workers.loop import Handler
-from app.workers.protocol import Began, Cancel, Cancelled, Failed, Reply, Submit
+from app.workers.protocol import Began, Cancel, Cancelled, Failed, Progress, Refusal, Reply, Submit, WorkerRequest
 from engine.source.number_format import duration
 
 _log = logging.getLogger(__name__)
+
+A = TypeVar("A")
 
 _CRASH_LOOP_SECONDS = 20.0
 
@@ -54,30 +58,92 @@ class Policy:
     stateful: bool = False
 
 
+class Loss(Enum):
+    """Why a request has no answer: cancelled, a bug or the time limit, refused by the worker, or the process died."""
+
+    CANCELLED = auto()
+    FAILED = auto()
+    REFUSED = auto()
+    DIED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class LostRequest:
+    """A request that gets no answer; `why` is a sentence for the user."""
+
+    cause: Loss
+    why: str
+
+
+class Asked(Generic[A]):
+    """A request that was sent, and the slots for its answer.
+
+    Slots are called in the order in which they were added, and only as long as `receiver` exists.
+    """
+
+    def __init__(self, receiver: QObject) -> None:
+        self._receiver = receiver
+        self._then: list[Callable[[A], object]] = []
+        self._reported: list[Callable[[Any], object]] = []
+        self._lost: list[Callable[[LostRequest], object]] = []
+
+    def then(self, slot: Callable[[A], object]) -> Asked[A]:
+        """Call a slot with the answer."""
+        self._then.append(slot)
+        return self
+
+    def reported(self, slot: Callable[[Any], object]) -> Asked[A]:
+        """Call a slot with each intermediate answer."""
+        self._reported.append(slot)
+        return self
+
+    def lost(self, slot: Callable[[LostRequest], object]) -> Asked[A]:
+        """Call a slot if there will be no answer."""
+        self._lost.append(slot)
+        return self
+
+    def answer(self, value: A) -> None:
+        """Deliver the answer."""
+        self._deliver(self._then, value)
+
+    def report(self, value: Any) -> None:
+        """Deliver an intermediate answer."""
+        self._deliver(self._reported, value)
+
+    def lose(self, cause: Loss, why: str = "") -> None:
+        """Report that there will be no answer; without a reason, the one that follows from the cause."""
+        default = ui_text("session.lost.cancelled" if cause is Loss.CANCELLED else "session.lost.failed")
+        self._deliver(self._lost, LostRequest(cause, why or default))
+
+    def _deliver(self, slots: list[Callable[[Any], object]], value: Any) -> None:
+        for slot in slots:
+            if isValid(self._receiver):
+                slot(value)
+
+
 @dataclass(slots=True)
 class _Job:
-    request: Any
+    request: WorkerRequest[Any]
+    asked: Asked[Any]
     begun: bool = False
     cancelled: bool = False
 
 
 class JobGroup(QObject):
-    """Sends requests to one worker process and reports their results.
+    """Sends requests to one worker process and delivers their answers.
 
     Signals:
-        answered(request, answer): the job is done.
-        reported(request, value): an intermediate message of a job, such as `Progress`.
+        progressed(request, Progress): how far a job is.
         failed(request, Failed): the job hit a bug or its time limit.
-        cancelled(request): a cancelled job ended without an answer.
+        refused(Refusal): a request cannot be served in the present state of the process.
         died(exit code, lost requests, restarted): the process is gone.
         changed(): the set of unfinished jobs changed.
     """
 
-    answered = Signal(object, object)
-    reported = Signal(object, object)
-    failed = Signal(object, object)
-    cancelled = Signal(object)
-    died = Signal(int, object, bool)
+    progressed = Signal(WorkerRequest, Progress)
+    failed = Signal(WorkerRequest, Failed)
+    refused = Signal(Refusal)
+    died = Signal(int, tuple, bool)
     changed = Signal()
 
     def __init__(
@@ -99,7 +165,7 @@ class JobGroup(QObject):
         return self._link.pid
 
     @property
-    def pending(self) -> tuple[Any, ...]:
+    def pending(self) -> tuple[WorkerRequest[Any], ...]:
         """Return the unfinished requests that are not cancelled, oldest first."""
         return tuple(job.request for job in self._jobs.values() if not job.cancelled)
 
@@ -107,16 +173,22 @@ class JobGroup(QObject):
         """Start the process before the first request."""
         self._link.start()
 
-    def submit(self, request: Any) -> None:
-        """Send a request; its answer comes by signal."""
+    def ask(self, request: WorkerRequest[A], receiver: QObject) -> Asked[A]:
+        """Send a request; add the slots for its answer to the result.
+
+        Args:
+            request: a request that the group's handler knows.
+            receiver: the object that the slots belong to; they are not called after its deletion.
+        """
         if self._policy.exclusive:
             self.cancel(lambda older: type(older) is type(request))
-        job_id = next(self._ids)
-        self._jobs[job_id] = _Job(request)
+        job_id, asked = next(self._ids), Asked[A](receiver)
+        self._jobs[job_id] = _Job(request, asked)
         self._link.send(Submit(job_id, request))
         self.changed.emit()
+        return asked
 
-    def cancel(self, matches: Callable[[Any], bool] = lambda _request: True) -> None:
+    def cancel(self, matches: Callable[[WorkerRequest[Any]], bool] = lambda _request: True) -> None:
         """Cancel the unfinished jobs whose request matches; all of them by default."""
         for job_id, job in list(self._jobs.items()):
             if not job.cancelled and matches(job.request):
@@ -147,10 +219,8 @@ class JobGroup(QObject):
         if not self._policy.stateful:
             self.restart()
             return
-        self._settle_cancelled()
-        lost = self.pending
-        self._jobs.clear()
         _log.error("process %s is killed, since a cancelled job does not end", self.name)
+        lost = self._lose_all()
         self._link.restart()
         self.died.emit(KILLED_AFTER_GRACE, lost, True)
         self.changed.emit()
@@ -162,8 +232,12 @@ class JobGroup(QObject):
         if isinstance(message, Began):
             self._on_began(message.job_id, job)
         elif not message.final:
-            if not job.cancelled:
-                self.reported.emit(job.request, message.value)
+            if job.cancelled:
+                return
+            if isinstance(message.value, Progress):
+                self.progressed.emit(job.request, message.value)
+            else:
+                job.asked.report(message.value)
         else:
             del self._jobs[message.job_id]
             self._finish(job, message.value)
@@ -181,26 +255,42 @@ class JobGroup(QObject):
         if job is None:
             return
         self.restart()
-        if not job.cancelled:
+        if job.cancelled:
+            job.asked.lose(Loss.CANCELLED)
+        else:
             limit = duration((self._policy.limit_ms or 0) / 1e3)
             summary = ui_text("session.lost.fragment.stopped_after", limit=limit)
-            self.failed.emit(job.request, Failed(summary, f"{type(job.request).__name__}, {self.name}: {summary}"))
+            self._fail(job, Failed(summary, f"{type(job.request).__name__}, {self.name}: {summary}"))
         self.changed.emit()
 
     def _finish(self, job: _Job, value: Any) -> None:
-        if job.cancelled:
-            self.cancelled.emit(job.request)
+        if job.cancelled or isinstance(value, Cancelled):
+            job.asked.lose(Loss.CANCELLED)
         elif isinstance(value, Failed):
             _log.error("%s failed in process %s", type(job.request).__name__, self.name)
-            self.failed.emit(job.request, value)
-        elif not isinstance(value, Cancelled):
-            self.answered.emit(job.request, value)
+            self._fail(job, value)
+        elif isinstance(value, Refusal):
+            job.asked.lose(Loss.REFUSED, value.error)
+            self.refused.emit(value)
+        else:
+            job.asked.answer(value)
+
+    def _fail(self, job: _Job, failed: Failed) -> None:
+        job.asked.lose(Loss.FAILED)
+        self.failed.emit(job.request, failed)
 
     def _settle_cancelled(self) -> None:
         gone = [job_id for job_id, job in self._jobs.items() if job.cancelled]
-        requests = [self._jobs.pop(job_id).request for job_id in gone]
-        for request in requests:
-            self.cancelled.emit(request)
+        for job in [self._jobs.pop(job_id) for job_id in gone]:
+            job.asked.lose(Loss.CANCELLED)
+
+    def _lose_all(self) -> tuple[WorkerRequest[Any], ...]:
+        """Forget all jobs, since the process is gone; return the requests that were not cancelled."""
+        self._settle_cancelled()
+        lost, self._jobs = list(self._jobs.values()), {}
+        for job in lost:
+            job.asked.lose(Loss.DIED)
+        return tuple(job.request for job in lost)
 
     def _resend(self) -> None:
         for job_id, job in self._jobs.items():
@@ -209,8 +299,7 @@ class JobGroup(QObject):
         self.changed.emit()
 
     def _on_died(self, exit_code: int) -> None:
-        lost = self.pending
-        self._jobs.clear()  # one of them may have killed the process and would kill the next one
+        lost = self._lose_all()  # one of them may have killed the process and would kill the next one
         now = time.monotonic()
         restarts = now - self._last_death > _CRASH_LOOP_SECONDS
         self._last_death = now

@@ -7,6 +7,7 @@ diagnostics and marks the drawing as stale; the automaton stays, so that the use
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -22,14 +23,13 @@ from app.workers.requests.compile import (
     DescribeAnswer,
     DescribeRequest,
     Diagnosed,
-    FormatAnswer,
     FormatRequest,
     NeighbourhoodAnswer,
     NeighbourhoodRequest,
     StackAnswer,
     StackRequest,
 )
-from app.workers.requests.export import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
+from app.workers.requests.export import ExportList, ExportOptionsMessage, ExportRequest, ListExports
 from app.workers.requests.layout import LayOut, LayOutPlainly
 from engine.source import Severity, SourceText
 
@@ -128,10 +128,7 @@ class Compiling(QObject):
         self._timer.timeout.connect(self.compile_now)
         document.changed.connect(lambda _revision: self._timer.start())
         document.replaced.connect(self._forget)
-        compile_group.answered.connect(self._on_answer)
-        compile_group.reported.connect(self._on_report)
         compile_group.failed.connect(lambda _request, failed: self.failed.emit(failed))
-        layout_group.answered.connect(lambda _request, answer: self.laid_out.emit(answer))
         layout_group.failed.connect(self._on_layout_failed)
 
     @property
@@ -148,7 +145,9 @@ class Compiling(QObject):
         """Compile the current text without waiting for more keys."""
         self._timer.stop()
         self._compile.cancel(lambda request: isinstance(request, DescribeRequest))  # their text is outdated
-        self._compile.submit(self.request())
+        request = self.request()
+        asked = self._compile.ask(request, self)
+        asked.then(partial(self._take, request)).reported(partial(self._report_findings, request))
 
     def request(self) -> CompileRequest:
         """Return the request that compiles the current text."""
@@ -165,17 +164,20 @@ class Compiling(QObject):
         """Request the neighbourhood of the state that `output` leads to, if the automaton is too large to draw."""
         drawn = self._last_good
         if drawn is not None and not drawn.is_whole and output != drawn.output:
-            self._compile.submit(NeighbourhoodRequest(drawn.request, output, drawn.rules is not None))
+            request = NeighbourhoodRequest(drawn.request, output, drawn.rules is not None)
+            self._compile.ask(request, self).then(partial(self._on_neighbourhood, output))
 
     def request_stacks(self, output: bytes) -> None:
         """Request the stacks of the match after `output`; a later request replaces an earlier one."""
         if self._last_good is not None:
-            self._compile.submit(StackRequest(self._last_good.request, output, self._last_good.rules is not None))
+            request = StackRequest(self._last_good.request, output, self._last_good.rules is not None)
+            self._compile.ask(request, self).then(self._on_stacks)
 
     def format_text(self) -> None:
         """Request the changes that formatting would make to the current text."""
         grammar = self._document.content.grammar
-        self._compile.submit(FormatRequest(grammar.notation, grammar.text, grammar.dialect))
+        request = FormatRequest(grammar.notation, grammar.text, grammar.dialect)
+        self._compile.ask(request, self).then(lambda answer: self.formatted.emit(answer, request.text))
 
     def describe(self, *, is_wanted: bool) -> None:
         """Start or stop describing the grammar in words after each compile."""
@@ -184,16 +186,18 @@ class Compiling(QObject):
 
     def _describe(self) -> None:
         if self._describes and self._last_good is not None:
-            self._compile.submit(DescribeRequest(self._last_good.request))
+            compiled = self._last_good.request
+            self._compile.ask(DescribeRequest(compiled), self).then(partial(self._on_described, compiled.text))
 
     def lay_out(self, request: LayoutRequest) -> None:
         """Request positions for a graph."""
-        self._layout.submit(LayOut(request))
+        self._layout.ask(LayOut(request), self).then(self.laid_out.emit)
 
     def list_exports(self, options: ExportOptionsMessage, *, has_model: bool) -> None:
         """Request the list of export targets that fit the last good grammar."""
         if self._last_good is not None:
-            self._compile.submit(ListExports(self._last_good.request, options, has_model))
+            request = ListExports(self._last_good.request, options, has_model)
+            self._compile.ask(request, self).then(self.exports_listed.emit)
         else:
             self.exports_listed.emit(ExportList((), ui_text("session.stale.no_export")))
 
@@ -207,7 +211,8 @@ class Compiling(QObject):
             number: the number of the request, which its answer repeats.
         """
         if self._last_good is not None:
-            self._compile.submit(ExportRequest(self._last_good.request, target, path, options, number))
+            request = ExportRequest(self._last_good.request, target, path, options, number)
+            self._compile.ask(request, self).then(self.exported.emit)
 
     def cancel_export(self) -> None:
         """Cancel the running export."""
@@ -218,46 +223,34 @@ class Compiling(QObject):
         self._set_stale("")
         QTimer.singleShot(0, self, self.compile_now)  # after the panes have taken over the new document
 
-    def _on_answer(self, request: Any, answer: Any) -> None:
-        match answer:
-            case CompileAnswer():
-                if answer.revision == self._document.revision:
-                    self._take(request, answer)
-            case NeighbourhoodAnswer():
-                if self._last_good is not None and answer.revision == self._last_good.request.revision:
-                    self._last_good = replace(
-                        self._last_good,
-                        dfa=answer.dfa,
-                        output=request.output,
-                        fold=answer.fold,
-                        rule_positions=answer.rule_positions,
-                    )
-                    self.view_changed.emit(self._last_good)
-            case StackAnswer():
-                if self._last_good is not None and answer.revision == self._last_good.request.revision:
-                    self.stacks_changed.emit(answer)
-            case FormatAnswer():
-                self.formatted.emit(answer, request.text)
-            case DescribeAnswer():
-                if self._last_good is not None and answer.revision == self._last_good.request.revision:
-                    self.described.emit(answer.description, request.compiled.text)
-            case ExportList():
-                self.exports_listed.emit(answer)
-            case ExportAnswer():
-                self.exported.emit(answer)
+    def _is_of_last_good(self, revision: int) -> bool:
+        return self._last_good is not None and revision == self._last_good.request.revision
 
-    def _on_report(self, request: Any, value: Any) -> None:
-        if isinstance(value, Diagnosed) and value.revision == self._document.revision:
-            self._tell_findings(request, value)
+    def _on_neighbourhood(self, output: bytes, answer: NeighbourhoodAnswer) -> None:
+        if self._last_good is not None and self._is_of_last_good(answer.revision):
+            self._last_good = replace(
+                self._last_good, dfa=answer.dfa, output=output, fold=answer.fold, rule_positions=answer.rule_positions
+            )
+            self.view_changed.emit(self._last_good)
 
-    def _tell_findings(self, request: CompileRequest, found: Diagnosed | CompileAnswer) -> None:
-        """Emit the findings about a text, once per revision."""
-        if self._diagnosed != found.revision:
+    def _on_stacks(self, answer: StackAnswer) -> None:
+        if self._is_of_last_good(answer.revision):
+            self.stacks_changed.emit(answer)
+
+    def _on_described(self, text: str, answer: DescribeAnswer) -> None:
+        if self._is_of_last_good(answer.revision):
+            self.described.emit(answer.description, text)
+
+    def _report_findings(self, request: CompileRequest, found: Diagnosed | CompileAnswer) -> None:
+        """Emit the findings about the current text, once per revision."""
+        if self._diagnosed != found.revision == self._document.revision:
             self._diagnosed = found.revision
             self.diagnosed.emit(found.diagnostics, SourceText(request.text))
 
     def _take(self, request: CompileRequest, answer: CompileAnswer) -> None:
-        self._tell_findings(request, answer)
+        if answer.revision != self._document.revision:
+            return
+        self._report_findings(request, answer)
         if answer.dfa is None:
             errors = sum(diagnostic.severity is Severity.ERROR for diagnostic in answer.diagnostics)
             self._set_stale(ui_text("session.stale.errors", count=errors))
@@ -276,6 +269,6 @@ class Compiling(QObject):
 
     def _on_layout_failed(self, request: Any, failed: Failed) -> None:
         if isinstance(request, LayOut):
-            self._layout.submit(LayOutPlainly(request.graph))
+            self._layout.ask(LayOutPlainly(request.graph), self).then(self.laid_out.emit)
         else:
             self.failed.emit(failed)

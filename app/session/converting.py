@@ -6,6 +6,7 @@ windows never need it.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -14,11 +15,9 @@ from app.jobs import JobGroup
 from app.session.compiling import CompiledGrammarView, Compiling
 from app.workers.protocol import Failed
 from app.workers.requests.judge import (
-    ConvertAnswer,
     ConvertRequest,
     GenerateAnswer,
     GenerateRequest,
-    ReadAnswer,
     ReadRequest,
 )
 
@@ -44,7 +43,6 @@ class Converting(QObject):
         self._spelling = ""
         self._requested: GenerateRequest | None = None
         compiling.compiled.connect(self._on_compiled)
-        group.answered.connect(self._on_answer)
         group.failed.connect(self._on_failed)
 
     def watch(self, spelling: str) -> None:
@@ -58,7 +56,10 @@ class Converting(QObject):
 
     def ask(self, request: ConvertRequest | ReadRequest) -> None:
         """Request a conversion, or the findings of a text in another notation; replaces an older request."""
-        self._group.submit(request)
+        if isinstance(request, ConvertRequest):
+            self._group.ask(request, self).then(self.converted.emit)
+        else:
+            self._group.ask(request, self).then(self.reread.emit)
 
     def cancel(self) -> None:
         """Cancel the pending conversions."""
@@ -74,17 +75,11 @@ class Converting(QObject):
         request = GenerateRequest(drawn.request, self._spelling)
         if self._spelling and request != self._requested:
             self._requested = request
-            self._group.submit(request)
+            self._group.ask(request, self).then(partial(self._on_generated, request))
 
-    def _on_answer(self, request: Any, answer: Any) -> None:
-        match answer:
-            case GenerateAnswer():
-                if request == self._requested:
-                    self.generated.emit(answer)
-            case ConvertAnswer():
-                self.converted.emit(answer)
-            case ReadAnswer():
-                self.reread.emit(answer)
+    def _on_generated(self, request: GenerateRequest, answer: GenerateAnswer) -> None:
+        if request == self._requested:
+            self.generated.emit(answer)
 
     def _on_failed(self, request: Any, failed: Failed) -> None:
         if isinstance(request, ConvertRequest | ReadRequest):

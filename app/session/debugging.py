@@ -10,17 +10,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import reduce
-from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from app.catalogue import ui_text
 from app.document import Document
-from app.jobs import JobGroup
+from app.jobs import JobGroup, LostRequest
 from app.session.compiling import CompiledGrammarView, Compiling
 from app.session.decoding import Decoding, grammar_prefix
 from app.workers.requests.compile import StackAnswer
-from app.workers.requests.decode import BaselineAnswer, BreakpointAnswer, DecodeView, FindBreakpoint, RunBaseline
+from app.workers.requests.decode import BreakpointAnswer, DecodeView, FindBreakpoint, RunBaseline
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.decoding.debugging.breakpoints import (
     Breakpoint,
@@ -63,10 +62,6 @@ class Debugging(QObject):
         self._rule_positions: tuple[bytes, RulePositions | None] | None = None  # after an output
         self._states_before: tuple[bytes, frozenset[StateName]] | None = None  # the states before a step
         self._text: str | None = None  # of the last grammar that compiled
-        group.answered.connect(self._on_answer)
-        group.reported.connect(self._on_answer)
-        group.cancelled.connect(lambda request: self._on_request_lost(request, ui_text("session.lost.cancelled")))
-        group.failed.connect(lambda request, _failed: self._on_request_lost(request, ui_text("session.lost.failed")))
         compiling.stacks_changed.connect(self._on_stacks)
         compiling.compiled.connect(self._on_compiled)
         document.replaced.connect(self._forget)
@@ -205,7 +200,14 @@ class Debugging(QObject):
 
     def toggle_at(self, offset: int) -> None:
         """Set a breakpoint on the element at an offset of the grammar, or remove it."""
-        self._group.submit(FindBreakpoint(offset))
+        asked = self._group.ask(FindBreakpoint(offset), self).then(self._on_breakpoint)
+        asked.lost(lambda lost: self.breakpoint_refused.emit(lost.why))
+
+    def _on_breakpoint(self, answer: BreakpointAnswer) -> None:
+        if answer.breakpoint is None:
+            self.breakpoint_refused.emit(answer.why_not)
+        else:
+            self.toggle(answer.breakpoint)
 
     def set_breakpoints(self, breakpoints: tuple[Breakpoint, ...]) -> None:
         """Replace all breakpoints."""
@@ -233,31 +235,16 @@ class Debugging(QObject):
         """Generate what the model would have written without the grammar."""
         self._decoding.stop_for(RunBaseline)
         self.cancel_baseline()
-        self._group.submit(RunBaseline())
+        asked = self._group.ask(RunBaseline(), self).then(self.baseline_written.emit)
+        asked.reported(self.baseline_written.emit).lost(self._on_baseline_lost)
 
     def cancel_baseline(self) -> None:
         """Cancel the baseline run and keep its tokens so far."""
         self._group.cancel(lambda request: isinstance(request, RunBaseline))
 
-    # --- answers -----------------------------------------------------------------------------------------------------
-
-    def _on_answer(self, request: Any, answer: Any) -> None:
-        match answer:
-            case BaselineAnswer():
-                self.baseline_written.emit(answer)
-            case BreakpointAnswer(breakpoint=None):
-                self.breakpoint_refused.emit(answer.why_not)
-            case BreakpointAnswer(breakpoint=Breakpoint() as found):
-                self.toggle(found)
-            case DecodeView() if isinstance(request, RunBaseline | FindBreakpoint):
-                # The worker refused; the view has the reason.
-                (self.baseline_stopped if isinstance(request, RunBaseline) else self.breakpoint_refused).emit(
-                    answer.error
-                )
-
-    def _on_request_lost(self, request: Any, why: str) -> None:
-        if isinstance(request, RunBaseline) and not self.is_running_baseline:
-            self.baseline_stopped.emit(why)
+    def _on_baseline_lost(self, lost: LostRequest) -> None:
+        if not self.is_running_baseline:
+            self.baseline_stopped.emit(lost.why)
 
 
 def _outdated(one: Breakpoint) -> Breakpoint:

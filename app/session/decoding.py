@@ -12,18 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from types import UnionType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.catalogue import ui_text
 from app.document import Document, DocumentFile, ModelPart
-from app.jobs import JobGroup
+from app.jobs import Asked, JobGroup, Loss, LostRequest
 from app.session.compiling import CompiledGrammarView
 from app.session.queries import DecodeQueries
-from app.workers.protocol import Failed
+from app.workers.protocol import Failed, Refusal, WorkerRequest
 from app.workers.requests.decode import (
     Back,
     Begin,
@@ -47,6 +48,7 @@ from app.workers.requests.decode import (
     StepOnce,
     Take,
     Why,
+    WhyAnswer,
 )
 from app.workers.requests.forced import MeasureStrategies
 from engine.decoding.debugging.breakpoints import Breakpoint
@@ -93,6 +95,9 @@ _STOPPED_BY: dict[type, str] = {
 They move the session, change what the next token depends on in a way that the run was not started with, or keep the
 model busy for long. All other requests interleave with a run.
 """
+
+Move: TypeAlias = Take | Force | Back | Restart | GoTo | OpenOutput
+"""The requests of the user that change the position; see `Decoding.ask`."""
 
 Judge: TypeAlias = Callable[[DecodeView], str | None]
 """Called after a step of a run: returns why the run stops, "" to continue, None if that is not known yet."""
@@ -145,10 +150,8 @@ class Decoding(QObject):
         self._watched: Callable[[], bool] = bool
         self._one_by_one: Callable[[], bool] = bool
         self._breakpoints_before: Callable[[], tuple[Breakpoint, ...]] = tuple
-        group.answered.connect(self._on_answer)
-        group.reported.connect(self._on_report)
         group.failed.connect(self._on_failed)
-        group.cancelled.connect(self._on_cancelled)
+        group.refused.connect(self._on_refused)
         self.queries = DecodeQueries(document, group, lambda: self._view, lambda: self._running, self)
         document.replaced.connect(self._take_document)
 
@@ -186,7 +189,8 @@ class Decoding(QObject):
         """Load a model; cancels one that is still loading."""
         self._group.cancel(lambda request: isinstance(request, OpenModel))
         self._spec = spec
-        self._group.submit(OpenModel(spec))
+        asked = self._group.ask(OpenModel(spec), self).then(partial(self._drop_unrestored, spec)).then(self._show)
+        asked.then(partial(self._on_opened, spec)).lost(partial(self._on_model_lost, spec))
 
     def cancel_model(self) -> None:
         """Cancel loading and keep the current model."""
@@ -198,7 +202,7 @@ class Decoding(QObject):
         self.queries.set_grammar(drawn)
         self._grammar = SetGrammar(compiled.revision, compiled.notation, compiled.text, compiled.options)
         self.queries.cancel_assessment()
-        self._group.submit(self._grammar)
+        self._send(self._grammar)
         self._group.cancel(lambda request: isinstance(request, SetGrammar) and request is not self._grammar)
 
     def set_prompt(self, prompt: str | Chat) -> None:
@@ -206,29 +210,30 @@ class Decoding(QObject):
         if prompt != self._document.content.prompt:
             self.stop_for(SetPrompt)
             self._document.set_prompt(prompt)
-            self._group.submit(SetPrompt(prompt))
+            self._send(SetPrompt(prompt))
 
     def set_sampler(self, settings: SamplerSettings) -> None:
         """Use other sampler settings from now on."""
         if settings != self._document.content.sampler:
             self._document.set_sampler(settings)
-            self._group.submit(SetSampler(settings))
+            self._send(SetSampler(settings))
 
     def set_max_tokens(self, max_tokens: int) -> None:
         """Change the budget, in tokens."""
         if max_tokens != self._document.content.max_tokens:
             self._document.set_max_tokens(max_tokens)
-            self._group.submit(SetBudget(max_tokens))
+            self._send(SetBudget(max_tokens))
 
     def set_pipeline(self, settings: PipelineSettings) -> None:
         """Change the processors; the document takes the settings over once the worker has."""
         self.stop_for(SetPipeline)
         self.queries.cancel_assessment()
         self._document.draft(pipeline=settings)
-        self._group.submit(SetPipeline(settings))
+        asked = self._group.ask(SetPipeline(settings), self).then(partial(self._on_pipeline, settings))
+        asked.lost(self._on_pipeline_lost)
 
-    def ask(self, request: Any) -> None:
-        """Send any other request: one that moves the session ends a run, a query does not.
+    def ask(self, request: Move | StepOnce | Why | Lookup) -> None:
+        """Send a request of the user: one that moves the session ends a run, a query does not.
 
         A held key or quick clicks build no queue: while one move is in progress, only the last one after it waits.
         """
@@ -242,10 +247,20 @@ class Decoding(QObject):
         if isinstance(request, Back | GoTo) and self._waits_for(Back | GoTo):
             self._next_move = request
             return
-        if isinstance(request, Take | Force | Back | Restart | GoTo | OpenOutput):
+        if not isinstance(request, StepOnce):
             self._archive_unrestored()
         self.queries.cancel_assessment()
-        self._group.submit(request)
+        match request:
+            case Take():
+                self._group.ask(request, self).then(self._on_taken)
+            case StepOnce():
+                self._send(request).then(self._go_on)
+            case Back() | GoTo():
+                self._send(request).reported(self._show_remembered).then(self._make_next_move)
+            case Restart():
+                self._send(request).reported(self._show_remembered).then(lambda _view: self.restarted.emit())
+            case Force() | OpenOutput():
+                self._send(request)
 
     def choose(self, request: Take | Force) -> None:
         """Take one of the shown candidates, unless a pending request will change them."""
@@ -262,7 +277,7 @@ class Decoding(QObject):
         if not self._waits_for(StepOnce):
             self._archive_unrestored()
             self.queries.cancel_assessment()
-            self._group.submit(self._next_step() if self._running else StepOnce())
+            self._send(self._next_step() if self._running else StepOnce()).then(self._go_on)
 
     def run(
         self,
@@ -337,7 +352,7 @@ class Decoding(QObject):
     def share(self, path: str) -> None:
         """Request a web page that replays the trace with its branches and the archived ones."""
         is_own = self._to_restore is None and self._view.model is not None
-        self._group.submit(share_request(path, self._document, is_own=is_own))
+        self.queries.share(share_request(path, self._document, is_own=is_own))
 
     def revive(self) -> None:
         """Send the complete state to a new process after the old one died."""
@@ -349,7 +364,7 @@ class Decoding(QObject):
         if self._spec:
             self.open_model(self._spec)
         if self._grammar is not None:
-            self._group.submit(self._grammar)
+            self._send(self._grammar)
 
     def _take_document(self) -> None:
         self.pause()
@@ -375,49 +390,70 @@ class Decoding(QObject):
 
     def _begin(self) -> None:
         content = self._document.content
-        self._group.submit(Begin(content.prompt, content.sampler, content.max_tokens, content.pipeline))
+        self._send(Begin(content.prompt, content.sampler, content.max_tokens, content.pipeline))
 
-    def _on_answer(self, request: Any, answer: Any) -> None:
-        match answer:
-            case DecodeView():
-                self._show(request, answer)
-            case PipelineRefused():
-                self._document.drop_draft("pipeline")
-                self.pipeline_refused.emit(answer)
-        if isinstance(request, Back | GoTo) and self._next_move is not None:
-            self.ask(self._next_move)
+    def _send(self, request: WorkerRequest[DecodeView]) -> Asked[DecodeView]:
+        """Send a request, and show the view that answers it."""
+        return self._group.ask(request, self).then(self._show)
 
-    def _show(self, request: Any, view: DecodeView) -> None:
-        self._view = view = self._of_this_document(view)
-        if isinstance(request, OpenModel) and view.model is not None and view.model.spec == request.spec:
-            made_with = self._document.content.model.spec
-            if made_with not in ("", request.spec):
-                self._archive_unrestored()  # the user chose a model that the waiting trace was not made with
-        if isinstance(request, SetPipeline) and not self._another_document_waits:
-            self._document.set_pipeline(view.pipeline)
-            if not self._waits_for(SetPipeline):
-                self._document.drop_draft("pipeline")  # some of its stages may be refused
-        if isinstance(request, SetPipeline) and view.refused:
-            self.pipeline_refused.emit(PipelineRefused(request.settings, "", view.refused, view.pipeline))
+    def _show(self, view: DecodeView) -> None:
+        self._view = self._of_this_document(view)
         if not self._restore_if_ready():
-            self._store_in_document(view)
-        if isinstance(request, Restart):
-            self.restarted.emit()
-        self.view_changed.emit(view)
+            self._store_in_document(self._view)
+        self.view_changed.emit(self._view)
         self.queries.schedule_assessment()
-        if isinstance(request, OpenModel):
-            self._on_opened(request, view)
-        if isinstance(request, StepOnce):
-            self._go_on(view)
         self._open_with_steps()
 
-    def _on_opened(self, request: OpenModel, view: DecodeView) -> None:
-        if view.model is not None and view.model.spec == request.spec:
+    def _show_remembered(self, view: DecodeView) -> None:
+        """Show the part of a view that is known before the model answers."""
+        self._view = self._of_this_document(view)
+        self.view_changed.emit(self._view)
+
+    def _on_taken(self, answer: DecodeView | WhyAnswer) -> None:
+        if isinstance(answer, WhyAnswer):
+            self.queries.explained.emit(answer)
+        else:
+            self._show(answer)
+
+    def _make_next_move(self, _view: DecodeView) -> None:
+        if self._next_move is not None:
+            self.ask(self._next_move)
+
+    def _on_pipeline(self, requested: PipelineSettings, answer: DecodeView | PipelineRefused) -> None:
+        if isinstance(answer, PipelineRefused):
+            self._document.drop_draft("pipeline")
+            self.pipeline_refused.emit(answer)
+            return
+        self._view = self._of_this_document(answer)
+        if not self._another_document_waits:
+            self._document.set_pipeline(answer.pipeline)
+            if not self._waits_for(SetPipeline):
+                self._document.drop_draft("pipeline")  # some of its stages may be refused
+        if answer.refused:
+            self.pipeline_refused.emit(PipelineRefused(requested, "", answer.refused, answer.pipeline))
+        self._show(answer)
+
+    def _on_pipeline_lost(self, lost: LostRequest) -> None:
+        if lost.cause is Loss.FAILED:
+            self._document.drop_draft("pipeline")
+
+    def _drop_unrestored(self, spec: str, view: DecodeView) -> None:
+        """Archive a waiting trace if the user chose a model that it was not made with."""
+        made_with = self._document.content.model.spec
+        if view.model is not None and view.model.spec == spec and made_with not in ("", spec):
+            self._archive_unrestored()
+
+    def _on_opened(self, spec: str, view: DecodeView) -> None:
+        if view.model is not None and view.model.spec == spec:
             self.model_opened.emit()
             return
-        if request.spec == self._spec:
+        if spec == self._spec:
             self._spec = view.model.spec if view.model else ""
-        self.model_failed.emit(request.spec, view.error)
+        self.model_failed.emit(spec, view.error)
+
+    def _on_model_lost(self, spec: str, lost: LostRequest) -> None:
+        if lost.cause is not Loss.DIED and spec == self._spec:
+            self._spec = self._view.model.spec if self._view.model else ""
 
     def _of_this_document(self, view: DecodeView) -> DecodeView:
         """Return a view without its position until the worker has read this document's grammar."""
@@ -463,7 +499,7 @@ class Decoding(QObject):
         )
         if ready and self._to_restore is not None and model is not None:
             request, self._to_restore = self._to_restore, None
-            self._group.submit(request)
+            self._send(request)
             if made_with.fingerprint not in ("", model.fingerprint):
                 self.model_differs.emit(model.name)
         return ready
@@ -487,24 +523,18 @@ class Decoding(QObject):
         if self._opening_steps and position is not None and position.finish is None:
             steps, self._opening_steps = self._opening_steps, 0
             for _ in range(steps):
-                self._group.submit(StepOnce())
+                self._send(StepOnce()).then(self._go_on)
 
-    def _on_report(self, _request: Any, value: Any) -> None:
-        if isinstance(value, DecodeView):  # the part of a step that is known before the model answers
-            self._view = self._of_this_document(value)
-            self.view_changed.emit(self._view)
-
-    def _on_failed(self, request: Any, failed: Failed) -> None:
+    def _on_failed(self, _request: object, failed: Failed) -> None:
         self.pause()
-        if isinstance(request, OpenModel):
-            self._spec = self._view.model.spec if self._view.model else ""
-        if isinstance(request, SetPipeline):
-            self._document.drop_draft("pipeline")
         self.failed.emit(failed)
 
-    def _on_cancelled(self, request: Any) -> None:
-        if isinstance(request, OpenModel) and request.spec == self._spec:
-            self._spec = self._view.model.spec if self._view.model else ""
+    def _on_refused(self, refusal: Refusal) -> None:
+        """Show why a query has no answer; requests that change the session are answered with a view in any case."""
+        self._view = replace(
+            self._view, error=refusal.error, note="", archived=None, passage=None, stop_before=None, refused=()
+        )
+        self.view_changed.emit(self._view)
 
 
 def _run_to_end(_view: DecodeView) -> str:

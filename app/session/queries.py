@@ -5,14 +5,15 @@ Their answers take the model's time, so a newer query replaces an older one of i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
 from app.catalogue import ui_text
 from app.document import Document
-from app.jobs import JobGroup
+from app.jobs import JobGroup, LostRequest
 from app.session.compiling import CompiledGrammarView
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import (
@@ -20,31 +21,22 @@ from app.workers.requests.decode import (
     AssessOutput,
     DecodeView,
     Lookup,
-    LookupAnswer,
-    ManyAnswer,
     ReplayAnswer,
     ReplayOutput,
     ReplayQuestion,
     SampleMany,
-    ShareAnswer,
-    TokensAnswer,
+    ShareTrace,
     TokensRequest,
     Why,
-    WhyAnswer,
 )
-from app.workers.requests.export import ExportAnswer, ExportOptionsMessage, ExportWithModel
+from app.workers.requests.export import ExportOptionsMessage, ExportWithModel
 from app.workers.requests.forced import (
     CompareSpellings,
     FindForced,
     FindForcedHere,
-    ForcedAnswer,
-    ForcedHereAnswer,
     ForcedRequest,
-    IndexAnswer,
     ListIndex,
     MeasureStrategies,
-    SpellingsAnswer,
-    StrategiesAnswer,
 )
 
 
@@ -67,15 +59,20 @@ class ForcedQueries(QObject):
     def __init__(self, group: JobGroup, parent: QObject) -> None:
         super().__init__(parent)
         self._group = group
-        group.answered.connect(self._on_answer)
-        group.reported.connect(self._on_answer)
-        group.cancelled.connect(lambda request: self._on_request_lost(request, ui_text("session.lost.cancelled")))
-        group.failed.connect(lambda request, _failed: self._on_request_lost(request, ui_text("session.lost.failed")))
+        self._signals: Mapping[type[ForcedRequest[Any]], SignalInstance] = {
+            FindForced: self.forced,
+            FindForcedHere: self.forced_here,
+            CompareSpellings: self.compared,
+            MeasureStrategies: self.measured,
+            ListIndex: self.indexed,
+        }
 
-    def ask(self, request: ForcedRequest) -> None:
+    def ask(self, request: ForcedRequest[Any]) -> None:
         """Submit a request; replaces an older one of its kind."""
-        self.cancel(type(request))
-        self._group.submit(request)
+        kind = type(request)
+        self.cancel(kind)
+        emit = self._signals[kind].emit
+        self._group.ask(request, self).then(emit).reported(emit).lost(partial(self._on_lost, kind))
 
     def cancel(self, kind: type) -> None:
         """Cancel the requests of a kind."""
@@ -90,25 +87,9 @@ class ForcedQueries(QObject):
         """Return whether a request of a kind is pending."""
         return any(isinstance(request, kind) for request in self._group.pending)
 
-    def _on_answer(self, request: Any, answer: Any) -> None:
-        match answer:
-            case ForcedAnswer():
-                self.forced.emit(answer)
-            case ForcedHereAnswer():
-                self.forced_here.emit(answer)
-            case SpellingsAnswer():
-                self.compared.emit(answer)
-            case StrategiesAnswer():
-                self.measured.emit(answer)
-            case IndexAnswer():
-                self.indexed.emit(answer)
-            case DecodeView() if isinstance(request, ForcedRequest):
-                self.stopped.emit(type(request), answer.error)
-
-    def _on_request_lost(self, request: Any, why: str) -> None:
-        is_quiet = not isinstance(request, ForcedRequest) or isinstance(request, FindForcedHere)
-        if not is_quiet and not self.is_asking(type(request)):
-            self.stopped.emit(type(request), why)
+    def _on_lost(self, kind: type, lost: LostRequest) -> None:
+        if kind is not FindForcedHere and not self.is_asking(kind):
+            self.stopped.emit(kind, lost.why)
 
 
 _ASSESS_DELAY_MS = 150  # a user who steps faster does not read the distance to the end
@@ -158,11 +139,6 @@ class DecodeQueries(QObject):
         self._drawn: CompiledGrammarView | None = None
         self._assessment = QTimer(self, singleShot=True, interval=_ASSESS_DELAY_MS)
         self._assessment.timeout.connect(self._assess)
-        group.answered.connect(lambda _request, answer: self._on_answer(answer))
-        group.reported.connect(self._on_report)
-        group.failed.connect(lambda request, _failed: self._on_lost(request, ui_text("session.lost.failed")))
-        group.cancelled.connect(lambda request: self._on_lost(request, ui_text("session.lost.cancelled")))
-        group.died.connect(lambda _code, lost, _restarted: self._report_lost_check(*lost))
 
     @property
     def is_sampling(self) -> bool:
@@ -176,23 +152,24 @@ class DecodeQueries(QObject):
     def list_tokens(self, request: TokensRequest) -> None:
         """Request the tokens that are allowed at a state; replaces an older request."""
         self._group.cancel(lambda older: isinstance(older, TokensRequest))
-        self._group.submit(request)
+        self._group.ask(request, self).then(self.tokens_listed.emit)
 
     def replay(self, compiled: CompileRequest, question: ReplayQuestion) -> None:
         """Request the verdict on an output; replaces an older request."""
         self._group.cancel(lambda request: isinstance(request, ReplayOutput))
-        self._group.submit(ReplayOutput(compiled, question))
+        asked = self._group.ask(ReplayOutput(compiled, question), self).then(self.replayed.emit)
+        asked.lost(lambda _lost: self._report_lost_check(question))
 
-    def _report_lost_check(self, *requests: Any) -> None:
-        """Report that the last pasted output will not be judged, unless it is requested again."""
-        lost = [request for request in requests if isinstance(request, ReplayOutput)]
-        if lost and not any(isinstance(request, ReplayOutput) for request in self._group.pending):
-            self.replayed.emit(ReplayAnswer(lost[-1].question, error=ui_text("session.lost.check")))
+    def _report_lost_check(self, question: ReplayQuestion) -> None:
+        """Report that a pasted output will not be judged, unless another one is."""
+        if not any(isinstance(request, ReplayOutput) for request in self._group.pending):
+            self.replayed.emit(ReplayAnswer(question, error=ui_text("session.lost.check")))
 
     def sample_many(self, count: int) -> None:
         """Generate many outputs with consecutive seeds, starting at the sampler's seed."""
         self._group.cancel(lambda request: isinstance(request, SampleMany))
-        self._group.submit(SampleMany(count, self._document.content.sampler.seed))
+        asked = self._group.ask(SampleMany(count, self._document.content.sampler.seed), self)
+        asked.then(self.sampled.emit).reported(self.sampled.emit).lost(self._on_sampling_lost)
 
     def cancel_sampling(self) -> None:
         """Cancel the sampling and keep the outcomes so far."""
@@ -209,7 +186,8 @@ class DecodeQueries(QObject):
         """
         if (drawn := self._drawn) is not None:
             self.cancel_export()
-            self._group.submit(ExportWithModel(drawn.request, target, path, options, number))
+            request = ExportWithModel(drawn.request, target, path, options, number)
+            self._group.ask(request, self).then(self.exported.emit)
 
     def cancel_export(self) -> None:
         """Cancel the running export."""
@@ -224,7 +202,14 @@ class DecodeQueries(QObject):
         self._group.cancel(lambda older: isinstance(older, (AssessOutput, type(request))))
         if was_assessing:
             self._assessment.start()
-        self._group.submit(request)
+        if isinstance(request, Why):
+            self._group.ask(request, self).then(self.explained.emit)
+        else:
+            self._group.ask(request, self).then(self.found.emit)
+
+    def share(self, request: ShareTrace) -> None:
+        """Request a web page of a trace."""
+        self._group.ask(request, self).then(self.shared.emit)
 
     def schedule_assessment(self) -> None:
         """Request an assessment of the output after a short delay."""
@@ -242,33 +227,12 @@ class DecodeQueries(QObject):
         if self._group.pending:
             self._assessment.start()  # the pending request may bring another view to assess instead
         else:
-            self._group.submit(AssessOutput())
+            self._group.ask(AssessOutput(), self).then(self._on_assessed)
 
-    def _on_report(self, _request: Any, value: Any) -> None:
-        if isinstance(value, ManyAnswer):
-            self.sampled.emit(value)
+    def _on_assessed(self, answer: AssessAnswer | None) -> None:
+        if answer is not None and answer.at == self._view().trace.current:
+            self.assessed.emit(answer)
 
-    def _on_lost(self, request: Any, why: str) -> None:
-        self._report_lost_check(request)
-        if isinstance(request, SampleMany) and not self.is_sampling:
-            self.sampling_stopped.emit(why)
-
-    def _on_answer(self, answer: Any) -> None:
-        match answer:
-            case WhyAnswer():
-                self.explained.emit(answer)
-            case LookupAnswer():
-                self.found.emit(answer)
-            case ReplayAnswer():
-                self.replayed.emit(answer)
-            case AssessAnswer():
-                if answer.at == self._view().trace.current:
-                    self.assessed.emit(answer)
-            case TokensAnswer():
-                self.tokens_listed.emit(answer)
-            case ManyAnswer():
-                self.sampled.emit(answer)
-            case ExportAnswer():
-                self.exported.emit(answer)
-            case ShareAnswer():
-                self.shared.emit(answer)
+    def _on_sampling_lost(self, lost: LostRequest) -> None:
+        if not self.is_sampling:
+            self.sampling_stopped.emit(lost.why)

@@ -27,7 +27,7 @@ from app.session.test_runs import StringTestRuns
 from app.workers.handlers import compile_handler, judge_handler, layout_handler
 from app.workers.handlers import decode_handler as usual_decode_handler
 from app.workers.loop import Handler
-from app.workers.protocol import Failed, Progress
+from app.workers.protocol import Failed, Progress, WorkerRequest
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import (
     DecodeView,
@@ -194,7 +194,7 @@ class Session(QObject):
         for group in groups:
             group.died.connect(lambda code, lost, restarted, group=group: self._on_died(group, code, lost, restarted))
             group.changed.connect(self._update_activity)
-            group.reported.connect(self._on_report)
+            group.progressed.connect(self._on_progress)
 
     @property
     def step_refusal(self) -> str:
@@ -301,10 +301,9 @@ class Session(QObject):
         else:
             self.live_changed.emit(frozenset({state}), drawn.dfa.states[state].spans)
 
-    def _on_report(self, request: Any, value: Any) -> None:
-        if isinstance(value, Progress):
-            self._progress[type(request)] = value
-            self._update_activity()
+    def _on_progress(self, request: WorkerRequest[Any], progress: Progress) -> None:
+        self._progress[type(request)] = progress
+        self._update_activity()
 
     def _update_activity(self) -> None:
         pending = [request for group in self.worker_pool for request in group.pending]

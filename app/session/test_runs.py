@@ -8,7 +8,7 @@ The worker process starts with the first test string, or when the pane is shown:
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -22,7 +22,6 @@ from app.workers.requests.judge import (
     CoverRequest,
     JudgeAnswer,
     JudgeRequest,
-    SuggestAnswer,
     SuggestRequest,
 )
 from engine.decoding.values import Finish, SampleOutcome, Trace
@@ -70,7 +69,6 @@ class StringTestRuns(QObject):
         decoding.queries.sampled.connect(self._on_sampled)
         document.replaced.connect(self._forget)
         document.test_strings_changed.connect(self._timer.start)
-        group.answered.connect(self._on_answer)
         group.failed.connect(lambda _request, failed: self.failed.emit(failed))
 
     @property
@@ -95,7 +93,8 @@ class StringTestRuns(QObject):
         if self._drawn is not None:
             self._seed += 1
             known = tuple(one.text for one in self._document.content.test_strings)
-            self._group.submit(SuggestRequest(self._drawn.request, kind, known, self._seed))
+            request = SuggestRequest(self._drawn.request, kind, known, self._seed)
+            self._group.ask(request, self).then(self.suggested.emit)
 
     def revive(self) -> None:
         """Repeat the pending requests for a new process."""
@@ -139,7 +138,7 @@ class StringTestRuns(QObject):
         request = JudgeRequest(self._drawn.request, tuple(one.text for one in expected), counted)
         if request != self._requested:
             self._requested = request
-            self._group.submit(request)
+            self._group.ask(request, self).then(self._on_judged)
 
     def _ask_outputs(self) -> None:
         if self._drawn is None or not self._is_watched:
@@ -148,24 +147,21 @@ class StringTestRuns(QObject):
         request = CoverRequest(self._drawn.request, tuple(dict.fromkeys((*generated, *self._samples))))
         if request != self._requested_outputs:
             self._requested_outputs = request
-            self._group.submit(request)
+            self._cover(request)
+
+    def _cover(self, request: CoverRequest) -> None:
+        self._group.ask(request, self).then(partial(self._on_covered, request))
 
     def _on_covered(self, request: CoverRequest, answer: CoverAnswer) -> None:
         if self._drawn is None or answer.revision != self._drawn.request.revision:
             return
         self.covered.emit(answer)
         if answer.pending and request is self._requested_outputs:
-            self._group.submit(request)
+            self._cover(request)
 
-    def _on_answer(self, request: Any, answer: Any) -> None:
-        match answer:
-            case CoverAnswer():
-                self._on_covered(request, answer)
-            case JudgeAnswer():
-                if self._drawn is not None and answer.revision == self._drawn.request.revision:
-                    self.judged.emit(answer)
-            case SuggestAnswer():
-                self.suggested.emit(answer)
+    def _on_judged(self, answer: JudgeAnswer) -> None:
+        if self._drawn is not None and answer.revision == self._drawn.request.revision:
+            self.judged.emit(answer)
 
 
 def outputs_of(trace: Trace, aside: frozenset[int] = frozenset()) -> tuple[bytes, ...]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import time
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from app.catalogue import ui_text
 from app.graph.match.folding import fold_characters
 from app.graph.match.regions import FOLDED_BEYOND, regions_of
 from app.graph.match.rules import RuleCharts, rule_charts
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
-from app.workers.loop import Emit, Handler
+from app.workers.loop import Handler, Job, handles
 from app.workers.requests.compile import (
     CompileAnswer,
     CompileRequest,
@@ -68,32 +68,10 @@ class CompileHandler(Handler):
     """Compiles grammars, and keeps the last one for requests about it."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._request: CompileRequest | None = None
         self._grammar: CompiledGrammar | None = None
         self._tracker: RuleTracker | None = None  # of the drawn rules
-
-    def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
-        """Answer a request about a grammar, from `CompileRequest` to `FormatRequest`.
-
-        Args:
-            request: a request of this group.
-            cancel: checked regularly.
-            emit: receives intermediate answers.
-        """
-        match request:
-            case CompileRequest():
-                return self._compile(request, cancel, emit)
-            case NeighbourhoodRequest():
-                return self._neighbourhood(request, cancel)
-            case ExportRequest() | ListExports():
-                return _exported(request, self._grammar_of(request.compiled, cancel), cancel)
-            case StackRequest():
-                return self._stack_answer(request, cancel)
-            case DescribeRequest():
-                return _described(request, cancel)
-            case FormatRequest():
-                return _formatted(request, cancel)
-        raise TypeError(f"the compile group does not know {type(request).__name__}")
 
     def _grammar_of(self, request: CompileRequest, cancel: CancelToken) -> CompiledGrammar:
 
@@ -103,7 +81,9 @@ class CompileHandler(Handler):
             self._tracker, self._request = None, request
         return self._grammar
 
-    def _compile(self, request: CompileRequest, cancel: CancelToken, emit: Emit) -> CompileAnswer:
+    @handles(CompileRequest)
+    def _compile(self, request: CompileRequest, job: Job) -> CompileAnswer:
+        cancel = job.cancel
         started = time.perf_counter()
         dfa, too_large, rules, why_no_rules, rule_positions, regions = None, "", None, "", None, None
         try:
@@ -115,7 +95,7 @@ class CompileHandler(Handler):
             span = Span(0, len(request.text))
             diagnostics = (diagnostic("limit-exceeded.other", span, error=error),)
         else:
-            emit(Diagnosed(request.revision, diagnostics))
+            job.emit(Diagnosed(request.revision, diagnostics))
             dfa, too_large = _drawable(grammar, cancel)
             if too_large or (grammar.has_rules and len(dfa.states) > FOLDED_BEYOND):
                 rules, why_no_rules = self._rules(grammar, cancel)
@@ -178,40 +158,44 @@ class CompileHandler(Handler):
         except LimitExceededError:
             return None
 
-    def _neighbourhood(self, request: NeighbourhoodRequest, cancel: CancelToken) -> NeighbourhoodAnswer:
-        grammar = self._grammar_of(request.compiled, cancel)
+    @handles(NeighbourhoodRequest)
+    def _neighbourhood(self, request: NeighbourhoodRequest, job: Job) -> NeighbourhoodAnswer:
+        grammar = self._grammar_of(request.compiled, job.cancel)
         dfa = grammar.neighbourhood(request.output, radius=RADIUS, limit=NODES)
-        rule_positions = self._places(request.output, cancel, by_rules=request.by_rules)
+        rule_positions = self._places(request.output, job.cancel, by_rules=request.by_rules)
         return NeighbourhoodAnswer(request.compiled.revision, dfa, fold_characters(dfa), rule_positions)
 
-    def _stack_answer(self, request: StackRequest, cancel: CancelToken) -> StackAnswer:
-        grammar = self._grammar_of(request.compiled, cancel)
+    @handles(StackRequest)
+    def _stack_answer(self, request: StackRequest, job: Job) -> StackAnswer:
+        grammar = self._grammar_of(request.compiled, job.cancel)
         stacks, more = stack_report(grammar, request.output)
-        rule_positions = self._places(request.output, cancel, by_rules=request.by_rules)
+        rule_positions = self._places(request.output, job.cancel, by_rules=request.by_rules)
         return StackAnswer(request.compiled.revision, request.output, stacks, more, rule_positions)
 
+    @handles(ListExports)
+    def _list_exports(self, request: ListExports, job: Job) -> ExportList:
+        from app.workers.exporting import list_exports  # start-up time: 40 ms
 
-def _exported(
-    request: ExportRequest | ListExports, grammar: CompiledGrammar, cancel: CancelToken
-) -> ExportAnswer | ExportList:
-    from app.workers.exporting import export, list_exports  # start-up time: 40 ms
+        return list_exports(request, self._grammar_of(request.compiled, job.cancel), job.cancel)
 
-    if isinstance(request, ListExports):
-        return list_exports(request, grammar, cancel)
-    return export(request, grammar, None, cancel)
+    @handles(ExportRequest)
+    def _export(self, request: ExportRequest, job: Job) -> ExportAnswer:
+        from app.workers.exporting import export  # start-up time: 40 ms
 
+        return export(request, self._grammar_of(request.compiled, job.cancel), None, job.cancel)
 
-def _described(request: DescribeRequest, cancel: CancelToken) -> DescribeAnswer:
-    compiled = request.compiled
-    with cancel.scope():
-        found = describe_grammar(compiled.notation, compiled.text, compiled.options)
-    return DescribeAnswer(compiled.revision, found)
+    @handles(DescribeRequest)
+    def _describe(self, request: DescribeRequest, job: Job) -> DescribeAnswer:
+        compiled = request.compiled
+        with job.cancel.scope():
+            found = describe_grammar(compiled.notation, compiled.text, compiled.options)
+        return DescribeAnswer(compiled.revision, found)
 
-
-def _formatted(request: FormatRequest, cancel: CancelToken) -> FormatAnswer:
-    with cancel.scope():
-        change = NOTATIONS[request.notation].format(request.text, CompileOptions(dialect=request.dialect))
-    return FormatAnswer(change, apply_edits(request.text, change.edits))
+    @handles(FormatRequest)
+    def _format(self, request: FormatRequest, job: Job) -> FormatAnswer:
+        with job.cancel.scope():
+            change = NOTATIONS[request.notation].format(request.text, CompileOptions(dialect=request.dialect))
+        return FormatAnswer(change, apply_edits(request.text, change.edits))
 
 
 def _automata(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleAutomata, tuple[str, ...]]:

@@ -22,61 +22,40 @@ import ctypes
 import gc
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import engine
 from app.catalogue import ui_text
+from app.workers.decode_state import DecodeState
 from app.workers.forced import ForcedHandler
-from app.workers.loop import Emit, Handler
-from app.workers.protocol import sentence
-from app.workers.queries import (
-    assess_output,
-    baseline_of,
-    breakpoint_for,
-    force,
-    look_up,
-    many_of,
-    replay_output,
-    share,
-    shown_prompt,
-    summary_of,
-    tokens_at,
-    why,
-)
+from app.workers.loop import Emit, Handler, Job, handles, handles_beside
+from app.workers.protocol import Refusal, WorkerRequest, sentence
+from app.workers.queries import QueryHandler, force, shown_prompt, summary_of, why
 from app.workers.requests.decode import (
-    AssessOutput,
     Back,
     Begin,
     DecodeView,
-    FindBreakpoint,
     Force,
     GoTo,
-    Lookup,
     ModelSummary,
     OpenModel,
     OpenOutput,
     PipelineRefused,
     RefusedStage,
-    ReplayOutput,
     Restart,
     RestoreTrace,
-    RunBaseline,
-    SampleMany,
+    SessionRequest,
     SetBudget,
     SetGrammar,
     SetPipeline,
     SetPrompt,
     SetSampler,
-    ShareTrace,
     StepOnce,
     Take,
-    TokensRequest,
-    Why,
     WhyAnswer,
 )
-from app.workers.requests.export import ExportAnswer, ExportWithModel
-from app.workers.requests.forced import ForcedRequest
 from app.workers.trace_codec import SENDER
 from engine.compile import compile_grammar
 from engine.decoding.constraints.staged import unfit_stages
@@ -100,6 +79,7 @@ if TYPE_CHECKING:
 _MOVES = (SetGrammar, Begin, SetPrompt, Take, Force, Back, Restart, GoTo, OpenOutput, RestoreTrace)
 """Requests that change the position or the rules: a run stops again at the breakpoint that it stopped at."""
 
+A = TypeVar("A")
 Loader = Callable[[str, CancelToken], "LogitSource"]
 
 
@@ -119,38 +99,20 @@ def return_free_memory() -> None:
             ctypes.CDLL(None).malloc_trim(0)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedModel:
-    """A model that is ready to be used.
-
-    Attributes:
-        spec: its name, as it was requested.
-        model: the model; None if it did not load.
-        error: why it did not load.
-    """
-
-    spec: str
-    model: LogitSource | None
-    error: str = ""
-
-
 class DecodeHandler(Handler):
     """Answers decode requests. Tests replace `loader`."""
 
     def __init__(self, loader: Loader = _load) -> None:
+        self._state = DecodeState()
+        self._forced = ForcedHandler(self._state)
+        super().__init__(self._forced, QueryHandler(self._state))
         self._loader = loader
-        self._session: DecodeSession | None = None
         self._summary: ModelSummary | None = None
-        self._grammar: CompiledGrammar | None = None
-        self._grammar_revision = -1
         self._prompt: str | Chat = ""
-        self._prompt_error = ""  # why the session does not have this prompt
         self._sampler = SamplerSettings()
         self._max_tokens = DEFAULT_MAX_TOKENS
         self._pipeline = PipelineSettings()
-        self._pipeline_error = ""  # why the session does not have these stages
         self._watcher = RuleWatcher()
-        self._forced = ForcedHandler()
 
     def warm(self) -> None:
         """Compile the kernels in the background.
@@ -160,104 +122,64 @@ class DecodeHandler(Handler):
         engine.warm(wait=False)
         SENDER.sends_once = True  # this is a process of its own, and all of its views are read
 
-    def prepares(self, request: Any) -> bool:
-        """Return whether a request is prepared beside the others: a model loads while the old one is in use."""
-        return isinstance(request, OpenModel)
-
-    def prepare(self, request: OpenModel, cancel: CancelToken) -> LoadedModel:
-        """Load a model.
-
-        Args:
-            request: the request.
-            cancel: checked regularly.
-        """
-        try:
-            return LoadedModel(request.spec, self._loader(request.spec, cancel))
-        except CancelledError:
-            raise
-        except EngineError as error:
-            return LoadedModel(request.spec, None, sentence(error))
-
-    def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
-        """Answer a decode request.
+    def handle(self, request: WorkerRequest[A], cancel: CancelToken, emit: Emit) -> A | Refusal:
+        """Answer a decode request; a refusal of the engine is part of the answer.
 
         Args:
             request: a request of this group.
             cancel: checked regularly.
             emit: receives intermediate answers.
         """
-        if isinstance(request, OpenModel):
-            request = self.prepare(request, cancel)
-        if isinstance(request, LoadedModel):
-            return self._use_model(request)
+        if isinstance(request, _MOVES):
+            self._watcher.clear_stop()
         try:
-            return self._dispatch(request, cancel, emit)
+            return super().handle(request, cancel, emit)
         except CancelledError:
             raise
         except EngineError as error:
-            return self._view(error=sentence(error))
+            if isinstance(request, SessionRequest):
+                return cast("A", self._view(error=sentence(error)))
+            return Refusal(sentence(error))
 
-    def _dispatch(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
-        if isinstance(request, _MOVES):
-            self._watcher.clear_stop()
-        match request:
-            case SetGrammar():
-                return self._set_grammar(request, cancel)
-            case Begin(prompt, sampler, max_tokens, pipeline):
-                self._set_sampler(sampler)
-                self._set_budget(max_tokens)
-                if self._session is not None:
-                    self._session.restore(Trace())  # a prompt that the model cannot tokenise would leave the old trace
-                self._begin_pipeline(pipeline)
-                self._set_prompt(prompt, cancel)
-            case SetPrompt(prompt):
-                return self._view(archived=self._set_prompt(prompt, cancel))
-            case SetSampler(settings):
-                self._set_sampler(settings)
-            case SetBudget(max_tokens):
-                self._set_budget(max_tokens)
-            case SetPipeline(settings):
-                return self._set_pipeline(settings)
-            case ShareTrace():
-                return share(request, self._session, self._grammar, cancel)
-            case ReplayOutput():
-                return replay_output(request, self._session, self._grammar, self._grammar_revision, cancel)
-            case _ if isinstance(request, ForcedRequest):
-                session = self._need_session()
-                return self._forced.handle(session, request, self._grammar_revision, cancel, emit)
-            case _:
-                return self._dispatch_in_session(self._need_session(), request, cancel, emit)
+    @handles_beside(OpenModel)
+    def _open_model(self, request: OpenModel, job: Job) -> Callable[[], DecodeView]:
+        try:
+            model = self._loader(request.spec, job.cancel)
+        except CancelledError:
+            raise
+        except EngineError as error:
+            return partial(self._view, error=sentence(error))
+        return partial(self._use_model, request.spec, model)
+
+    @handles(Begin)
+    def _begin(self, request: Begin, job: Job) -> DecodeView:
+        self._use_sampler(request.sampler)
+        self._use_budget(request.max_tokens)
+        if self._state.session is not None:
+            self._state.session.restore(Trace())  # a prompt that the model cannot tokenise would leave the old trace
+        self._begin_pipeline(request.pipeline)
+        self._use_prompt(request.prompt, job.cancel)
         return self._view()
 
-    def _dispatch_in_session(self, session: DecodeSession, request: Any, cancel: CancelToken, emit: Emit) -> Any:
-        match request:
-            case StepOnce():
-                if session.finish is None:
-                    return self._step(session, request)
-            case Take() | Force():
-                return self._take(session, request)
-            case Back() | Restart() | GoTo():
-                _move(session, request)
-                if (remembered := session.remembered()) is not None:
-                    emit(self._view(position=remembered))  # the model may take long
-            case Why() | Lookup() | TokensRequest() | RunBaseline() | FindBreakpoint():
-                return self._answer_query(session, request, cancel, emit)
-            case AssessOutput():
-                return assess_output(session, cancel)
-            case OpenOutput(ids):
-                return self._open_output(session, ids)
-            case SampleMany(n, first_seed):
-                return many_of(session, range(first_seed, first_seed + n), cancel, emit)
-            case ExportWithModel():
-                return self._export(session, request, cancel)
-            case RestoreTrace():
-                lost = session.restore(request.trace)
-                return self._view(note=ui_text("workers.decode.lost_steps", count=lost) if lost else "")
-            case _:
-                raise TypeError(f"the decode group does not know {type(request).__name__}")
+    @handles(SetPrompt)
+    def _set_prompt(self, request: SetPrompt, job: Job) -> DecodeView:
+        return self._view(archived=self._use_prompt(request.prompt, job.cancel))
+
+    @handles(SetSampler)
+    def _set_sampler(self, request: SetSampler, _job: Job) -> DecodeView:
+        self._use_sampler(request.settings)
         return self._view()
 
-    def _step(self, session: DecodeSession, request: StepOnce) -> DecodeView:
+    @handles(SetBudget)
+    def _set_budget(self, request: SetBudget, _job: Job) -> DecodeView:
+        self._use_budget(request.max_tokens)
+        return self._view()
+
+    @handles(StepOnce)
+    def _step(self, request: StepOnce, _job: Job) -> DecodeView:
+        session = self._state.need_session()
+        if session.finish is not None:
+            return self._view()
         self._watcher.check(session, request.breakpoints)
         saved = session.save_point()
         self._forced.step(session, one_by_one=request.one_by_one or request.watched)
@@ -265,65 +187,87 @@ class DecodeHandler(Handler):
         stop = self._watcher.stop_before(session, saved, passage, request.breakpoints)
         return replace(self._view(), passage=passage if stop is None else None, stop_before=stop)
 
-    def _answer_query(
-        self,
-        session: DecodeSession,
-        request: Why | Lookup | TokensRequest | RunBaseline | FindBreakpoint,
-        cancel: CancelToken,
-        emit: Emit,
-    ) -> Any:
-        """Answer a query that does not change the session."""
-        match request:
-            case Why(token_id):
-                return why(session, token_id)
-            case Lookup(text):
-                return look_up(session, text)
-            case RunBaseline():
-                for answer in baseline_of(session, cancel):
-                    emit(answer)
-                return answer
-            case FindBreakpoint(offset):
-                return breakpoint_for(self._grammar, offset)
-            case TokensRequest():
-                return tokens_at(session, request, self._grammar_revision, cancel)
+    @handles(Take)
+    def _take(self, request: Take, _job: Job) -> DecodeView | WhyAnswer:
+        session = self._state.need_session()
+        try:
+            session.take(request.token_id)
+        except (NotAllowedError, RemovedError):
+            return why(session, request.token_id)
+        return self._view()
 
-    def _need_session(self) -> DecodeSession:
-        if self._session is None:
-            raise EngineError(ui_text("workers.decode.no_model"))
-        if self._prompt_error:
-            raise EngineError(self._prompt_error)
-        if self._pipeline_error:
-            raise EngineError(self._pipeline_error)
-        return self._session
+    @handles(Force)
+    def _force(self, request: Force, _job: Job) -> DecodeView:
+        return self._view(note=force(self._state.need_session(), request.token_id))
 
-    def _set_sampler(self, settings: SamplerSettings) -> None:
-        if self._session is not None:
-            self._session.set_sampler(settings)
+    @handles(Back)
+    def _back(self, _request: Back, job: Job) -> DecodeView:
+        session = self._state.need_session()
+        session.back()
+        return self._revisited(session, job)
+
+    @handles(Restart)
+    def _restart(self, _request: Restart, job: Job) -> DecodeView:
+        session = self._state.need_session()
+        session.restart()
+        return self._revisited(session, job)
+
+    @handles(GoTo)
+    def _go_to(self, request: GoTo, job: Job) -> DecodeView:
+        session = self._state.need_session()
+        session.go_to(request.node_id)
+        return self._revisited(session, job)
+
+    def _revisited(self, session: DecodeSession, job: Job) -> DecodeView:
+        """Return the view of an earlier step; first emit what is remembered of it, since the model may take long."""
+        if (remembered := session.remembered()) is not None:
+            job.emit(self._view(position=remembered))
+        return self._view()
+
+    @handles(RestoreTrace)
+    def _restore_trace(self, request: RestoreTrace, _job: Job) -> DecodeView:
+        lost = self._state.need_session().restore(request.trace)
+        return self._view(note=ui_text("workers.decode.lost_steps", count=lost) if lost else "")
+
+    @handles(OpenOutput)
+    def _open_output(self, request: OpenOutput, _job: Job) -> DecodeView:
+        """Replace the trace by a pasted output; the old trace is kept as an archived branch."""
+        session = self._state.need_session()
+        trace = imported_trace(request.ids, session.language, session.model.vocabulary)
+        archived = self._shown_branch()
+        session.restore(trace)
+        return self._view(archived=archived)
+
+    def _use_sampler(self, settings: SamplerSettings) -> None:
+        if self._state.session is not None:
+            self._state.session.set_sampler(settings)
         self._sampler = settings
 
-    def _set_budget(self, max_tokens: int) -> None:
-        if self._session is not None:
-            self._session.set_max_tokens(max_tokens)
+    def _use_budget(self, max_tokens: int) -> None:
+        if self._state.session is not None:
+            self._state.session.set_max_tokens(max_tokens)
         self._max_tokens = max_tokens
 
-    def _set_pipeline(self, settings: PipelineSettings) -> DecodeView | PipelineRefused:
+    @handles(SetPipeline)
+    def _set_pipeline(self, request: SetPipeline, _job: Job) -> DecodeView | PipelineRefused:
+        settings = request.settings
         note, refused = "", tuple[RefusedStage, ...]()
-        if self._session is not None:
-            before, requested = len(self._session.steps), settings
+        if self._state.session is not None:
+            before, requested = len(self._state.session.steps), settings
             try:
-                replay = self._session.set_pipeline(settings)
+                replay = self._state.session.set_pipeline(settings)
             except EngineError as error:
                 refusal = PipelineRefused(requested, sentence(error), in_force=self._pipeline)
-                settings, refused = self._fitting(self._session, settings)
+                settings, refused = self._fitting(self._state.session, settings)
                 if not refused:  # each one fits alone
                     return refusal
                 try:
-                    replay = self._session.set_pipeline(settings)
+                    replay = self._state.session.set_pipeline(settings)
                 except EngineError:
                     return refusal
             if replay.illegal is not None and before > replay.kept:
                 note = _kept_note("processors", replay.kept, before)
-        self._pipeline, self._pipeline_error = settings, ""
+        self._pipeline, self._state.pipeline_error = settings, ""
         return replace(self._view(note=note), refused=refused)
 
     def _fitting(
@@ -332,58 +276,56 @@ class DecodeHandler(Handler):
         """Return the settings with the unfitting stages replaced by the active ones, and the refused stages."""
         unfit = unfit_stages(settings, session.grammar, session.model.vocabulary)
         refused = tuple(RefusedStage(stage, sentence(error)) for stage, error in unfit.items())
-        before = PipelineSettings() if self._pipeline_error else self._pipeline
+        before = PipelineSettings() if self._state.pipeline_error else self._pipeline
         return settings.with_stages_of(before, unfit), refused
 
     def _begin_pipeline(self, settings: PipelineSettings) -> None:
         """Set the stages of a document; if they do not fit the model, no step is possible until they change."""
-        self._pipeline, self._pipeline_error = settings, ""
-        if self._session is not None:
+        self._pipeline, self._state.pipeline_error = settings, ""
+        if self._state.session is not None:
             try:
-                self._session.set_pipeline(settings)
+                self._state.session.set_pipeline(settings)
             except EngineError as error:
-                self._refuse_pipeline(self._session, error)
+                self._refuse_pipeline(self._state.session, error)
 
     def _refuse_pipeline(self, session: DecodeSession, error: EngineError) -> None:
         session.set_pipeline(PipelineSettings())
-        self._pipeline_error = ui_text("workers.decode.unfit", reason=error)
+        self._state.pipeline_error = ui_text("workers.decode.unfit", reason=error)
 
-    def _set_prompt(self, prompt: str | Chat, cancel: CancelToken) -> ArchivedBranch | None:
+    def _use_prompt(self, prompt: str | Chat, cancel: CancelToken) -> ArchivedBranch | None:
         """Start again from a prompt; return the branch that was shown."""
-        self._prompt, self._prompt_error = prompt, ""
+        self._prompt, self._state.prompt_error = prompt, ""
         archived = self._shown_branch()
-        if self._session is not None:
+        if self._state.session is not None:
             try:
                 with cancel.scope():  # a chat template may take seconds before its limit stops it
-                    self._session.set_prompt(prompt)
+                    self._state.session.set_prompt(prompt)
             except CancelledError:
-                self._prompt_error = ui_text("workers.decode.prompt_cancelled")
+                self._state.prompt_error = ui_text("workers.decode.prompt_cancelled")
                 raise
             except EngineError as error:
-                self._prompt_error = _prompt_sentence(prompt, self._session.model, error)
+                self._state.prompt_error = _prompt_sentence(prompt, self._state.session.model, error)
                 return None  # the session still has it
         return archived
 
     def _shown_branch(self) -> ArchivedBranch | None:
-        session, summary = self._session, self._summary
+        session, summary = self._state.session, self._summary
         if session is None or summary is None:
             return None
         trace = session.trace
         steps = tuple(trace.nodes[node_id].step for node_id in trace.path)
         return ArchivedBranch(summary.name, session.prompt, steps) if steps else None
 
-    def _use_model(self, loaded: LoadedModel) -> DecodeView:
-        model, prompt_error = loaded.model, ""
-        if model is None:
-            return self._view(error=loaded.error)
+    def _use_model(self, spec: str, model: LogitSource) -> DecodeView:
+        prompt_error = ""
         try:
-            session = DecodeSession(self._grammar, model, prompt=self._prompt, sampler=self._sampler)
+            session = DecodeSession(self._state.grammar, model, prompt=self._prompt, sampler=self._sampler)
         except EngineError as error:
-            session = DecodeSession(self._grammar, model, sampler=self._sampler)
+            session = DecodeSession(self._state.grammar, model, sampler=self._sampler)
             prompt_error = _prompt_sentence(self._prompt, model, error)
         session.set_max_tokens(self._max_tokens)
         archived = self._shown_branch()
-        self._session, self._summary, self._prompt_error = session, summary_of(model, loaded.spec), prompt_error
+        self._state.session, self._summary, self._state.prompt_error = session, summary_of(model, spec), prompt_error
         self._forced.clear_session()
         self._watcher.clear_stop()
         self._begin_pipeline(self._pipeline)
@@ -391,43 +333,21 @@ class DecodeHandler(Handler):
         return_free_memory()
         return view
 
-    def _set_grammar(self, request: SetGrammar, cancel: CancelToken) -> DecodeView:
-        grammar = compile_grammar(request.notation, request.text, request.options, cancel=cancel)
+    @handles(SetGrammar)
+    def _set_grammar(self, request: SetGrammar, job: Job) -> DecodeView:
+        grammar = compile_grammar(request.notation, request.text, request.options, cancel=job.cancel)
         note = ""
-        if self._session is not None:
-            before = len(self._session.steps)
+        if self._state.session is not None:
+            before = len(self._state.session.steps)
             try:
-                replay = self._session.replace_grammar(grammar)
+                replay = self._state.session.replace_grammar(grammar)
             except VocabularyError as error:  # zones became active and wait for a token
-                self._refuse_pipeline(self._session, error)
-                replay = self._session.replace_grammar(grammar)
+                self._refuse_pipeline(self._state.session, error)
+                replay = self._state.session.replace_grammar(grammar)
             if replay.illegal is not None and before > replay.kept:
                 note = _kept_note("grammar", replay.kept, before)
-        self._grammar, self._grammar_revision = grammar, request.revision
+        self._state.grammar, self._state.grammar_revision = grammar, request.revision
         return self._view(note=note)
-
-    def _open_output(self, session: DecodeSession, ids: tuple[int, ...]) -> DecodeView:
-        """Replace the trace by a pasted output; the old trace is kept as an archived branch."""
-        trace = imported_trace(ids, session.language, session.model.vocabulary)
-        archived = self._shown_branch()
-        session.restore(trace)
-        return self._view(archived=archived)
-
-    def _take(self, session: DecodeSession, request: Take | Force) -> DecodeView | WhyAnswer:
-        if isinstance(request, Force):
-            return self._view(note=force(session, request.token_id))
-        try:
-            session.take(request.token_id)
-        except (NotAllowedError, RemovedError):
-            return why(session, request.token_id)
-        return self._view()
-
-    def _export(self, session: DecodeSession, request: ExportWithModel, cancel: CancelToken) -> ExportAnswer:
-        if session.grammar is None:
-            return ExportAnswer(request.target, request.path, request.number, error=ui_text("workers.no_grammar"))
-        from app.workers.exporting import export  # start-up time: 40 ms
-
-        return export(request, session.grammar, session.model.vocabulary, cancel)
 
     def _view(
         self,
@@ -437,8 +357,9 @@ class DecodeHandler(Handler):
         archived: ArchivedBranch | None = None,
         position: Position | None = None,
     ) -> DecodeView:
-        session, dead_end = self._session if not self._prompt_error else None, ""
-        if position is None and session is not None and self._grammar is not None and not self._pipeline_error:
+        state, dead_end = self._state, ""
+        session = state.session if not state.prompt_error else None
+        if position is None and session is not None and state.grammar is not None and not state.pipeline_error:
             try:
                 position = session.position()
                 if position.finish is Finish.DEAD_END and session.pipeline != PipelineSettings():
@@ -455,12 +376,12 @@ class DecodeHandler(Handler):
             max_tokens=self._max_tokens,
             prompt=self._prompt,
             prompt_tokens=shown_prompt(session) if session is not None else (),
-            grammar_revision=self._grammar_revision,
+            grammar_revision=state.grammar_revision,
             archived=archived,
             note=note,
-            error=error or self._prompt_error or self._pipeline_error,
+            error=error or state.prompt_error or state.pipeline_error,
             pipeline=self._pipeline,
-            pipeline_error=self._pipeline_error,
+            pipeline_error=state.pipeline_error,
             dead_end=dead_end,
         )
 
@@ -476,16 +397,6 @@ def _prompt_sentence(prompt: str | Chat, model: LogitSource, error: EngineError)
     """Return why a model cannot use a prompt; most chat templates fail without a first message."""
     is_empty = isinstance(prompt, Chat) and not prompt.messages and bool(model.chat_template)
     return ui_text("workers.decode.no_message") if is_empty else sentence(error)
-
-
-def _move(session: DecodeSession, request: Back | Restart | GoTo) -> None:
-    match request:
-        case Back():
-            session.back()
-        case Restart():
-            session.restart()
-        case GoTo(node_id):
-            session.go_to(node_id)
 
 
 class RuleWatcher:

@@ -16,6 +16,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from app.catalogue import capitalised, ui_text
+from app.workers.decode_state import DecodeState
+from app.workers.loop import Job, handles
 from app.workers.protocol import sentence
 from app.workers.requests.forced import (
     CompareSpellings,
@@ -23,8 +25,6 @@ from app.workers.requests.forced import (
     FindForcedHere,
     ForcedAnswer,
     ForcedHereAnswer,
-    ForcedReply,
-    ForcedRequest,
     IndexAnswer,
     ListedForm,
     ListIndex,
@@ -52,7 +52,6 @@ from engine.source import CancelToken, EngineError
 from engine.vocabulary.visible import visible
 
 if TYPE_CHECKING:
-    from app.workers.loop import Emit
     from engine.automata.dfa.dfa import ByteDfa
     from engine.compile import CompiledGrammar
     from engine.decoding.forced.encodings import Query
@@ -70,7 +69,8 @@ MOST_COPIED = 400_000  # transitions
 class ForcedHandler:
     """Answers requests about forced runs, and takes them in steps."""
 
-    def __init__(self) -> None:
+    def __init__(self, state: DecodeState) -> None:
+        self._state = state
         self._fast_forward: tuple[DecodeSession, Strategy, FastForward] | None = None
         self._plain: tuple[CompiledGrammar, CompiledGrammar, ListedForm] | None = None
 
@@ -91,29 +91,10 @@ class ForcedHandler:
         elif not fast_forward.advance(session):
             fast_forward.extend(session)
 
-    def handle(
-        self, session: DecodeSession, request: ForcedRequest, revision: int, cancel: CancelToken, emit: Emit
-    ) -> ForcedReply:
-        """Answer a request about forced runs.
-
-        Args:
-            session: the decode session.
-            request: the request.
-            revision: the revision of the active grammar.
-            cancel: checked regularly.
-            emit: receives intermediate answers.
-        """
-        match request:
-            case FindForcedHere():
-                return ForcedHereAnswer(session.trace.current, forced_here(session))
-            case MeasureStrategies():
-                return _measured(session, cancel, emit)
-            case FindForced():
-                return self._forced(session, revision, cancel)
-            case CompareSpellings():
-                return self._compared(session, request, cancel)
-            case ListIndex():
-                return self._index(session, revision, cancel)
+    @handles(FindForcedHere)
+    def _here(self, _request: FindForcedHere, _job: Job) -> ForcedHereAnswer:
+        session = self._state.need_session()
+        return ForcedHereAnswer(session.trace.current, forced_here(session))
 
     def _fast_forward_of(self, session: DecodeSession) -> FastForward:
 
@@ -132,16 +113,17 @@ class ForcedHandler:
 
     # ------------------------------------------------------------------ lists
 
-    def _forced(self, session: DecodeSession, revision: int, cancel: CancelToken) -> ForcedAnswer:
-
-        dfa, form, why_not, can_close = self._drawn(session, cancel)
+    @handles(FindForced)
+    def _forced(self, _request: FindForced, job: Job) -> ForcedAnswer:
+        session, revision = self._state.need_session(), self._state.grammar_revision
+        dfa, form, why_not, can_close = self._drawn(session, job.cancel)
         if dfa is None:
             return ForcedAnswer(revision, form=form, why_not=why_not, can_close=can_close)
         vocabulary, encode = session.model.vocabulary, text_encoder_of(session.model)
         merged, shortest_texts = merge_forced(dfa), _shortest_texts(dfa)
         rows = []
         for run in islice(forced_runs(dfa), MOST_RUNS):
-            cancel.check()
+            job.cancel.check()
             own = encode_with_tokenizer(run.data, vocabulary, encode)
             rows.append(
                 RunRow(
@@ -163,9 +145,11 @@ class ForcedHandler:
             form,
         )
 
-    def _index(self, session: DecodeSession, revision: int, cancel: CancelToken) -> IndexAnswer:
+    @handles(ListIndex)
+    def _index(self, _request: ListIndex, job: Job) -> IndexAnswer:
         from engine.export import build_token_index  # start-up time: 40 ms
 
+        session, revision, cancel = self._state.need_session(), self._state.grammar_revision, job.cancel
         if session.grammar is None:
             return IndexAnswer(revision, why_not=ui_text("workers.no_grammar"))
         try:
@@ -214,9 +198,10 @@ class ForcedHandler:
 
     # ------------------------------------------------------------------ spellings
 
-    def _compared(self, session: DecodeSession, request: CompareSpellings, cancel: CancelToken) -> SpellingsAnswer:
-
-        found = self._run_start(session, request, cancel)
+    @handles(CompareSpellings)
+    def _compared(self, request: CompareSpellings, job: Job) -> SpellingsAnswer:
+        session = self._state.need_session()
+        found = self._run_start(session, request, job.cancel)
         if isinstance(found, str):
             return SpellingsAnswer(request, why_not=found)
         matcher, run, query = found
@@ -232,6 +217,35 @@ class ForcedHandler:
         if encodings is None:
             return SpellingsAnswer(request, run, (begin, end), why_not=ui_text("workers.forced.no_tokens"))
         return _spellings_answer(session, request, encodings)
+
+    @handles(MeasureStrategies)
+    def _measured(self, _request: MeasureStrategies, job: Job) -> StrategiesAnswer:
+        session = self._state.need_session()
+        if session.grammar is None:
+            return StrategiesAnswer((), len(Strategy), ui_text("workers.no_grammar"))
+        rows: list[StrategyRow] = []
+        for strategy in Strategy:
+            if isinstance(session.model, CachedSource):
+                session.model.clear_cache()  # otherwise the second strategy would look fast
+            session.model.logits([*session.prompt_ids])  # all strategies share the prompt
+            try:
+                result = generate_fast_forward(
+                    session.grammar,
+                    session.model,
+                    strategy,
+                    prompt=session.prompt,
+                    sampler=session.sampler,
+                    max_tokens=session.max_tokens,
+                    pipeline=session.pipeline,
+                    cancel=job.cancel,
+                )
+            except EngineError as error:
+                job.cancel.check()
+                return StrategiesAnswer(tuple(rows), len(Strategy), sentence(error))
+            rows.append(_row(result))
+            if len(rows) < len(Strategy):
+                job.emit(StrategiesAnswer(tuple(rows), len(Strategy)))
+        return StrategiesAnswer(tuple(rows), len(Strategy))
 
     def _run_start(
         self, session: DecodeSession, request: CompareSpellings, cancel: CancelToken
@@ -281,35 +295,6 @@ def _spellings_answer(session: DecodeSession, request: CompareSpellings, encodin
         rows.append(SpellingRow(ids, _token_texts(session, ids), one.log_p, shares, other, one.is_own, is_likeliest))
     part = encodings.begin, encodings.end
     return SpellingsAnswer(request, encodings.run, part, encodings.count, tuple(rows), columns, encodings.is_exact)
-
-
-def _measured(session: DecodeSession, cancel: CancelToken, emit: Emit) -> StrategiesAnswer:
-
-    if session.grammar is None:
-        return StrategiesAnswer((), len(Strategy), ui_text("workers.no_grammar"))
-    rows: list[StrategyRow] = []
-    for strategy in Strategy:
-        if isinstance(session.model, CachedSource):
-            session.model.clear_cache()  # otherwise the second strategy would look fast
-        session.model.logits([*session.prompt_ids])  # all strategies share the prompt
-        try:
-            result = generate_fast_forward(
-                session.grammar,
-                session.model,
-                strategy,
-                prompt=session.prompt,
-                sampler=session.sampler,
-                max_tokens=session.max_tokens,
-                pipeline=session.pipeline,
-                cancel=cancel,
-            )
-        except EngineError as error:
-            cancel.check()
-            return StrategiesAnswer(tuple(rows), len(Strategy), sentence(error))
-        rows.append(_row(result))
-        if len(rows) < len(Strategy):
-            emit(StrategiesAnswer(tuple(rows), len(Strategy)))
-    return StrategiesAnswer(tuple(rows), len(Strategy))
 
 
 def _row(result: FastForwardGeneration) -> StrategyRow:

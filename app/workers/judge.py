@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from app.catalogue import capitalised, ui_text
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
-from app.workers.loop import Emit, Handler
+from app.workers.loop import Handler, Job, handles
 from app.workers.protocol import sentence
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.judge import (
@@ -74,6 +74,7 @@ class StringTestHandler(Handler):
     """Judges and suggests test strings; keeps the last grammar and the result for each text."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._request: CompileRequest | None = None
         self._grammar: CompiledGrammar | None = None
         self._automata: RuleAutomata | None = None
@@ -83,29 +84,6 @@ class StringTestHandler(Handler):
         self._verdicts: dict[str, Verdict] = {}
         self._uses: dict[bytes, GrammarUses] = {}
         self._output_uses: dict[bytes, tuple[GrammarUses, frozenset[tuple[int, int]]]] = {}
-
-    def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
-        """Answer a `JudgeRequest`, a `CoverRequest`, a `SuggestRequest`, or a request for another notation.
-
-        Args:
-            request: a request of this group.
-            cancel: checked regularly.
-            emit: receives intermediate answers.
-        """
-        match request:
-            case JudgeRequest():
-                return self._judge(request, cancel)
-            case CoverRequest():
-                return self._cover(request, cancel)
-            case SuggestRequest():
-                return self._suggest(request, cancel)
-            case GenerateRequest():
-                return generate(request, self._take(request.compiled, cancel), cancel)
-            case ConvertRequest():
-                return convert(request, self._take, cancel)
-            case ReadRequest():
-                return read(request, cancel)
-        raise TypeError(f"the judge group does not know {type(request).__name__}")
 
     def _take(self, request: CompileRequest, cancel: CancelToken) -> CompiledGrammar:
         """Return the compiled grammar; drop everything that belongs to another one."""
@@ -117,29 +95,31 @@ class StringTestHandler(Handler):
             self._request = request
         return self._grammar
 
-    def _judge(self, request: JudgeRequest, cancel: CancelToken) -> JudgeAnswer:
+    @handles(JudgeRequest)
+    def _judge(self, request: JudgeRequest, job: Job) -> JudgeAnswer:
         revision = request.compiled.revision
         try:
-            grammar = self._take(request.compiled, cancel)
-            verdicts = tuple(self._verdict(grammar, text, cancel) for text in request.texts)
+            grammar = self._take(request.compiled, job.cancel)
+            verdicts = tuple(self._verdict(grammar, text, job.cancel) for text in request.texts)
         except GrammarError:
             return JudgeAnswer(revision, request.texts, error=ui_text("common.grammar.not_compiled"))
         except EngineError as error:
-            if cancel.is_cancelled:
+            if job.cancel.is_cancelled:
                 raise
             return JudgeAnswer(revision, request.texts, error=sentence(error))
-        covered = _listed(self._coverage(grammar, request, cancel))
+        covered = _listed(self._coverage(grammar, request, job.cancel))
         return JudgeAnswer(revision, request.texts, verdicts, covered)
 
-    def _cover(self, request: CoverRequest, cancel: CancelToken) -> CoverAnswer:
+    @handles(CoverRequest)
+    def _cover(self, request: CoverRequest, job: Job) -> CoverAnswer:
         """Follow some more outputs; the result for an output is kept as long as it is requested."""
         revision = request.compiled.revision
         try:
-            grammar = self._take(request.compiled, cancel)
-            automata = self._rule_automata(grammar, cancel)
-            whole = None if automata is None else self._dfa_of(grammar, cancel)
+            grammar = self._take(request.compiled, job.cancel)
+            automata = self._rule_automata(grammar, job.cancel)
+            whole = None if automata is None else self._dfa_of(grammar, job.cancel)
         except EngineError as error:
-            if cancel.is_cancelled:
+            if job.cancel.is_cancelled:
                 raise
             return CoverAnswer(revision, Coverage(reason=sentence(error)))
         if automata is None:
@@ -150,7 +130,7 @@ class StringTestHandler(Handler):
             if output not in known and followed < FOLLOWED_AT_ONCE:
                 part = output[:MOST_FOLLOWED]
                 is_whole = part == output and grammar.fullmatch(output)
-                uses = _followed(grammar, automata, part, cancel, is_whole=is_whole)
+                uses = _followed(grammar, automata, part, job.cancel, is_whole=is_whole)
                 known[output] = uses, frozenset() if whole is None else passed(whole, part)
                 followed += len(part)
         covered = coverage(automata, [uses for uses, _ in known.values()])
@@ -219,14 +199,15 @@ class StringTestHandler(Handler):
                 self._why_not = error.diagnostics[0].message
         return self._automata
 
-    def _suggest(self, request: SuggestRequest, cancel: CancelToken) -> SuggestAnswer:
+    @handles(SuggestRequest)
+    def _suggest(self, request: SuggestRequest, job: Job) -> SuggestAnswer:
         try:
-            grammar = self._take(request.compiled, cancel)
+            grammar = self._take(request.compiled, job.cancel)
             if grammar.automaton.token_elements:
                 return SuggestAnswer(request.kind, error=ui_text("workers.judge.names_tokens"))
             if grammar.is_empty:
                 return SuggestAnswer(request.kind, error=ui_text("common.grammar.no_text"))
-            found = self._suggestions(grammar, request, cancel)
+            found = self._suggestions(grammar, request, job.cancel)
         except GrammarError:
             return SuggestAnswer(request.kind, error=ui_text("workers.judge.fix_first"))
         except LimitExceededError as error:
@@ -257,6 +238,18 @@ class StringTestHandler(Handler):
         counted = tuple(index for index, text in enumerate(request.known) if grammar.fullmatch(text))
         covered = self._coverage(grammar, JudgeRequest(request.compiled, request.known, counted), cancel)
         return suggestions.texts_of_rules(grammar, automata, covered.rules, covered.edges, cancel)
+
+    @handles(GenerateRequest)
+    def _generate(self, request: GenerateRequest, job: Job) -> GenerateAnswer:
+        return generate(request, self._take(request.compiled, job.cancel), job.cancel)
+
+    @handles(ConvertRequest)
+    def _convert(self, request: ConvertRequest, job: Job) -> ConvertAnswer:
+        return convert(request, self._take, job.cancel)
+
+    @handles(ReadRequest)
+    def _read(self, request: ReadRequest, job: Job) -> ReadAnswer:
+        return read(request, job.cancel)
 
 
 def passed(dfa: ByteDfa, text: bytes) -> frozenset[tuple[int, int]]:

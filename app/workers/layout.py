@@ -6,13 +6,10 @@ return all the same costs the process, which keeps nothing; the window then asks
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutAnswer, LayoutRequest
-from app.workers.loop import Emit, Handler
+from app.workers.loop import Handler, Job, handles
 from app.workers.requests.layout import LayOut, LayOutPlainly
-from engine.source import CancelToken
 
 
 class LayoutHandler(Handler):
@@ -22,17 +19,10 @@ class LayoutHandler(Handler):
         """Load the libraries by laying out the smallest graph."""
         lay_out(LayoutRequest(-1, ((0, 1.0, 1.0),), (), 0))
 
-    def handle(self, request: Any, _cancel: CancelToken, _emit: Emit) -> LayoutAnswer:
-        """Answer a `LayOut` or a `LayOutPlainly`.
+    @handles(LayOut)
+    def _lay_out(self, request: LayOut, _job: Job) -> LayoutAnswer:
+        return lay_out(request.graph)
 
-        Args:
-            request: the graph and the sizes of its nodes.
-            _cancel: not used: no layout library can be stopped.
-            _emit: not used.
-        """
-        match request:
-            case LayOut(graph):
-                return lay_out(graph)
-            case LayOutPlainly(graph):
-                return lay_out(graph, plainly=True)
-        raise TypeError(f"the layout group does not know {type(request).__name__}")
+    @handles(LayOutPlainly)
+    def _lay_out_plainly(self, request: LayOutPlainly, _job: Job) -> LayoutAnswer:
+        return lay_out(request.graph, plainly=True)

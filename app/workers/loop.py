@@ -9,6 +9,7 @@ done by the main thread, so that the answers leave in the order in which the han
 from __future__ import annotations
 
 import contextlib
+import inspect
 import logging
 import os
 import queue
@@ -18,22 +19,91 @@ import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection
-from typing import Any, Protocol
+from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 
 from app.diagnostic_log import LogFile
-from app.workers.protocol import Began, Cancel, Cancelled, Failed, Message, Progress, Reply, Sealed
-from engine.source import CancelledError, CancelToken
+from app.workers.protocol import (
+    Began,
+    Cancel,
+    Cancelled,
+    Failed,
+    Message,
+    Progress,
+    Refusal,
+    Reply,
+    Sealed,
+    WorkerRequest,
+)
+from engine.source import CancelledError, CancelToken, InvariantError
 
 _log = logging.getLogger(__name__)
 
+A = TypeVar("A")
+B = TypeVar("B")
+P = ParamSpec("P")
 Emit = Callable[[Any], None]
 
 _NICENESS = 5  # the window's process has priority when cores are few
 
 
-class Handler(Protocol):
-    """The work of a job group; a plain object that tests call without any process."""
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a handler's method needs beside the request: a token to check regularly, and a way to report.
+
+    Attributes:
+        cancel: says whether the job is cancelled.
+        emit: receives intermediate answers.
+    """
+
+    cancel: CancelToken
+    emit: Emit
+
+
+_Decorator: TypeAlias = Callable[[Callable[P, B]], Callable[P, B]]
+
+
+def handles(kind: type[WorkerRequest[A]]) -> _Decorator[P, A]:
+    """Declare that a method, which takes a request of this type and its `Job`, returns the answer."""
+    return partial(_declare, kind, False)
+
+
+def handles_beside(kind: type[WorkerRequest[A]]) -> _Decorator[P, Callable[[], A]]:
+    """Declare that a method begins a job in a thread beside other jobs, without the handler's state.
+
+    It takes what a method of `handles` takes, and returns a function that the main thread calls for the answer.
+    """
+    return partial(_declare, kind, True)
+
+
+def _declare(kind: type[WorkerRequest[Any]], is_beside: bool, method: Callable[P, B]) -> Callable[P, B]:
+    method.__dict__["handles"] = kind, is_beside
+    return method
+
+
+class Handler:
+    """The work of a job group; a plain object that tests call without any process.
+
+    Args:
+        parts: objects with further methods that are declared with `handles`.
+
+    Attributes:
+        methods: the method that answers each type of request.
+    """
+
+    def __init__(self, *parts: object) -> None:
+        self.methods: dict[type[WorkerRequest[Any]], Callable[[Any, Job], Any]] = {}
+        self._beside: set[type[WorkerRequest[Any]]] = set()
+        for part in (self, *parts):
+            for name, function in inspect.getmembers(type(part)):
+                if hasattr(function, "handles"):
+                    kind, is_beside = function.handles
+                    if kind in self.methods:
+                        raise InvariantError(f"{kind.__name__} has two handlers")
+                    self.methods[kind] = getattr(part, name)
+                    if is_beside:
+                        self._beside.add(kind)
 
     def warm(self) -> None:
         """Load what the first job needs, in a thread beside the first jobs. By default there is nothing to load.
@@ -43,33 +113,39 @@ class Handler(Protocol):
         """
         return
 
-    def prepares(self, request: Any) -> bool:
-        """Return whether `prepare` is called for a request; by default for none."""
-        return False
+    def begins_beside(self, request: WorkerRequest[Any]) -> bool:
+        """Return whether a request begins in a thread beside other jobs, so that `begin` returns the rest of it."""
+        return type(request) in self._beside
 
-    def prepare(self, request: Any, cancel: CancelToken) -> Any:
-        """Do the part of a job that needs no state, in a thread beside other jobs; return the request to handle then.
+    def begin(self, request: WorkerRequest[Any], job: Job) -> Any:
+        """Call the method that handles a request.
 
-        Args:
-            request: a request for which `prepares` is true.
-            cancel: checked regularly.
+        Raises:
+            TypeError: there is none.
         """
-        return request
+        method = self.methods.get(type(request))
+        if method is None:
+            raise TypeError(f"{type(self).__name__} does not handle {type(request).__name__}")
+        return method(request, job)
 
-    def handle(self, request: Any, cancel: CancelToken, emit: Emit) -> Any:
-        """Do a job and return its answer; `emit` sends intermediate answers.
+    def handle(self, request: WorkerRequest[A], cancel: CancelToken, emit: Emit) -> A | Refusal:
+        """Do a job and return its answer.
 
         Args:
             request: a request of this group.
             cancel: checked regularly.
             emit: receives intermediate answers.
         """
+        answer = self.begin(request, Job(cancel, emit))
+        return cast("A", answer() if self.begins_beside(request) else answer)
 
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
+    """A job that began beside others, and the function that returns its answer."""
+
     job_id: int
-    request: Any
+    finish: Callable[[], Any]
 
 
 class _Loop:
@@ -98,7 +174,7 @@ class _Loop:
         while True:
             job = self._jobs.get()
             if isinstance(job, _Prepared):
-                self._do(job.job_id, job.request)
+                self._finish(job.job_id, self._outcome(job.job_id, job.finish))
                 continue
             try:
                 request = job.open()
@@ -108,28 +184,22 @@ class _Loop:
                 self._send(Reply(job.job_id, _failure(error), True))
                 continue
             self._send(Began(job.job_id))
-            if self._handler.prepares(request):
-                work = threading.Thread(target=self._prepare, args=(job.job_id, request), name=f"job-{job.job_id}")
-                work.daemon = True
-                work.start()
+            token = self._tokens[job.job_id]
+            if self._handler.begins_beside(request):
+                arguments = job.job_id, request, token
+                threading.Thread(target=self._begin, args=arguments, name=f"job-{job.job_id}", daemon=True).start()
             else:
-                self._do(job.job_id, request)
+                handle = partial(self._handler.handle, request, token, self._emit_of(job.job_id))
+                self._finish(job.job_id, self._outcome(job.job_id, handle))
 
-    def _prepare(self, job_id: int, request: Any) -> None:
-        token = self._tokens[job_id]
-        answer = self._outcome(job_id, lambda: _Prepared(job_id, self._handler.prepare(request, token)))
+    def _begin(self, job_id: int, request: Any, token: CancelToken) -> None:
+        """Begin a job in a thread of its own; the main thread finishes it."""
+        job = Job(token, self._emit_of(job_id))
+        answer = self._outcome(job_id, lambda: _Prepared(job_id, self._handler.begin(request, job)))
         if isinstance(answer, _Prepared):
             self._jobs.put(answer)
         else:
             self._finish(job_id, answer)
-
-    def _do(self, job_id: int, request: Any) -> None:
-        token = self._tokens[job_id]
-
-        def emit(value: Any) -> None:
-            self._send(Reply(job_id, value, False))
-
-        self._finish(job_id, self._outcome(job_id, lambda: self._handler.handle(request, token, emit)))
 
     def _outcome(self, job_id: int, work: Callable[[], Any]) -> Any:
         """Return the result of a part of a job, or the message that it was cancelled or failed."""
@@ -145,6 +215,9 @@ class _Loop:
     def _finish(self, job_id: int, answer: Any) -> None:
         self._tokens.pop(job_id, None)
         self._send(Reply(job_id, answer, True))
+
+    def _emit_of(self, job_id: int) -> Emit:
+        return lambda value: self._send(Reply(job_id, value, False))
 
     def _progress_of(self, job_id: int) -> Callable[[str, int, int | None], None]:
         return lambda what, done, total: self._send(Reply(job_id, Progress(what, done, total), False))

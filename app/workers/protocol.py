@@ -45,6 +45,13 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """A request cannot be served in the present state; `error` says why, and what to do."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cancelled:
     """A request was cancelled before it had an answer."""
 

@@ -5,30 +5,37 @@ The modules that write pages are imported with the first request, to save time a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from app.catalogue import ui_text
+from app.workers.loop import Job, handles
 from app.workers.protocol import Progress, sentence
 from app.workers.requests.decode import (
     AssessAnswer,
+    AssessOutput,
     BaselineAnswer,
     BreakpointAnswer,
+    FindBreakpoint,
+    Lookup,
     LookupAnswer,
     ManyAnswer,
     ModelSummary,
     ReplayAnswer,
     ReplayOutput,
+    RunBaseline,
+    SampleMany,
     ShareAnswer,
     ShareTrace,
     TokensAnswer,
     TokensRequest,
     TokensTo,
+    Why,
     WhyAnswer,
 )
+from app.workers.requests.export import ExportAnswer, ExportWithModel
 from engine.compile import compile_grammar
 from engine.decoding.constraints.zones import ZoneGrammars
 from engine.decoding.debugging.breakpoint_positions import breakpoint_at
@@ -42,11 +49,11 @@ from engine.matching.explanation import Explanation, Reason
 from engine.matching.token_groups import by_first_byte, token_groups
 from engine.models.text_encoder import text_encoder_of
 from engine.models.uniform import UniformSource
-from engine.source import CancelledError, CancelToken, EngineError, GrammarError
+from engine.source import CancelledError, EngineError, GrammarError
 from engine.vocabulary.visible import visible
 
 if TYPE_CHECKING:
-    from app.workers.loop import Emit
+    from app.workers.decode_state import DecodeState
     from engine.compile import CompiledGrammar
     from engine.decoding.session import DecodeSession
     from engine.matching.token_groups import TokenGroup
@@ -58,63 +65,161 @@ _MOST_VERDICTS = 64
 _LONGEST_EXPECTATION = 80  # characters
 
 
-def assess_output(session: DecodeSession, cancel: CancelToken) -> AssessAnswer | None:
-    """Return the assessment of a session; None without a grammar."""
-    language = session.language
-    if language is None or language.is_empty:
-        return None
-    ids = tuple(step.token_id for step in session.steps)
-    token_source = TokenSource(session.model.vocabulary, text_encoder_of(session.model))
-    finish = session.finish.value if session.finish in (Finish.LENGTH, Finish.CONTEXT) else ""
-    found = replay_ids(
-        language, ids, token_source, budget=session.token_limit, finish=finish, advise=False, cancel=cancel
-    )
-    return AssessAnswer(session.trace.current, len(ids), found)
+class QueryHandler:
+    """Answers queries about the state of the decode group, which do not change it."""
 
+    def __init__(self, state: DecodeState) -> None:
+        self._state = state
 
-def replay_output(
-    request: ReplayOutput,
-    session: DecodeSession | None,
-    grammar: CompiledGrammar | None,
-    revision: int,
-    cancel: CancelToken,
-) -> ReplayAnswer:
-    """Judge a pasted output.
+    @handles(AssessOutput)
+    def _assess(self, _request: AssessOutput, job: Job) -> AssessAnswer | None:
+        session = self._state.need_session()
+        language = session.language
+        if language is None or language.is_empty:
+            return None
+        ids = tuple(step.token_id for step in session.steps)
+        token_source = TokenSource(session.model.vocabulary, text_encoder_of(session.model))
+        finish = session.finish.value if session.finish in (Finish.LENGTH, Finish.CONTEXT) else ""
+        found = replay_ids(
+            language, ids, token_source, budget=session.token_limit, finish=finish, advise=False, cancel=job.cancel
+        )
+        return AssessAnswer(session.trace.current, len(ids), found)
 
-    Args:
-        request: the output and the grammar's text.
-        session: its model tokenises the output; None without a model.
-        grammar: used if its revision is the request's; otherwise the text is compiled.
-        revision: the revision of `grammar`.
-        cancel: checked regularly.
-    """
-    compiled, question = request.compiled, request.question
-    token_source = None if session is None else TokenSource(session.model.vocabulary, text_encoder_of(session.model))
-    name = "" if session is None else session.model.name
-    budget, finish = question.budget, question.finish
-    try:
-        if grammar is None or revision != compiled.revision:
-            grammar = compile_grammar(compiled.notation, compiled.text, compiled.options, cancel=cancel)
-        grammar = _with_zones(grammar, session)
-        if question.saved is not None:
-            found = replay_saved(grammar, question.saved, token_source, budget=budget, finish=finish, cancel=cancel)
-            return ReplayAnswer(
-                question, found, name if token_source and question.saved.is_of(token_source.vocabulary) else ""
-            )
-        if question.ids is None:
-            data = question.text.encode("utf-8", "surrogatepass")
-            found = replay_text(grammar, data, token_source, budget=budget, finish=finish, cancel=cancel)
+    @handles(ReplayOutput)
+    def _replay(self, request: ReplayOutput, job: Job) -> ReplayAnswer:
+        """Judge a pasted output by the active grammar if its revision is the request's; otherwise compile the text."""
+        compiled, question, cancel = request.compiled, request.question, job.cancel
+        session, grammar = self._state.session, self._state.grammar
+        token_source = (
+            None if session is None else TokenSource(session.model.vocabulary, text_encoder_of(session.model))
+        )
+        name = "" if session is None else session.model.name
+        budget, finish = question.budget, question.finish
+        try:
+            if grammar is None or self._state.grammar_revision != compiled.revision:
+                grammar = compile_grammar(compiled.notation, compiled.text, compiled.options, cancel=cancel)
+            grammar = _with_zones(grammar, session)
+            if question.saved is not None:
+                found = replay_saved(grammar, question.saved, token_source, budget=budget, finish=finish, cancel=cancel)
+                return ReplayAnswer(
+                    question, found, name if token_source and question.saved.is_of(token_source.vocabulary) else ""
+                )
+            if question.ids is None:
+                data = question.text.encode("utf-8", "surrogatepass")
+                found = replay_text(grammar, data, token_source, budget=budget, finish=finish, cancel=cancel)
+                return ReplayAnswer(question, found, name)
+            if token_source is None:
+                return ReplayAnswer(question, error=ui_text("workers.decode.ids_need_model"))
+            found = replay_ids(grammar, question.ids, token_source, budget=budget, finish=finish, cancel=cancel)
             return ReplayAnswer(question, found, name)
-        if token_source is None:
-            return ReplayAnswer(question, error=ui_text("workers.decode.ids_need_model"))
-        found = replay_ids(grammar, question.ids, token_source, budget=budget, finish=finish, cancel=cancel)
-        return ReplayAnswer(question, found, name)
-    except GrammarError as error:
-        return ReplayAnswer(question, verdict_on_error(error, question.text.encode("utf-8", "surrogatepass")), name)
-    except EngineError as error:
-        if cancel.is_cancelled:
+        except GrammarError as error:
+            return ReplayAnswer(question, verdict_on_error(error, question.text.encode("utf-8", "surrogatepass")), name)
+        except EngineError as error:
+            if cancel.is_cancelled:
+                raise
+            return ReplayAnswer(question, error=sentence(error))
+
+    @handles(TokensRequest)
+    def _tokens(self, request: TokensRequest, job: Job) -> TokensAnswer:
+        """List tokens; the answer is empty if the grammar has changed or does not match the text."""
+        session = self._state.need_session()
+        matcher = _matcher(session, request) if self._state.grammar_revision == request.revision else None
+        if matcher is None:
+            return TokensAnswer(request)
+        p = session.probabilities() if request.output is None else None
+        found = by_first_byte(matcher, p)
+        groups = token_groups(matcher, p, job.cancel) if request.grouped else ()
+        targets = tuple(_tokens_to(session, group) for group in groups)
+        return TokensAnswer(request, found.counts, found.masses, found.total, targets)
+
+    @handles(Why)
+    def _why(self, request: Why, _job: Job) -> WhyAnswer:
+        return why(self._state.need_session(), request.token_id)
+
+    @handles(Lookup)
+    def _look_up(self, request: Lookup, _job: Job) -> LookupAnswer:
+        session = self._state.need_session()
+        found = session.lookup(request.text)
+        verdicts = tuple(verdict_on(session, one.token_id) for one in found[:_MOST_VERDICTS])
+        return LookupAnswer(request.text, found, verdicts)
+
+    @handles(SampleMany)
+    def _sample_many(self, request: SampleMany, job: Job) -> ManyAnswer:
+        session, seeds = self._state.need_session(), range(request.first_seed, request.first_seed + request.n)
+        outcomes = []
+        runs = sample_many(
+            session.grammar,
+            session.model,
+            prompt=session.prompt,
+            sampler=session.sampler,
+            max_tokens=session.max_tokens,
+            seeds=seeds,
+            pipeline=session.pipeline,
+            cancel=job.cancel,
+        )
+        for outcome in runs:
+            outcomes.append(outcome)
+            job.emit(Progress(ui_text("session.activity.sample_many"), len(outcomes), len(seeds)))
+            job.emit(ManyAnswer(tuple(outcomes), len(seeds), done=False))
+        return ManyAnswer(tuple(outcomes), len(seeds), done=True)
+
+    @handles(FindBreakpoint)
+    def _find_breakpoint(self, request: FindBreakpoint, _job: Job) -> BreakpointAnswer:
+        self._state.need_session()
+        if self._state.grammar is None:
+            return BreakpointAnswer(None, ui_text("workers.no_grammar"))
+        found = breakpoint_at(self._state.grammar, request.offset)
+        return BreakpointAnswer(found, "" if found is not None else ui_text("workers.decode.nothing_read"))
+
+    @handles(RunBaseline)
+    def _run_baseline(self, _request: RunBaseline, job: Job) -> BaselineAnswer:
+        session = self._state.need_session()
+        if session.grammar is None:
+            raise EngineError(ui_text("workers.no_grammar"))
+        runs = run_baseline(
+            session.model,
+            session.steps,
+            prompt=session.prompt,
+            sampler=session.sampler,
+            max_tokens=session.max_tokens,
+            cancel=job.cancel,
+        )
+        for now in runs:
+            if now.finish is None and len(now.free) % _BASELINE_STEPS == 0:
+                job.emit(BaselineAnswer(now, session.max_tokens))
+        return BaselineAnswer(now, session.max_tokens)
+
+    @handles(ShareTrace)
+    def _share(self, request: ShareTrace, job: Job) -> ShareAnswer:
+        from engine.diagnosis.share_page.page import page, write_page  # start-up time: 30 ms
+        from engine.diagnosis.share_page.page_data import build_page_data  # start-up time
+
+        session, grammar = self._state.session, self._state.grammar
+        work, language, vocabulary = request.work, grammar, None
+        if request.is_own and session is not None:
+            work = msgspec.structs.replace(work, trace=session.trace)
+            language, vocabulary = session.language, session.model.vocabulary
+        elif work.pipeline.zones is not None:
+            language = None
+        if grammar is not None:  # the last one that compiled is the one of the trace
+            work = msgspec.structs.replace(work, grammar=GrammarPart.of(grammar))
+        try:
+            document = build_page_data(work, language, vocabulary, job.cancel)
+            size = write_page(Path(request.path), page(document))
+        except CancelledError:
             raise
-        return ReplayAnswer(question, error=sentence(error))
+        except EngineError as error:
+            return ShareAnswer(request.path, error=ui_text("workers.decode.not_shared", reason=sentence(error)))
+        return ShareAnswer(request.path, size, len(document["steps"]))
+
+    @handles(ExportWithModel)
+    def _export(self, request: ExportWithModel, job: Job) -> ExportAnswer:
+        session = self._state.need_session()
+        if session.grammar is None:
+            return ExportAnswer(request.target, request.path, request.number, error=ui_text("workers.no_grammar"))
+        from app.workers.exporting import export  # start-up time: 40 ms
+
+        return export(request, session.grammar, session.model.vocabulary, job.cancel)
 
 
 def _with_zones(grammar: CompiledGrammar, session: DecodeSession | None) -> CompiledGrammar:
@@ -123,25 +228,6 @@ def _with_zones(grammar: CompiledGrammar, session: DecodeSession | None) -> Comp
     if session is None or zones is None:
         return grammar
     return ZoneGrammars(zones).around(grammar, session.model.vocabulary)
-
-
-def tokens_at(session: DecodeSession, request: TokensRequest, revision: int, cancel: CancelToken) -> TokensAnswer:
-    """Answer a `TokensRequest`; the answer is empty if the grammar has changed or does not match the text.
-
-    Args:
-        session: the decode session.
-        request: the position, and whether to group the tokens.
-        revision: the revision of the active grammar.
-        cancel: checked regularly.
-    """
-    matcher = _matcher(session, request) if revision == request.revision else None
-    if matcher is None:
-        return TokensAnswer(request)
-    p = session.probabilities() if request.output is None else None
-    found = by_first_byte(matcher, p)
-    groups = token_groups(matcher, p, cancel) if request.grouped else ()
-    targets = tuple(_tokens_to(session, group) for group in groups)
-    return TokensAnswer(request, found.counts, found.masses, found.total, targets)
 
 
 def _matcher(session: DecodeSession, request: TokensRequest) -> Matcher | None:
@@ -171,40 +257,6 @@ def why(session: DecodeSession, token_id: int) -> WhyAnswer:
     return WhyAnswer(token_id, explanation, prose, removed_by, len(session.steps))
 
 
-def look_up(session: DecodeSession, text: str) -> LookupAnswer:
-    """Find tokens by text or by id, with the verdicts on the first ones."""
-    found = session.lookup(text)
-    verdicts = tuple(verdict_on(session, one.token_id) for one in found[:_MOST_VERDICTS])
-    return LookupAnswer(text, found, verdicts)
-
-
-def many_of(session: DecodeSession, seeds: range, cancel: CancelToken, emit: Emit) -> ManyAnswer:
-    """Generate an output for each of many seeds from a session's prompt; emit each outcome.
-
-    Args:
-        session: the decode session.
-        seeds: the seeds.
-        cancel: checked regularly.
-        emit: receives the progress and the outcomes so far.
-    """
-    outcomes = []
-    runs = sample_many(
-        session.grammar,
-        session.model,
-        prompt=session.prompt,
-        sampler=session.sampler,
-        max_tokens=session.max_tokens,
-        seeds=seeds,
-        pipeline=session.pipeline,
-        cancel=cancel,
-    )
-    for outcome in runs:
-        outcomes.append(outcome)
-        emit(Progress(ui_text("session.activity.sample_many"), len(outcomes), len(seeds)))
-        emit(ManyAnswer(tuple(outcomes), len(seeds), done=False))
-    return ManyAnswer(tuple(outcomes), len(seeds), done=True)
-
-
 def summary_of(model: LogitSource, spec: str) -> ModelSummary:
     """Return the facts about a model that the window needs."""
     vocabulary = model.vocabulary
@@ -228,32 +280,6 @@ def shown_prompt(session: DecodeSession) -> tuple[tuple[int, str], ...]:
         (token_id, vocabulary.special.get(token_id) or visible(vocabulary.token_bytes(token_id) or b""))
         for token_id in session.prompt_ids[:PROMPT_TOKENS]
     )
-
-
-def breakpoint_for(grammar: CompiledGrammar | None, offset: int) -> BreakpointAnswer:
-    """Return what a breakpoint at an offset is on."""
-    if grammar is None:
-        return BreakpointAnswer(None, ui_text("workers.no_grammar"))
-    found = breakpoint_at(grammar, offset)
-    return BreakpointAnswer(found, "" if found is not None else ui_text("workers.decode.nothing_read"))
-
-
-def baseline_of(session: DecodeSession, cancel: CancelToken) -> Iterator[BaselineAnswer]:
-    """Yield the baseline run as it grows; the last one is complete."""
-    if session.grammar is None:
-        raise EngineError(ui_text("workers.no_grammar"))
-    budget = session.max_tokens
-    runs = run_baseline(
-        session.model,
-        session.steps,
-        prompt=session.prompt,
-        sampler=session.sampler,
-        max_tokens=budget,
-        cancel=cancel,
-    )
-    for now in runs:
-        if now.finish is not None or len(now.free) % _BASELINE_STEPS == 0:
-            yield BaselineAnswer(now, budget)
 
 
 def force(session: DecodeSession, token_id: int) -> str:
@@ -300,35 +326,3 @@ def short_verdict(explanation: Explanation) -> str:
         case Reason.UNKNOWN_ID:
             return ui_text("workers.verdict.fragment.unknown_id")
     return ui_text("workers.verdict.fragment.no_text")
-
-
-def share(
-    request: ShareTrace, session: DecodeSession | None, grammar: CompiledGrammar | None, cancel: CancelToken
-) -> ShareAnswer:
-    """Write the page.
-
-    Args:
-        request: the path and the shared work.
-        session: the decode session; None without a model.
-        grammar: the last grammar that compiled.
-        cancel: checked regularly.
-    """
-    from engine.diagnosis.share_page.page import page, write_page  # start-up time: 30 ms
-    from engine.diagnosis.share_page.page_data import build_page_data  # start-up time
-
-    work, language, vocabulary = request.work, grammar, None
-    if request.is_own and session is not None:
-        work = msgspec.structs.replace(work, trace=session.trace)
-        language, vocabulary = session.language, session.model.vocabulary
-    elif work.pipeline.zones is not None:
-        language = None
-    if grammar is not None:  # the last one that compiled is the one of the trace
-        work = msgspec.structs.replace(work, grammar=GrammarPart.of(grammar))
-    try:
-        document = build_page_data(work, language, vocabulary, cancel)
-        size = write_page(Path(request.path), page(document))
-    except CancelledError:
-        raise
-    except EngineError as error:
-        return ShareAnswer(request.path, error=ui_text("workers.decode.not_shared", reason=sentence(error)))
-    return ShareAnswer(request.path, size, len(document["steps"]))

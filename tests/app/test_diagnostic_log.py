@@ -114,8 +114,8 @@ def main():
         return True
     decoding = session.decoding
     def fail():
-        session.worker_pool.compile.submit(CompileRequest(99, secret, secret, CompileOptions()))
-        session.worker_pool.decode.submit(CompileRequest(99, secret, secret, CompileOptions()))
+        session.worker_pool.compile.ask(CompileRequest(99, secret, secret, CompileOptions()), session)
+        session.worker_pool.decode.ask(CompileRequest(99, secret, secret, CompileOptions()), session)
     grammar = "(?:" + secret.replace("-", "[-]") + ")"
     part = GrammarPart("regex", grammar)
     content = DocumentFile(title=secret, grammar=part, model=ModelPart("letters"), prompt=secret)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from app.workers.protocol import WorkerRequest
 from app.workers.trace_codec import RECEIVER, SENDER
@@ -32,16 +32,27 @@ if TYPE_CHECKING:
 
 # --- requests --------------------------------------------------------------------------------------------------------
 
+A = TypeVar("A")
+
+
+class SessionRequest(WorkerRequest[A]):
+    """A request that may change the session; if the engine refuses it, the answer is a `DecodeView` with the error.
+
+    All other requests are then answered with `Refusal`.
+    """
+
+    __slots__ = ()
+
 
 @dataclass(frozen=True, slots=True)
-class OpenModel(WorkerRequest["DecodeView"]):
+class OpenModel(SessionRequest["DecodeView"]):
     """Load a model; the current one stays in use until it is ready."""
 
     spec: str
 
 
 @dataclass(frozen=True, slots=True)
-class SetGrammar(WorkerRequest["DecodeView"]):
+class SetGrammar(SessionRequest["DecodeView"]):
     """Replace the grammar and replay the trace under it, without the model."""
 
     revision: int
@@ -51,7 +62,7 @@ class SetGrammar(WorkerRequest["DecodeView"]):
 
 
 @dataclass(frozen=True, slots=True)
-class Begin(WorkerRequest["DecodeView"]):
+class Begin(SessionRequest["DecodeView"]):
     """Open another document: start again with its settings, and drop the trace."""
 
     prompt: str | Chat
@@ -61,35 +72,35 @@ class Begin(WorkerRequest["DecodeView"]):
 
 
 @dataclass(frozen=True, slots=True)
-class SetPrompt(WorkerRequest["DecodeView"]):
+class SetPrompt(SessionRequest["DecodeView"]):
     """Start again from another prompt."""
 
     prompt: str | Chat
 
 
 @dataclass(frozen=True, slots=True)
-class SetSampler(WorkerRequest["DecodeView"]):
+class SetSampler(SessionRequest["DecodeView"]):
     """Use other sampler settings from the next step on."""
 
     settings: SamplerSettings
 
 
 @dataclass(frozen=True, slots=True)
-class SetBudget(WorkerRequest["DecodeView"]):
+class SetBudget(SessionRequest["DecodeView"]):
     """Set the budget in tokens; steps beyond a smaller budget stay."""
 
     max_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
-class SetPipeline(WorkerRequest["DecodeView | PipelineRefused"]):
+class SetPipeline(SessionRequest["DecodeView | PipelineRefused"]):
     """Change or reorder the processors; the longest legal path stays."""
 
     settings: PipelineSettings
 
 
 @dataclass(frozen=True, slots=True)
-class StepOnce(WorkerRequest["DecodeView"]):
+class StepOnce(SessionRequest["DecodeView"]):
     """Let the sampler take the next token.
 
     Attributes:
@@ -105,31 +116,31 @@ class StepOnce(WorkerRequest["DecodeView"]):
 
 
 @dataclass(frozen=True, slots=True)
-class Take(WorkerRequest["DecodeView | WhyAnswer"]):
+class Take(SessionRequest["DecodeView | WhyAnswer"]):
     """Take this token instead of sampling one."""
 
     token_id: int
 
 
 @dataclass(frozen=True, slots=True)
-class Force(WorkerRequest["DecodeView"]):
+class Force(SessionRequest["DecodeView"]):
     """Take this token even if the grammar does not allow it; the grammar is off from then on."""
 
     token_id: int
 
 
 @dataclass(frozen=True, slots=True)
-class Back(WorkerRequest["DecodeView"]):
+class Back(SessionRequest["DecodeView"]):
     """Undo the last step; its branch stays in the tree."""
 
 
 @dataclass(frozen=True, slots=True)
-class Restart(WorkerRequest["DecodeView"]):
+class Restart(SessionRequest["DecodeView"]):
     """Go back to before the first step."""
 
 
 @dataclass(frozen=True, slots=True)
-class GoTo(WorkerRequest["DecodeView"]):
+class GoTo(SessionRequest["DecodeView"]):
     """Make a step of the tree the current one; None for before the first step."""
 
     node_id: int | None
@@ -185,7 +196,7 @@ class FindBreakpoint(WorkerRequest["BreakpointAnswer"]):
 
 
 @dataclass(frozen=True, slots=True)
-class RestoreTrace(WorkerRequest["DecodeView"]):
+class RestoreTrace(SessionRequest["DecodeView"]):
     """Restore a saved trace as far as grammar and vocabulary allow; the model is not called for its steps."""
 
     trace: Trace
@@ -458,7 +469,7 @@ class ReplayAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenOutput(WorkerRequest["DecodeView"]):
+class OpenOutput(SessionRequest["DecodeView"]):
     """Make an output the current trace as if it had been generated; the model is not called."""
 
     ids: tuple[int, ...]

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar
 
 from app.workers.protocol import WorkerRequest
 from engine.decoding.pipeline_settings import Strategy
 
 # --- requests --------------------------------------------------------------------------------------------------------
 
+A = TypeVar("A")
+
+
+class ForcedRequest(WorkerRequest[A]):
+    """A request about forced runs."""
+
+    __slots__ = ()
+
 
 @dataclass(frozen=True, slots=True)
-class FindForced(WorkerRequest["ForcedAnswer"]):
+class FindForced(ForcedRequest["ForcedAnswer"]):
     """List the forced runs of the active grammar.
 
     Attributes:
@@ -23,12 +32,12 @@ class FindForced(WorkerRequest["ForcedAnswer"]):
 
 
 @dataclass(frozen=True, slots=True)
-class FindForcedHere(WorkerRequest["ForcedHereAnswer"]):
+class FindForcedHere(ForcedRequest["ForcedHereAnswer"]):
     """Return the text that is forced at the position of the session."""
 
 
 @dataclass(frozen=True, slots=True)
-class CompareSpellings(WorkerRequest["SpellingsAnswer"]):
+class CompareSpellings(ForcedRequest["SpellingsAnswer"]):
     """Compare the spellings of a forced run by the model's probabilities.
 
     Attributes:
@@ -45,12 +54,12 @@ class CompareSpellings(WorkerRequest["SpellingsAnswer"]):
 
 
 @dataclass(frozen=True, slots=True)
-class MeasureStrategies(WorkerRequest["StrategiesAnswer"]):
+class MeasureStrategies(ForcedRequest["StrategiesAnswer"]):
     """Generate once with each strategy from the prompt, and measure the cost."""
 
 
 @dataclass(frozen=True, slots=True)
-class ListIndex(WorkerRequest["IndexAnswer"]):
+class ListIndex(ForcedRequest["IndexAnswer"]):
     """List the token index of the active grammar as `{state: {token: next}}`."""
 
     revision: int
@@ -228,7 +237,3 @@ class IndexAnswer:
     form: ListedForm = ListedForm.GRAMMAR
     why_not: str = ""
     can_close: bool = False
-
-
-ForcedRequest = FindForced | FindForcedHere | CompareSpellings | MeasureStrategies | ListIndex
-ForcedReply = ForcedAnswer | ForcedHereAnswer | SpellingsAnswer | StrategiesAnswer | IndexAnswer

@@ -6,17 +6,24 @@ import threading
 import time
 from dataclasses import dataclass
 
-from app.workers.loop import Handler
-from app.workers.protocol import Progress
+from app.workers.loop import Handler, handles, handles_beside
+from app.workers.protocol import Progress, Refusal, WorkerRequest
 
 
 @dataclass(frozen=True)
-class Echo:
+class Echo(WorkerRequest[object]):
     value: object
 
 
 @dataclass(frozen=True)
-class Sleep:
+class Twice(WorkerRequest[object]):
+    """Is reported, and then answered, with its value."""
+
+    value: object
+
+
+@dataclass(frozen=True)
+class Sleep(WorkerRequest[object]):
     """Spins until cancelled; a stubborn one never looks."""
 
     tag: str
@@ -24,23 +31,23 @@ class Sleep:
 
 
 @dataclass(frozen=True)
-class Beside:
+class Beside(WorkerRequest[object]):
     """Is prepared beside other jobs until cancelled, or until one of them has opened the gate; then tells the state."""
 
 
 @dataclass(frozen=True)
-class Fail:
+class Fail(WorkerRequest[object]):
     pass
 
 
 def _thread(allowed: bool) -> str:
     if not allowed:
         raise ImportError("not to be opened")
-    return threading.current_thread().name
+    return Echo(threading.current_thread().name)
 
 
 @dataclass(frozen=True)
-class OpenedBy:
+class OpenedBy(WorkerRequest[object]):
     """Becomes the name of the thread that opens it; or nobody can."""
 
     allowed: bool = True
@@ -50,44 +57,61 @@ class OpenedBy:
 
 
 @dataclass(frozen=True)
-class Die:
+class Refuse(WorkerRequest[object]):
     pass
 
 
 @dataclass(frozen=True)
-class OpenGate:
+class Die(WorkerRequest[object]):
+    pass
+
+
+@dataclass(frozen=True)
+class OpenGate(WorkerRequest[object]):
     """Ends all preparations that are under way."""
 
 
 class DoubleHandler(Handler):
     def __init__(self):
+        super().__init__()
         self._gate = threading.Event()
 
-    def prepares(self, request):
-        return isinstance(request, Beside)
-
-    def prepare(self, request, cancel):
+    @handles_beside(Beside)
+    def beside(self, _request, job):
         while not self._gate.is_set():
-            cancel.report("beside", 1)
+            job.cancel.report("beside", 1)
             time.sleep(0.005)
-        return OpenedBy()
+        return lambda: threading.current_thread().name
 
-    def handle(self, request, cancel, emit):
-        match request:
-            case Echo(value) | str(value):
-                return value
-            case Sleep(tag, stubborn):
-                emit(Progress(tag, 0, None))
-                while stubborn or not cancel.is_cancelled:
-                    time.sleep(0.005)
-                cancel.check()
-            case OpenGate():
-                self._gate.set()
-                return "open"
-            case OpenedBy():
-                return threading.current_thread().name
-            case Fail():
-                raise ZeroDivisionError("as asked")
-            case Die():
-                os.kill(os.getpid(), signal.SIGTERM)
-        return None
+    @handles(Echo)
+    def echo(self, request, _job):
+        return request.value
+
+    @handles(Twice)
+    def twice(self, request, job):
+        job.emit(request.value)
+        return request.value
+
+    @handles(Sleep)
+    def sleep(self, request, job):
+        job.emit(Progress(request.tag, 0, None))
+        while request.stubborn or not job.cancel.is_cancelled:
+            time.sleep(0.005)
+        job.cancel.check()
+
+    @handles(OpenGate)
+    def open_gate(self, _request, _job):
+        self._gate.set()
+        return "open"
+
+    @handles(Fail)
+    def fail(self, _request, _job):
+        raise ZeroDivisionError("as asked")
+
+    @handles(Refuse)
+    def refuse(self, _request, _job):
+        return Refusal("not now")
+
+    @handles(Die)
+    def die(self, _request, _job):
+        os.kill(os.getpid(), signal.SIGTERM)

@@ -164,14 +164,21 @@ def test_another_document_knows_nothing_of_the_one_before(ready, qtbot):
     assert ready.document.content.prompt == ""
 
 
-def test_a_late_view_of_the_document_before_is_not_shown_as_of_the_next_one(ready, qtbot):
+def test_a_late_view_of_the_document_before_is_not_shown_as_of_the_next_one(ready, qtbot, monkeypatch):
     """The answer to `Begin` may come after the compile, while the worker still holds the grammar before."""
-    archived, late = ready.decoding.view, []
+    archived, late, begun, ask = ready.decoding.view, [], [], ready.worker_pool.decode.ask
+
+    def keep_begun(request, receiver):
+        asked = ask(request, receiver)
+        if isinstance(request, Begin):
+            begun.append(asked)
+        return asked
 
     def answer_late(_drawn) -> None:
-        ready.worker_pool.decode.answered.emit(Begin("", SamplerSettings(), 256), archived)
+        begun[0].answer(archived)
         late.append((ready.decoding.view.position, ready.step_refusal))
 
+    monkeypatch.setattr(ready.worker_pool.decode, "ask", keep_begun)
     ready.compiling.compiled.connect(answer_late)
     ready.document.replace(DocumentFile(grammar=GrammarPart(text="[xyz]"), model=ModelPart("letters")))
     qtbot.waitUntil(lambda: can_step(ready))
@@ -265,7 +272,7 @@ def test_a_model_that_cannot_be_cancelled_costs_the_process_and_the_work_comes_b
     first = ready.worker_pool.decode.pid
     stubborn = OpenModel("stubborn")
     with qtbot.waitSignal(
-        ready.worker_pool.decode.reported, check_params_cb=lambda request, _value: request == stubborn
+        ready.worker_pool.decode.progressed, check_params_cb=lambda request, _value: request == stubborn
     ):
         ready.decoding.open_model("stubborn")
     with qtbot.waitSignal(ready.notification_raised) as blocker:

@@ -72,7 +72,7 @@ def test_a_dead_process_is_a_message_with_details_and_all_goes_on(busy, name):
 @pytest.mark.parametrize("name", ["compile", "decode", "layout", "judge"])
 def test_a_bug_in_a_job_is_a_message_with_its_traceback(busy, name):
     busy.wait(lambda: works(busy))
-    getattr(busy.session.worker_pool, name).submit(FAILING[name])
+    getattr(busy.session.worker_pool, name).ask(FAILING[name], busy.session)
     busy.wait(lambda: banner_with(busy, "Internal error") is not None)
     assert QApplication.activeModalWidget() is None
     banner = banner_with(busy, "Internal error")

@@ -60,7 +60,7 @@ def grammar(text, revision=1):
 
 def count_of_logits(worker, monkeypatch):
     """A list that grows with every question to the model."""
-    model, asked = worker.handler._session.model, []
+    model, asked = worker.handler._state.session.model, []
     plain = model.logits
     monkeypatch.setattr(model, "logits", lambda ids: asked.append(len(ids)) or plain(ids), raising=False)
     return asked
@@ -202,7 +202,7 @@ def test_a_prompt_is_cancelled_while_the_model_reads_it(worker, monkeypatch):
         check_cancelled()
         raise AssertionError
 
-    monkeypatch.setattr(worker.handler._session.model, "encode_chat", encode_chat, raising=False)
+    monkeypatch.setattr(worker.handler._state.session.model, "encode_chat", encode_chat, raising=False)
     with pytest.raises(CancelledError):
         worker(SetPrompt(Chat((("user", "hello"),))), cancel)
     assert "was cancelled" in worker(StepOnce()).error
@@ -231,8 +231,8 @@ def test_loading_is_cancelled_and_tells_its_progress():
 
 
 def test_only_loading_is_prepared_beside_other_jobs(worker):
-    assert worker.handler.prepares(OpenModel("letters"))
-    assert not worker.handler.prepares(StepOnce())
+    assert worker.handler.begins_beside(OpenModel("letters"))
+    assert not worker.handler.begins_beside(StepOnce())
 
 
 def test_many_seeds_come_one_by_one(worker):

@@ -1,0 +1,44 @@
+"""The state of the decode group, which all of its requests share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from app.catalogue import ui_text
+from engine.source import EngineError
+
+if TYPE_CHECKING:
+    from engine.compile import CompiledGrammar
+    from engine.decoding.session import DecodeSession
+
+
+@dataclass
+class DecodeState:
+    """A session and its grammar.
+
+    Attributes:
+        session: None without a model.
+        grammar: the last one that compiled.
+        grammar_revision: its revision; -1 without one.
+        prompt_error: why the session does not have the prompt.
+        pipeline_error: why the session does not have the stages.
+    """
+
+    session: DecodeSession | None = None
+    grammar: CompiledGrammar | None = None
+    grammar_revision: int = -1
+    prompt_error: str = ""
+    pipeline_error: str = ""
+
+    def need_session(self) -> DecodeSession:
+        """Return the session.
+
+        Raises:
+            EngineError: there is none, or its prompt or stages are not the requested ones.
+        """
+        if self.session is None:
+            raise EngineError(ui_text("workers.decode.no_model"))
+        if error := self.prompt_error or self.pipeline_error:
+            raise EngineError(error)
+        return self.session
