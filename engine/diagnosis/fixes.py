@@ -16,9 +16,11 @@ from engine.notations.editing import Edit
 from engine.notations.gbnf.names import pieces, rule_names, rule_span
 from engine.notations.json_schema.fixes import SCHEMA_FIXES
 from engine.source import Diagnostic, Span, similar_words
+from engine.source.catalogue import catalogue_text
 
 _MOST_GUESSES: Final = 3
-_WRITE: Final = re.compile(r"^(?:Write|Write it as) `+(.+?)`+(?: |$|,)")
+_CODE: Final = re.compile(r"`+(.+?)`+(?: |$|,)")
+_HOLE: Final = "…"  # marks a form of which the author writes a part
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Fix:
     """One possible repair of a finding.
 
     Attributes:
-        title: what it does, as a command: "Replace by `item`".
+        title: what it does, as a command.
         edits: the changes of the text.
         caret: the cursor position in the changed text, in code points; None for after the last edit.
     """
@@ -55,24 +57,20 @@ def _of(text: str, span: Span) -> str:
 
 
 def _replace(span: Span, new: str) -> Fix:
-    return Fix(f"Replace by `{new}`", (Edit(span, new),))
+    return Fix(catalogue_text("fixes.replace", new=new), (Edit(span, new),))
 
 
 def _insert(at: int, new: str, title: str = "") -> Fix:
-    return Fix(title or f"Add `{new}`", (Edit(Span(at, at), new),))
-
-
-def _remove(span: Span, what: str) -> Fix:
-    return Fix(f"Remove {what}", (Edit(span, ""),))
+    return Fix(title or catalogue_text("fixes.add", new=new), (Edit(Span(at, at), new),))
 
 
 # --- any notation ----------------------------------------------------------------------------------------------------
 
 
 def _as_the_hint_says(_text: str, finding: Diagnostic) -> Iterator[Fix]:
-    """Yield the replacement that the hint contains."""
-    found = _WRITE.match(finding.hint)
-    if found is not None:
+    """Yield the replacement that the hint quotes first."""
+    found = _CODE.search(finding.hint)
+    if found is not None and _HOLE not in found[1]:
         yield _replace(finding.span, found.group(1))
 
 
@@ -81,13 +79,17 @@ def _without_backslash(text: str, finding: Diagnostic) -> Iterator[Fix]:
     escape = _of(text, finding.span)
     if escape.startswith("\\") and len(escape) > 1:
         yield _replace(finding.span, escape[1:])
-        yield Fix("Escape the backslash", (Edit(finding.span, "\\" + escape),))
+        yield Fix(catalogue_text("fixes.escape_backslash"), (Edit(finding.span, "\\" + escape),))
 
 
 def _escape(text: str, finding: Diagnostic) -> Iterator[Fix]:
     """Yield the escape of a literal character."""
-    character = _of(text, finding.span)
-    yield Fix(f"Escape this: `\\{character}`", (Edit(finding.span, "\\" + character),))
+    yield _escaped(text, finding.span)
+
+
+def _escaped(text: str, span: Span) -> Fix:
+    title = catalogue_text("fixes.escape", character=_of(text, span))
+    return Fix(title, (Edit(Span(span.start, span.start), "\\"),))
 
 
 def _swap_range(text: str, finding: Diagnostic) -> Iterator[Fix]:
@@ -126,7 +128,8 @@ def _undefined_rule(text: str, finding: Diagnostic) -> Iterator[Fix]:
     before = "" if text.endswith("\n") or not text else "\n"
     stub = f'{before}{name} ::= ""'
     caret = len(text) + len(stub) - 1
-    yield Fix(f"Define the rule `{name}`", (Edit(Span(len(text), len(text)), stub + "\n"),), caret)
+    title = catalogue_text("fixes.rule.define", name=name)
+    yield Fix(title, (Edit(Span(len(text), len(text)), stub + "\n"),), caret)
 
 
 def _no_root(text: str, _finding: Diagnostic) -> Iterator[Fix]:
@@ -134,13 +137,14 @@ def _no_root(text: str, _finding: Diagnostic) -> Iterator[Fix]:
     first = next((name for name in names if name.text.lower() == "root"), names[0] if names else None)
     if first is None:
         if not any(pieces(text)):
-            yield Fix("Define the rule `root`", (Edit(Span(0, 0), 'root ::= ""'),), len('root ::= "'))
+            title = catalogue_text("fixes.rule.define", name="root")
+            yield Fix(title, (Edit(Span(0, 0), 'root ::= ""'),), len('root ::= "'))
         return
     if first.text.lower() == "root":
         renaming = NOTATIONS["gbnf"].rename(text, first, "root")
         if not renaming.refusal:
-            yield Fix(f"Rename `{first.text}` to `root`", renaming.edits)
-    yield _insert(0, f"root ::= {first.text}\n", f"Begin with `{first.text}`")
+            yield Fix(catalogue_text("fixes.rule.rename", name=first.text, new="root"), renaming.edits)
+    yield _insert(0, f"root ::= {first.text}\n", catalogue_text("fixes.rule.begin", name=first.text))
 
 
 def _no_definition(text: str, finding: Diagnostic) -> Iterator[Fix]:
@@ -175,11 +179,13 @@ def _close_line(closing: str) -> Fixer:
 def _remove_rule(text: str, finding: Diagnostic) -> Iterator[Fix]:
     rule = rule_span(text, finding.span)
     end = rule.end + (text[rule.end : rule.end + 1] == "\n")
-    yield _remove(Span(rule.start, end), f"the rule `{_of(text, finding.span)}`")
+    title = catalogue_text("fixes.rule.remove", name=_of(text, finding.span))
+    yield Fix(title, (Edit(Span(rule.start, end), ""),))
 
 
 def _remove_this(text: str, finding: Diagnostic) -> Iterator[Fix]:
-    yield _remove(finding.span, f"`{_of(text, finding.span)}`")
+    title = catalogue_text("fixes.remove.code", code=_of(text, finding.span))
+    yield Fix(title, (Edit(finding.span, ""),))
 
 
 def _hyphens(text: str, _finding: Diagnostic) -> Iterator[Fix]:
@@ -192,7 +198,7 @@ def _hyphens(text: str, _finding: Diagnostic) -> Iterator[Fix]:
             taken.add(new)
             edits += [Edit(span, new) for span in name.occurrences]
     if edits:
-        yield Fix("Write `-` for `_` in names", tuple(edits))
+        yield Fix(catalogue_text("fixes.hyphens"), tuple(edits))
 
 
 def _empty_class(_text: str, finding: Diagnostic) -> Iterator[Fix]:
@@ -202,7 +208,7 @@ def _empty_class(_text: str, finding: Diagnostic) -> Iterator[Fix]:
 
 def _line_end(text: str, finding: Diagnostic) -> Iterator[Fix]:
     written = _of(text, finding.span).replace("\r\n", "\\r\\n").replace("\n", "\\n").replace("\r", "\\r")
-    yield Fix("Write `\\n` for the line's end", (Edit(finding.span, written),))
+    yield Fix(catalogue_text("fixes.line_end"), (Edit(finding.span, written),))
 
 
 # --- regular expressions ---------------------------------------------------------------------------------------------
@@ -211,8 +217,7 @@ def _line_end(text: str, finding: Diagnostic) -> Iterator[Fix]:
 def _at_the_end(closing: str) -> Fixer:
     def fixer(text: str, finding: Diagnostic) -> Iterator[Fix]:
         yield _insert(len(text), closing)
-        opening = Span(finding.span.start, finding.span.start + 1)
-        yield Fix(f"Escape this: `\\{_of(text, opening)}`", (Edit(Span(opening.start, opening.start), "\\"),))
+        yield _escaped(text, Span(finding.span.start, finding.span.start + 1))
 
     return fixer
 

@@ -48,7 +48,9 @@ CONVERTED = (
     "app/workers",
     "engine/diagnosis/distance.py",
     "engine/diagnosis/explanation_tree",
+    "engine/diagnosis/fixes.py",
     "engine/diagnosis/verdicts",
+    "engine/notations/json_schema/fixes.py",
 )
 # Names in settings files, ids of verdicts in JSON, the syntax of DOT, and a limit whose error never leaves
 # `app.workers.bounded_work`.

@@ -13,6 +13,7 @@ from engine.notations.editing.edits import Edit
 from engine.notations.json_schema.outline import Outline, OutlinePart
 from engine.notations.json_schema.targets import REFERENCES, SchemaTargets, decoded_step, key_span, quoted
 from engine.source import Span, similar_words
+from engine.source.catalogue import catalogue_text
 
 Repair: TypeAlias = tuple[str, tuple[Edit, ...]]
 Repairer: TypeAlias = Callable[[str, Span], Iterator[Repair]]
@@ -37,7 +38,7 @@ def _outline(text: str) -> Outline:
 
 def _replaced(span: Span, new: str) -> Repair:
     shown = new.strip('"')  # the title has its own quotation marks
-    return f"Replace by `{shown}`", (Edit(span, new),)
+    return catalogue_text("fixes.replace", new=shown), (Edit(span, new),)
 
 
 def without_member(text: str, key: Span, value: Span) -> Edit:
@@ -61,7 +62,7 @@ def _remove_keyword(text: str, span: Span) -> Iterator[Repair]:
         part = part.holder
     if part is not None:
         key = key_span(part)
-        yield f"Remove the keyword `{part.name}`", (without_member(text, key, part.span),)
+        yield catalogue_text("fixes.remove.keyword", name=part.name), (without_member(text, key, part.span),)
 
 
 def _near_strings(known: Iterable[str]) -> Repairer:
@@ -92,7 +93,8 @@ def _misspelled(text: str, span: Span) -> Iterator[Repair]:
 
 def _unknown_keyword(text: str, span: Span) -> Iterator[Repair]:
     yield from _misspelled(text, span)
-    yield f"Remove the keyword {_shortened(text[span.start : span.end])}", (_without_key(text, span),)
+    name = _shortened(text[span.start : span.end].strip('"'))
+    yield catalogue_text("fixes.remove.keyword", name=name), (_without_key(text, span),)
 
 
 def _shortened(text: str) -> str:
@@ -116,7 +118,7 @@ def _unresolved(text: str, span: Span) -> Iterator[Repair]:
     if wanted is None:
         return
     name = decoded_step(wanted[2])
-    title = f"Define `{name}` under `{wanted[1]}`"
+    title = catalogue_text("fixes.definition.add", name=name, keyword=wanted[1])
     holder = outline.root.members.get(wanted[1])
     entry = f"{quoted(name)}: {{}}"
     if holder is None and outline.root.is_object and text[outline.root.span.end - 1] == "}":
@@ -144,8 +146,8 @@ def _doubled(text: str, span: Span) -> Iterator[Repair]:
     for part in root.walk() if root is not None else ():
         for name, earlier in part.earlier:
             if part.keys[name] == span:
-                yield "Remove the one before, which does not count", (_without_key(text, earlier),)
-    yield "Remove this one", (_without_key(text, span),)
+                yield catalogue_text("fixes.remove.earlier"), (_without_key(text, earlier),)
+    yield catalogue_text("fixes.remove.later"), (_without_key(text, span),)
 
 
 def _without_key(text: str, key: Span) -> Edit:
@@ -169,17 +171,17 @@ def _no_json(text: str, span: Span) -> Iterator[Repair]:
     string = _STRING.match(text, at)
     word = _WORD.match(text, at)
     if _is_json(text[:at]):
-        yield "Remove the text after the schema", (Edit(Span(len(text[:at].rstrip()), len(text)), ""),)
+        yield catalogue_text("fixes.remove.text_after"), (Edit(Span(len(text[:at].rstrip()), len(text)), ""),)
     elif comment is None and not text[:at].strip() and (found := _object_after(text, at)) is not None:
         lead = Edit(Span(at, found.start), "")
         if text[found.end :].strip():
-            yield "Remove the text around the schema", (lead, Edit(Span(found.end, len(text)), ""))
+            yield catalogue_text("fixes.remove.text_around"), (lead, Edit(Span(found.end, len(text)), ""))
         else:
-            yield "Remove the text before the schema", (lead,)
+            yield catalogue_text("fixes.remove.text_before"), (lead,)
     elif comment is not None:
-        yield "Remove the comment", (Edit(Span(*comment.span()), ""),)
+        yield catalogue_text("fixes.remove.comment"), (Edit(Span(*comment.span()), ""),)
     elif following in {"}", "]"} and comma is not None:
-        yield "Remove the comma", (Edit(Span(comma.start(), comma.start() + 1), ""),)
+        yield catalogue_text("fixes.remove.comma"), (Edit(Span(comma.start(), comma.start() + 1), ""),)
     elif string is not None:
         inner = string[1].replace("\\'", "'").replace('"', '\\"')
         yield _replaced(Span(*string.span()), f'"{inner}"')
@@ -190,9 +192,9 @@ def _no_json(text: str, span: Span) -> Iterator[Repair]:
     elif following in {'"', "{", "["}:
         before = len(text[:at].rstrip())
         mark = ":" if re.search(r"[{,]\s*\"(?:[^\"\\\n]|\\.)*\"\s*\Z", text[:at]) else ","
-        yield f"Add a {'colon' if mark == ':' else 'comma'}", (Edit(Span(before, before), mark),)
+        yield catalogue_text(f"fixes.add_{'colon' if mark == ':' else 'comma'}"), (Edit(Span(before, before), mark),)
     elif at >= len(text) and (missing := _missing(text)):
-        yield f"Add `{missing}`", (Edit(Span(len(text.rstrip()), len(text.rstrip())), missing),)
+        yield catalogue_text("fixes.add", new=missing), (Edit(Span(len(text.rstrip()), len(text.rstrip())), missing),)
 
 
 def _is_json(text: str) -> bool:

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
+from app.catalogue import ui_text
 from app.display_text import unmarked
 from app.panes.problems import FIX, HINT, LOCATION, MESSAGE, SEVERITY, ProblemsModel, ProblemsPane
 from engine.source import Diagnostic, Severity, SourceText, Span
@@ -101,7 +102,7 @@ def test_a_fix_is_offered_and_asked_for(pane: ProblemsPane, qtbot: QtBot) -> Non
     wrong = Diagnostic("gbnf-no-definition", Severity.ERROR, Span(5, 6), "`root` is followed by no `::=`")
     pane.show_diagnostics((wrong, *FINDINGS), source)
     row = next(row for row in range(3) if pane.model.finding(row) == wrong)
-    assert pane.model.index(row, FIX).data() == "Replace by “::=”"
+    assert pane.model.index(row, FIX).data() == unmarked(ui_text("fixes.replace", new="::="))
     assert [pane.model.index(other, FIX).data() for other in range(3) if other != row] == ["", ""]
     place = pane.table.visualRect(pane.model.index(row, FIX)).center()
     with qtbot.waitSignal(pane.fix_wanted) as told:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.catalogue import ui_text
+from app.display_text import unmarked
 from app.panes.editor import EditorPane
 from app.panes.editor.find_replace import occurrences
 from engine import GrammarError, compile_grammar
@@ -24,6 +25,10 @@ def write(pane: EditorPane, notation: str, text: str) -> None:
         pane.show_diagnostics(compile_grammar(notation, text).diagnostics)
     except GrammarError as error:
         pane.show_diagnostics(error.diagnostics)
+
+
+def fix_title(key: str, /, **fields: str) -> str:
+    return unmarked(ui_text(f"fixes.{key}", **fields))
 
 
 def menu(pane: EditorPane) -> QMenu:
@@ -45,7 +50,10 @@ def test_of_several_fixes_one_is_chosen_by_keys(pane: EditorPane, qtbot: QtBot) 
     write(pane, "gbnf", "root ::= it¦m\nitem ::= [a]")
     pane.quick_fixes.open()
     shown = menu(pane)
-    assert [action.text() for action in shown.actions()] == ["Replace by “item”", "Define the rule “itm”"]
+    assert [action.text() for action in shown.actions()] == [
+        fix_title("replace", new="item"),
+        fix_title("rule.define", name="itm"),
+    ]
     qtbot.keyClick(shown, Qt.Key.Key_Down)
     qtbot.keyClick(shown, Qt.Key.Key_Return)
     assert pane.text() == 'root ::= itm\nitem ::= [a]\nitm ::= ""\n'
@@ -54,7 +62,9 @@ def test_of_several_fixes_one_is_chosen_by_keys(pane: EditorPane, qtbot: QtBot) 
 
 def test_the_tip_tells_the_key(pane: EditorPane) -> None:
     write(pane, "gbnf", "root ::= it¦m\nitem ::= [a]")
-    assert pane.edit.tip_at(10).endswith("Ctrl+.: Replace by “item” · Define the rule “itm”")
+    assert pane.edit.tip_at(10).endswith(
+        f"Ctrl+.: {fix_title('replace', new='item')} · {fix_title('rule.define', name='itm')}"
+    )
 
 
 def test_findings_of_an_older_text_are_not_fixed(pane: EditorPane, qtbot: QtBot) -> None:
