@@ -313,6 +313,11 @@ class _Picture(QScrollArea):
         self.setProperty("role", "field")
         self.setToolTip(ui_text("dialogs.export.preview.picture_tip"))
 
+    @property
+    def full_size(self) -> QSize:
+        """Return the size of the picture that is not scaled."""
+        return self._pixmap.size()
+
     def show_pixmap(self, pixmap: QPixmap) -> None:
         """Show a picture."""
         self._pixmap, self._is_fitted = pixmap, True

@@ -332,6 +332,16 @@ class ReplayDialog(QDialog):
         self.verdict.show_message(prose(sentence), severity=severity, accessible_text=unmarked(sentence))
 
     @property
+    def question(self) -> ReplayQuestion | None:
+        """Return the last question; None if there is nothing to check."""
+        return self._question
+
+    @property
+    def found(self) -> Verdict | None:
+        """Return the verdict on what is shown; None while it is awaited, and if there is none."""
+        return self._verdict
+
+    @property
     def sentence(self) -> str:
         """Return the verdict as plain text."""
         return unmarked(self._sentence)

@@ -94,6 +94,7 @@ class Autosave:
     """One window's autosave file.
 
     Attributes:
+        file: the autosave of this window; it exists while there is something to recover.
         on_failure: called in the writer's thread with the reason when writing begins to fail.
         damaged: the number of damaged autosaves of other windows that were set aside.
     """
@@ -103,10 +104,10 @@ class Autosave:
         self.damaged = 0
         self._has_failed = False
         self._folder = folder or platformdirs.user_state_path(APPLICATION) / "autosave"
-        self._name = uuid.uuid4().hex
+        self.file = self._folder / f"{uuid.uuid4().hex}{_SUFFIX}"
         # Created and released by the GUI thread; the writer's thread only calls it. The Qt bindings are not safe if one
         # thread creates or releases a Qt object while another thread runs in Qt.
-        self._lock = self._make_lock(self._folder / f"{self._name}{_SUFFIX}")
+        self._lock = self._make_lock(self.file)
         self._is_locked = False
         self._is_closed = False
         self._encoder = AutosaveEncoder()
@@ -205,12 +206,11 @@ class Autosave:
             saved, self._next = self._next, None
         if saved is None:
             return
-        file = self._folder / f"{self._name}{_SUFFIX}"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             if not self._is_locked:
                 self._is_locked = self._lock.tryLock(0)
-            write_atomically(file, self._encoder.encode(saved))
+            write_atomically(self.file, self._encoder.encode(saved))
         except OSError as error:
             if not self._has_failed:
                 _log.warning("autosave cannot write to %s: %s", self._folder, error)
@@ -222,7 +222,7 @@ class Autosave:
 
     def _remove(self) -> None:
         with contextlib.suppress(OSError):
-            (self._folder / f"{self._name}{_SUFFIX}").unlink(missing_ok=True)
+            self.file.unlink(missing_ok=True)
         self._unlock()
 
     def _barrier(self) -> None:

@@ -7,12 +7,14 @@ moved, never built twice.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtCore import QByteArray, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from app.catalogue import ui_text
 from app.commands import command
+from app.panes.problems import ProblemsPane
+from app.settings import Settings
 from app.storage import is_small_number
 from app.widgets.keyboard import delegates_focus
 from app.widgets.lazy import Built, Lazy, LazyTabs
@@ -24,11 +26,16 @@ _HIGH_FROM = 800
 _ROOMY_SHARE, _LOW_ROOMY_SHARE = 0.4, 0.33  # of the height, for a page with two tables side by side
 _BOTTOM = "bottom"
 _LEAST_PAGE = 64  # of a bottom page, so that one row is readable
+_FOLD_DELAY_MS = 700
 _NO_MAXIMUM = 16_777_215  # Qt's QWIDGETSIZE_MAX, which PySide does not export
 
 
 class DockLayout(QWidget):
     """The three panes above the bottom panel.
+
+    Attributes:
+        columns: the splitter of the panes.
+        bottom: the tabs of the bottom panel.
 
     Signals:
         bottom_toggled(is open): the bottom panel was collapsed or expanded.
@@ -47,14 +54,14 @@ class DockLayout(QWidget):
         self._saved_states: dict[str, bytes] = {}
         self._tabs = QTabWidget()
         self._tabs.setDocumentMode(True)
-        self._columns = QSplitter(Qt.Orientation.Horizontal)
-        self._columns.setChildrenCollapsible(False)
+        self.columns = QSplitter(Qt.Orientation.Horizontal)
+        self.columns.setChildrenCollapsible(False)
         self.bottom = LazyTabs()
         self.bottom.tabBarClicked.connect(self._on_tab_clicked)
         self.bottom.currentChanged.connect(lambda _index: self._size_bottom())
         self._rows = QSplitter(Qt.Orientation.Vertical)
         self._rows.setChildrenCollapsible(False)
-        self._rows.addWidget(self._columns)
+        self._rows.addWidget(self.columns)
         self._rows.addWidget(self.bottom)
         self._rows.setStretchFactor(0, 1)
         self._rows.splitterMoved.connect(lambda _place, _index: self._store_bottom_height())
@@ -119,7 +126,7 @@ class DockLayout(QWidget):
     def save(self) -> dict[str, bytes]:
         """Return the splitters' states by name, and the open tab and height of the bottom panel."""
         bottom = f"{self.bottom.currentIndex()} {int(self._bottom_is_open)} {self._bottom_height or 0}"
-        columns = bytes(self._columns.saveState().data())
+        columns = bytes(self.columns.saveState().data())
         return {"narrow" if self._is_narrow else "wide": columns, _BOTTOM: bottom.encode()}
 
     def restore(self, saved: dict[str, bytes]) -> None:
@@ -152,14 +159,14 @@ class DockLayout(QWidget):
         else:
             panes = (self._editor, self._automaton, self._generation)
         for index, pane in enumerate(panes):
-            self._columns.insertWidget(index, pane)
+            self.columns.insertWidget(index, pane)
             pane.show()
         if not is_narrow:
             self._tabs.setParent(None)
         shares = (50, 50) if is_narrow else _WIDE_SHARES
-        self._columns.setSizes([share * 100 for share in shares])
+        self.columns.setSizes([share * 100 for share in shares])
         for index, share in enumerate(shares):
-            self._columns.setStretchFactor(index, share)
+            self.columns.setStretchFactor(index, share)
         self._restore_columns()
 
     def _size_bottom(self) -> None:
@@ -186,11 +193,60 @@ class DockLayout(QWidget):
     def _restore_columns(self) -> None:
         state = self._saved_states.get("narrow" if self._is_narrow else "wide")
         if state:
-            self._columns.restoreState(QByteArray(state))
+            self.columns.restoreState(QByteArray(state))
 
     def _on_tab_clicked(self, index: int) -> None:
         if index == self.bottom.currentIndex() or not self.bottom_is_open:
             self.toggle_bottom()
+
+
+class ProblemFolding(QObject):
+    """Expands the bottom panel for errors and warnings, and collapses it without any.
+
+    The panel does not move at once, since half-typed patterns are often invalid. A panel that the user collapsed stays
+    collapsed.
+
+    Args:
+        layout: the panel.
+        problems: the page with the problems.
+        settings: whether the user collapsed the panel.
+
+    Signals:
+        decided(): the panel was expanded, collapsed, or left as it is.
+    """
+
+    decided = Signal()
+
+    def __init__(self, layout: DockLayout, problems: ProblemsPane, settings: Settings) -> None:
+        super().__init__(layout)
+        self._layout, self._problems, self._settings = layout, problems, settings
+        self._opened_for_problem = False  # not by the user
+        self._timer = QTimer(self, singleShot=True, interval=_FOLD_DELAY_MS)
+        self._timer.timeout.connect(self.decide)
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Return whether the panel may still move by itself."""
+        return self._timer.isActive()
+
+    def schedule(self) -> None:
+        """Decide once the problems have not changed for a moment."""
+        self._timer.start()
+
+    def decide(self) -> None:
+        """Expand the panel for errors and warnings, unless the user collapsed it; collapse it without any.
+
+        The tab's title shows the number of hints: in a low window they are not worth the candidates' space.
+        """
+        layout, problems = self._layout, self._problems
+        if not layout.bottom_is_open or layout.bottom.currentWidget() is problems:  # keep a tab that the user reads
+            is_read = layout.bottom_is_open and not self._opened_for_problem and not problems.is_empty
+            is_open = self._settings.preferences.bottom_open and (problems.is_pressing or is_read)
+            if is_open:
+                layout.bottom.setCurrentWidget(problems)
+            self._opened_for_problem = is_open and not is_read
+            layout.open_bottom(is_open)
+        self.decided.emit()
 
 
 def _accepts_focus(widget: QWidget) -> bool:

@@ -25,7 +25,7 @@ from app.presenters.processors import ProcessorsPresenter
 from app.session import Notification, Session
 from app.settings import Settings
 from app.window.banner import BannerStack
-from app.window.dock_layout import DockLayout
+from app.window.dock_layout import DockLayout, ProblemFolding
 from app.window.files import SESSION, Drops, Files
 from app.window.model_menu import ModelMenu, ModelOffer
 from app.window.notation_menu import NotationMenu
@@ -39,8 +39,6 @@ from engine.source import Diagnostic
 
 if TYPE_CHECKING:
     from app.panes.test_strings import StringTestsPane
-
-_FOLD_DELAY_MS = 700  # half-typed patterns are often invalid: the panes should not move with every key
 
 
 def _reveals(pane: str, number: int) -> Callable[[Handler], Handler]:
@@ -71,8 +69,6 @@ class MainWindow(QMainWindow):
         self._kept: DocumentFile | None = None  # the content when the desktop session was about to end
         self._focuses_step = False
         self._has_passed_focus = False  # whether a neighbour has the focus of the step button, while that is disabled
-        self._opened_for_problem = False  # whether the bottom panel was opened for a problem, not by the user
-        self._fold_timer = QTimer(self, singleShot=True, interval=_FOLD_DELAY_MS)
         self.commands = Commands(self)
         self.panes = Panes(session, self)
         self.files = Files(session, settings, self)
@@ -82,6 +78,7 @@ class MainWindow(QMainWindow):
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
         self.dock_layout = DockLayout(self.panes.editor, self.panes.automaton, self.panes.generation)
+        self.problem_folding = ProblemFolding(self.dock_layout, self.panes.problems, settings)
         self.dock_layout.add_bottom(self.panes.problems, ui_text("commands.view.problems.title"))
         self.dock_layout.add_bottom(self.panes.lazy_tests, ui_text("commands.view.tests.title"))
         self.debug_commands = DebuggingPresenter(self.commands, self.panes, session, settings, self)
@@ -225,7 +222,6 @@ class MainWindow(QMainWindow):
         self.panes.editor.text_edited.connect(self._end_greeting)
         self.status_line.cancel_clicked.connect(session.cancel_background)
         self.dock_layout.bottom_chosen.connect(lambda is_open: self.settings.change(bottom_open=is_open))
-        self._fold_timer.timeout.connect(self._fold_bottom)
         self._show_title()
         self._on_step_allowed(session.step_refusal)
 
@@ -267,22 +263,7 @@ class MainWindow(QMainWindow):
         if diagnostics:
             title = ui_text("window.main.problems", count=len(diagnostics))
         self.dock_layout.set_bottom_title(self.panes.problems, title)
-        self._fold_timer.start()
-
-    def _fold_bottom(self) -> None:
-        """Expand the bottom panel for errors and warnings, unless the user collapsed it; collapse it without any.
-
-        The tab's title shows the number of hints: in a low window they are not worth the candidates' space.
-        """
-        dock_layout, problems = self.dock_layout, self.panes.problems
-        if dock_layout.bottom_is_open and dock_layout.bottom.currentWidget() is not problems:
-            return  # keep a tab that the user reads
-        is_read = dock_layout.bottom_is_open and not self._opened_for_problem and not problems.is_empty
-        is_open = self.settings.preferences.bottom_open and (problems.is_pressing or is_read)
-        if is_open:
-            dock_layout.bottom.setCurrentWidget(problems)
-        self._opened_for_problem = is_open and not is_read
-        dock_layout.open_bottom(is_open)
+        self.problem_folding.schedule()
 
     def _on_live(self, states: frozenset[int], _spans: object) -> None:
         self._live = states

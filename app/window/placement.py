@@ -54,10 +54,10 @@ class WindowPlacement(QObject):
             margins = self._frame_margins()
             if margins != self._margins:
                 self._margins = margins
-                QTimer.singleShot(0, self, self._keep_on_screen)
+                QTimer.singleShot(0, self, self.keep_on_screen)
         elif event.type() == QEvent.Type.WindowStateChange:
             self._set_size = QSize()  # the following size is the one from before, whoever set it
-            QTimer.singleShot(0, self, self._keep_on_screen)
+            QTimer.singleShot(0, self, self.keep_on_screen)
         return False
 
     def _frame_margins(self) -> QMargins:
@@ -69,7 +69,8 @@ class WindowPlacement(QObject):
             frame.bottom() - inner.bottom(),
         )
 
-    def _keep_on_screen(self) -> None:
+    def keep_on_screen(self) -> None:
+        """Cut and move the window to fit the screen, unless the user gave it its size."""
         window = self._window
         is_given = self._set_size.isEmpty() or self._set_size == window.size()
         if window.windowState() & ~Qt.WindowState.WindowActive or not window.isVisible() or not is_given:

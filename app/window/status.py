@@ -94,8 +94,11 @@ _BYTES_FROM = 100_000  # a larger total is a size in bytes, shown in megabytes
 class StatusLine(QStatusBar):
     """The status bar of the window.
 
+    Attributes:
+        cancel_button: the ⨯ beside the progress.
+
     Signals:
-        cancel_clicked: the ⨯ beside the progress.
+        cancel_clicked: `cancel_button` was clicked.
     """
 
     cancel_clicked = Signal()
@@ -110,11 +113,11 @@ class StatusLine(QStatusBar):
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setFixedWidth(120)
-        self._cancel = close_button(ui_text("window.status.cancel"))
-        set_tip(self._cancel, ui_text("window.status.cancel_tip"), "run.cancel")
-        self._cancel.setFixedSize(_CANCEL, _CANCEL)
-        self._cancel.clicked.connect(self.cancel_clicked)
-        for widget in (self._job, self._bar, self._cancel):
+        self.cancel_button = close_button(ui_text("window.status.cancel"))
+        set_tip(self.cancel_button, ui_text("window.status.cancel_tip"), "run.cancel")
+        self.cancel_button.setFixedSize(_CANCEL, _CANCEL)
+        self.cancel_button.clicked.connect(self.cancel_clicked)
+        for widget in (self._job, self._bar, self.cancel_button):
             self.addPermanentWidget(widget)
         self.show_activity("", 0, None)
 
@@ -164,7 +167,7 @@ class StatusLine(QStatusBar):
             done: how much of it is done.
             total: how much there is, in items or, if large, in bytes; None if that is unknown.
         """
-        for widget in (self._job, self._bar, self._cancel):
+        for widget in (self._job, self._bar, self.cancel_button):
             widget.setVisible(bool(text))
         if total is not None and total > _BYTES_FROM:
             text = ui_text("window.status.megabytes", activity=text, done=done / 1e6, total=total / 1e6)

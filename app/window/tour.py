@@ -43,6 +43,11 @@ class TourFrame(QWidget):
         theme.themes.changed.connect(self.update)
         self.hide()
 
+    @property
+    def target(self) -> QRect:
+        """Return the framed rectangle of the window; empty for none."""
+        return self._target
+
     def point_at(self, target: QRect, card: QRect) -> None:
         """Frame a target, and point at it from a card; an empty target for none."""
         self._target, self._card = target, card

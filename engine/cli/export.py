@@ -23,7 +23,8 @@ from engine.source import CancelledError, CancelToken
 from engine.vocabulary import Vocabulary
 
 _STDOUT = "-"
-_NOTED = 1_000_000
+NOTED_FROM = 1_000_000
+"""The size in bytes from which a file is announced before it is written."""
 """Files with more bytes have their size printed before they are written."""
 
 
@@ -162,7 +163,7 @@ def _export_job(
 
 def _say_size(path: str, size: int) -> None:
     """Print the size of a file over a megabyte before it is written."""
-    if size > _NOTED:
+    if size > NOTED_FROM:
         print_message(f"note: writing {size / 1e6:,.1f} MB to {path}")
 
 

@@ -45,7 +45,7 @@ def fixes(text: str, finding: Diagnostic) -> tuple[Fix, ...]:
     """Return the fixes of a finding, the most likely first; none if the author must decide."""
     if finding.span.end > len(text):  # the finding is about another text
         return ()
-    fixer = _FIXERS.get(finding.code)
+    fixer = FIXERS.get(finding.code)
     if fixer is not None:
         return tuple(fixer(text, finding))
     made = SCHEMA_FIXES.get(finding.code)
@@ -243,7 +243,7 @@ def _named_group(text: str, finding: Diagnostic) -> Iterator[Fix]:
         yield _replace(Span(*opening.span()), "(?:")
 
 
-_FIXERS: Final[Mapping[str, Fixer]] = {
+FIXERS: Final[Mapping[str, Fixer]] = {
     "gbnf-undefined-rule": _undefined_rule,
     "gbnf-no-root": _no_root,
     "gbnf-no-definition": _no_definition,

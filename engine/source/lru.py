@@ -15,12 +15,12 @@ _MISSING: Any = object()
 class LruCache(Generic[K, V]):
     """A mapping that drops the least recently used entry when it is full.
 
-    Args:
-        capacity: the number of entries; at least one is kept.
+    Attributes:
+        capacity: the number of entries that are kept; at least one.
     """
 
     def __init__(self, capacity: int) -> None:
-        self._capacity = max(1, capacity)
+        self.capacity = max(1, capacity)
         self._entries: OrderedDict[K, V] = OrderedDict()
 
     def __len__(self) -> int:
@@ -35,7 +35,7 @@ class LruCache(Generic[K, V]):
         value: V = entries.get(key, _MISSING)
         if value is _MISSING:
             value = entries[key] = make()
-            if len(entries) > self._capacity:
+            if len(entries) > self.capacity:
                 entries.popitem(last=False)
         else:
             entries.move_to_end(key)

@@ -260,7 +260,7 @@ def cached_trie(tokens: Sequence[bytes | None]) -> Trie:
     begins with a checksum of its contents, since a walk does not check the arrays of a trie. If a file or the folder
     cannot be used, the trie is built.
     """
-    folder = _folder() if len(tokens) >= _MIN_TOKENS else None
+    folder = trie_folder() if len(tokens) >= _MIN_TOKENS else None
     if folder is None:
         return build_trie(tokens)
     path = folder / _file_name(tokens)
@@ -278,7 +278,8 @@ def cached_trie(tokens: Sequence[bytes | None]) -> Trie:
     return trie
 
 
-def _folder() -> Path | None:
+def trie_folder() -> Path | None:
+    """Return the folder of the cache on disk; None if it cannot be made."""
     import platformdirs
 
     folder = platformdirs.user_cache_path("turnstile", appauthor=False) / "vocabularies"

@@ -18,7 +18,7 @@ text becomes an item when its position first becomes visible at a readable zoom.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
@@ -390,6 +390,15 @@ class LabelLayer(Generic[Key]):
         if not self._root.isVisible():
             return None
         return next((key for key in self._items if self._labels[key].rect.contains(point)), None)
+
+    @property
+    def labels(self) -> Mapping[Key, EdgeLabel]:
+        """Return all texts, with or without an item."""
+        return self._labels
+
+    def drawn_rects(self) -> dict[Key, QRectF]:
+        """Return the rectangle that each text with an item covers, background included."""
+        return {key: background.rect() for key, (background, _) in self._items.items()}
 
     @property
     def item_count(self) -> int:

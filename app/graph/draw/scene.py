@@ -37,8 +37,17 @@ _NOTHING = PositionedDiagram(Diagram.empty(), {}, {}, ())
 class AutomatonScene(QGraphicsScene):
     """One drawing of an automaton.
 
+    Attributes:
+        static_layer: the states and edges.
+        highlight_layer: the highlights.
+        labels: the labels of the edges, or marks where no label has room.
+        badges: the small texts beside the labels.
+        numbers: the texts in the states.
+        titles: the texts of the groups.
+        hovered_label: the full label of a hovered edge that has only a mark.
+
     Signals:
-        relit: the highlights changed.
+        highlights_changed: the highlights changed.
     """
 
     highlights_changed = Signal()
@@ -53,11 +62,11 @@ class AutomatonScene(QGraphicsScene):
         self._stale = False
         self.static_layer = StaticLayer(self)
         self.highlight_layer = HighlightLayer(self)
-        self._labels: LabelLayer[EdgeKey] = LabelLayer(self, 20, label_font, self._label_style)
-        self._badges: LabelLayer[EdgeKey] = LabelLayer(self, 21, badge_font, self._badge_style)
-        self._numbers: LabelLayer[int] = LabelLayer(self, 40, node_font, self._number_style)
-        self._titles: LabelLayer[int] = LabelLayer(self, 3, title_font, self._title_style)
-        self._hovered_label: LabelLayer[EdgeKey] = LabelLayer(self, 60, label_font, self._label_style)
+        self.labels: LabelLayer[EdgeKey] = LabelLayer(self, 20, label_font, self._label_style)
+        self.badges: LabelLayer[EdgeKey] = LabelLayer(self, 21, badge_font, self._badge_style)
+        self.numbers: LabelLayer[int] = LabelLayer(self, 40, node_font, self._number_style)
+        self.titles: LabelLayer[int] = LabelLayer(self, 3, title_font, self._title_style)
+        self.hovered_label: LabelLayer[EdgeKey] = LabelLayer(self, 60, label_font, self._label_style)
         self._label_positions: dict[EdgeKey, EdgeLabel] = {}
         self._marks: dict[EdgeKey, EdgeLabel] = {}
         self._taken = Rects()  # by labels, marks and nodes
@@ -120,9 +129,9 @@ class AutomatonScene(QGraphicsScene):
         following = frozenset(key for key in self._placed.curves if leaving and key[0] in live)
         before = self._highlights
         self._highlight(live=live, text_starts=begun, next_edges=self._drawn_edges((*waiting, *texts)) | following)
-        self._labels.repaint(before.next_edges ^ self._highlights.next_edges)
-        self._numbers.repaint(before.live ^ self._highlights.live)
-        self._titles.repaint()
+        self.labels.repaint(before.next_edges ^ self._highlights.next_edges)
+        self.numbers.repaint(before.live ^ self._highlights.live)
+        self.titles.repaint()
 
     def set_path(self, edges: Collection[EdgeKey]) -> None:
         """Highlight the path of the match."""
@@ -174,7 +183,7 @@ class AutomatonScene(QGraphicsScene):
                     taken.add(rect)
                     found[key] = badge
                     break
-        self._badges.replace(found)
+        self.badges.replace(found)
 
     def set_stale(self, stale: bool) -> None:
         """Grey the drawing out: it does not belong to the current text."""
@@ -187,10 +196,10 @@ class AutomatonScene(QGraphicsScene):
     def reveal(self, view: QRectF, zoom: float) -> None:
         """Create the texts in a part of the scene, as far as they are readable at this zoom."""
         for labels, least in (
-            (self._labels, LABELS_FROM_ZOOM),
-            (self._badges, LABELS_FROM_ZOOM),
-            (self._numbers, NUMBERS_FROM_ZOOM),
-            (self._titles, NUMBERS_FROM_ZOOM),
+            (self.labels, LABELS_FROM_ZOOM),
+            (self.badges, LABELS_FROM_ZOOM),
+            (self.numbers, NUMBERS_FROM_ZOOM),
+            (self.titles, NUMBERS_FROM_ZOOM),
         ):
             if zoom >= least:
                 labels.reveal(view)
@@ -209,7 +218,7 @@ class AutomatonScene(QGraphicsScene):
 
     def edge_at(self, point: QPointF) -> EdgeKey | None:
         """Return the edge whose label is at a point."""
-        return self._labels.at(point) or self._badges.at(point)
+        return self.labels.at(point) or self.badges.at(point)
 
     def group_at(self, point: QPointF) -> int | None:
         """Return the number of the group whose box contains a point."""
@@ -238,19 +247,19 @@ class AutomatonScene(QGraphicsScene):
         self.setBackgroundBrush(theme.colour(Role.PANEL))
         self.static_layer.recolour(is_stale=self._stale)
         self.highlight_layer.recolour(is_stale=self._stale)
-        for labels in (self._labels, self._badges, self._numbers, self._titles, self._hovered_label):
+        for labels in (self.labels, self.badges, self.numbers, self.titles, self.hovered_label):
             labels.repaint()
 
     def _show_hovered_label(self) -> None:
         """Show the full label of a highlighted edge that has only a mark."""
         marked = [key for key in self._highlights.highlighted_edges if key in self._marks]
         if len(marked) != 1:
-            self._hovered_label.replace({})
+            self.hovered_label.replace({})
             return
         (key,) = marked
         mark, text = self._marks[key], self._placed.diagram.labels[key]
-        self._hovered_label.replace({key: mark._replace(text=text)})
-        self._hovered_label.reveal(mark.rect)
+        self.hovered_label.replace({key: mark._replace(text=text)})
+        self.hovered_label.reveal(mark.rect)
 
     # --- parts -------------------------------------------------------------------------------------------------------
 
@@ -295,9 +304,9 @@ class AutomatonScene(QGraphicsScene):
             if (source, target) in answer.label_positions
         }
         self._marks = {key: EdgeLabel("…", *place, *MARK) for key, place in answer.marks.items()}
-        self._labels.replace({**self._label_positions, **self._marks})
-        self._hovered_label.replace({})
-        self._badges.replace({})
+        self.labels.replace({**self._label_positions, **self._marks})
+        self.hovered_label.replace({})
+        self.badges.replace({})
         self._taken = Rects()
         for key, caption in (*self._label_positions.items(), *self._marks.items()):
             size = MARK if key in self._marks else request.texts.get(key, (caption.width, caption.height))
@@ -305,7 +314,7 @@ class AutomatonScene(QGraphicsScene):
         for box in self._placed.boxes.values():
             self._taken.add((box.left(), box.top(), box.right(), box.bottom()))
         texts = {**diagram.names, **{node: text for node, (_, text) in diagram.stubs().items()}}
-        self._numbers.replace(
+        self.numbers.replace(
             {
                 node: EdgeLabel(
                     texts.get(node, str(node)), box.center().x(), box.center().y(), box.width(), box.height()
@@ -314,7 +323,7 @@ class AutomatonScene(QGraphicsScene):
             }
         )
         titles = zip(diagram.groups, request.groups, self._placed.rects, strict=True)
-        self._titles.replace(
+        self.titles.replace(
             {
                 number: EdgeLabel(
                     title,

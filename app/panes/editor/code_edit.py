@@ -603,6 +603,11 @@ class Gutter(QWidget):
         self._tip_of_line = tip_of_line
         self._breakpoints: Mapping[int, bool] = {}
 
+    @property
+    def breakpoints(self) -> Mapping[int, bool]:
+        """Return the lines with a breakpoint, and whether each is enabled."""
+        return self._breakpoints
+
     def show_breakpoints(self, lines: Mapping[int, bool]) -> None:
         """Set the lines with a breakpoint, and whether each is enabled."""
         if lines != self._breakpoints:

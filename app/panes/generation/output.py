@@ -98,6 +98,11 @@ class OutputBox(QWidget):
         self.resume.clicked.connect(lambda: self.read(None))
         self.copy.clicked.connect(self._copy)
 
+    @property
+    def archived(self) -> ArchivedBranch | None:
+        """Return the archived output that is shown; None for the present one."""
+        return self._archived
+
     def show_view(self, view: DecodeView) -> None:
         """Show the state of a session."""
         if self._archived is not None and _content_of(view) != _content_of(self._view):

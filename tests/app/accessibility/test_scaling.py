@@ -114,7 +114,7 @@ def test_candidates_can_be_read_on_a_laptop_beside_the_tests(desk, with_font, po
         desk.settle()
     for greeting in desk.window.banners.banners:
         greeting.close_button.click()
-    desk.wait(lambda: not desk.window._fold_timer.isActive(), "the bottom tabs have folded by themselves")
+    desk.wait(lambda: not desk.window.problem_folding.is_scheduled, "the bottom tabs have folded by themselves")
     table = desk.window.panes.generation.candidates.table
     for page in ("view.problems", "view.tests", "view.timeline", "view.breakpoints"):
         desk.window.commands[page].trigger()

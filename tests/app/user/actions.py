@@ -353,7 +353,7 @@ def save_and_reopen(desk: OwnWindow, rng: random.Random) -> None:
     """Close the window and open another one on the file: it stands where the first one stood."""
     desk.document.save(desk.file)
     before, view = desk.document.content, desk.session.decoding.view
-    was_restorable = view.model is not None and not view.error and desk.session.decoding._to_restore is None
+    was_restorable = view.model is not None and not view.error and not desk.session.decoding.awaits_restore
     desk.close()
     desk.open(desk.file)
     desk.settle()

@@ -99,7 +99,7 @@ def _the_output_is_its_tokens(desk: OwnWindow) -> None:
         spelled = b"".join(steps[node].token or b"" for node in taken if not steps[node].name)
         assert view.position.output == spelled
         assert view.position.index == len(taken)
-    if box._archived is not None:
+    if box.archived is not None:
         return  # an earlier output is being read
     shown = box.chips.chips
     assert [chip.id for chip in shown] == list(view.trace.path)
@@ -116,9 +116,10 @@ def _the_panes_show_the_view(desk: OwnWindow) -> None:
     view, window = desk.session.decoding.view, desk.window
     candidates = window.panes.generation.candidates
     if view.position is not None and not candidates.search.text() and not candidates.only_allowed.isChecked():
-        rows = {*candidates.table.candidates._all, *candidates.ends.candidates._all}
+        models = candidates.table.candidates, candidates.ends.candidates
+        rows = {model.candidate(row) for model in models for row in range(model.rowCount())}
         assert rows == set(view.position.candidates)
-    if view.model is not None and desk.session.decoding._to_restore is None:
+    if view.model is not None and not desk.session.decoding.awaits_restore:
         assert desk.document.content.trace == view.trace
 
 

@@ -91,7 +91,7 @@ class OwnWindow:
         return (
             not decoding.is_running
             and not any(group.pending for group in self.session.worker_pool)
-            and not compiling._timer.isActive()
+            and not compiling.awaits_edits
             and (bool(compiling.stale_reason) or is_current)
         )
 

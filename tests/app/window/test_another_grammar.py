@@ -81,7 +81,7 @@ def test_typed_over(zoomed_out):
 
 
 def test_read_in_another_notation(zoomed_out):
-    zoomed_out.window.notation_menu._switch(zoomed_out.document.content.grammar.__class__("gbnf"), 'root ::= "a" "b"')
+    zoomed_out.panes.editor.switch(GrammarPart("gbnf"), 'root ::= "a" "b"')
     assert_fresh(zoomed_out)
 
 

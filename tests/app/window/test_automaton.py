@@ -36,8 +36,8 @@ def test_a_counter_is_one_box_that_lights_up_when_the_match_is_in_it(desk):
     key = next(
         key for key in pane.scene.positioned.curves if key[0] == live and pane.scene.diagram.labels[key] == "0-9"
     )
-    desk.wait(lambda: key in pane.scene._badges._labels)
-    assert pane.scene._badges._labels[key].text.startswith("10 · ")
+    desk.wait(lambda: key in pane.scene.badges.labels)
+    assert pane.scene.badges.labels[key].text.startswith("10 · ")
 
 
 def test_a_regular_grammar_of_many_states_opens_on_its_rules_and_the_light_follows(desk):

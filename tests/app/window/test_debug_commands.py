@@ -68,16 +68,16 @@ def test_a_click_on_a_lines_number_sets_and_removes_one(rules):
     assert edit.gutter.line_at(QPoint(5, line)) == 2
     rules.qtbot.mouseClick(edit.gutter, LEFT, pos=QPoint(20, line))
     rules.wait(lambda: [one.name for one in rules.document.content.breakpoints] == ["more"])
-    assert edit.gutter._breakpoints == {2: True}
+    assert edit.gutter.breakpoints == {2: True}
     rules.window.debug_commands.breakpoints.table.selectRow(0)
     rules.qtbot.keyClick(rules.window.debug_commands.breakpoints.table, Qt.Key.Key_Space)
-    assert edit.gutter._breakpoints == {2: False}
+    assert edit.gutter.breakpoints == {2: False}
     edit.setFocus()
     cursor = edit.textCursor()
     cursor.setPosition(0)
     edit.setTextCursor(cursor)
     rules.qtbot.keyClick(edit, Qt.Key.Key_Return)
-    assert edit.gutter._breakpoints == {3: False}
+    assert edit.gutter.breakpoints == {3: False}
     rules.wait(lambda: not rules.session.step_refusal)
     rules.qtbot.mouseClick(edit.gutter, LEFT, pos=QPoint(20, edit.cursorRect(edit.textCursor()).height() * 3 + 6))
     rules.wait(lambda: not rules.document.content.breakpoints)
@@ -268,11 +268,11 @@ def test_an_edit_leaves_the_timeline_open(rules):
     rules.panes.editor.edit.setFocus()
     rules.qtbot.keyClicks(rules.panes.editor.edit, "(")
     rules.wait(lambda: not rules.panes.problems.is_empty)
-    rules.window._fold_bottom()
+    rules.window.problem_folding.decide()
     assert rules.window.dock_layout.bottom.currentWidget() is rules.window.debug_commands.timeline
     rules.qtbot.keyClick(rules.panes.editor.edit, Qt.Key.Key_Backspace)
     rules.wait(lambda: rules.panes.problems.is_empty)
-    rules.window._fold_bottom()
+    rules.window.problem_folding.decide()
     assert rules.window.dock_layout.bottom_is_open
 
 

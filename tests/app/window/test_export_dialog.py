@@ -119,7 +119,7 @@ def test_a_folder_shows_its_files_and_is_written(desk, tmp_path, monkeypatch):
     assert "structured_outputs" in dialog.preview.text.toPlainText()
     dialog.options.model.setFocus()
     desk.qtbot.keyClicks(dialog.options.model, "my/model")
-    desk.wait(lambda: "my/model" in next((file.text for file in dialog.preview._shown if file.path == "vllm.json"), ""))
+    desk.wait(lambda: "my/model" in dialog.preview.text.toPlainText())
     assert dialog.preview.files.currentItem().text() == "vllm.json"
     out = tmp_path / "out"
     out.mkdir()
@@ -207,7 +207,7 @@ def test_a_picture_is_shown(desk, tmp_path):
     assert dialog.preview.picture.label.pixmap().width() <= dialog.preview.width()
     picture = dialog.preview.picture
     desk.qtbot.mouseClick(picture.viewport(), Qt.MouseButton.LeftButton)
-    assert picture.label.pixmap().width() == picture._pixmap.width()
+    assert picture.label.pixmap().width() == picture.full_size.width()
     desk.qtbot.mouseClick(picture.viewport(), Qt.MouseButton.LeftButton)
     assert picture.label.pixmap().width() <= picture.viewport().width()
     dialog.write(str(tmp_path / "a.svg"))

@@ -168,7 +168,7 @@ def test_hints_are_told_in_the_tab_and_unfold_nothing(desk):
     desk.session.start()
     bottom, edit = desk.window.dock_layout, desk.panes.editor.edit
     folded = []
-    desk.window._fold_timer.timeout.connect(lambda: folded.append("looked"))
+    desk.window.problem_folding.decided.connect(lambda: folded.append("looked"))
     hinted = GrammarPart(notation="gbnf", text='root ::= more\nmore ::= more "a" | "b"\n')
     desk.document.replace(DocumentFile(grammar=hinted, model=ModelPart("letters")))
     desk.wait(lambda: bottom.bottom.tabText(0).startswith("Problems ("))
@@ -366,13 +366,13 @@ def test_no_two_commands_share_a_key():
 
 
 def test_the_layout_is_remembered(desk, tmp_path):
-    desk.window.dock_layout._columns.setSizes([500, 500, 600])
-    sizes = desk.window.dock_layout._columns.sizes()
+    desk.window.dock_layout.columns.setSizes([500, 500, 600])
+    sizes = desk.window.dock_layout.columns.sizes()
     desk.window.close_without_asking()
     assert "wide" in desk.settings.preferences.splitters
-    desk.window.dock_layout._columns.setSizes([300, 600, 700])
+    desk.window.dock_layout.columns.setSizes([300, 600, 700])
     desk.window.dock_layout.restore(desk.settings.preferences.splitters)
-    assert desk.window.dock_layout._columns.sizes() == sizes
+    assert desk.window.dock_layout.columns.sizes() == sizes
 
 
 def test_a_tokenizer_alone_is_opened_from_the_model_menu(desk, monkeypatch):

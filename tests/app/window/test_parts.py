@@ -180,8 +180,8 @@ def test_the_status_line_shows_progress_and_offers_to_cancel(status, qtbot):
     status.show_activity("Loading smollm2", 30_000_000, 98_000_000)
     assert status.texts[3] == "Loading smollm2 · 30 of 98 MB"
     with qtbot.waitSignal(status.cancel_clicked):
-        qtbot.mouseClick(status._cancel, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(status.cancel_button, Qt.MouseButton.LeftButton)
     status.show_activity("Sampling", 3, 12)
     assert status.texts[3] == "Sampling · 3 of 12"
     status.show_activity("", 0, None)
-    assert not status._cancel.isVisible()
+    assert not status.cancel_button.isVisible()

@@ -101,7 +101,7 @@ def test_a_window_that_is_no_longer_maximised_fits(qtbot, opened):
 
 def test_a_size_that_somebody_gave_it_stays(qtbot, opened):
     window, placement = opened(size=QSize(1500, 900))
-    placement._keep_on_screen()
+    placement.keep_on_screen()
     assert window.size() == QSize(1500, 900)
 
 

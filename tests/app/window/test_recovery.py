@@ -50,8 +50,8 @@ def text_of(desk):
 def left_behind(tmp_path, desk):
     """The autosaves that are not this window's own."""
     desk.document.autosave.flush()
-    own = desk.document.autosave._name
-    return [file for file in (tmp_path / "autosave").glob("*.autosave") if file.stem != own]
+    own = desk.document.autosave.file
+    return [file for file in (tmp_path / "autosave").glob("*.autosave") if file != own]
 
 
 def saved_file(tmp_path, text="on the disk", name="work.turnstile"):

@@ -143,13 +143,13 @@ def test_a_window_that_showed_nothing_leaves_nothing(desk, reopened):
 
 def test_the_windows_layout_comes_back(desk, reopened):
     desk.window.resize(1500, 900)
-    desk.window.dock_layout._columns.setSizes([500, 500, 500])
-    desk.wait(lambda: desk.window.dock_layout._columns.sizes()[0] > 450)
-    sizes = desk.window.dock_layout._columns.sizes()
+    desk.window.dock_layout.columns.setSizes([500, 500, 500])
+    desk.wait(lambda: desk.window.dock_layout.columns.sizes()[0] > 450)
+    sizes = desk.window.dock_layout.columns.sizes()
     again = reopened(begins=False)
     assert again.settings.preferences.geometry
     again.window.resize(1500, 900)
-    again.wait(lambda: again.window.dock_layout._columns.sizes() == sizes)
+    again.wait(lambda: again.window.dock_layout.columns.sizes() == sizes)
 
 
 # --- files -----------------------------------------------------------------------------------------------------------

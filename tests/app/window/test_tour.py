@@ -29,7 +29,7 @@ def test_five_stops_by_return_alone(desk, tour):
     while tour.card is not None:
         assert tour.card.next_button.hasFocus()
         seen.append(tour.at)
-        assert tour.frame._target == framed(desk, tour)
+        assert tour.frame.target == framed(desk, tour)
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
     assert seen == [0, 1, 2, 3, 4]
     assert tour.at == -1
@@ -73,7 +73,7 @@ def test_every_stop_is_in_the_window_and_follows_it(desk, tour, size):
         tour.go_to(number)
         desk.qtbot.turns()
         assert desk.window.rect().contains(tour.card.geometry())
-        assert tour.frame._target == framed(desk, tour).intersected(desk.window.rect())
+        assert tour.frame.target == framed(desk, tour).intersected(desk.window.rect())
         assert tour.stops[number].target.isVisible() or size == (960, 600)
 
 
@@ -84,7 +84,7 @@ def test_it_follows_when_the_panes_are_arranged_anew(desk, tour):
             desk.window.resize(*size)
             desk.qtbot.turns()
             tour.go_to(number)
-            assert tour.frame._target == framed(desk, tour)
+            assert tour.frame.target == framed(desk, tour)
 
 
 def test_it_is_told_to_a_screen_reader(desk, tour):

@@ -32,7 +32,7 @@ def paste(desk, dialog, text):
     QGuiApplication.clipboard().setText(text)
     dialog.text.selectAll()
     QTest.keyClick(dialog.text, Qt.Key.Key_V, CONTROL)
-    desk.wait(lambda: dialog._verdict is not None and dialog._verdict.data == text.encode())
+    desk.wait(lambda: dialog.found is not None and dialog.found.data == text.encode())
 
 
 def type_over(edit, text):
@@ -53,7 +53,7 @@ def test_a_failing_grammar_and_its_output_get_one_sentence(desk):
     assert dialog.notes.isVisible()
     assert "could not be finished in time" in dialog.notes.text()
     dialog.finish.setCurrentIndex(1)
-    desk.wait(lambda: dialog._question.finish == "length" and dialog._verdict is not None)
+    desk.wait(lambda: dialog.question.finish == "length" and dialog.found is not None)
 
 
 def test_a_valid_spelling_that_turnstile_never_writes_is_named(desk):
@@ -95,9 +95,9 @@ def test_an_edit_takes_the_old_verdict_back_at_once(desk, change):
     assert dialog.text.extraSelections()
     change(dialog, desk)
     assert awaits(dialog)
-    desk.wait(lambda: dialog._verdict is not None)
+    desk.wait(lambda: dialog.found is not None)
     assert dialog.chips.isEnabled()
-    assert dialog._verdict.data == dialog.text.toPlainText().encode()
+    assert dialog.found.data == dialog.text.toPlainText().encode()
 
 
 def test_an_output_that_is_deleted_leaves_no_verdict(desk):
@@ -150,7 +150,7 @@ def test_an_output_is_opened_as_a_trace_and_stepped_through(desk):
     desk.wait(lambda: desk.output == b"{")
     dialog = open_dialog(desk)
     paste(desk, dialog, '{"name": 3}')
-    assert dialog._verdict.failure.place.token == 9
+    assert dialog.found.failure.place.token == 9
     QTest.mouseClick(dialog.open_button, LEFT)
     desk.wait(lambda: desk.output == b'{"name": ')
     trace = desk.session.decoding.view.trace
@@ -173,8 +173,8 @@ def test_ids_are_pasted_too(desk):
     QTest.mouseClick(dialog.as_ids, LEFT)
     ids = ", ".join(str(byte - 0x20) for byte in b'{"nam')
     type_over(dialog.text, f"[{ids}]")
-    desk.wait(lambda: dialog._verdict is not None)
-    assert dialog._verdict.outcome is VerdictOutcome.CUT_OFF
+    desk.wait(lambda: dialog.found is not None)
+    assert dialog.found.outcome is VerdictOutcome.CUT_OFF
     type_over(dialog.text, "one, two")
     desk.wait(lambda: dialog.sentence.startswith("These are not token ids"))
     type_over(dialog.text, "12 5000")
@@ -397,9 +397,9 @@ def test_a_saved_trace_is_read_from_a_file(desk, tmp_path):
     desk.document.save(file)
     dialog = open_dialog(desk)
     dialog.read_file(file)
-    desk.wait(lambda: dialog._verdict is not None)
-    assert dialog._verdict.is_complete
-    assert dialog._verdict.tokens[-1].name == "<end>"
+    desk.wait(lambda: dialog.found is not None)
+    assert dialog.found.is_complete
+    assert dialog.found.tokens[-1].name == "<end>"
     assert dialog.tokens_title.text().endswith("of Letters")
     (tmp_path / "plain.txt").write_text("aax\n")
     dialog.read_file(tmp_path / "plain.txt")

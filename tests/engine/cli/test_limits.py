@@ -124,7 +124,7 @@ def test_the_size_of_a_large_file_is_printed_before_it_is_written(monkeypatch, t
     export = ("export", "--to", "gbnf", *REGEX, "[a-z]{9}", "--output", str(file))
     assert run(*export) == 0
     assert "MB" not in capsys.readouterr().err
-    monkeypatch.setattr("engine.cli.export._NOTED", 10)
+    monkeypatch.setattr("engine.cli.export.NOTED_FROM", 10)
     existed = []
     monkeypatch.setattr("engine.cli.export.print_message", lambda text: existed.append((text, file.exists())))
     file.unlink()

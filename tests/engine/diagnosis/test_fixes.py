@@ -193,7 +193,7 @@ def test_what_ecmascript_asks_for(text: str, code: str, after: str) -> None:
 
 def test_every_fixer_has_a_case() -> None:
     ecma_only = {"regex-needless-escape", "regex-lone-bracket"}
-    assert {case[1] for case in CASES} | ecma_only == {*module._FIXERS, *SCHEMA_FIXES}
+    assert {case[1] for case in CASES} | ecma_only == {*module.FIXERS, *SCHEMA_FIXES}
 
 
 def test_a_finding_of_another_text_has_no_fix() -> None:

@@ -70,7 +70,7 @@ def test_grammars_share_the_region_of_a_loop(kernels, small, monkeypatch):
 
 def test_the_regions_kept_are_few(kernels, small, monkeypatch):
     kept = token_slices_of(small.trie).by_loop
-    monkeypatch.setattr(kept, "_capacity", 2)
+    monkeypatch.setattr(kept, "capacity", 2)
     kept.clear()
     for first in "abcd":
         Matcher(compile_grammar("regex", f"[{first}-z]*"), small).bitmask()

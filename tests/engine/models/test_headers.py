@@ -138,10 +138,9 @@ def test_a_gguf_shape_larger_than_its_file_is_refused(gguf_file: Path, tmp_path:
 def test_a_model_that_cannot_compute_says_so(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = load_model(str(tiny))
 
-    def fail(*_: object) -> None:
+    def fail(**_: object) -> None:
         raise RuntimeError("invalid shape")
 
-    monkeypatch.setattr(source, "_logits_with_cache", fail)
-    monkeypatch.setattr(source, "_logits_without_cache", fail)
+    monkeypatch.setattr(source, "model", fail)
     with pytest.raises(ModelError, match=r"cannot compute an answer \(RuntimeError: invalid shape\)"):
         source.logits([1])

@@ -58,7 +58,7 @@ def test_a_hub_model_without_safetensors_says_so(monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_the_hubs_cache_holds_needs_no_network(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub, "_cached", lambda _: tiny)
+    monkeypatch.setattr(hub, "cached_folder", lambda _: tiny)
     assert load_model("a/b").name == "a/b"
 
 

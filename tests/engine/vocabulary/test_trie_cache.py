@@ -9,7 +9,7 @@ TOKENS = [*(b"%d" % number for number in range(12_000)), None, b"", b"x" * 40]
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(tries, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(tries, "trie_folder", lambda: tmp_path)
     return tmp_path
 
 

@@ -88,12 +88,12 @@ def test_a_state_that_accepts_has_two_outlines(qtbot: QtBot) -> None:
 def test_texts_are_made_when_they_can_be_read_and_seen(qtbot: QtBot) -> None:
     scene, _, request = drawn()
     scene.reveal(EVERYTHING, LABELS_FROM_ZOOM - 0.01)
-    assert scene._labels.item_count == 0
+    assert scene.labels.item_count == 0
     scene.reveal(QRectF(-1e6, -1e6, 1, 1), 1.0)
-    assert scene._labels.item_count == 0
+    assert scene.labels.item_count == 0
     scene.reveal(EVERYTHING, 1.0)
-    assert scene._labels.item_count == len(request.edges)
-    assert scene._numbers.item_count == len(request.nodes)
+    assert scene.labels.item_count == len(request.edges)
+    assert scene.numbers.item_count == len(request.nodes)
 
 
 def test_a_label_is_found_where_it_is_written_while_it_is_shown(qtbot: QtBot) -> None:
@@ -162,25 +162,25 @@ def test_a_label_is_written_so_that_it_can_be_seen(label: str, text: str) -> Non
 def test_what_is_far_away_is_not_kept_once_there_is_much(qtbot: QtBot) -> None:
     scene, _, request = drawn(700)
     scene.reveal(EVERYTHING, 1.0)
-    assert scene._numbers.item_count == 700
+    assert scene.numbers.item_count == 700
     box = scene.box(3)
     assert box is not None
     scene.reveal(box, 1.0)
-    assert scene._numbers.item_count < 10
+    assert scene.numbers.item_count < 10
     scene.reveal(EVERYTHING, 1.0)
-    assert scene._labels.item_count == len(request.edges)
+    assert scene.labels.item_count == len(request.edges)
 
 
 def test_numbers_stand_under_labels_and_above_those_of_loops(qtbot: QtBot) -> None:
     scene, _, _ = drawn()
     scene.set_badges({(0, 1): "12 · 3%", (1, 1): "7", (2, 3): "", (8, 9): "no such edge"})
     scene.reveal(EVERYTHING, 1.0)
-    badges, labels = scene._badges._labels, scene._labels._labels
+    badges, labels = scene.badges.labels, scene.labels.labels
     assert set(badges) == {(0, 1), (1, 1)}
     assert badges[0, 1].y > labels[0, 1].y
     assert badges[1, 1].y < labels[1, 1].y
     scene.set_badges({})
-    assert scene._badges.item_count == 0
+    assert scene.badges.item_count == 0
 
 
 def test_lines_of_a_large_drawing_are_a_pixel_wide(qtbot: QtBot) -> None:

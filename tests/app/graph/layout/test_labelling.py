@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import random
 import string
+from collections import Counter
 from itertools import combinations, pairwise
 
 import pytest
 from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtWidgets import QGraphicsSimpleTextItem
 
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.shapes import heads
@@ -81,7 +83,12 @@ def distance(place: QPointF, points: list[tuple[float, float]]) -> float:
 def drawn_labels(scene: AutomatonScene) -> dict[tuple[int, int], QRectF]:
     """The rectangles that labels cover, with their ground, as they are drawn."""
     scene.reveal(scene.home_rect(), 1.0)
-    return {key: ground.rect() for key, (ground, _) in scene._labels._items.items()}
+    return scene.labels.drawn_rects()
+
+
+def drawn_lines(scene: AutomatonScene) -> Counter[str]:
+    """The lines of text that the scene has items for."""
+    return Counter(item.text() for item in scene.items() if isinstance(item, QGraphicsSimpleTextItem))
 
 
 @pytest.mark.parametrize("method", ["", *METHODS])
@@ -163,12 +170,12 @@ def test_a_mark_shows_its_label_when_it_is_pointed_at(qapp):
     scene.reveal(scene.home_rect(), 1.0)
     place = QPointF(*answer.marks[key])
     assert scene.edge_at(place) == key
+    unhovered = drawn_lines(scene)
     scene.set_highlighted((), (key,))
-    assert [line.text() for _, lines in scene._hovered_label._items.values() for line in lines] == [
-        *shown.diagram.labels[key].split("\n")
-    ]
+    assert drawn_lines(scene) - unhovered == Counter(shown.diagram.labels[key].split("\n"))
+    assert scene.hovered_label.drawn_rects()[key].contains(place)
     scene.set_highlighted(())
-    assert not scene._hovered_label._items
+    assert drawn_lines(scene) == unhovered
     assert shown.label(key)  # what the tool tip says
 
 
@@ -179,7 +186,7 @@ def test_badges_cover_nothing(qapp):
     scene.show_diagram(shown.diagram, shown.request, answer)
     scene.set_badges(dict.fromkeys(answer.label_positions, "131,072 · >99.9%"))
     labels = drawn_labels(scene)
-    badges = {key: ground.rect() for key, (ground, _) in scene._badges._items.items()}
+    badges = scene.badges.drawn_rects()
     assert badges
     for (one, first), (other, second) in combinations(badges.items(), 2):
         assert not first.intersects(second), f"{one} and {other} overlap"

@@ -27,7 +27,7 @@ class Shown:
     def __init__(self, pane: AutomatonPane, pattern: str) -> None:
         self.pane = pane
         self.asked: list[LayoutRequest] = []
-        pane.layout_wanted.connect(self._answer)
+        pane.layout_wanted.connect(self.answer_layout)
         self.show(pattern, 1)
 
     def show(self, pattern: str, revision: int) -> None:
@@ -43,7 +43,7 @@ class Shown:
         state = self.dfa.run(text.encode())
         self.pane.set_live([] if state is None else [state], None, text.encode())
 
-    def _answer(self, request: LayoutRequest) -> None:
+    def answer_layout(self, request: LayoutRequest) -> None:
         self.asked.append(request)
         self.pane.show_layout(lay_out(request))
 
@@ -282,14 +282,14 @@ def test_what_is_found_while_typing_comes_into_view(pane: AutomatonPane, qtbot: 
 def test_what_is_found_elsewhere_is_selected_and_in_view_once_it_is_drawn(pane: AutomatonPane, qtbot: QtBot) -> None:
     """The layout comes from another process: later than the key that asked for it."""
     shown = Shown(pane, DATES + " at " + DATES)
-    pane.layout_wanted.disconnect(shown._answer)
+    pane.layout_wanted.disconnect(shown.answer_layout)
     waiting: list[LayoutRequest] = []
     pane.layout_wanted.connect(waiting.append)
     last = shown.dfa.run(b"May 1, 1999 in a at May 1, 1999 ")
     assert last is not None
     search(pane, qtbot, str(last))
     for request in waiting:
-        shown._answer(request)
+        shown.answer_layout(request)
     assert pane.scene.highlights.selected == last
     assert visible(pane, last)
 

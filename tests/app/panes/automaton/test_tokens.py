@@ -54,7 +54,7 @@ def pane(qtbot: QtBot) -> AutomatonPane:
 
 
 def badges(pane: AutomatonPane) -> dict[tuple[int, int], str]:
-    return {key: caption.text for key, caption in pane.scene._badges._labels.items()}
+    return {key: caption.text for key, caption in pane.scene.badges.labels.items()}
 
 
 def test_how_many_tokens_take_an_edge_stands_under_its_label(pane: AutomatonPane) -> None:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPoint, Qt
 
 from app import theme
 from app.catalogue import ui_text
+from app.panes.generation import chip_view
 from app.panes.generation.chip import ChipKind, chips_of, prompt_chips
 from app.panes.generation.chip_view import ChipView, flow
 from app.panes.generation.output import BranchStrip, branches_of
@@ -113,7 +114,8 @@ def test_the_current_chip_is_scrolled_into_view(chips):
 
 def test_only_visible_chips_are_painted(chips, monkeypatch):
     painted = []
-    monkeypatch.setattr(chips, "_paint_chip", lambda _painter, index: painted.append(index))
+    share_of = chip_view.share_of
+    monkeypatch.setattr(chip_view, "share_of", lambda chip, *others: painted.append(chip.id) or share_of(chip, *others))
     chips.show_chips(*chips_of(trace(tuple(b"word%d" % i for i in range(2000)))))
     chips.viewport().repaint()
     assert 0 < len(painted) < 60

@@ -230,7 +230,9 @@ def test_a_release_without_the_second_runner(packages, monkeypatch):
 
 def test_a_guide_that_forgets_is_asked_anew(loaded, packages, monkeypatch):
     for name in loaded:
-        monkeypatch.setattr(requests_of(name), "_MOST_STATES", 3)
+        guide = type(requests_of(name).load_guide())
+        known = guide.known_states.fget
+        monkeypatch.setattr(guide, "known_states", property(lambda self, known=known: known(self) * 60_000))
     run = Run(packages[1], [processor(module) for module in loaded.values()], is_async=False)
     for _ in range(300):
         run.step()
