@@ -31,7 +31,8 @@ from engine.source.processes import spawn_context, start_process
 
 _log = logging.getLogger(__name__)
 
-_CONTEXT = spawn_context()  # the same on every platform, and never forks a Qt process
+CONTEXT = spawn_context()
+"""How worker processes start: the same on every platform, and never as a fork of a Qt process."""
 
 _JOIN_ATTEMPTS, _JOIN_SECONDS = 40, 0.05
 _WRITER_SECONDS = 2.0
@@ -44,10 +45,10 @@ class _Incarnation:
     def __init__(
         self, name: str, make_handler: Callable[[], Handler], deliver: Callable[[_Incarnation, Any], None]
     ) -> None:
-        self._ours, self._theirs = _CONTEXT.Pipe(duplex=True)
+        self._ours, self._theirs = CONTEXT.Pipe(duplex=True)
         self._deliver = deliver
         arguments = self._theirs, make_handler, log_of(name)
-        self._process = _CONTEXT.Process(target=serve, args=arguments, name=name, daemon=True)
+        self._process = CONTEXT.Process(target=serve, args=arguments, name=name, daemon=True)
         self._lock = threading.Lock()  # the reader's thread starts and joins the process, any thread may kill it
         self._running = False
         self._ended = threading.Event()

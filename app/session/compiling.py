@@ -137,6 +137,11 @@ class Compiling(QObject):
         return self._last_good
 
     @property
+    def awaits_edits(self) -> bool:
+        """Return whether an edit is not compiled yet, since another may follow at once."""
+        return self._timer.isActive()
+
+    @property
     def stale_reason(self) -> str:
         """Return why the drawing belongs to an older text; empty if it is current."""
         return self._stale

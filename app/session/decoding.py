@@ -77,7 +77,7 @@ def grammar_prefix(view: DecodeView) -> bytes | None:
     return position.output if view.pipeline.zones is None else position.grammar_text
 
 
-_STOPPED_BY: dict[type, str] = {
+STOPPED_BY: dict[type, str] = {
     Take: "take",
     Force: "force",
     Back: "back",
@@ -159,6 +159,11 @@ class Decoding(QObject):
     def view(self) -> DecodeView:
         """Return the worker's last view."""
         return self._view
+
+    @property
+    def awaits_restore(self) -> bool:
+        """Return whether the trace of the document is not restored yet, since its model or grammar is missing."""
+        return self._to_restore is not None
 
     @property
     def is_running(self) -> bool:
@@ -329,7 +334,7 @@ class Decoding(QObject):
 
     def stop_for(self, kind: type) -> None:
         """End a run, and report why, if requests of this kind end runs."""
-        if name := _STOPPED_BY.get(kind):
+        if name := STOPPED_BY.get(kind):
             self.pause(ui_text("session.run.stopped", reason=ui_text(f"session.run.fragment.{name}")))
 
     def open_output(self, ids: tuple[int, ...]) -> None:

@@ -44,8 +44,10 @@ from app.workers.requests.layout import LayOutPlainly
 from engine.decoding.values import Finish, Position
 
 _GRACE_MS = 200
-_DECODE_GRACE_MS = 10_000  # a kill loses the model, and loading it again takes longer than most waits
-_LAYOUT_LIMIT_MS = 60_000  # for a library that does not return: `lay_out` chooses by work what takes a second
+DECODE_GRACE_MS = 10_000
+"""How long a cancelled decode request may go on: a kill loses the model, and loading it again takes longer."""
+LAYOUT_LIMIT_MS = 60_000
+"""The limit for a library that does not return: `lay_out` chooses by work what takes a second."""
 
 
 class WorkerPool(QObject):
@@ -56,13 +58,13 @@ class WorkerPool(QObject):
     ) -> None:
         super().__init__(parent)
         self.compile = JobGroup("compile", compile_handler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)
-        policy = Policy(exclusive=False, grace_ms=_DECODE_GRACE_MS, stateful=True)
+        policy = Policy(exclusive=False, grace_ms=DECODE_GRACE_MS, stateful=True)
         self.decode = JobGroup("decode", decode_handler, policy, self)
         self.judge = JobGroup("judge", judge_handler, Policy(exclusive=True, grace_ms=_GRACE_MS), self)
         self.layout = JobGroup(
             "layout",
             layout_handler,
-            Policy(exclusive=True, grace_ms=_GRACE_MS, limit_ms=_LAYOUT_LIMIT_MS, unlimited=(LayOutPlainly,)),
+            Policy(exclusive=True, grace_ms=_GRACE_MS, limit_ms=LAYOUT_LIMIT_MS, unlimited=(LayOutPlainly,)),
             self,
         )
 
@@ -149,6 +151,9 @@ _SHOWN_REQUESTS = tuple(kind for kind, _ in _ACTIVITIES)
 class Session(QObject):
     """The state behind the panes.
 
+    Attributes:
+        patience: runs while a compile is too short to be shown.
+
     Signals:
         view_changed(CompiledGrammarView): there is a new automaton, or another part of it; `live_changed` follows.
         live_changed(states, spans): the live states in the drawn automaton and their source spans.
@@ -177,8 +182,8 @@ class Session(QObject):
         self.converting = Converting(groups.judge, self.compiling, self)
         self._progress: dict[type, Progress] = {}
         self._activity: tuple[str, int, int | None] = ("", 0, None)
-        self._patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
-        self._patience.timeout.connect(self._update_activity)
+        self.patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
+        self.patience.timeout.connect(self._update_activity)
         self._is_compiling = False
         self._is_reading = False
         self._decode_is_gone = False
@@ -224,7 +229,7 @@ class Session(QObject):
     @property
     def _is_reading_for_long(self) -> bool:
         """Return whether the decode worker compiles for long; steps that are requested earlier simply wait."""
-        return self.decoding.is_reading_grammar and not self._patience.isActive()
+        return self.decoding.is_reading_grammar and not self.patience.isActive()
 
     def start(self) -> None:
         """Start the worker processes."""
@@ -310,7 +315,7 @@ class Session(QObject):
         was_compiling = self._is_compiling
         self._is_compiling = any(isinstance(request, CompileRequest | SetGrammar) for request in pending)
         if self._is_compiling and not was_compiling:
-            self._patience.start()
+            self.patience.start()
         was_reading, self._is_reading = self._is_reading, self._is_reading_for_long
         if self._is_reading != was_reading:
             self.step_allowed_changed.emit(self.step_refusal)
@@ -319,7 +324,7 @@ class Session(QObject):
             return
         for kind, key in _ACTIVITIES:
             request = next((request for request in pending if isinstance(request, kind)), None)
-            if request is None or (kind in (CompileRequest, SetGrammar) and self._patience.isActive()):
+            if request is None or (kind in (CompileRequest, SetGrammar) and self.patience.isActive()):
                 self._progress.pop(kind, None)
                 continue
             progress = self._progress.get(kind, Progress("", 0, None))

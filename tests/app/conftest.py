@@ -122,5 +122,5 @@ def ready_worker() -> BaseContext | None:
 def workers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Worker processes are there at once; where the event loop is measured they start as they do for a user."""
     if request.node.get_closest_marker("alone") is None and (context := request.getfixturevalue("ready_worker")):
-        monkeypatch.setattr("app.jobs.link._CONTEXT", context)
-        monkeypatch.setattr("app.session.session._LAYOUT_LIMIT_MS", PATIENCE_MS)  # whatever else the machine does
+        monkeypatch.setattr("app.jobs.link.CONTEXT", context)
+        monkeypatch.setattr("app.session.session.LAYOUT_LIMIT_MS", PATIENCE_MS)  # whatever else the machine does

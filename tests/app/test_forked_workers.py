@@ -31,9 +31,9 @@ def test_one_that_stays_is_a_leak(context):
 
 
 def test_a_window_gets_them(workers, context):
-    assert link._CONTEXT is context
+    assert link.CONTEXT is context
 
 
 @pytest.mark.alone
 def test_what_measures_the_event_loop_starts_its_own(workers):
-    assert link._CONTEXT.get_start_method() == "spawn"
+    assert link.CONTEXT.get_start_method() == "spawn"

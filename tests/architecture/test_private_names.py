@@ -8,7 +8,7 @@ violation.
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ import pytest
 TESTS = Path(__file__).resolve().parents[1]
 OF_THE_LIBRARY = {"os._exit"}
 BY_NAME = {"getattr", "setattr", "delattr", "hasattr", "object", "attrgetter", "methodcaller"}
-PRIVATE_PATH = re.compile(r"(?:engine|app|resources|packaging)(?:\.\w+)*\._[A-Za-z]\w*(?:\.\w+)*")
+PRIVATE_PATH = re.compile(r"(?:engine|app|resources|packaging)(?:\.\w+)*?\.(_[A-Za-z]\w*)(?:\.\w+)*")
 
 
 def is_private(name: str) -> bool:
@@ -31,27 +31,32 @@ def private_uses(tree: ast.Module, own: Collection[str]) -> Iterator[tuple[int, 
         own: the private attributes that test classes define; a test may use these on itself.
     """
     for node in ast.walk(tree):
-        match node:
-            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name):
-                if is_private(name) and name not in own:
-                    yield node.lineno, name
-            case ast.Attribute(attr=name):
-                if is_private(name) and ast.unparse(node) not in OF_THE_LIBRARY:
-                    yield node.lineno, name
-            case ast.ImportFrom(module=module, names=names):
-                for path in (f"{module}.{alias.name}" for alias in names):
-                    if PRIVATE_PATH.fullmatch(path):
-                        yield node.lineno, path
-            case ast.Import(names=names):
-                for alias in names:
-                    if PRIVATE_PATH.fullmatch(alias.name):
-                        yield node.lineno, alias.name
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in BY_NAME:
-                for argument in node.args:
-                    if isinstance(argument, ast.Constant) and is_private(str(argument.value)):
-                        yield node.lineno, str(argument.value)
-            case ast.Constant(value=str(text)) if PRIVATE_PATH.fullmatch(text):
-                yield node.lineno, text
+        yield from ((getattr(node, "lineno", 0), name) for name in names_used(node, own) if is_private(name))
+
+
+def names_used(node: ast.AST, own: Collection[str]) -> list[str]:
+    """Return the names of others that a node uses, as far as they may be private."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name) if name in own:
+            found = []
+        case ast.Attribute(attr=name):
+            found = [name] if ast.unparse(node) not in OF_THE_LIBRARY else []
+        case ast.ImportFrom(module=module, names=names):
+            found = private_parts(f"{module}.{alias.name}" for alias in names)
+        case ast.Import(names=names):
+            found = private_parts(alias.name for alias in names)
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in BY_NAME:
+            found = [str(argument.value) for argument in node.args if isinstance(argument, ast.Constant)]
+        case ast.Constant(value=str(text)):
+            found = private_parts([text])
+        case _:
+            found = []
+    return found
+
+
+def private_parts(paths: Iterable[str]) -> list[str]:
+    """Return the first private name in each dotted path into the product."""
+    return [found[1] for path in paths if (found := PRIVATE_PATH.fullmatch(path))]
 
 
 def own_names(tree: ast.Module) -> Iterator[str]:
@@ -88,12 +93,12 @@ def test_no_test_uses_a_private_name_of_the_product(modules):
         ("Part()._size = 3", "_size"),
         ("super()._draw()", "_draw"),
         ("class Double(Dialog):\n    def show(self): self._verdict = None; self._build()", "_build"),
-        ("from app.session.decoding import STOPPED_BY, _LIMIT", "app.session.decoding._LIMIT"),
-        ("from engine import _kernels", "engine._kernels"),
-        ("import engine._kernels", "engine._kernels"),
-        ("import engine._kernels.masks as masks", "engine._kernels.masks"),
-        ("monkeypatch.setattr('app.jobs.link._CONTEXT', None)", "app.jobs.link._CONTEXT"),
-        ("with patch('engine.models.hub._cache.read'): pass", "engine.models.hub._cache.read"),
+        ("from app.session.decoding import STOPPED_BY, _LIMIT", "_LIMIT"),
+        ("from engine import _kernels", "_kernels"),
+        ("import engine._kernels", "_kernels"),
+        ("import engine._kernels.masks as masks", "_kernels"),
+        ("monkeypatch.setattr('app.jobs.link._CONTEXT', None)", "_CONTEXT"),
+        ("with patch('engine.models.hub._cache.read'): pass", "_cache"),
         ("monkeypatch.setattr(hub, '_cached', None)", "_cached"),
         ("getattr(dialog, '_verdict', None)", "_verdict"),
         ("patch.object(hub, '_cached')", "_cached"),

@@ -6,7 +6,7 @@ from model_doubles import decode_handler
 from app.catalogue import ui_text
 from app.document import Autosave, Document, DocumentFile, GrammarPart, ModelPart
 from app.session import Session, WorkerPool
-from app.session.decoding import _STOPPED_BY
+from app.session.decoding import STOPPED_BY
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import (
     AssessOutput,
@@ -109,7 +109,7 @@ def test_what_ends_a_run_says_so(ready, qtbot, kind):
     ready.debugging.run_until()
     ENDS[kind](ready)
     assert not ready.decoding.is_running
-    assert ended == [ui_text("session.run.stopped", reason=ui_text(f"session.run.fragment.{_STOPPED_BY[kind]}"))]
+    assert ended == [ui_text("session.run.stopped", reason=ui_text(f"session.run.fragment.{STOPPED_BY[kind]}"))]
 
 
 def test_a_pause_by_the_user_needs_no_words(ready, qtbot):
@@ -124,8 +124,9 @@ def test_an_error_in_the_grammar_ends_a_run_and_is_named(ready, qtbot):
     ended = []
     ready.decoding.run_ended.connect(ended.append)
     ready.debugging.run_until()
-    ready.compiling._set_stale("The grammar has an error")
-    assert ended == ["The run stopped: the grammar has an error"]
+    reason = ui_text("session.stale.errors", count=1)
+    ready.compiling.stale_changed.emit(True, reason)
+    assert ended == [ui_text("session.run.stopped", reason=reason[0].lower() + reason[1:])]
 
 
 SETTINGS = {OpenModel, SetGrammar, Begin, SetSampler, SetBudget, RestoreTrace, StepOnce}
@@ -133,7 +134,7 @@ SETTINGS = {OpenModel, SetGrammar, Begin, SetSampler, SetBudget, RestoreTrace, S
 
 
 def test_every_request_of_the_decode_process_is_known_to_interleave_or_not():
-    known = [*_STOPPED_BY, *SETTINGS, *QUESTIONS]
+    known = [*STOPPED_BY, *SETTINGS, *QUESTIONS]
     assert sorted(kind.__name__ for kind in decode_handler().methods) == sorted(kind.__name__ for kind in known)
 
 

@@ -265,7 +265,7 @@ def test_a_killed_model_process_comes_back_where_it_was(ready, qtbot):
 
 
 def test_a_model_that_cannot_be_cancelled_costs_the_process_and_the_work_comes_back(monkeypatch, request, qtbot):
-    monkeypatch.setattr("app.session.session._DECODE_GRACE_MS", 100)
+    monkeypatch.setattr("app.session.session.DECODE_GRACE_MS", 100)
     ready = request.getfixturevalue("ready")
     ready.decoding.ask(Take(A))
     qtbot.waitUntil(lambda: output(ready) == b"a")
@@ -367,7 +367,7 @@ def test_a_long_compile_is_told_of_and_can_be_cancelled(ready, qtbot):
             refused.append(ready.step_refusal)
 
     ready.activity_changed.connect(cancel_once_told)
-    ready._patience.setInterval(0)
+    ready.patience.setInterval(0)
     good = ready.compiling.last_good
     ready.document.set_text("[a-z]+x" * 60_000)
     qtbot.waitUntil(lambda: bool(refused) and told[-1] == "")
@@ -380,11 +380,11 @@ def test_a_long_compile_is_told_of_and_can_be_cancelled(ready, qtbot):
 def test_a_quick_compile_goes_unmentioned(ready, qtbot):
     told = []
     ready.activity_changed.connect(lambda text, _done, _total: told.append(text))
-    ready._patience.setInterval(HOUR_MS)  # what is quick is a matter of the machine
+    ready.patience.setInterval(HOUR_MS)  # what is quick is a matter of the machine
     with qtbot.waitSignal(ready.compiling.compiled):
         ready.document.set_text("a+bc")
-    ready._patience.stop()
-    ready._patience.timeout.emit()
+    ready.patience.stop()
+    ready.patience.timeout.emit()
     assert "Compiling" not in told
 
 
@@ -399,7 +399,7 @@ def test_a_grammar_that_the_model_reads_for_long_is_told_of_and_refuses_steps(re
 
     ready.activity_changed.connect(cancel_once_told)
     ready.step_allowed_changed.connect(refused.append)
-    ready._patience.setInterval(0)
+    ready.patience.setInterval(0)
     ready.document.set_text("[a-z]+x" * 20_000)
     qtbot.waitUntil(lambda: bool(refusals) and told[-1] == "" and "edit it" in refused[-1])
     assert set(refusals) == {ui_text("session.refusal.compiling_for_model")}
@@ -409,7 +409,7 @@ def test_a_grammar_that_the_model_reads_for_long_is_told_of_and_refuses_steps(re
 
 def test_a_quick_edit_does_not_refuse_a_step_which_waits_for_the_grammar(ready, qtbot):
     refused = []
-    ready._patience.setInterval(HOUR_MS)
+    ready.patience.setInterval(HOUR_MS)
     ready.step_allowed_changed.connect(refused.append)
     with qtbot.waitSignal(ready.compiling.compiled):
         ready.document.set_text("b")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import psutil
 import pytest
-from model_doubles import EOS, decode_handler, letters
+from model_doubles import EOS, letters, load
 
 from app.catalogue import ui_text
 from app.workers.decode import DecodeHandler, return_free_memory
@@ -45,9 +45,15 @@ A, B = ord("a") - 0x20, ord("b") - 0x20
 class Worker:
     """A handler, asked as the loop asks it; every answer is pickled on the way, as in a pipe."""
 
-    def __init__(self):
-        self.handler = decode_handler()
+    def __init__(self, loader=load):
+        self.handler = DecodeHandler(self.load)
+        self.loader = loader
+        self.models = []
         self.told = []
+
+    def load(self, spec, cancel):
+        self.models.append(self.loader(spec, cancel))
+        return self.models[-1]
 
     def __call__(self, request, cancel=None):
         assert pickle.loads(pickle.dumps(request)) == request
@@ -60,7 +66,7 @@ def grammar(text, revision=1):
 
 def count_of_logits(worker, monkeypatch):
     """A list that grows with every question to the model."""
-    model, asked = worker.handler._state.session.model, []
+    model, asked = worker.models[-1], []
     plain = model.logits
     monkeypatch.setattr(model, "logits", lambda ids: asked.append(len(ids)) or plain(ids), raising=False)
     return asked
@@ -202,7 +208,7 @@ def test_a_prompt_is_cancelled_while_the_model_reads_it(worker, monkeypatch):
         check_cancelled()
         raise AssertionError
 
-    monkeypatch.setattr(worker.handler._state.session.model, "encode_chat", encode_chat, raising=False)
+    monkeypatch.setattr(worker.models[-1], "encode_chat", encode_chat, raising=False)
     with pytest.raises(CancelledError):
         worker(SetPrompt(Chat((("user", "hello"),))), cancel)
     assert "was cancelled" in worker(StepOnce()).error
@@ -210,7 +216,7 @@ def test_a_prompt_is_cancelled_while_the_model_reads_it(worker, monkeypatch):
 
 
 def test_a_prompt_that_only_the_next_model_can_take_waits_for_it(worker):
-    worker.handler._loader = lambda spec, _cancel: UniformSource(spec, Vocabulary([b"a", b"b", "é".encode()], []))
+    worker.loader = lambda spec, _cancel: UniformSource(spec, Vocabulary([b"a", b"b", "é".encode()], []))
     assert worker(SetPrompt("é")).error
     view = worker(OpenModel("next"))
     assert (view.error, view.prompt, view.position.allowed) == ("", "é", 1)
