@@ -1,5 +1,6 @@
 import pytest
 
+from app.catalogue import ui_text
 from app.models.outcomes import OutcomeColumn, OutcomeModel, summary
 from engine.decoding.values import Finish, SampleOutcome
 
@@ -24,8 +25,8 @@ def test_qt_finds_no_fault(model, qtmodeltester):
 def test_what_the_cells_say(model):
     model.show_outcomes(OUTCOMES)
     cells = [[model.index(row, column).data() for column in OutcomeColumn] for row in (0, 2)]
-    assert cells[0] == ["0", "ROMEO: thy↵", "11", "–", "stop", "✓ full"]
-    assert cells[1] == ["2", "R", "256", "3.1%", "length", "✗ no"]
+    assert cells[0] == ["0", "ROMEO: thy↵", "11", "–", "stop", ui_text("models.outcomes.match")]
+    assert cells[1] == ["2", "R", "256", "3.1%", "length", ui_text("models.outcomes.no_match")]
 
 
 def test_answers_that_continue_add_rows(model, qtbot):

@@ -300,10 +300,10 @@ def set_a_breakpoint(desk: OwnWindow, rng: random.Random) -> None:
 
 def any_command(desk: OwnWindow, rng: random.Random) -> None:
     """Any row of the command table, twice where it switches something on."""
-    command, action = rng.choice([pair for pair in desk.window.commands if pair[0].id not in LEFT_OUT])
+    _, action = rng.choice([pair for pair in desk.window.commands if pair[0].id not in LEFT_OUT])
     if action.isEnabled():
         action.trigger()
-        if command.checkable and rng.random() < 0.5:
+        if action.isCheckable() and rng.random() < 0.5:
             desk.settle()
             action.trigger()
 

@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
+from app.catalogue import ui_text
 from app.graph.match.folding import fold_characters
 from app.session import CompiledGrammarView, Notification
 from app.window.banner import BannerStack
@@ -134,12 +135,12 @@ def test_the_status_line_says_in_words_what_is_expected(status, pattern, expecte
     ("changes", "says"),
     [
         ({"finish": Finish.STOP, "accepting": True}, "Complete"),
-        ({"finish": Finish.STOP}, "Ended, though the output is not a full match"),
-        ({"finish": Finish.LENGTH}, "Budget used up"),
+        ({"finish": Finish.STOP}, ui_text("common.generation.ended_early")),
+        ({"finish": Finish.LENGTH}, ui_text("common.generation.budget")),
         ({"finish": Finish.CONTEXT, "context": ContextState(512, 0)}, "The model's context of 512 tokens is full"),
-        ({"accepting": True, "eos": EosState.ALLOWED}, "The output matches: it may end here"),
-        ({"accepting": True, "eos": EosState.NO_EOS}, "The output matches"),
-        ({"z": 0.0001}, "No end yet"),
+        ({"accepting": True, "eos": EosState.ALLOWED}, ui_text("window.status.may_end")),
+        ({"accepting": True, "eos": EosState.NO_EOS}, ui_text("window.status.matches")),
+        ({"z": 0.0001}, ui_text("window.status.no_end")),
     ],
 )
 def test_the_status_line_tells_of_the_end(status, changes, says):
@@ -166,12 +167,12 @@ def test_the_status_line_tells_what_is_left_of_a_context_that_ends_before_the_bu
     status.show_view(DecodeView(position=at, max_tokens=200), None, frozenset())
     assert status.texts[2] == "No end yet · the model's context takes 12 more tokens"
     status.show_view(DecodeView(position=at, max_tokens=at.index + 12), None, frozenset())
-    assert status.texts[2] == "No end yet"
+    assert status.texts[2] == ui_text("window.status.no_end")
 
 
 def test_the_status_line_tells_of_a_stale_and_of_a_large_automaton(status):
-    status.show_automaton(drawn("a"), "The grammar has an error")
-    assert status.texts[0] == "The grammar has an error"
+    status.show_automaton(drawn("a"), ui_text("session.stale.errors", count=1))
+    assert status.texts[0] == ui_text("session.stale.errors", count=1)
     status.show_automaton(drawn("a", "3,012 states"), "")
     assert status.texts[0].startswith("3,012 states · compiled")
 

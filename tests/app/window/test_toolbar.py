@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from app import theme
+from app.catalogue import ui_text
 from app.commands import Commands
 from app.window.toolbar import Toolbar
 
@@ -21,7 +22,7 @@ def toolbar(qtbot, qapp):
     qtbot.addWidget(toolbar)
     theme.apply_font(toolbar)  # the sheet's margins count
     toolbar.show_document("People", is_modified=False)
-    toolbar.show_notation("Regex · Python", "")
+    toolbar.show_notation(ui_text("common.notation.regex_python"), "")
     toolbar.show_model(MODEL, f"{MODEL}: 49,152 tokens")
     toolbar.resize(1600, 46)
     toolbar.show()
@@ -55,7 +56,7 @@ def test_a_long_model_name_does_not_push_export_away(qtbot, toolbar):
 
 def test_names_are_cut_where_icons_are_not_enough_and_whole_again_later(qtbot, toolbar):
     toolbar.resize(1280, 46)
-    toolbar.show_notation("Regex · ECMAScript", "")
+    toolbar.show_notation(ui_text("common.notation.regex_ecma"), "")
     toolbar.show_document("MEMORANDUM OF A WHOLE MONTH, MOSTLY", is_modified=True)
     assert behind_the_arrow(qtbot, toolbar) == []
     assert "…" in toolbar.document_button.text()

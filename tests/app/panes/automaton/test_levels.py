@@ -37,7 +37,7 @@ def test_what_the_whole_is_too_large_for_is_said_only_around_the_live_state(pane
     shown = Shown(pane, SMALL)
     assert pane.size_banner.isHidden()
     qtbot.mouseClick(pane.level_bar.live_button, Qt.MouseButton.LeftButton)
-    assert pane.size_banner.text().startswith("Recursive grammar")
+    assert pane.size_banner.text().startswith(ui_text("workers.compile.size.recursive"))
     assert pane.header.counts.text().endswith(ui_text("automaton.counts.fragment.part", states=""))
     assert shown.scene.diagram.groups == ()
     shown.write("((")
@@ -106,7 +106,7 @@ def test_the_rules_read_as_a_table(pane: AutomatonPane, qtbot: QtBot) -> None:
     qtbot.mouseClick(pane.header.table_button, Qt.MouseButton.LeftButton)
     rows = [[pane.model.index(row, column).data() for column in (0, 1, 3)] for row in range(pane.model.rowCount())]
     assert rows[0] == ["root 0 (start)", "", "‹expr› → root 1"]
-    assert ["term 0", "● here", "“(” → term 1 ,  a → term 2"] in rows
+    assert ["term 0", ui_text("automaton.states.mark.here"), "“(” → term 1 ,  a → term 2"] in rows
     pane.table.selectRow(0)
     shown.write("a=")
     pane.navigation.show_rule("term")

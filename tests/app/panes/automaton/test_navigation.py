@@ -157,7 +157,7 @@ def test_all_are_drawn_on_demand_and_the_bar_says_so(pane: AutomatonPane, qtbot:
     shown = Shown(pane, COUNTER)
     qtbot.mouseClick(pane.header.all_button, LEFT)
     assert len(shown.drawn) == 205
-    assert pane.level_bar.note.text() == "All states"
+    assert pane.level_bar.note.text() == ui_text("automaton.location.whole")
     assert pane.footer.map_button.isChecked()
     assert pane.minimap.isVisible()
     qtbot.mouseClick(pane.header.all_button, LEFT)

@@ -233,7 +233,7 @@ def test_live_states_are_lit_and_told(pane: AutomatonPane, asked: list[LayoutReq
     pane.set_live([2, 99])
     assert pane.view.scene().highlights.live == {2}
     assert pane.footer.details.text().startswith("State 2  ·  ● here")
-    assert pane.model.index(2, 1).data() == "● here"
+    assert pane.model.index(2, 1).data() == ui_text("automaton.states.mark.here")
     assert len(asked) == 1
 
 

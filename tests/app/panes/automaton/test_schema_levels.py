@@ -29,7 +29,7 @@ def test_a_key_is_one_edge_that_is_lit_while_it_is_written(pane: AutomatonPane) 
     assert shown.lit() == set()
     assert shown.lit_labels() == {'{"size":'}
     assert [shown.scene.is_live_group(number) for number in range(3)] == [True, False, False]
-    assert "● here" in pane.footer.details.text()
+    assert ui_text("automaton.states.mark.here") in pane.footer.details.text()
     assert "reads" not in pane.footer.details.text()  # the source position of the state is that of its rule
     shown.write('{ "size" :\n 1')
     assert {name.split()[0] for name in shown.lit()} == {"root", "number"}
@@ -59,7 +59,7 @@ def test_the_note_says_what_is_left_out_and_when_the_text_is(pane: AutomatonPane
     qtbot.mouseClick(pane.level_bar.live_button, Qt.MouseButton.LeftButton)
     assert pane.level_bar.note.text() == ui_text("automaton.location.live")
     assert shown.lit()
-    assert pane.size_banner.text() == ui_text("session.excerpt.part", size="JSON Schema")
+    assert pane.size_banner.text() == ui_text("session.excerpt.part", size=ui_text("common.notation.json_schema"))
     qtbot.mouseClick(pane.level_bar.rules_button, Qt.MouseButton.LeftButton)
     shown.write('{"size": 1')
     assert pane.level_bar.note.shown_text == ui_text("automaton.note.plain.short")  # there is no room for all of it

@@ -62,7 +62,7 @@ def current(page: ExplanationPage) -> str:
 
 def test_the_pointer_on_words_marks_their_text(pane, qtbot) -> None:
     page = pane.explanation.get()
-    move(page, qtbot, row(page, "any number of times"))
+    move(page, qtbot, row(page, ui_text("explanation.times.any")))
     assert marked(pane) == ['(item | "x")*']
     move(page, qtbot, row(page, "the text `]`"))
     assert marked(pane) == ['"]"']
@@ -74,10 +74,13 @@ def test_the_pointer_on_the_text_marks_its_words(pane, qtbot) -> None:
     page, edit = pane.explanation.get(), pane.edit
     qtbot.mouseMove(edit.viewport(), edit.point_of(TEXT.index("item")) + QPoint(3, 0))
     assert page.delegate.hovered_phrase == page.model.number(row(page, "the rule `item`"))
-    page.tree.collapse(row(page, "any number of times"))
+    page.tree.collapse(row(page, ui_text("explanation.times.any")))
     qtbot.mouseMove(edit.viewport(), edit.point_of(0) + QPoint(3, 0))
     qtbot.mouseMove(edit.viewport(), edit.point_of(TEXT.index("item")) + QPoint(3, 0))
-    assert page.delegate.hovered_phrase == page.model.number(row(page, "any number of times"))  # what can be seen of it
+    assert page.delegate.hovered_phrase == page.model.number(
+        row(page, ui_text("explanation.times.any"))
+        # what can be seen of it
+    )
     QApplication.sendEvent(edit, QEvent(QEvent.Type.Leave))
     assert page.delegate.hovered_phrase is None
 
@@ -151,11 +154,11 @@ def test_it_is_copied_as_text(pane, qtbot) -> None:
 def test_a_broken_text_keeps_the_last_words_paler_and_joins_nothing(pane, qtbot) -> None:
     page, edit = pane.explanation.get(), pane.edit
     qtbot.keyClicks(edit, "(")
-    page.set_stale("The grammar has an error")
+    page.set_stale(ui_text("session.stale.errors", count=1))
     assert page.delegate.is_stale
     assert page.tree.isVisible()
-    assert page.notice.text() == ui_text("editor.explanation.stale", reason="The grammar has an error")
-    move(page, qtbot, row(page, "any number of times"))
+    assert page.notice.text() == ui_text("editor.explanation.stale", reason=ui_text("session.stale.errors", count=1))
+    move(page, qtbot, row(page, ui_text("explanation.times.any")))
     assert marked(pane) == []
     edit.select(Span(3, 3))
     qtbot.mouseMove(edit.viewport(), edit.point_of(TEXT.index("item")))
@@ -178,14 +181,14 @@ def test_without_words_it_says_what_to_do(pane) -> None:
 
 def test_what_was_folded_stays_folded_over_an_edit(pane, qtbot) -> None:
     page = pane.explanation.get()
-    page.tree.collapse(row(page, "any number of times"))
+    page.tree.collapse(row(page, ui_text("explanation.times.any")))
     changed = TEXT.replace("[a-z]", "[a-f]")
     pane.set_text(changed)
     page.show_description(describe_grammar("gbnf", changed), changed)
-    assert not page.tree.isExpanded(row(page, "any number of times"))
+    assert not page.tree.isExpanded(row(page, ui_text("explanation.times.any")))
     assert page.tree.isExpanded(page.model.index(0, 0))
     qtbot.mouseClick(page.expand_button, Qt.MouseButton.LeftButton)
-    assert page.tree.isExpanded(row(page, "any number of times"))
+    assert page.tree.isExpanded(row(page, ui_text("explanation.times.any")))
     qtbot.mouseClick(page.collapse_button, Qt.MouseButton.LeftButton)
     assert not page.tree.isExpanded(page.model.index(0, 0))
 

@@ -195,10 +195,10 @@ def test_why_there_is_no_list(pane):
 
 def test_without_a_model_nothing_is_asked(qtbot, pane):
     pane.runs.show_forced(FORCED)
-    pane.runs.set_refusal("Choose a model first")
+    pane.runs.set_refusal(ui_text("session.refusal.no_model"))
     with qtbot.assertNotEmitted(pane.runs.compare_wanted):
         click_run(pane, 0)
-    assert pane.runs.status.text() == "Choose a model first"
+    assert pane.runs.status.text() == ui_text("session.refusal.no_model")
     assert not pane.runs.compare.isEnabled()
 
 
@@ -247,7 +247,7 @@ def test_measuring_that_ends_early_says_why(pane):
     pane.strategies.show_answer(StrategiesAnswer(rows_of(12), 4, "The stage `budget` leaves no token"))
     assert pane.strategies.summary.text() == "The stage `budget` leaves no token"
     assert pane.strategies.measure.text() == ui_text("forced.strategies.measure.again")
-    pane.strategies.set_refusal("Choose a model first")
+    pane.strategies.set_refusal(ui_text("session.refusal.no_model"))
     assert not pane.strategies.measure.isEnabled()
 
 

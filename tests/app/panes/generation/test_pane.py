@@ -34,7 +34,7 @@ def test_the_output_can_be_copied(qtbot, pane):
 
 def test_a_finished_output(pane):
     pane.show_view(view(trace((b"a",)), position((), output=b"a", finish=Finish.STOP, accepting=True)))
-    pane.set_refusal("The output is complete: go back, or restart")
+    pane.set_refusal(ui_text("session.refusal.complete"))
     assert pane.headline.text == ui_text("generation.headline.finished.complete").replace("*", "")
     assert pane.candidates.search.isHidden()
 
@@ -43,9 +43,9 @@ def test_a_pane_without_a_model_says_so(qtbot):
     pane = GenerationPane()
     qtbot.addWidget(pane)
     assert pane.headline.text == ui_text("generation.pane.no_model")
-    pane.set_refusal("The model is still loading")
+    pane.set_refusal(ui_text("session.refusal.model_loading"))
     pane.show_view(DecodeView())
-    assert pane.headline.text == "The model is still loading"
+    assert pane.headline.text == ui_text("session.refusal.model_loading")
 
 
 def test_a_chat_shows_where_the_model_has_a_template(pane):

@@ -82,9 +82,9 @@ def test_another_grammars_rule_is_not_offered_again(popover):
 
 def test_without_rules_it_says_why_none_can_be_left(popover):
     popover.choices[Goal.RULE_EXIT].setChecked(True)
-    popover.show_rules((), "A regular expression has no rules")
+    popover.show_rules((), ui_text("window.command.no_rules"))
     assert not popover.choices[Goal.RULE_EXIT].isEnabled()
-    assert popover.choices[Goal.RULE_EXIT].toolTip() == "A regular expression has no rules"
+    assert popover.choices[Goal.RULE_EXIT].toolTip() == ui_text("window.command.no_rules")
     assert popover.goal is Goal.END
     popover.show_rules(("root",))
     assert popover.choices[Goal.RULE_EXIT].isEnabled()

@@ -193,8 +193,8 @@ def test_suggestions_are_added_by_a_click(pane, qtbot):
     key(entries, Qt.Key.Key_Return)
     assert pane.model.expected[-1] == ExpectedText("2024-0", accepts=False)
     assert pane.suggestions.suggestions == offered[1:]
-    pane.show_suggestions(SuggestAnswer(SuggestionKind.RULE, (), "There are no others of this kind"))
-    assert pane.suggestions.sentence.text() == "There are no others of this kind"
+    pane.show_suggestions(SuggestAnswer(SuggestionKind.RULE, (), ui_text("workers.judge.no_more")))
+    assert pane.suggestions.sentence.text() == ui_text("workers.judge.no_more")
 
 
 def test_the_empty_pane_teaches(pane):
@@ -217,8 +217,8 @@ def test_the_next_failing_one_is_gone_to(pane, qtbot):
 
 
 def test_verdicts_on_an_older_grammar_say_so(pane):
-    pane.set_stale("The grammar has an error")
-    assert pane.summary.text() == ui_text("test_strings.summary.stale", reason="The grammar has an error")
+    pane.set_stale(ui_text("session.stale.errors", count=1))
+    assert pane.summary.text() == ui_text("test_strings.summary.stale", reason=ui_text("session.stale.errors", count=1))
     pane.set_stale("")
     assert "pass" in pane.summary.text()
 
