@@ -60,7 +60,7 @@ class TargetList(QListWidget):
         chosen(ExportEntry): another target is the current one.
     """
 
-    chosen = Signal(object)
+    chosen = Signal(ExportEntry)
 
     def __init__(self) -> None:
         super().__init__()
@@ -369,8 +369,8 @@ class ExportDialog(QDialog):
     """
 
     closing_wanted = Signal()
-    list_wanted = Signal(object)
-    wanted = Signal(str, str, object, int, bool)
+    list_wanted = Signal(ExportOptionsMessage)
+    wanted = Signal(str, str, ExportOptionsMessage, int, bool)
     cancelled = Signal()
 
     def __init__(self, title: str, parent: QWidget | None = None, *, is_sampling: Callable[[], bool] = bool) -> None:

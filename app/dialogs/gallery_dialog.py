@@ -164,7 +164,7 @@ class GalleryDialog(FilterDialog):
         opened(Example): the user opens this example.
     """
 
-    opened = Signal(object)
+    opened = Signal(Example)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.list = _list(ui_text("dialogs.gallery.list"), _LIST_WIDTH)

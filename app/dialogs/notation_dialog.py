@@ -33,7 +33,7 @@ from app.panes.editor.read_only_code import ReadOnlyCode
 from app.pasting import NotationChoice, notation_choice_of, notation_choices
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
-from app.workers.protocol import Failed
+from app.workers.protocol import Failed, WorkerRequest
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.judge import ConvertAnswer, ConvertRequest, ReadAnswer, ReadRequest
 from engine.notations import NOTATIONS
@@ -65,12 +65,12 @@ class NotationDialog(QDialog):
     Signals:
         wanted(request): answer a `ConvertRequest` or a `ReadRequest`.
         cancelled(): cancel the pending request.
-        decided(ConversionChoice, GrammarPart): the choice, and the resulting grammar.
+        chosen(ConversionChoice, GrammarPart): the choice, and the resulting grammar.
     """
 
-    wanted = Signal(object)
+    wanted = Signal(WorkerRequest)
     cancelled = Signal()
-    chosen = Signal(object, object)
+    chosen = Signal(ConversionChoice, GrammarPart)
 
     def __init__(
         self,

@@ -176,10 +176,10 @@ class ReplayDialog(QDialog):
         span_wanted(Span): show this span of the grammar.
     """
 
-    checked = Signal(object)
-    opened = Signal(object)
+    checked = Signal(ReplayQuestion)
+    opened = Signal(tuple)
     test_wanted = Signal(str)
-    span_wanted = Signal(object)
+    span_wanted = Signal(Span)
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -155,7 +155,7 @@ class WorkerLink(QObject):
 
     received = Signal(object)
     died = Signal(int)
-    _arrived = Signal(object, object)
+    _arrived = Signal(_Incarnation, object)
 
     def __init__(self, name: str, make_handler: Callable[[], Handler], parent: QObject | None = None) -> None:
         super().__init__(parent)

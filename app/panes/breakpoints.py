@@ -115,8 +115,8 @@ class BreakpointsPane(QFrame):
         add_wanted(): set one at the cursor.
     """
 
-    changed = Signal(object)
-    activated = Signal(object)
+    changed = Signal(tuple)
+    activated = Signal(Breakpoint)
     add_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -125,8 +125,8 @@ class ProblemsPane(QWidget):
         fix_wanted: a `Diagnostic` to fix.
     """
 
-    activated = Signal(object)
-    fix_wanted = Signal(object)
+    activated = Signal(Span)
+    fix_wanted = Signal(Diagnostic)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.catalogue import ui_text
 from app.document import Document
-from app.graph.layout.types import LayoutRequest
+from app.graph.layout.types import LayoutAnswer, LayoutRequest
 from app.jobs import JobGroup
 from app.workers.protocol import Failed
 from app.workers.requests.compile import (
@@ -23,13 +23,14 @@ from app.workers.requests.compile import (
     DescribeAnswer,
     DescribeRequest,
     Diagnosed,
+    FormatAnswer,
     FormatRequest,
     NeighbourhoodAnswer,
     NeighbourhoodRequest,
     StackAnswer,
     StackRequest,
 )
-from app.workers.requests.export import ExportList, ExportOptionsMessage, ExportRequest, ListExports
+from app.workers.requests.export import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
 from app.workers.requests.layout import LayOut, LayOutPlainly
 from engine.source import Severity, SourceText
 
@@ -103,17 +104,17 @@ class Compiling(QObject):
         failed(Failed): a job hit a bug.
     """
 
-    diagnosed = Signal(object, object)
-    compiled = Signal(object)
-    view_changed = Signal(object)
+    diagnosed = Signal(tuple, SourceText)
+    compiled = Signal(CompiledGrammarView)
+    view_changed = Signal(CompiledGrammarView)
     stale_changed = Signal(bool, str)
-    laid_out = Signal(object)
-    stacks_changed = Signal(object)
+    laid_out = Signal(LayoutAnswer)
+    stacks_changed = Signal(StackAnswer)
     described = Signal(object, str)
-    formatted = Signal(object, str)
-    exports_listed = Signal(object)
-    exported = Signal(object)
-    failed = Signal(object)
+    formatted = Signal(FormatAnswer, str)
+    exports_listed = Signal(ExportList)
+    exported = Signal(ExportAnswer)
+    failed = Signal(Failed)
 
     def __init__(self, document: Document, compile_group: JobGroup, layout_group: JobGroup, parent: QObject) -> None:
         super().__init__(parent)

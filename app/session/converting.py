@@ -15,9 +15,11 @@ from app.jobs import JobGroup
 from app.session.compiling import CompiledGrammarView, Compiling
 from app.workers.protocol import Failed
 from app.workers.requests.judge import (
+    ConvertAnswer,
     ConvertRequest,
     GenerateAnswer,
     GenerateRequest,
+    ReadAnswer,
     ReadRequest,
 )
 
@@ -32,10 +34,10 @@ class Converting(QObject):
         failed(Failed): a conversion hit a bug; the session reports it, too.
     """
 
-    generated = Signal(object)
-    converted = Signal(object)
-    reread = Signal(object)
-    failed = Signal(object)
+    generated = Signal(GenerateAnswer)
+    converted = Signal(ConvertAnswer)
+    reread = Signal(ReadAnswer)
+    failed = Signal(Failed)
 
     def __init__(self, group: JobGroup, compiling: Compiling, parent: QObject) -> None:
         super().__init__(parent)

@@ -19,7 +19,7 @@ from app.jobs import JobGroup, LostRequest
 from app.session.compiling import CompiledGrammarView, Compiling
 from app.session.decoding import Decoding, grammar_prefix
 from app.workers.requests.compile import StackAnswer
-from app.workers.requests.decode import BreakpointAnswer, DecodeView, FindBreakpoint, RunBaseline
+from app.workers.requests.decode import BaselineAnswer, BreakpointAnswer, DecodeView, FindBreakpoint, RunBaseline
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.decoding.debugging.breakpoints import (
     Breakpoint,
@@ -44,8 +44,8 @@ class Debugging(QObject):
     """
 
     breakpoint_refused = Signal(str)
-    breakpoint_hit = Signal(object)
-    baseline_written = Signal(object)
+    breakpoint_hit = Signal(Breakpoint)
+    baseline_written = Signal(BaselineAnswer)
     baseline_stopped = Signal(str)
 
     def __init__(

@@ -122,7 +122,7 @@ class Decoding(QObject):
         failed(Failed): a job hit a bug.
     """
 
-    view_changed = Signal(object)
+    view_changed = Signal(DecodeView)
     running_changed = Signal(bool)
     run_ended = Signal(str)
     restarted = Signal()
@@ -130,8 +130,8 @@ class Decoding(QObject):
     model_opened = Signal()
     model_failed = Signal(str, str)
     model_differs = Signal(str)
-    pipeline_refused = Signal(object)
-    failed = Signal(object)
+    pipeline_refused = Signal(PipelineRefused)
+    failed = Signal(Failed)
 
     def __init__(self, document: Document, group: JobGroup, parent: QObject) -> None:
         super().__init__(parent)

@@ -21,22 +21,32 @@ from app.workers.requests.decode import (
     AssessOutput,
     DecodeView,
     Lookup,
+    LookupAnswer,
+    ManyAnswer,
     ReplayAnswer,
     ReplayOutput,
     ReplayQuestion,
     SampleMany,
+    ShareAnswer,
     ShareTrace,
+    TokensAnswer,
     TokensRequest,
     Why,
+    WhyAnswer,
 )
-from app.workers.requests.export import ExportOptionsMessage, ExportWithModel
+from app.workers.requests.export import ExportAnswer, ExportOptionsMessage, ExportWithModel
 from app.workers.requests.forced import (
     CompareSpellings,
     FindForced,
     FindForcedHere,
+    ForcedAnswer,
+    ForcedHereAnswer,
     ForcedRequest,
+    IndexAnswer,
     ListIndex,
     MeasureStrategies,
+    SpellingsAnswer,
+    StrategiesAnswer,
 )
 
 
@@ -49,12 +59,12 @@ class ForcedQueries(QObject):
         stopped(kind of request, why): there will be no answer.
     """
 
-    forced = Signal(object)
-    forced_here = Signal(object)
-    compared = Signal(object)
-    measured = Signal(object)
-    indexed = Signal(object)
-    stopped = Signal(object, str)
+    forced = Signal(ForcedAnswer)
+    forced_here = Signal(ForcedHereAnswer)
+    compared = Signal(SpellingsAnswer)
+    measured = Signal(StrategiesAnswer)
+    indexed = Signal(IndexAnswer)
+    stopped = Signal(type, str)
 
     def __init__(self, group: JobGroup, parent: QObject) -> None:
         super().__init__(parent)
@@ -114,15 +124,15 @@ class DecodeQueries(QObject):
         sampling_stopped(why): the generation of many seeds ended before its last answer.
     """
 
-    explained = Signal(object)
-    found = Signal(object)
-    replayed = Signal(object)
-    assessed = Signal(object)
-    sampled = Signal(object)
-    tokens_listed = Signal(object)
+    explained = Signal(WhyAnswer)
+    found = Signal(LookupAnswer)
+    replayed = Signal(ReplayAnswer)
+    assessed = Signal(AssessAnswer)
+    sampled = Signal(ManyAnswer)
+    tokens_listed = Signal(TokensAnswer)
     sampling_stopped = Signal(str)
-    exported = Signal(object)
-    shared = Signal(object)
+    exported = Signal(ExportAnswer)
+    shared = Signal(ShareAnswer)
 
     def __init__(
         self,

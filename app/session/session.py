@@ -163,12 +163,12 @@ class Session(QObject):
         notification_withdrawn(Notification): the problem no longer exists.
     """
 
-    view_changed = Signal(object)
-    live_changed = Signal(object, object)
+    view_changed = Signal(CompiledGrammarView)
+    live_changed = Signal(frozenset, tuple)
     step_allowed_changed = Signal(str)
     activity_changed = Signal(str, object, object)
-    notification_raised = Signal(object)
-    notification_withdrawn = Signal(object)
+    notification_raised = Signal(Notification)
+    notification_withdrawn = Signal(Notification)
 
     def __init__(self, document: Document, groups: WorkerPool, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -16,12 +16,14 @@ from app.document import Document
 from app.jobs import JobGroup
 from app.session.compiling import CompiledGrammarView, Compiling
 from app.session.decoding import Decoding
+from app.workers.protocol import Failed
 from app.workers.requests.decode import DecodeView, ManyAnswer
 from app.workers.requests.judge import (
     CoverAnswer,
     CoverRequest,
     JudgeAnswer,
     JudgeRequest,
+    SuggestAnswer,
     SuggestRequest,
 )
 from engine.decoding.values import Finish, SampleOutcome, Trace
@@ -42,10 +44,10 @@ class StringTestRuns(QObject):
         failed(Failed): a job hit a bug.
     """
 
-    judged = Signal(object)
-    covered = Signal(object)
-    suggested = Signal(object)
-    failed = Signal(object)
+    judged = Signal(JudgeAnswer)
+    covered = Signal(CoverAnswer)
+    suggested = Signal(SuggestAnswer)
+    failed = Signal(Failed)
 
     def __init__(
         self, document: Document, group: JobGroup, compiling: Compiling, decoding: Decoding, parent: QObject

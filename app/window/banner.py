@@ -24,7 +24,7 @@ class NotificationBanner(Banner):
         removed(NotificationBanner): it was closed.
     """
 
-    removed = Signal(object)
+    removed = Signal(Banner)
 
     def __init__(self, notification: Notification, parent: QWidget) -> None:
         super().__init__(closable=True, parent=parent)

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 class _Relay(QObject):
     """Passes a notification from any thread to the GUI thread."""
 
-    raised = Signal(object)
+    raised = Signal(Notification)
 
 
 def report_uncaught(show: Callable[[Notification], None]) -> Callable[[], None]:

@@ -32,7 +32,7 @@ from app.theme.buttons import give_menu, icon_button, tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.elided_label import ElidedLabel
 from app.workers.requests.compile import OpenFrame, OpenStack, StackAnswer
-from engine.source import SourceText
+from engine.source import SourceText, Span
 
 _FRAMES = Qt.ItemDataRole.UserRole
 _SHOWN = 8  # of the names of a stack, in its line
@@ -169,7 +169,7 @@ class LevelBar(QFrame):
     """
 
     rule_wanted = Signal(object)
-    level_wanted = Signal(object)
+    level_wanted = Signal(Level)
     back_wanted = Signal()
     forward_wanted = Signal()
 
@@ -374,7 +374,7 @@ class StackPanel(QTreeWidget):
     """
 
     frames_selected = Signal(tuple)
-    span_wanted = Signal(object)
+    span_wanted = Signal(Span)
 
     def __init__(self) -> None:
         super().__init__()

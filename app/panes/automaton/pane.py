@@ -31,7 +31,7 @@ from app.commands import command
 from app.graph.draw.image_files import dot_of
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.view import GraphView, Minimap
-from app.graph.layout.types import LayoutAnswer, stabilise_layout
+from app.graph.layout.types import LayoutAnswer, LayoutRequest, stabilise_layout
 from app.graph.match.folding import Chart, FoldedAutomaton
 from app.graph.match.regions import AutomatonRegions
 from app.graph.match.rules import RuleCharts
@@ -60,12 +60,12 @@ from app.widgets.coverage_choice import CoverageChoice
 from app.widgets.find_bar import FindBar
 from app.widgets.keyboard import CloseOnEscape, delegate_focus
 from app.workers.requests.compile import OpenFrame, StackAnswer
-from app.workers.requests.decode import TokensAnswer
+from app.workers.requests.decode import TokensAnswer, TokensRequest
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.diagnosis.test_strings.values import Coverage
-from engine.source import SourceText
+from engine.source import SourceText, Span
 
 _MAP_FROM = 40  # states; a drawing of more has a minimap beside it
 _PANEL_HEIGHT = 116
@@ -89,10 +89,10 @@ class AutomatonPane(QWidget):
         layout_chosen(method, downwards): the layout of the current view; an empty method is the automatic one.
     """
 
-    layout_wanted = Signal(object)
-    tokens_wanted = Signal(object)
+    layout_wanted = Signal(LayoutRequest)
+    tokens_wanted = Signal(TokensRequest)
     spans_hovered = Signal(tuple)
-    span_wanted = Signal(object)
+    span_wanted = Signal(Span)
     view_changed = Signal(ViewState)
     layout_chosen = Signal(str, bool)
 

@@ -167,8 +167,8 @@ class ExplanationPage(QWidget):
     """
 
     focus_left = Signal()
-    pointed = Signal(object)
-    span_wanted = Signal(object)
+    pointed = Signal(tuple)
+    span_wanted = Signal(Span)
 
     def __init__(self, text_now: Callable[[], str], parent: QWidget | None = None) -> None:
         """Create the page; `text_now` returns the current text."""

@@ -49,9 +49,9 @@ class GeneratedPage(QWidget):
     """
 
     wanted = Signal(str)
-    spans_hovered = Signal(object)
-    span_chosen = Signal(object)
-    span_entered = Signal(object)
+    spans_hovered = Signal(tuple)
+    span_chosen = Signal(Span)
+    span_entered = Signal(Span)
 
     def __init__(self, source: Callable[[], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)

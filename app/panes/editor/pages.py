@@ -32,7 +32,7 @@ class Pages(QSplitter):
         shown(widget): another page is visible now; None if they are collapsed.
     """
 
-    shown = Signal(object)
+    shown = Signal(QWidget)
 
     def __init__(self, text: QWidget) -> None:
         super().__init__(Qt.Orientation.Vertical)

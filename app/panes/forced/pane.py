@@ -54,8 +54,8 @@ class ForcedPane(QWidget):
         runs, strategies, index: the pages.
     """
 
-    wanted = Signal(object)
-    strategy_chosen = Signal(object)
+    wanted = Signal(Page)
+    strategy_chosen = Signal(Strategy)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

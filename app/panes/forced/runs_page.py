@@ -54,7 +54,7 @@ class RunsPage(QWidget):
         spellings: the spellings.
     """
 
-    compare_wanted = Signal(object, str, int)
+    compare_wanted = Signal(bytes, str, int)
     cancelled = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -368,7 +368,7 @@ class RunsTable(QTableView):
         chosen(ForcedRow): the user selected a run.
     """
 
-    chosen = Signal(object)
+    chosen = Signal(ForcedRow)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

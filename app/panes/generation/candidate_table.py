@@ -335,7 +335,7 @@ class CandidateView(QTableView):
 
     token_taken = Signal(int)
     why_wanted = Signal(int)
-    pointed_at = Signal(object)
+    pointed_at = Signal(Candidate)
     force_wanted = Signal(int)
     until_wanted = Signal(int)
     left_upwards = Signal()

@@ -342,7 +342,7 @@ class BranchStrip(QWidget):
     """
 
     branch_clicked = Signal(int)
-    archived_clicked = Signal(object)
+    archived_clicked = Signal(ArchivedBranch)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -32,8 +32,9 @@ from app.widgets.keyboard import CloseOnEscape, delegate_focus
 from app.widgets.lazy import Built, Lazy, LazyTabs
 from app.workers.requests.decode import DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
 from engine.decoding.debugging.run_until import Goal, RunUntil
-from engine.decoding.values import ArchivedBranch, Candidate, Finish
+from engine.decoding.values import ArchivedBranch, Candidate, Finish, SamplerSettings
 from engine.diagnosis.verdicts.verdict import Verdict
+from engine.source import Span
 
 if TYPE_CHECKING:
     from app.panes.generation.many_seeds import ManySeedsPage
@@ -69,18 +70,18 @@ class GenerationPane(QFrame):
     lookup_wanted = Signal(str)
     prompt_edited = Signal(object)
     prompt_drafted = Signal(object)
-    sampler_edited = Signal(object)
+    sampler_edited = Signal(SamplerSettings)
     budget_edited = Signal(int)
     many_wanted = Signal(int)
     many_cancelled = Signal()
     seed_opened = Signal(int)
     loading_cancelled = Signal()
     token_forced = Signal(int)
-    until_wanted = Signal(object)
+    until_wanted = Signal(RunUntil)
     colours_chosen = Signal(str)
     baseline_wanted = Signal()
     baseline_cancelled = Signal()
-    span_wanted = Signal(object)
+    span_wanted = Signal(Span)
     banner_dismissed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:

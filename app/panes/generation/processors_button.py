@@ -34,8 +34,8 @@ class Processors(QObject):
         notice: names the invalid stages while the dialog is closed.
     """
 
-    edited = Signal(object)
-    drafted = Signal(object)
+    edited = Signal(PipelineSettings)
+    drafted = Signal(PipelineSettings)
     sampler_wanted = Signal()
     refused = Signal(str)
     problems_changed = Signal()

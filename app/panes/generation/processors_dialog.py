@@ -56,8 +56,8 @@ class ProcessorsDialog(QDialog):
         hidden: the dialog was closed.
     """
 
-    edited = Signal(object)
-    drafted = Signal(object)
+    edited = Signal(PipelineSettings)
+    drafted = Signal(PipelineSettings)
     sampler_wanted = Signal()
     problems_changed = Signal()
     hidden = Signal()

@@ -36,7 +36,7 @@ class RunUntilPopover(QFrame):
         wanted(RunUntil): run until this goal.
     """
 
-    wanted = Signal(object)
+    wanted = Signal(RunUntil)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup)

@@ -42,7 +42,7 @@ class SamplerPopover(QFrame):
         edited(SamplerSettings): the user changed one.
     """
 
-    edited = Signal(object)
+    edited = Signal(SamplerSettings)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
@@ -160,7 +160,7 @@ class SamplerButton(QToolButton):
         edited(SamplerSettings): the user changed something.
     """
 
-    edited = Signal(object)
+    edited = Signal(SamplerSettings)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -51,7 +51,7 @@ class WhyPanel(QFrame):
         closed: the panel was closed.
     """
 
-    span_wanted = Signal(object)
+    span_wanted = Signal(Span)
     closed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -108,7 +108,7 @@ class CoverageList(QWidget):
         span_wanted(Span): show this span of the grammar.
     """
 
-    span_wanted = Signal(object)
+    span_wanted = Signal(Span)
 
     def __init__(self) -> None:
         super().__init__()
@@ -167,7 +167,7 @@ class SuggestionList(QWidget):
         taken(suggestions): add these.
     """
 
-    taken = Signal(object)
+    taken = Signal(tuple)
 
     def __init__(self) -> None:
         super().__init__()
@@ -270,9 +270,9 @@ class StringTestsPane(QWidget):
         watched(is seen): whether the pane is visible.
     """
 
-    edited = Signal(object)
-    span_wanted = Signal(object)
-    suggestions_wanted = Signal(object)
+    edited = Signal(tuple)
+    span_wanted = Signal(Span)
+    suggestions_wanted = Signal(SuggestionKind)
     summary_changed = Signal(str)
     generated_chosen = Signal(bool)
     watched = Signal(bool)
