@@ -15,6 +15,7 @@ from engine.compile import CompileOptions
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import DEFAULT_MAX_TOKENS, ArchivedBranch, Chat, SamplerSettings, Trace
+from engine.notations import NOTATIONS
 from engine.source import Limits
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ FORMAT: Final = "turnstile"
 VERSION: Final = 2
 MOST_TOKENS: Final = 2**31 - 1  # the largest number that the window's fields take
 
-Notation = Annotated[str, msgspec.Meta(pattern="^(regex|gbnf|json_schema)$")]
+Notation = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9_]*$")]
 Whitespace = Literal["compact", "one-space", "flexible", "any"]
 Escapes = Literal["shortest", "any"]
 Additional = Literal["open", "closed"]
@@ -39,6 +40,10 @@ class GrammarPart(msgspec.Struct, frozen=True):
     whitespace: Whitespace = "flexible"  # this and the following: of a JSON Schema
     escapes: Escapes = "shortest"
     additional: Additional = "open"
+
+    def __post_init__(self) -> None:
+        if self.notation not in NOTATIONS:
+            raise ValueError(f"there is no notation {self.notation!r}; there is {', '.join(NOTATIONS)}")
 
     @property
     def options(self) -> CompileOptions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Final
+from typing import Any
 
 from engine.export.target import ExportJob
 from engine.notations import NOTATIONS
@@ -52,7 +52,7 @@ def _head_lines(job: ExportJob, *options: str) -> tuple[str, ...]:
     """Return the generator, notation, options and vocabulary as a line or two for a comment."""
     found = provenance(job, *options)
     given = shown(", ".join(f"{name} {value}" for name, value in found["options"].items()))
-    lines = [f"Written by {found['generator']} from {_NOTATIONS[found['notation']]}{given and f' ({given})'}"]
+    lines = [f"Written by {found['generator']} from {NOTATIONS[found['notation']].title}{given and f' ({given})'}"]
     if "vocabulary" in found:
         of = found["vocabulary"]
         lines.append(f"Vocabulary: {of['size']:,} ids, EOS {of['eos']}, fingerprint {of['fingerprint']}")
@@ -85,9 +85,6 @@ def commented(job: ExportJob, text: str, mark: str, notes: tuple[str, ...] = (),
         options: the names of the export options that the target used.
     """
     return f"{comment((*_head_lines(job, *options), *notes), mark)}{text}{comment(_source_lines(job), mark)}"
-
-
-_NOTATIONS: Final = {"regex": "a regex", "gbnf": "GBNF", "json_schema": "a JSON Schema"}
 
 
 def shown(line: str) -> str:

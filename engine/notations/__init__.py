@@ -12,4 +12,4 @@ from engine.notations.regex import Regex
 __all__ = ["NOTATIONS"]
 
 NOTATIONS = NotationRegistry(Regex(), Gbnf(), JsonSchema())
-"""The notations by id. To add one, call `NOTATIONS.add` with its object."""
+"""The notations by id."""

@@ -6,10 +6,11 @@ notation is one package with one object; `tests/extension` adds one.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+import importlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from engine.notations.editing.completion import Proposals
 from engine.notations.editing.edits import Change, toggle_line_comments
@@ -17,6 +18,7 @@ from engine.notations.editing.names import Name
 from engine.notations.lexing import LineTokens, plain_line
 from engine.source import CancelToken, Diagnostic, SourceText, Span
 from engine.source.catalogue import catalogue_text
+from engine.source.registry import EXTENSIONS, module_names
 
 if TYPE_CHECKING:
     from engine.automata.byte_automaton import ByteAutomaton
@@ -61,7 +63,7 @@ class NotationVariant:
     tip: str = ""
 
 
-class Notation(ABC):
+class Notation:
     """A notation of grammars.
 
     Attributes:
@@ -100,7 +102,22 @@ class Notation(ABC):
         """Return the forms in which it is offered, the default first."""
         return (NotationVariant(self.id),)
 
-    @abstractmethod
+    def parse(self, text: SourceText, options: CompileOptions) -> tuple[Grammar, tuple[Diagnostic, ...]]:
+        """Parse a text to rules; a notation without named rules has one rule.
+
+        Args:
+            text: the grammar's text.
+            options: the compile options.
+
+        Returns:
+            The rules as written, and warnings and hints in source order.
+
+        Raises:
+            GrammarError: the text is malformed or not supported.
+            LimitExceededError: it exceeds a limit.
+        """
+        raise NotImplementedError(f"{self.id} has no rules: {text!r}, {options}")
+
     def build(self, text: SourceText, options: CompileOptions, cancel: CancelToken) -> Built:
         """Parse a text and build its automaton.
 
@@ -114,6 +131,9 @@ class Notation(ABC):
             LimitExceededError: it exceeds a limit.
             CancelledError: `cancel` was used.
         """
+        from engine.notations.building import build_rules  # start-up time: an editor builds no automaton
+
+        return build_rules(partial(self.parse, text, options), options.limits, cancel)
 
     def looks_like(self, text: str) -> bool:
         """Return whether a text of unknown notation is very likely in this one.
@@ -192,7 +212,6 @@ class Notation(ABC):
         """
         return toggle_line_comments(text, selected)
 
-    @abstractmethod
     def format(self, text: str, options: CompileOptions) -> Change:
         """Format a text; only white space and line ends change.
 
@@ -204,36 +223,45 @@ class Notation(ABC):
             One edit, from the first to the last change; none, with a reason, if the text is invalid, has no white space
             that may change, or is formatted already.
         """
+        del text, options
+        return Change(refusal=catalogue_text("notations.format.none", notation=self.title))
 
 
 class NotationRegistry(Mapping[str, Notation]):
-    """The notations by id, in the order in which they are offered."""
+    """The notations by id, in the order in which they are offered.
+
+    Those of other distributions are the modules of the package `turnstile_extensions.notations`, each with its
+    `NOTATION`, and follow in alphabetical order; see `engine.source.registry`.
+
+    Args:
+        notations: those of this distribution.
+    """
 
     def __init__(self, *notations: Notation) -> None:
-        self._notations = {notation.id: notation for notation in notations}
+        self._own = {notation.id: notation for notation in notations}
+        self._loaded: dict[str, Notation] | None = None
+
+    @property
+    def _notations(self) -> dict[str, Notation]:
+        if self._loaded is None:
+            names = sorted(module_names(_EXTENSIONS))
+            modules = (importlib.import_module(f"{_EXTENSIONS}.{name}") for name in names)
+            found = {module.NOTATION.id: module.NOTATION for module in modules}
+            self._loaded = self._own | found | self._own  # an extension hides none of them
+        return self._loaded
+
+    def find_again(self) -> None:
+        """Look for extensions again: the import path was changed."""
+        self._loaded = None
 
     def __getitem__(self, notation_id: str) -> Notation:
-        return self._notations[notation_id]
+        return self._own.get(notation_id) or self._notations[notation_id]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter(self._notations)
 
     def __len__(self) -> int:
         return len(self._notations)
-
-    def add(self, notation: Notation) -> None:
-        """Add a notation.
-
-        Raises:
-            ValueError: there is one with this id.
-        """
-        if notation.id in self._notations:
-            raise ValueError(f"there is a notation {notation.id!r} already")
-        self._notations[notation.id] = notation
-
-    def remove(self, notation_id: str) -> None:
-        """Remove a notation that was added."""
-        del self._notations[notation_id]
 
     def likely(self, text: str) -> Notation | None:
         """Return the notation that a text is very likely in; None if in doubt.
@@ -251,4 +279,5 @@ class NotationRegistry(Mapping[str, Notation]):
         return next((found for found in self.values() if suffix in found.suffixes), None)
 
 
-_LENGTH = 20_000  # code points; a grammar can be recognised long before
+_EXTENSIONS: Final = f"{EXTENSIONS}.notations"
+_LENGTH: Final = 20_000  # code points; a grammar can be recognised long before

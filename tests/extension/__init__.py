@@ -2,6 +2,7 @@
 
 | folder | adds | driven by |
 |---|---|---|
+| `notation` | a notation of grammars | command line, and a window that opens its file |
 | `target` | an export target | `turnstile export` |
 | `source` | a logit source | `turnstile generate --model SPEC` |
 | `peer` | another engine | `turnstile bench` |

@@ -6,9 +6,10 @@ import pytest
 
 from engine.export.targets import TARGETS
 from engine.models.load import SOURCES
+from engine.notations import NOTATIONS
 from engine.peers.registry import PEERS
 
-REGISTRIES = (TARGETS, SOURCES, PEERS)
+REGISTRIES = (TARGETS, SOURCES, PEERS, NOTATIONS)
 
 
 @pytest.fixture(autouse=True)

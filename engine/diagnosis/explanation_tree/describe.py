@@ -1,4 +1,4 @@
-"""The explanation of a text in any notation; that of GBNF, rule by rule, is here."""
+"""The explanation of a text in any notation; that of rules, one by one, is here."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from engine.grammar import Chars, Grammar, Node, Rule
 from engine.grammar.charset import ANY
 from engine.grammar.options import CompileOptions
 from engine.matching.explanation_text import quoted
-from engine.notations.gbnf.parser import parse as parse_gbnf
+from engine.notations import NOTATIONS
 from engine.notations.regex.dialect import Dialect
-from engine.source import Limits, SourceText, Span
+from engine.source import SourceText, Span
 from engine.source.catalogue import catalogue_text
 
 
@@ -23,7 +23,7 @@ def describe_grammar(notation: str, source: SourceText | str, options: CompileOp
     """Explain each part of a grammar's text.
 
     Args:
-        notation: `regex`, `gbnf` or `json_schema`.
+        notation: the id of its notation.
         source: the text.
         options: the compile options, which affect the meaning of a text.
 
@@ -31,23 +31,17 @@ def describe_grammar(notation: str, source: SourceText | str, options: CompileOp
         GrammarError: the text does not parse.
         LimitExceededError: it is too long.
     """
-    options = options or CompileOptions()
+    options, kind = options or CompileOptions(), NOTATIONS[notation]
     text = source if isinstance(source, SourceText) else SourceText(source)
-    if notation == "gbnf":
-        return unfold(_gbnf_entries(text, options.limits))
-    if notation == "json_schema":
+    if kind.describes_json:
         return unfold(schema_entries(text, options))
-    return unfold(regex_entries(text, Dialect(options.dialect), options.limits))
+    if kind.is_expression:
+        return unfold(regex_entries(text, Dialect(options.dialect), options.limits))
+    return unfold(_rule_entries(text, kind.parse(text, options)[0]))
 
 
-def _gbnf_entries(source: SourceText, limits: Limits) -> Iterator[ExplanationEntry]:
-    """Explain each rule, in source order.
-
-    Raises:
-        GrammarError: the text is malformed, or a rule is missing.
-        LimitExceededError: it is too long.
-    """
-    grammar, _ = parse_gbnf(source, limits)
+def _rule_entries(source: SourceText, grammar: Grammar) -> Iterator[ExplanationEntry]:
+    """Explain each rule, in source order."""
     targets = {rule.name: rule.span for rule in grammar.rules}
     writer = ExplanationWriter(source.text, targets=targets, place=partial(_with_quotes, source.text))
     return (_rule(rule, grammar, writer) for rule in sorted(grammar.rules, key=lambda rule: rule.span))

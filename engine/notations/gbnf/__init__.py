@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from engine.notations.editing.edits import Change
 from engine.notations.editing.names import Name
-from engine.notations.notation import Built, Notation
+from engine.notations.notation import Notation
 
 if TYPE_CHECKING:
+    from engine.grammar import Grammar
     from engine.grammar.options import CompileOptions
     from engine.notations.editing.completion import Proposals
     from engine.notations.lexing import LineTokens
-    from engine.source import CancelToken, SourceText
+    from engine.source import Diagnostic, SourceText
 
 __all__ = ["Gbnf"]
 
@@ -28,12 +28,11 @@ class Gbnf(Notation):
     suffixes = (".gbnf",)
     has_named_rules = True
 
-    def build(self, text: SourceText, options: CompileOptions, cancel: CancelToken) -> Built:
-        """Parse rules and build their automaton; see `Notation`."""
-        from engine.notations.building import build_rules
+    def parse(self, text: SourceText, options: CompileOptions) -> tuple[Grammar, tuple[Diagnostic, ...]]:
+        """Parse rules; see `Notation`."""
         from engine.notations.gbnf.parser import parse
 
-        return build_rules(partial(parse, text, options.limits), options.limits, cancel)
+        return parse(text, options.limits)
 
     def looks_like(self, text: str) -> bool:
         """Return whether a line of a text begins a rule."""

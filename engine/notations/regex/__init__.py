@@ -12,18 +12,17 @@ conditionals are refused.
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from engine.notations.editing.edits import Change
-from engine.notations.notation import Built, Notation, NotationVariant
+from engine.notations.notation import Notation, NotationVariant
 
 if TYPE_CHECKING:
     from engine.grammar import Grammar
     from engine.grammar.options import CompileOptions
     from engine.notations.editing.completion import Proposals
     from engine.notations.lexing import LineTokens
-    from engine.source import CancelToken, Diagnostic, Limits, SourceText, Span
+    from engine.source import Diagnostic, SourceText, Span
 
 __all__ = ["Regex"]
 
@@ -49,11 +48,14 @@ class Regex(Notation):
             NotationVariant("regex_ecma", {"dialect": "ecma"}),
         )
 
-    def build(self, text: SourceText, options: CompileOptions, cancel: CancelToken) -> Built:
-        """Parse an expression and build its automaton; see `Notation`."""
-        from engine.notations.building import build_rules
+    def parse(self, text: SourceText, options: CompileOptions) -> tuple[Grammar, tuple[Diagnostic, ...]]:
+        """Parse an expression; see `Notation`."""
+        from engine.grammar import Grammar, Rule
+        from engine.notations.regex.dialect import Dialect
+        from engine.notations.regex.parser import parse
 
-        return build_rules(partial(_parse, text, options.dialect, options.limits), options.limits, cancel)
+        node, diagnostics = parse(text, Dialect(options.dialect), options.limits)
+        return Grammar((Rule("root", node, node.span),), "root"), diagnostics
 
     def looks_like(self, text: str) -> bool:
         """Return whether a text is one line with a part that only an expression has."""
@@ -84,12 +86,3 @@ class Regex(Notation):
         from engine.notations.regex.formatting import format_text
 
         return format_text(text, options)
-
-
-def _parse(text: SourceText, dialect: str, limits: Limits) -> tuple[Grammar, tuple[Diagnostic, ...]]:
-    from engine.grammar import Grammar, Rule
-    from engine.notations.regex.dialect import Dialect
-    from engine.notations.regex.parser import parse
-
-    node, diagnostics = parse(text, Dialect(dialect), limits)
-    return Grammar((Rule("root", node, node.span),), "root"), diagnostics
