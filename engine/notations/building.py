@@ -1,22 +1,42 @@
-"""Builds the automaton of a grammar that consists of rules."""
+"""What a notation builds from a text, and how it is built of rules."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
+from engine.automata.byte_automaton import ByteAutomaton
 from engine.automata.nfa.lazy_automaton import LazyAutomaton
-from engine.automata.nfa.program import assemble
+from engine.automata.nfa.program import Program, assemble
 from engine.automata.nfa.recursion import nests_without_bound
 from engine.grammar import Grammar
 from engine.grammar.simplify import simplify_grammar
-from engine.notations.notation import Built
 from engine.source import CancelToken, Diagnostic, Limits, limited_work
 
 READING: Final = "work of reading the grammar"
 SEARCHING: Final = "work of the search for a match"
 READING_SHARE: Final = 4
 """The factor by which reading a text may exceed the limit of work: its passes are many, short and linear."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a notation builds from a text; `CompiledGrammar` describes the fields.
+
+    Attributes:
+        automaton: the automaton.
+        diagnostics: warnings and hints in source order, or a function that builds them.
+        is_regular: whether the language is regular.
+        grammar: the rules as written; None for a notation that describes JSON values.
+        program: the instructions that the automaton runs; None if there are none.
+    """
+
+    automaton: ByteAutomaton
+    diagnostics: tuple[Diagnostic, ...] | Callable[[], tuple[Diagnostic, ...]]
+    is_regular: bool
+    grammar: Grammar | None = None
+    program: Program | None = None
 
 
 def build_rules(

@@ -7,7 +7,7 @@ notation is one package with one object; `tests/extension` adds one.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -21,29 +21,9 @@ from engine.source.catalogue import catalogue_text
 from engine.source.registry import EXTENSIONS, module_names
 
 if TYPE_CHECKING:
-    from engine.automata.byte_automaton import ByteAutomaton
-    from engine.automata.nfa.program import Program
     from engine.grammar import Grammar
     from engine.grammar.options import CompileOptions
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """What a notation builds from a text; `CompiledGrammar` describes the fields.
-
-    Attributes:
-        automaton: the automaton.
-        diagnostics: warnings and hints in source order, or a function that builds them.
-        is_regular: whether the language is regular.
-        grammar: the rules as written; None for a notation that describes JSON values.
-        program: the instructions that the automaton runs; None if there are none.
-    """
-
-    automaton: ByteAutomaton
-    diagnostics: tuple[Diagnostic, ...] | Callable[[], tuple[Diagnostic, ...]]
-    is_regular: bool
-    grammar: Grammar | None = None
-    program: Program | None = None
+    from engine.notations.building import Built
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +70,7 @@ class Notation:
     @property
     def title(self) -> str:
         """Return its name for people, such as "GBNF"."""
-        return catalogue_text(f"common.notation.short.{self.id}")
+        return catalogue_text(f"common.notation.{self.id}")
 
     @property
     def placeholder(self) -> str:

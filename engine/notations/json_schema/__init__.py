@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from engine.notations.editing.edits import Change
 from engine.notations.editing.names import Name
-from engine.notations.notation import Built, Notation
+from engine.notations.notation import Notation
 
 if TYPE_CHECKING:
     from engine.grammar.options import CompileOptions
+    from engine.notations.building import Built
     from engine.notations.editing.completion import Proposals
     from engine.notations.lexing import LineTokens
     from engine.source import CancelToken, SourceText, Span

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 
 from engine.grammar.options import CompileOptions
-from engine.notations.building import READING, READING_SHARE, SEARCHING
+from engine.notations.building import READING, READING_SHARE, SEARCHING, Built
 from engine.notations.json_schema.json_tree import pointer_to
 from engine.notations.json_schema.parser import parse
-from engine.notations.notation import Built
 from engine.schema_automaton.formula.nodes import span_of_location
 from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.lexing.whitespace import Whitespace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from language import ALPHABET, matches, nodes
 
 from engine.automata.byte_automaton import DEAD
@@ -16,7 +16,7 @@ from engine.automata.nfa.program import assemble
 from engine.compile import compile_grammar
 from engine.grammar import Node
 from engine.grammar.simplify import simplify
-from engine.source import Limits
+from engine.source import LimitExceededError, Limits
 
 TEXTS = ["".join(chars) for length in range(5) for chars in product(ALPHABET, repeat=length)]
 SLOW = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -69,7 +69,10 @@ def test_a_row_is_what_single_steps_come_to(node: Node) -> None:
 @given(nodes(looks=True))
 def test_the_minimal_automaton_is_the_same_language_and_has_no_dead_end(node: Node) -> None:
     automaton = automaton_of(node)
-    dfa = minimal_dfa(automaton, 5_000)
+    try:
+        dfa = minimal_dfa(automaton, 5_000)
+    except LimitExceededError:
+        assume(False)  # a large automaton is drawn now and then
     for text in TEXTS:
         assert dfa.accepts(text.encode()) == matches(node, text), text
     alive = {state.id for state in dfa.states if state.accepting}
