@@ -52,7 +52,9 @@ def _head_lines(job: ExportJob, *options: str) -> tuple[str, ...]:
     """Return the generator, notation, options and vocabulary as a line or two for a comment."""
     found = provenance(job, *options)
     given = shown(", ".join(f"{name} {value}" for name, value in found["options"].items()))
-    lines = [f"Written by {found['generator']}; notation: {NOTATIONS[found['notation']].title}{given and f' ({given})'}"]
+    lines = [
+        f"Written by {found['generator']}; notation: {NOTATIONS[found['notation']].title}{given and f' ({given})'}"
+    ]
     if "vocabulary" in found:
         of = found["vocabulary"]
         lines.append(f"Vocabulary: {of['size']:,} ids, EOS {of['eos']}, fingerprint {of['fingerprint']}")
