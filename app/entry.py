@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from engine.cli.exit_codes import ExitCode
+from engine.source.catalogue import catalogue_text
 from engine.source.processes import protect_imports
 
 WINDOW_SUFFIXES = (".turnstile", ".gbnf", ".json", ".regex", ".re", ".txt")
@@ -49,6 +50,6 @@ def _open_window(arguments: Sequence[str]) -> int:
         return run_window(arguments)
     except ImportError as error:  # Qt needs system libraries that a server lacks
         if sys.stderr is not None:
-            text = f"the window cannot open: {error}; `turnstile --help` lists the commands that need no window"
+            text = catalogue_text("cli.window.no_qt", reason=error)
             print(f"turnstile: {text}", file=sys.stderr, flush=True)  # noqa: T201
         return ExitCode.NEGATIVE

@@ -67,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
 def _size(text: str) -> tuple[int, int]:
     width, _, height = text.partition("x")
     if not (width.isdecimal() and height.isdecimal() and int(width) > 0 and int(height) > 0):
-        raise argparse.ArgumentTypeError(f"{text!r} is not WIDTHxHEIGHT")
+        raise argparse.ArgumentTypeError(ui_text("window.start.fragment.not_a_size", text=repr(text)))
     return int(width), int(height)
 
 

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from engine import models, peers
-from engine.cli.arguments import add_compile_options, as_count, as_text, number_between
+from engine.cli.arguments import add_compile_options, add_vocabulary, as_count, as_text, number_between
 from engine.cli.inputs import as_utf8, compile_options, read_file, read_grammar
 from engine.cli.output import MisuseError, ProgressLine, print_json
 from engine.compile import NOTATIONS, CompiledGrammar, compile_grammar
@@ -28,6 +28,7 @@ from engine.peers import (
     read_cases,
 )
 from engine.source import CancelToken
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 WRITTEN_TEXTS = 3
@@ -38,28 +39,20 @@ _MAX_TOKENS = 128
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
-    parser.description = (
-        "Without a grammar, the examples that come with Turnstile are compared, on their test strings. Engines that "
-        "are not installed are left out and named."
-    )
-    parser.add_argument("--notation", choices=NOTATIONS, help="notation of the grammar")
+    parser.add_argument("--notation", choices=NOTATIONS)
     grammar = parser.add_mutually_exclusive_group()
-    grammar.add_argument("--grammar", type=as_text, metavar="TEXT", help="the grammar itself")
-    grammar.add_argument("--grammar-file", metavar="FILE", help="a file with the grammar, - is stdin")
-    grammar.add_argument("--schemas", metavar="FILE", help="many grammars with texts: JSON lines of MaskBench's form")
-    parser.add_argument("--text", type=as_text, action="append", default=[], help="a text to follow; may come again")
-    parser.add_argument("--texts", metavar="FILE", help="texts to follow, a JSON string a line")
-    vocabulary = parser.add_mutually_exclusive_group()
-    vocabulary.add_argument(
-        "--model", help="the model whose vocabulary is used, as for generate (smollm2 if it is available)"
-    )
-    vocabulary.add_argument("--tokenizer", metavar="PATH", help="the file or folder of a tokenizer, instead of a model")
-    parser.add_argument("--engines", nargs="+", metavar="NAME", help="only these, and this one (all)")
-    parser.add_argument("--walks", type=as_count, default=1, metavar="N", help="follow each text N times (1)")
+    grammar.add_argument("--grammar", type=as_text, metavar="TEXT")
+    grammar.add_argument("--grammar-file", metavar="FILE")
+    grammar.add_argument("--schemas", metavar="FILE")
+    parser.add_argument("--text", type=as_text, action="append", default=[])
+    parser.add_argument("--texts", metavar="FILE")
+    add_vocabulary(parser, required=False)
+    parser.add_argument("--engines", nargs="+", metavar="NAME")
+    parser.add_argument("--walks", type=as_count, default=1, metavar="N")
     seconds = number_between(0, math.inf, open_below=True)
-    parser.add_argument("--time-limit", type=seconds, default=10.0, metavar="S", help="seconds for one grammar (10)")
+    parser.add_argument("--time-limit", type=seconds, default=10.0, metavar="S")
     add_compile_options(parser)
-    parser.add_argument("--json", action="store_true", help="print all measurements, as JSON")
+    parser.add_argument("--json", action="store_true")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -92,8 +85,15 @@ def run(arguments: argparse.Namespace) -> int:
             }
         )
         return 0
-    texts = sum(len(case.texts) for case in cases)
-    print(f"{where}: {len(cases):,} grammars, {texts:,} texts; {whose}: {vocabulary.size:,} tokens\n")
+    head = catalogue_text(
+        "cli.bench.table.head",
+        cases=where,
+        grammars=catalogue_text("cli.bench.table.grammars", count=len(cases)),
+        texts=catalogue_text("cli.bench.table.texts", count=sum(len(case.texts) for case in cases)),
+        vocabulary=whose,
+        tokens=catalogue_text("common.count.tokens", count=vocabulary.size),
+    )
+    print(f"{head}\n")
     print(_table(found))
     return 0
 
@@ -102,9 +102,9 @@ def _check(arguments: argparse.Namespace) -> None:
     """Check what argparse cannot: a grammar has a notation, and texts belong to a grammar."""
     has_grammar = arguments.grammar is not None or arguments.grammar_file is not None
     if has_grammar != (arguments.notation is not None):
-        arguments.parser.error("--notation and --grammar or --grammar-file go together")
+        arguments.parser.error(catalogue_text("cli.bench.error.grammar"))
     if (arguments.text or arguments.texts) and not has_grammar:
-        arguments.parser.error("--text and --texts belong to --grammar or --grammar-file")
+        arguments.parser.error(catalogue_text("cli.bench.error.texts"))
 
 
 def _cases(arguments: argparse.Namespace, cancel: CancelToken) -> tuple[list[BenchCase], str]:
@@ -113,10 +113,10 @@ def _cases(arguments: argparse.Namespace, cancel: CancelToken) -> tuple[list[Ben
         try:
             found = read_cases(as_utf8(read_file(arguments.schemas), arguments.schemas))
         except CasesError as error:
-            raise MisuseError(f"{arguments.schemas}: {error}") from error
+            raise MisuseError(catalogue_text("cli.bench.error.cases", name=arguments.schemas, reason=error)) from error
         return found, arguments.schemas
     if arguments.notation is None:
-        return list(_examples()), "the examples that come with Turnstile"
+        return list(_examples()), catalogue_text("cli.bench.table.examples")
     source = read_grammar(arguments)
     texts = _given_texts(arguments)
     options = compile_options(arguments)
@@ -138,7 +138,7 @@ def _given_texts(arguments: argparse.Namespace) -> tuple[LabelledText, ...]:
             texts.append(LabelledText(given) if isinstance(given, str) else LabelledText(**given))
         except (ValueError, TypeError, RecursionError) as error:
             raise MisuseError(
-                f"{arguments.texts}: line {number} is neither a JSON string nor an object of text and valid"
+                catalogue_text("cli.bench.error.text_line", name=arguments.texts, number=number)
             ) from error
     return tuple(texts)
 
@@ -189,31 +189,32 @@ def _vocabulary_and_name(arguments: argparse.Namespace, cancel: CancelToken) -> 
 
 _SHOWN = 5  # of the cases that an engine did not finish; --json has them all
 
-_HEAD = (
+_COLUMNS = (
     "engine",
     "done",
-    "compile p50 ms",
-    "first mask p50 ms",
-    "p99 ms",
-    "token mean µs",
-    "p50 µs",
-    "p99 µs",
+    "compile",
+    "first_mask",
+    "first_mask_p99",
+    "token",
+    "token_p50",
+    "token_p99",
     "agrees",
-    "FR+FA",
+    "errors",
 )
 
 
 def _table(found: Sequence[Comparison]) -> str:
     """Return one row per engine, below it the ratios to this engine, and notes on unfinished cases at the end."""
-    rows: list[tuple[str, ...]] = [_HEAD]
+    rows: list[tuple[str, ...]] = [tuple(catalogue_text(f"cli.bench.column.{column}") for column in _COLUMNS)]
     for comparison in found:
         engine = comparison.engine
         if engine.absent is None:
             rows.append((f"{engine.name} {engine.version}", *_row(comparison)))
             if comparison.ratios is not None:
                 ratios = (_number(value, "×") for value in _values(comparison.ratios))
-                rows.append((f"  to ours, on {comparison.common}", "", *ratios, "", ""))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
+                title = catalogue_text("cli.bench.table.to_ours", cases=comparison.common)
+                rows.append((f"  {title}", "", *ratios, "", ""))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     lines = [
         "  ".join(cell.ljust(width) if column == 0 else cell.rjust(width) for column, (cell, width) in cells).rstrip()
         for cells in (enumerate(zip(row, widths, strict=True)) for row in rows)
@@ -249,5 +250,12 @@ def _notes(comparison: Comparison) -> list[str]:
     if engine.absent is not None:
         return [f"{engine.name}: {engine.absent}"]
     undone = [case for case in engine.cases if case.ending != "done"]
-    notes = [f"{engine.name} {case.ending}: {case.name}: {case.reason}"[:200] for case in undone[:_SHOWN]]
-    return notes + ([f"{engine.name}: {len(undone) - _SHOWN} more; --json lists them"] if len(undone) > _SHOWN else [])
+    notes = [
+        catalogue_text(
+            "cli.bench.table.unfinished", engine=engine.name, ending=case.ending, case=case.name, reason=case.reason
+        )[:200]
+        for case in undone[:_SHOWN]
+    ]
+    if len(undone) > _SHOWN:
+        notes.append(catalogue_text("cli.bench.table.more", engine=engine.name, count=len(undone) - _SHOWN))
+    return notes

@@ -11,22 +11,21 @@ from engine.compile import CompiledGrammar
 from engine.notations import NOTATIONS
 from engine.notations.gbnf.plain_rules import Element, PlainRule, plain_rules, text_of
 from engine.source import Diagnostic, GrammarError, SourceText
+from engine.source.catalogue import catalogue_text
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     add_grammar(parser)
-    parser.add_argument(
-        "--rules", action="store_true", help="print a GBNF grammar's plain rules, as llama.cpp has them"
-    )
-    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.add_argument("--rules", action="store_true")
+    parser.add_argument("--json", action="store_true")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the findings of a grammar; return 1 if it has an error."""
     source = read_grammar(arguments)
     if arguments.rules and not NOTATIONS[arguments.notation].has_named_rules:
-        arguments.parser.error("--rules needs --notation gbnf: the others are not made of rules")
+        arguments.parser.error(catalogue_text("cli.check.error.rules"))
     grammar = None
     try:
         grammar = compile_source(arguments, source)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.cli.arguments import ArgumentParser
+from engine.source.catalogue import catalogue_text
 
 SHELLS: Final = ("bash", "zsh", "fish")
 _FILES: Final = frozenset({"FILE", "PATH", "DOCUMENT"})
@@ -48,6 +49,8 @@ class _Command:
 
 def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
     """Return the script that completes a parser's commands in a shell."""
+    if isinstance(parser, ArgumentParser):
+        parser.complete()
     own = tuple(_options(parser))
     commands = tuple(_commands(parser))
     return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](own, commands)
@@ -60,7 +63,7 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[_Command]:
             for name, inner in action.choices.items():
                 if name in about:  # else it is an alias
                     if isinstance(inner, ArgumentParser):
-                        inner.declare_options()
+                        inner.complete()
                     yield _Command(name, about[name], tuple(_options(inner)))
 
 
@@ -68,7 +71,7 @@ def _options(parser: argparse.ArgumentParser) -> Iterator[_Option]:
     for action in parser._actions:  # noqa: SLF001
         if isinstance(action, argparse._SubParsersAction) or action.help == argparse.SUPPRESS:  # noqa: SLF001
             continue
-        about = " ".join((action.help or "").replace("%%", "%").split())
+        about = " ".join(((action.help or "") % vars(action)).split())
         metavars = (action.metavar,) if isinstance(action.metavar, str) else tuple(action.metavar or ())
         yield _Option(
             tuple(action.option_strings),
@@ -85,7 +88,7 @@ def _options(parser: argparse.ArgumentParser) -> Iterator[_Option]:
 
 def _bash(own: Sequence[_Option], commands: Sequence[_Command]) -> str:
     lines = [
-        f"# bash completion for {_PROGRAM}: source it, or save it in a folder that bash-completion reads.",
+        f"# {catalogue_text('cli.completion.bash', program=_PROGRAM)}",
         f"_{_PROGRAM}() {{",
         '    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" command=""',
         "    COMPREPLY=()",
@@ -144,7 +147,7 @@ def _has_positional(options: Sequence[_Option]) -> bool:
 def _zsh(own: Sequence[_Option], commands: Sequence[_Command]) -> str:
     lines = [
         f"#compdef {_PROGRAM}",
-        f"# zsh completion for {_PROGRAM}: save it as _{_PROGRAM} in a folder of $fpath, or source it after compinit.",
+        f"# {catalogue_text('cli.completion.zsh', program=_PROGRAM)}",
         f"_{_PROGRAM}() {{",
         "    local -a commands",
         "    commands=(",
@@ -199,7 +202,7 @@ def _quoted(text: str) -> str:
 
 def _fish(own: Sequence[_Option], commands: Sequence[_Command]) -> str:
     lines = [
-        f"# fish completion for {_PROGRAM}: save it as ~/.config/fish/completions/{_PROGRAM}.fish, or source it.",
+        f"# {catalogue_text('cli.completion.fish', program=_PROGRAM)}",
         f"complete -c {_PROGRAM} -f",
         f"complete -c {_PROGRAM} -n __fish_use_subcommand -F",
         *_fish_lines("__fish_use_subcommand", own),

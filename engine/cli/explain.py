@@ -13,7 +13,7 @@ from engine.analysis.token_completion import TokenCompletion
 from engine.automata.completion import Completion
 from engine.cli.arguments import add_grammar, add_vocabulary, as_natural, as_text
 from engine.cli.inputs import compile_argument, load_vocabulary
-from engine.cli.output import CommandError, IllegalTextError, ProgressLine, location_of, show
+from engine.cli.output import CommandError, IllegalTextError, ProgressLine, after_text, location_of, show
 from engine.compile import CompiledGrammar
 from engine.diagnosis.distance import distance_prose
 from engine.diagnosis.explanation_tree import Description, Phrase
@@ -24,6 +24,7 @@ from engine.matching.byte_descriptions import byte_prose
 from engine.matching.explanation import Explanation, StackVerdict
 from engine.matching.explanation_text import explain_stacks, location_text
 from engine.source import CancelToken, SourceText, Span
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary, visible
 
 MOST_SHOWN = 40
@@ -33,16 +34,14 @@ MOST_DEAD_ENDS = 20
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     add_grammar(parser)
-    parser.add_argument("--text", type=as_text, default="", help="the text so far (empty)")
+    parser.add_argument("--text", type=as_text, default="")
     about = parser.add_mutually_exclusive_group()
-    about.add_argument("--next", type=as_text, metavar="TEXT", help="the text to explain")
-    about.add_argument("--token", type=as_natural, metavar="ID", help="the token to explain")
-    about.add_argument(
-        "--dead-ends", action="store_true", help="list the dead ends, from which no tokens complete a match"
-    )
-    about.add_argument("--tree", action="store_true", help="describe each part of the grammar")
+    about.add_argument("--next", type=as_text, metavar="TEXT")
+    about.add_argument("--token", type=as_natural, metavar="ID")
+    about.add_argument("--dead-ends", action="store_true")
+    about.add_argument("--tree", action="store_true")
     add_vocabulary(parser, required=False)
-    parser.add_argument("--json", action="store_true", help="print it as JSON")
+    parser.add_argument("--json", action="store_true")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     query = _query(arguments)
     has_vocabulary = bool(arguments.model or arguments.tokenizer)
     if not has_vocabulary and (arguments.token is not None or arguments.dead_ends):
-        arguments.parser.error("--token and --dead-ends need the vocabulary of --model or --tokenizer")
+        arguments.parser.error(catalogue_text("cli.explain.error.needs_vocabulary"))
     grammar = compile_argument(arguments)
     with ProgressLine() as cancel:
         analysis = Analysis(grammar, load_vocabulary(arguments, cancel) if has_vocabulary else None, arguments.text)
@@ -69,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _tree(arguments: argparse.Namespace) -> int:
     """Print the meaning of each part of a grammar."""
     if arguments.text or arguments.model or arguments.tokenizer:
-        arguments.parser.error("--tree is about the grammar alone: leave --text, --model and --tokenizer out")
+        arguments.parser.error(catalogue_text("cli.explain.error.tree"))
     grammar = compile_argument(arguments)
     with ProgressLine() as cancel:
         found = _described(grammar, cancel, as_json=arguments.json)
@@ -95,14 +94,15 @@ class Analysis:
         self._grammar = grammar
         self._vocabulary = vocabulary
         if vocabulary is None and grammar.automaton.token_elements:
-            raise CommandError("this grammar names tokens: give their vocabulary with --model or --tokenizer")
+            raise CommandError(catalogue_text("cli.explain.error.names_tokens"))
         self._matcher = Matcher(grammar, vocabulary or _every_byte())
         data = text.encode()
         if grammar.is_empty:
-            raise IllegalTextError("no match begins with this text. No text matches this grammar.", 0, ())
+            reason = catalogue_text("cli.explain.prose.empty")
+            raise IllegalTextError(catalogue_text("cli.explain.error.illegal", reason=reason), 0, ())
         if not self._matcher.accept_bytes(data):
             found = self._matcher.explain(data)
-            message = f"no match begins with this text. {found.sentence}"
+            message = catalogue_text("cli.explain.error.illegal", reason=found.sentence)
             raise IllegalTextError(message, found.offset or 0, found.expected, _places(found.spans, grammar.source))
 
     # ------------------------------------------------------------------ explanations
@@ -134,9 +134,9 @@ class Analysis:
             }
         forced = matcher.forced_bytes()
         return [
-            *(["The text is complete: nothing may follow."] if matcher.is_exhausted else []),
+            *([catalogue_text("cli.explain.prose.exhausted")] if matcher.is_exhausted else []),
             distance_prose(completion, tokens),
-            *([f"It must go on with `{visible(forced)}`."] if forced else []),
+            *([catalogue_text("cli.explain.prose.forced", text=visible(forced))] if forced else []),
             *(f"- {line}" for line in explain_stacks(stacks, self._source)),
         ]
 
@@ -151,22 +151,23 @@ class Analysis:
             ]
             return {"dead_ends": listed, "complete": found.is_complete, "places": found.n_explored}
         if not found.found:
-            certain = "No tokens lead to a dead end."
-            return [certain if found.is_complete else f"None of {found.n_explored:,} places is certainly a dead end."]
+            if found.is_complete:
+                return [catalogue_text("cli.explain.prose.no_dead_end")]
+            return [catalogue_text("cli.explain.prose.no_certain_dead_end", count=found.n_explored)]
         lines = [self._dead_end(one) for one in found.found[:MOST_DEAD_ENDS]]
         more = len(found.found) - len(lines)
         return [
             *lines,
-            *([f"and {more:,} more"] if more else []),
-            *([] if found.is_complete else ["There may be others."]),
+            *([catalogue_text("cli.message.and_more", count=more)] if more else []),
+            *([] if found.is_complete else [catalogue_text("cli.explain.prose.may_be_more")]),
         ]
 
     def _dead_end(self, end: DeadEnd) -> str:
-        kind = "tokens may follow, but none leads to a match" if end.is_trap else "no token may follow"
-        place = location_text(end.spans, self._source)
-        where = f", at {place}" if place else ""
-        behind = f"behind `{visible(end.text)}`" if end.text else "at the beginning"
-        return f"{behind} {kind}: {byte_prose(end.expected)} is expected{where}"
+        kind = "trap" if end.is_trap else "no_token"
+        expected = byte_prose(end.expected)
+        text = catalogue_text(f"cli.explain.dead_end.{kind}", where=after_text(visible(end.text)), bytes=expected)
+        location = location_text(end.spans, self._source)
+        return catalogue_text("cli.explain.dead_end.located", text=text, location=location) if location else text
 
     # ------------------------------------------------------------------ tokens
 
@@ -176,9 +177,11 @@ class Analysis:
         ids = np.flatnonzero(unpack_mask(self._matcher.bitmask(), self._vocabulary.size)).tolist()
         if as_json:
             return {"legal": True, "allowed": len(ids), "of": self._vocabulary.size, "ids": ids}
-        lines = [f"{len(ids):,} of {self._vocabulary.size:,} allowed"]
+        lines = [catalogue_text("cli.mask.allowed", allowed=len(ids), total=self._vocabulary.size)]
         lines += [f"{token_id:>8} {self._name(token_id)}" for token_id in ids[:MOST_SHOWN]]
-        return [*lines, *([f"and {len(ids) - MOST_SHOWN:,} more"] if len(ids) > MOST_SHOWN else [])]
+        if len(ids) > MOST_SHOWN:
+            lines.append(catalogue_text("cli.message.and_more", count=len(ids) - MOST_SHOWN))
+        return lines
 
     def _name(self, token_id: int) -> str:
         assert self._vocabulary is not None

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.cli.arguments import add_grammar, as_count
+from engine.cli.arguments import add_grammar, add_vocabulary, as_count
 from engine.cli.inputs import STDIN, compile_argument, load_vocabulary
-from engine.cli.output import ProgressLine, print_json, print_message
+from engine.cli.output import ProgressLine, print_json, print_message, print_note
 from engine.compile import CompiledGrammar
 from engine.export import NumberSpelling
 from engine.export.target import Artifact, ExportJob, ExportOptions, Forecast, OptionName, Target
@@ -20,6 +20,7 @@ from engine.export.targets import TARGETS, grouped_targets, target
 from engine.export.text.conversion import ALREADY
 from engine.export.writing import check, export, fits, make, refusal
 from engine.source import CancelledError, CancelToken
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 _STDOUT = "-"
@@ -30,40 +31,21 @@ NOTED_FROM = 1_000_000
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
-    parser.description = (
-        "The export is read back and compared with the engine on random walks; the result is reported on stderr."
-    )
-    parser.add_argument("--list", action="store_true", help="list the targets; with a grammar, which of them fit it")
-    parser.add_argument("--to", choices=TARGETS.names, metavar="TARGET", help="a target from --list")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--to", choices=TARGETS.names, metavar="TARGET")
     add_grammar(parser, required=False)
-    parser.add_argument(
-        "--spelling",
-        choices=[way.value for way in NumberSpelling],
-        help="forms of strings and numbers where a JSON Schema becomes rules or a regex: the shortest one, or every "
-        "form that the grammar accepts, see --escapes (plain)",
-    )
-    parser.add_argument(
-        "--depth", type=as_count, metavar="N", help="cut recursion at N levels, for a target without it"
-    )
-    parser.add_argument("--name", type=_name, help="name of the grammar in packages and requests (grammar)")
-    vocabulary = parser.add_mutually_exclusive_group()
-    vocabulary.add_argument(
-        "--model",
-        help="the model whose vocabulary the export uses, as for generate; for requests, its name there",
-    )
-    vocabulary.add_argument("--tokenizer", metavar="PATH", help="the file or folder of a tokenizer, instead of a model")
-    parser.add_argument("--output", metavar="PATH", help="the file or folder to write; - is the terminal")
-    parser.add_argument(
-        "--yes", action="store_true", help="write large files without asking; questions are asked on a terminal only"
-    )
-    parser.add_argument("--json", action="store_true", help="print the list as JSON")
+    parser.add_argument("--spelling", choices=[way.value for way in NumberSpelling])
+    parser.add_argument("--depth", type=as_count, metavar="N")
+    parser.add_argument("--name", type=_name)
+    add_vocabulary(parser, required=False)
+    parser.add_argument("--output", metavar="PATH")
+    parser.add_argument("--yes", action="store_true")
+    parser.add_argument("--json", action="store_true")
 
 
 def _name(text: str) -> str:
     if not re.fullmatch("[a-z][a-z0-9_-]{0,59}", text):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a valid name: use lower-case letters, digits, - and _, beginning with a letter"
-        )
+        raise argparse.ArgumentTypeError(catalogue_text("cli.export.error.name", text=repr(text)))
     return text
 
 
@@ -93,29 +75,29 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
     has_grammar = arguments.grammar is not None or arguments.grammar_file is not None
     if arguments.list:
         if arguments.output is not None or arguments.to is not None:
-            fail("--list writes nothing: leave --to and --output out")
+            fail(catalogue_text("cli.export.error.list_writes"))
         if has_grammar != (arguments.notation is not None):
-            fail("--list asks about no grammar, or about one: --notation with --grammar or --grammar-file")
+            fail(catalogue_text("cli.export.error.list_grammar"))
         return
     if arguments.json:
-        fail("--json needs --list")
+        fail(catalogue_text("cli.export.error.json"))
     needed = {
         "--to": arguments.to is not None,
         "--notation": arguments.notation is not None,
-        "--grammar or --grammar-file": has_grammar,
+        catalogue_text("common.fragment.or", first="--grammar", second="--grammar-file"): has_grammar,
         "--output": arguments.output is not None,
     }
     if missing := [name for name, is_there in needed.items() if not is_there]:
-        fail(f"the following arguments are required: {', '.join(missing)}")
+        fail(catalogue_text("cli.argument.required", names=", ".join(missing)))
     chosen = target(arguments.to)
     if chosen.needs_vocabulary and not (arguments.model or arguments.tokenizer):
         fail(_needs_vocabulary(arguments))
     if chosen.is_folder and arguments.output == _STDOUT:
-        fail(f"--to {arguments.to} writes a folder: give its path as --output")
+        fail(catalogue_text("cli.export.error.folder", target=arguments.to))
 
 
 def _needs_vocabulary(arguments: argparse.Namespace) -> str:
-    return f"--to {arguments.to} needs the vocabulary of --model or --tokenizer"
+    return catalogue_text("cli.export.error.vocabulary", target=arguments.to)
 
 
 def _export_job(
@@ -143,7 +125,8 @@ def _export_job(
     if not arguments.list:
         for name, value in given.items():
             if value is not None and name not in supported:
-                arguments.parser.error(f"--{name} means nothing to --to {arguments.to} with this grammar")
+                message = catalogue_text("cli.export.error.unused", option=name, target=arguments.to)
+                arguments.parser.error(message)
     if "model" in supported and arguments.model:  # the server's name of the model; nothing is loaded
         given["model"] = arguments.model
         has_vocabulary = bool(arguments.tokenizer)
@@ -164,7 +147,7 @@ def _export_job(
 def _say_size(path: str, size: int) -> None:
     """Print the size of a file over a megabyte before it is written."""
     if size > NOTED_FROM:
-        print_message(f"note: writing {size / 1e6:,.1f} MB to {path}")
+        print_note(catalogue_text("cli.export.message.writing", size=size / 1e6, path=path))
 
 
 def _warn_or_ask(arguments: argparse.Namespace, forecast: Forecast) -> None:
@@ -175,10 +158,10 @@ def _warn_or_ask(arguments: argparse.Namespace, forecast: Forecast) -> None:
     """
     if not forecast.is_large and forecast.count <= forecast.limit:
         return
-    print_message(f"note: {forecast.sentence}")
+    print_note(forecast.sentence)
     if arguments.yes or arguments.grammar_file == STDIN or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
-    print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    print(catalogue_text("cli.export.message.confirm"), end=" ", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise CancelledError
 
@@ -199,7 +182,7 @@ def _write(arguments: argparse.Namespace, job: ExportJob) -> None:
         exported = export(chosen.name, job, Path(arguments.output))
         checked, notes = exported.check, exported.notes
     for note in notes:
-        print_message(f"note: {note}")
+        print_note(note)
     print_message(checked.sentence)
 
 
@@ -247,7 +230,10 @@ def _listed_in_words(entries: list[dict[str, object]]) -> Iterator[str]:
             if group is not None:
                 yield ""
             group = entry["group"]
-            yield f"{group}:"
+            yield catalogue_text("cli.export.message.heading", group=group)
         why_not = entry.get("reason")
-        description = f"no: {why_not}" if why_not else f"{entry['title']}. {entry['about']}"
+        if why_not:
+            description = catalogue_text("cli.export.message.refused", reason=why_not)
+        else:
+            description = catalogue_text("cli.export.message.fits", title=entry["title"], about=entry["about"])
         yield f"  {entry['target']!s:{width}}  {description}"

@@ -17,7 +17,15 @@ from engine.automata.dfa.dfa import ByteDfa
 from engine.automata.labels import label
 from engine.cli.arguments import add_grammar, as_count, as_natural, as_text
 from engine.cli.inputs import compile_options, read_grammar
-from engine.cli.output import CommandError, IllegalTextError, ProgressLine, location_of, print_json, print_message
+from engine.cli.output import (
+    CommandError,
+    IllegalTextError,
+    ProgressLine,
+    after_text,
+    location_of,
+    print_json,
+    print_note,
+)
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.decoding import SamplerSettings
 from engine.decoding.forced.encodings import Query, encodings_of, query_after
@@ -33,6 +41,7 @@ from engine.models import LogitSource
 from engine.models.text_encoder import text_encoder_of
 from engine.notations import NOTATIONS
 from engine.source import CancelToken, LimitExceededError
+from engine.source.catalogue import catalogue_text
 from engine.source.number_format import percent
 from engine.vocabulary import Vocabulary, visible
 
@@ -44,35 +53,19 @@ _MOST_SHOWN = 12
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     add_grammar(parser)
-    parser.description = (
-        "Shows the texts that a grammar forces, the automaton with forced runs merged, the encodings of a forced text "
-        "with their probabilities, and how many model calls fast-forwarding saves."
-    )
-    parser.add_argument(
-        "--model", required=True, help="the model, as for generate; uniform:PATH is a tokenizer without one"
-    )
-    parser.add_argument("--prompt", type=as_text, default="", help="what the model reads first")
-    parser.add_argument("--text", type=as_text, default="", help="the text so far (empty)")
-    parser.add_argument("--of", type=as_text, metavar="PART", help="list the encodings of a part of the forced text")
-    parser.add_argument("--paths", type=as_count, default=8, metavar="N", help="list at most N encodings (8)")
-    parser.add_argument(
-        "--spelling",
-        choices=["plain", "any"],
-        help="forms of strings and numbers of a JSON Schema: the shortest, or any, with which little is forced (plain)",
-    )
-    parser.add_argument(
-        "--max-tokens",
-        type=as_count,
-        default=256,
-        metavar="N",
-        help="largest number of tokens of the generations (256)",
-    )
-    parser.add_argument("--seed", type=as_natural, default=0, metavar="N", help="seed of the generations (0)")
-    parser.add_argument("--greedy", action="store_true", help="generate the most probable text")
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--prompt", type=as_text, default="")
+    parser.add_argument("--text", type=as_text, default="")
+    parser.add_argument("--of", type=as_text, metavar="PART")
+    parser.add_argument("--paths", type=as_count, default=8, metavar="N")
+    parser.add_argument("--spelling", choices=["plain", "any"])
+    parser.add_argument("--max-tokens", type=as_count, default=256, metavar="N")
+    parser.add_argument("--seed", type=as_natural, default=0, metavar="N")
+    parser.add_argument("--greedy", action="store_true")
     shown = parser.add_mutually_exclusive_group()
-    shown.add_argument("--dot", choices=["before", "after"], help="print the automaton and nothing else, for Graphviz")
-    shown.add_argument("--index", action="store_true", help="print {state: {token: next}} and nothing else")
-    parser.add_argument("--json", action="store_true", help="print it as JSON")
+    shown.add_argument("--dot", choices=["before", "after"])
+    shown.add_argument("--index", action="store_true")
+    parser.add_argument("--json", action="store_true")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -81,9 +74,9 @@ def run(arguments: argparse.Namespace) -> int:
     with ProgressLine() as cancel:
         grammar, compiled, notes = _grammar(arguments, cancel)
         if grammar.is_empty:
-            raise CommandError("no text matches this grammar, so nothing is forced")
+            raise CommandError(catalogue_text("cli.forced.error.no_text"))
         for note in notes:
-            print_message(f"note: {note}")
+            print_note(note)
         dfa, why_not = _byte_dfa(grammar, compiled, cancel)
         if (arguments.dot or arguments.index) and dfa is None:
             raise CommandError(why_not)
@@ -108,11 +101,11 @@ def _check(arguments: argparse.Namespace) -> None:
     """Exit with an error if options contradict each other; no option is silently ignored."""
     fail = arguments.parser.error
     if arguments.dot and arguments.json:
-        fail("--dot prints Graphviz's own form: leave --json out")
+        fail(catalogue_text("cli.forced.error.dot_json"))
     if arguments.spelling and not NOTATIONS[arguments.notation].describes_json:
-        fail("--spelling is about strings in a JSON Schema: leave it out")
+        fail(catalogue_text("cli.forced.error.spelling"))
     if (arguments.dot or arguments.index) and (arguments.text or arguments.prompt or arguments.of is not None):
-        fail("--dot and --index are about the whole grammar: leave --text, --prompt and --of out")
+        fail(catalogue_text("cli.forced.error.whole_grammar"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +144,18 @@ class _Report:
 
     def _automaton(self) -> _Part:
         if self._dfa is None:
-            return _Part({"automaton": None, "runs": None, "token_runs": None}, [f"not drawn: {self._why_not}"])
+            line = catalogue_text("cli.forced.report.not_drawn", reason=self._why_not)
+            return _Part({"automaton": None, "runs": None, "token_runs": None}, [line])
         merged = merge_forced(self._dfa)
-        before = f"{_many(merged.states_before, 'state')} and {_many(merged.edges_before, 'edge')}"
+        head = catalogue_text(
+            "cli.forced.report.merged",
+            states=catalogue_text("common.count.states", count=merged.states_before),
+            edges=catalogue_text("common.count.edges", count=merged.edges_before),
+            merged_states=len(merged.states),
+            merged_edges=len(merged.edges),
+        )
         lines = [
-            f"{before}; with forced runs merged {len(merged.states):,} and {len(merged.edges):,}:",
+            head,
             *_shown([f"  {edge.source} → {edge.target}  {edge.label}" for edge in merged.edges]),
         ]
         runs = forced_runs(self._dfa)
@@ -172,15 +172,16 @@ class _Report:
                     "own": None if own is None else list(own),
                 }
             )
-        lines += ["", f"{_many(len(runs), 'forced run')}, by bytes:"]
+        lines += ["", catalogue_text("cli.forced.report.runs", count=len(runs))]
         lines += _shown(
             [
-                f"  {run.state} → {run.target}  {visible(run.data)}  {_many(entry['spellings'], 'spelling')}"
+                f"  {run.state} → {run.target}  {visible(run.data)}  "
+                f"{catalogue_text('cli.forced.report.encodings', count=entry['spellings'])}"
                 for run, entry in zip(runs, listed, strict=True)
             ]
         )
         single = token_runs(forced_tokens(self._dfa, self._vocabulary), self._dfa.start)
-        lines += ["", f"{_many(len(single), 'run')} of states with one token:"]
+        lines += ["", catalogue_text("cli.forced.report.token_runs", count=len(single))]
         lines += _shown([f"  {state}  {self._in_words(ids)}" for state, ids in single])
         return _Part(
             {
@@ -199,43 +200,49 @@ class _Report:
         data = text.encode()
         if not matcher.accept_bytes(data):
             found = matcher.explain(data)
-            message = f"no match begins with `{visible(data)}`"
+            message = catalogue_text("cli.forced.error.illegal", text=visible(data))
             spans = [location_of(span, self._grammar.source) for span in found.spans]
             raise IllegalTextError(message, found.offset or 0, found.expected, spans)
         run = matcher.forced_bytes()
-        where = f"behind `{visible(data)}`" if data else "at the beginning"
+        where = after_text(visible(data))
         if not run:
             if part is not None:
-                raise CommandError(f"nothing is forced {where}, so there is no part of it: see --text")
-            return lambda _: _Part({"forced": "", "paths": []}, [f"nothing is forced {where}"])
+                raise CommandError(catalogue_text("cli.forced.error.no_part", where=where))
+            line = catalogue_text("cli.forced.report.nothing_forced", where=where)
+            return lambda _: _Part({"forced": "", "paths": []}, [line])
         begin, end = 0, len(run)
         if part is not None:
             begin = run.find(part.encode()) if part else -1
             end = begin + len(part.encode())
             if begin < 0:
-                raise CommandError(f"`{part}` is no part of what is forced {where}: `{visible(run)}`")
+                given = {"part": part, "where": where, "run": visible(run)}
+                raise CommandError(catalogue_text("cli.forced.error.other_part", **given))
         taken = (
             encode_with_tokenizer(data, self._vocabulary, self._spell) or Lattice.of(data, self._vocabulary).longest()
         )
         if taken is None:
-            raise CommandError(f"no tokens of {self._model.name} spell `{visible(data)}`")
+            raise CommandError(self._no_tokens(data))
         ask = query_after(self._model, [*self._model.encode(prompt), *taken])
         return lambda most: self._compared(matcher, run, (begin, end), ask, most)
 
     def _compared(self, matcher: Matcher, run: bytes, part: tuple[int, int], ask: Query, most: int) -> _Part:
         found = encodings_of(matcher, run, part, self._spell, ask, most)
         if found is None:
-            raise CommandError(f"no tokens of {self._model.name} spell `{visible(run)}`")
-        sure = "the likeliest" if found.is_exact else "the likeliest that was found"
-        counted = f"{found.count:,}, {len(found.outlooks)} listed"
+            raise CommandError(self._no_tokens(run))
         spelled = run[found.begin : found.end]
-        lines = [f"spellings of `{visible(spelled)}`: {counted} (* the tokenizer's own, ^ {sure})"]
+        head = catalogue_text(
+            "cli.forced.report.listed" if found.is_exact else "cli.forced.report.listed_found",
+            text=visible(spelled),
+            count=found.count,
+            listed=len(found.outlooks),
+        )
+        lines = [head]
         inner = {one.ids: one.ids[len(found.before) : len(one.ids) - len(found.behind)] for one in found.outlooks}
         pieces = {ids: self._in_words(part) for ids, part in inner.items()}
         width = max(map(len, pieces.values()))
         lines += [
             f"  {'*' if one.is_own else ' '}{'^' if one.ids == found.likeliest else ' '} {pieces[one.ids]:{width}}  "
-            f"ln p {one.log_p:8.2f}  then {_following(one)}"
+            f"{catalogue_text('cli.forced.report.log_p', value=one.log_p)}  {_following(one)}"
             for one in found.outlooks
         ]
         document = {
@@ -246,6 +253,9 @@ class _Report:
             "paths": [self._path(one, is_likeliest=one.ids == found.likeliest) for one in found.outlooks],
         }
         return _Part(document, lines)
+
+    def _no_tokens(self, data: bytes) -> str:
+        return catalogue_text("cli.forced.error.no_tokens", model=self._model.name, text=visible(data))
 
     def _path(self, one: EncodingComparison, *, is_likeliest: bool) -> dict[str, Any]:
         return {
@@ -278,13 +288,16 @@ class _Report:
             )
             for strategy in Strategy
         ]
-        how = "the most probable token" if arguments.greedy else f"seed {arguments.seed}"
-        lines = [f"strategies, {how}:"]
-        lines += [
-            f"  {one.strategy:9} {_many(len(one.generation.steps), 'token'):>11} {_many(one.calls, 'call'):>10} "
-            f"{one.saved:>5} saved  {one.seconds:7.3f} s  {visible(one.generation.output)}"
-            for one in generations
-        ]
+        if arguments.greedy:
+            lines = [catalogue_text("cli.forced.report.strategies_greedy")]
+        else:
+            lines = [catalogue_text("cli.forced.report.strategies", seed=arguments.seed)]
+        for one in generations:
+            tokens = catalogue_text("common.count.tokens", count=len(one.generation.steps))
+            calls = catalogue_text("common.count.calls", count=one.calls)
+            saved = catalogue_text("cli.forced.report.saved", count=one.saved)
+            output = visible(one.generation.output)
+            lines.append(f"  {one.strategy:9} {tokens:>11} {calls:>10} {saved:>11}  {one.seconds:7.3f} s  {output}")
         return _Part({"strategies": [_strategy(one) for one in generations]}, lines)
 
     def _in_words(self, ids: Sequence[int]) -> str:
@@ -306,9 +319,9 @@ def _byte_dfa(grammar: CompiledGrammar, compiled: CompiledGrammar, cancel: Cance
     if not grammar.is_regular:
         if needs_closing(compiled, cancel):
             return None, CLOSE_OBJECTS
-        return None, "the grammar needs a stack, so it has no automaton of this kind"
+        return None, catalogue_text("cli.forced.error.needs_stack")
     if grammar.automaton.token_elements:
-        return None, "the grammar names tokens, which an automaton over bytes does not show"
+        return None, catalogue_text("cli.forced.error.names_tokens")
     try:
         return grammar.materialise(_MOST_STATES, cancel=cancel), ""
     except LimitExceededError as error:
@@ -332,9 +345,11 @@ def _strategy(one: FastForwardGeneration) -> dict[str, Any]:
 
 def _following(one: EncodingComparison) -> str:
     if one.z == 0:
-        return "nothing that the model would write"
-    shown = [f"{_begins(shown.data) or 'the end'} {percent(shown.p)}" for shown in one.following[:4]]
-    return ", ".join(shown)
+        texts = catalogue_text("cli.forced.report.nothing")
+    else:
+        end = catalogue_text("common.fragment.end")
+        texts = ", ".join(f"{_begins(shown.data) or end} {percent(shown.p)}" for shown in one.following[:4])
+    return catalogue_text("cli.forced.report.then", texts=texts)
 
 
 def _begins(data: bytes) -> str:
@@ -348,11 +363,7 @@ def _finite(number: float) -> float | None:
 
 def _shown(lines: list[str]) -> list[str]:
     more = len(lines) - _MOST_LINES
-    return lines if more <= 0 else [*lines[:_MOST_LINES], f"  and {more:,} more"]
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+    return lines if more <= 0 else [*lines[:_MOST_LINES], f"  {catalogue_text('cli.message.and_more', count=more)}"]
 
 
 def _text(data: bytes) -> str:
@@ -383,7 +394,7 @@ def _print_index(grammar: CompiledGrammar, vocabulary: Vocabulary, cancel: Cance
         if not row:
             continue
         if len(row) > _MOST_INDEXED:
-            print(f"{state}: {{… {len(row):,} tokens …}}")
+            print(f"{state}: {catalogue_text('cli.forced.report.many_tokens', count=len(row))}")
             continue
         words = ", ".join(f"{visible(tokens[token_id] or b'')}" for token_id in row)
         print(f"{state}: {{{', '.join(f'{token_id}: {after}' for token_id, after in row.items())}}}  {words}")

@@ -26,6 +26,7 @@ from engine.decoding.pipeline_settings import (
 )
 from engine.decoding.processors import parse_pattern
 from engine.source import InvariantError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import visible
 
 _DEFAULTS = SamplerSettings()
@@ -36,41 +37,18 @@ _ZONE_KEYS = ("notation", "grammar", "after", "after_token", "until")
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     add_grammar(parser, required=False)
-    parser.add_argument(
-        "--model",
-        required=True,
-        help="shakespeare, records, smollm2, a Hub id, or the path of a model folder or GGUF file",
-    )
-    parser.add_argument(
-        "--prompt", type=as_text, default="", help="what the model reads first; the grammar starts after it"
-    )
-    parser.add_argument("--max-tokens", type=as_count, default=256, metavar="N", help="stop after N tokens (256)")
-    parser.add_argument(
-        "--stop",
-        choices=[rule.value for rule in StopRule],
-        default=StopRule.MAXIMAL.value,
-        help="where a model without an end token stops: where nothing may follow, or at the first match (maximal)",
-    )
-    parser.add_argument(
-        "--require-complete",
-        action="store_true",
-        help="print nothing if the text stopped before completion; the exit code is 3 then with or without this option",
-    )
-    parser.add_argument("--json", action="store_true", help="print the steps too, as JSON")
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--prompt", type=as_text, default="")
+    parser.add_argument("--max-tokens", type=as_count, default=256, metavar="N")
+    parser.add_argument("--stop", choices=[rule.value for rule in StopRule], default=StopRule.MAXIMAL.value)
+    parser.add_argument("--require-complete", action="store_true")
+    parser.add_argument("--json", action="store_true")
     sampler = parser.add_argument_group("sampler")
-    sampler.add_argument(
-        "--seed",
-        type=as_natural,
-        default=_DEFAULTS.seed,
-        metavar="N",
-        help="seed of the sampler; equal seeds give equal outputs (0)",
-    )
+    sampler.add_argument("--seed", type=as_natural, default=_DEFAULTS.seed, metavar="N")
     heat = sampler.add_mutually_exclusive_group()
     heat.add_argument("--temperature", type=number_between(0, math.inf), default=_DEFAULTS.temperature, metavar="T")
-    heat.add_argument(
-        "--greedy", action="store_const", dest="temperature", const=0.0, help="always take the most probable token"
-    )
-    sampler.add_argument("--top-k", type=as_natural, default=_DEFAULTS.top_k, metavar="K", help="0 is off")
+    heat.add_argument("--greedy", action="store_const", dest="temperature", const=0.0)
+    sampler.add_argument("--top-k", type=as_natural, default=_DEFAULTS.top_k, metavar="K")
     sampler.add_argument("--top-p", type=number_between(0, 1, open_below=True), default=_DEFAULTS.top_p, metavar="P")
     sampler.add_argument("--min-p", type=number_between(0, 1), default=_DEFAULTS.min_p, metavar="P")
     sampler.add_argument(
@@ -79,87 +57,28 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=_DEFAULTS.repetition_penalty,
         metavar="R",
     )
-    _add_stages(parser)
+    _add_pipeline(parser)
 
 
-def _add_stages(parser: argparse.ArgumentParser) -> None:
+def _add_pipeline(parser: argparse.ArgumentParser) -> None:
     """Add the options of `generate` that define a pipeline."""
-    stages = parser.add_argument_group("stages beside the grammar")
-    stages.add_argument(
-        "--within-budget",
-        action="store_true",
-        help="take only tokens after which the grammar can still end within --max-tokens: the output is complete",
-    )
-    stages.add_argument(
-        "--static",
-        type=as_text,
-        default="",
-        metavar="PATTERN",
-        help="a set for each position, as 'LOWER{5} NEWLINE'",
-    )
-    stages.add_argument(
-        "--pattern",
-        type=as_text,
-        default="",
-        help='classes of tokens and texts, as \'UPPER+ ":" " " LOWER+ NEWLINE\'; classes are UPPER, LOWER, LETTER, '
-        "DIGIT, SPACE, NEWLINE, PUNCT and ANY",
-    )
-    stages.add_argument(
-        "--table", metavar="FILE", help='JSON: {"initial": 1, "transitions": [[state, token id, next state], …]}'
-    )
-    stages.add_argument(
-        "--suppress",
-        type=as_text,
-        action="append",
-        default=[],
-        metavar="TEXT",
-        help="never write it; may come again",
-    )
-    stages.add_argument(
-        "--suppress-token",
-        type=as_natural,
-        action="append",
-        default=[],
-        metavar="ID",
-        help="never take it; may come again",
-    )
-    stages.add_argument(
-        "--bias",
-        type=as_text,
-        action="append",
-        default=[],
-        metavar="TEXT=N",
-        help="add N to the logits of the tokens that hold a text, or of '#ID'; may come again",
-    )
-    stages.add_argument(
-        "--order", metavar="NAMES", help=f"the stages from first to last, with commas ({','.join(DEFAULT_ORDER)})"
-    )
-    stages.add_argument(
-        "--forced",
-        "--coalesce",
-        choices=[one.value for one in Strategy],
-        default=Strategy.NONE.value,
-        help="take what the grammar forces without asking the model, in the longest tokens, as its tokenizer writes "
-        "it, or as the model finds it likeliest; see also the command forced (none)",
-    )
-    zones = parser.add_argument_group("a part of the output that the grammar rules")
-    zones.add_argument("--after", type=as_text, default="", metavar="TEXT", help="the grammar begins behind this text")
-    zones.add_argument("--after-token", type=as_text, default="", metavar="NAME", help="or behind this special token")
-    zones.add_argument(
-        "--until", type=as_text, default="", metavar="TEXT", help="a text that must follow the grammar's"
-    )
-    zones.add_argument(
-        "--then",
-        choices=[one.value for one in Afterwards],
-        help="what follows: nothing, any text, or any text and the trigger again (stop)",
-    )
-    zones.add_argument(
-        "--zones",
-        metavar="FILE",
-        help='further parts with grammars of their own, as JSON: [{"after": TEXT, "until": TEXT, "notation": NOTATION, '
-        '"grammar": TEXT}, …]; "after_token" is a special token, and without a notation the part is free text',
-    )
-    zones.add_argument("--optional", action="store_true", help="the output may end without the grammar's part")
+    stages = parser.add_argument_group("processors")
+    stages.add_argument("--within-budget", action="store_true")
+    stages.add_argument("--static", type=as_text, default="", metavar="PATTERN")
+    stages.add_argument("--pattern", type=as_text, default="")
+    stages.add_argument("--table", metavar="FILE")
+    stages.add_argument("--suppress", type=as_text, action="append", default=[], metavar="TEXT")
+    stages.add_argument("--suppress-token", type=as_natural, action="append", default=[], metavar="ID")
+    stages.add_argument("--bias", type=as_text, action="append", default=[], metavar="TEXT=N")
+    stages.add_argument("--order", default=",".join(DEFAULT_ORDER), metavar="NAMES")
+    stages.add_argument("--forced", "--coalesce", choices=[one.value for one in Strategy], default=Strategy.NONE.value)
+    zones = parser.add_argument_group("zones")
+    zones.add_argument("--after", type=as_text, default="", metavar="TEXT")
+    zones.add_argument("--after-token", type=as_text, default="", metavar="NAME")
+    zones.add_argument("--until", type=as_text, default="", metavar="TEXT")
+    zones.add_argument("--then", choices=[one.value for one in Afterwards])
+    zones.add_argument("--zones", metavar="FILE")
+    zones.add_argument("--optional", action="store_true")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -168,15 +87,13 @@ def run(arguments: argparse.Namespace) -> int:
     by_tokens = any(getattr(arguments, name) for name in _TOKEN_MACHINES)
     has_grammar = arguments.grammar is not None or arguments.grammar_file is not None
     if has_grammar != (arguments.notation is not None):
-        arguments.parser.error("a grammar is --notation with --grammar or --grammar-file")
+        arguments.parser.error(catalogue_text("cli.generate.error.grammar"))
     needs_grammar = pipeline.budget or pipeline.zones is not None or pipeline.forced is not Strategy.NONE
     if not has_grammar and (not by_tokens or needs_grammar):
-        arguments.parser.error(
-            "--notation is required; --static, --pattern and --table go without, but for zones and --forced"
-        )
+        arguments.parser.error(catalogue_text("cli.generate.error.notation_required"))
     grammar = compile_argument(arguments) if has_grammar else None
     if grammar is not None and grammar.is_empty:
-        raise CommandError("no text matches this grammar, so there is nothing to write")
+        raise CommandError(catalogue_text("cli.generate.error.no_text"))
     sampler = SamplerSettings(
         repetition_penalty=arguments.repetition_penalty,
         temperature=arguments.temperature,
@@ -198,10 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
             cancel=cancel,
         )
     if generation.finish is Finish.DEAD_END:
-        written = f" after `{visible(generation.output)}`" if generation.output else ""
-        if pipeline != PipelineSettings():
-            raise CommandError(f"nothing can follow{written} with {arguments.model}: {generation.problem}")
-        raise CommandError(f"the grammar wants more{written}, but no token of {arguments.model} can follow")
+        raise CommandError(_dead_end(generation, arguments.model, by_grammar=pipeline == PipelineSettings()))
     why_not = _why_incomplete(generation, model.context_length)
     if not why_not or not arguments.require_complete:
         if arguments.json:
@@ -237,14 +151,26 @@ def _print_text(generation: Generation) -> None:
     print(generation.text, end="" if ended else "\n", flush=True)
 
 
+def _dead_end(generation: Generation, model: str, *, by_grammar: bool) -> str:
+    """Return why nothing can follow."""
+    text = visible(generation.output)
+    if by_grammar and text:
+        return catalogue_text("cli.generate.error.no_token_follows", text=text, model=model)
+    if by_grammar:
+        return catalogue_text("cli.generate.error.no_token_starts", model=model)
+    if text:
+        return catalogue_text("cli.generate.error.nothing_follows", text=text, model=model, problem=generation.problem)
+    return catalogue_text("cli.generate.error.nothing_starts", model=model, problem=generation.problem)
+
+
 def _why_incomplete(generation: Generation, context: int | None) -> str:
     """Return why a generation ended before its text was complete; empty if it is."""
     if generation.matches:
         return ""
-    stopped = f"stopped after {len(generation.steps)} tokens"
+    count = len(generation.steps)
     if generation.finish is Finish.CONTEXT:
-        return f"{stopped}: the model's context of {context:,} tokens is full"
-    return f"{stopped}, before the end of the grammar; see --max-tokens"
+        return catalogue_text("cli.generate.stopped.context", count=count, size=context)
+    return catalogue_text("cli.generate.stopped.early", count=count)
 
 
 # ---------------------------------------------------------------------- the pipeline of the options
@@ -260,9 +186,7 @@ def _pipeline_of(arguments: argparse.Namespace) -> PipelineSettings:
         for pattern in (arguments.static, arguments.pattern):
             parse_pattern(pattern)
         return PipelineSettings(
-            order=DEFAULT_ORDER
-            if arguments.order is None
-            else tuple(name.strip() for name in arguments.order.split(",")),
+            order=tuple(name.strip() for name in arguments.order.split(",")),
             zones=_zones(arguments),
             budget=arguments.within_budget,
             static=arguments.static,
@@ -281,7 +205,7 @@ def _zones(arguments: argparse.Namespace) -> ZoneSettings | None:
     trigger = arguments.after or arguments.after_token
     if not (trigger or arguments.until or arguments.then or arguments.zones):
         if arguments.optional:
-            raise MisuseError("--optional needs --after or --after-token: without them the grammar rules all")
+            raise MisuseError(catalogue_text("cli.generate.error.optional"))
         return None
     return ZoneSettings(
         after=arguments.after,
@@ -296,15 +220,17 @@ def _zones(arguments: argparse.Namespace) -> ZoneSettings | None:
 def _other_zones(name: str) -> Iterator[OtherZone]:
     document = read_json_file(name)
     if not isinstance(document, list):
-        raise MisuseError(f"cannot read {name}: it is not a list of zones")
+        raise MisuseError(catalogue_text("cli.generate.error.not_a_list", name=name))
     for number, zone in enumerate(document, 2):
         if not isinstance(zone, dict) or not all(isinstance(value, str) for value in zone.values()):
-            raise MisuseError(f"zone {number} of {name} is not an object of texts")
+            raise MisuseError(catalogue_text("cli.generate.error.not_an_object", number=number, name=name))
         if unknown := zone.keys() - _ZONE_KEYS:
-            raise MisuseError(f"zone {number} of {name} has {min(unknown)!r}; known are {', '.join(_ZONE_KEYS)}")
+            given = {"number": number, "name": name, "key": repr(min(unknown)), "keys": ", ".join(_ZONE_KEYS)}
+            raise MisuseError(catalogue_text("cli.generate.error.unknown_key", **given))
         notation = zone.get("notation", "")
         if notation not in ("", *NOTATIONS):
-            raise MisuseError(f"zone {number} of {name} is in {notation!r}; there are {', '.join(NOTATIONS)}")
+            given = {"number": number, "name": name, "notation": repr(notation), "notations": ", ".join(NOTATIONS)}
+            raise MisuseError(catalogue_text("cli.generate.error.unknown_notation", **given))
         texts = {key: zone.get(key, "") for key in ("after", "after_token", "until")}
         yield OtherZone(notation=notation, text=zone.get("grammar", ""), **texts)
 
@@ -314,15 +240,18 @@ def _bias(given: str) -> tuple[str, float]:
     try:
         return text, float(value)
     except ValueError as error:
-        problem = f"{value!r} is no number" if equals else "the '=' is missing"
-        raise MisuseError(f"--bias {given!r} is not TEXT=N: {problem}") from error
+        if equals:
+            reason = catalogue_text("cli.generate.error.bias_number", value=repr(value))
+        else:
+            reason = catalogue_text("cli.generate.error.bias_equals")
+        raise MisuseError(catalogue_text("cli.generate.error.bias", given=repr(given), reason=reason)) from error
 
 
 def _table(name: str) -> TableSettings:
-    form = '{"initial": 1, "transitions": [[state, token id, next state], …]}'
+    form = catalogue_text("cli.generate.table_form")
     document = read_json_file(name, form)
     try:
         transitions = tuple((int(state), int(token), int(after)) for state, token, after in document["transitions"])
         return TableSettings(transitions, int(document["initial"]))
     except (ValueError, TypeError, KeyError, OverflowError) as error:
-        raise MisuseError(f"cannot read {name}: it is not JSON of the form {form}") from error
+        raise MisuseError(catalogue_text("cli.generate.error.table", name=name, form=form)) from error

@@ -12,6 +12,7 @@ from engine import models
 from engine.cli.output import MisuseError
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.source import CancelToken, Limits, SourceText
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 STDIN = "-"
@@ -40,7 +41,8 @@ def read_file(name: str, *, stdin: bool = False) -> bytes:
     try:
         return sys.stdin.buffer.read() if stdin and name == STDIN else Path(name).read_bytes()
     except (OSError, ValueError) as error:  # a name with a zero byte is a ValueError
-        raise MisuseError(f"cannot read {name}: {getattr(error, 'strerror', None) or error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise MisuseError(catalogue_text("cli.file.unreadable", name=name, reason=reason)) from error
 
 
 def as_utf8(data: bytes, name: str) -> str:
@@ -52,7 +54,7 @@ def as_utf8(data: bytes, name: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeError as error:
-        raise MisuseError(f"cannot read {name}: it is not UTF-8 text ({error})") from error
+        raise MisuseError(catalogue_text("cli.file.not_utf8", name=name, reason=error)) from error
 
 
 def read_json_file(name: str, form: str = "") -> Any:
@@ -64,8 +66,11 @@ def read_json_file(name: str, form: str = "") -> Any:
     try:
         return json.loads(as_utf8(read_file(name), name))
     except (ValueError, RecursionError) as error:
-        of_form = f" of the form {form}" if form else ""
-        raise MisuseError(f"cannot read {name}: it is not JSON{of_form} ({error})") from error
+        if form:
+            message = catalogue_text("cli.file.not_of_form", name=name, form=form, reason=error)
+        else:
+            message = catalogue_text("cli.file.not_json", name=name, reason=error)
+        raise MisuseError(message) from error
 
 
 def limits_of(arguments: argparse.Namespace) -> Limits:

@@ -18,27 +18,13 @@ from typing import Final, NoReturn
 
 from engine.cli.arguments import ArgumentParser
 from engine.cli.completion import SHELLS, completion_script
-from engine.cli.exit_codes import ExitCode, help_text
+from engine.cli.exit_codes import COMMANDS, ExitCode
 from engine.cli.output import IllegalTextError, MisuseError, print_json, print_message, replace_closed_streams, use_utf8
 from engine.source import CancelledError, EngineError, GrammarError, LimitExceededError
+from engine.source.catalogue import catalogue_text
 from engine.source.processes import protect_imports
 
-_DESCRIPTION: Final = (
-    "A debugger for grammar-constrained decoding. Without a command, or with a .turnstile file, it opens a window."
-)
-_COMMANDS: Final = {
-    "generate": "write a text that matches a grammar",
-    "check": "report the errors and warnings of a grammar",
-    "step": "show the state of a match after a text",
-    "explain": "explain why a text or a token may not come next",
-    "replay": "judge an output and report its first error",
-    "mask": "list the tokens that may come next",
-    "export": "export a grammar to another engine or format",
-    "share": "write a trace as a web page that replays it",
-    "forced": "show forced text and the model calls that it saves",
-    "bench": "compare speed and verdicts with other engines",
-}
-"""The commands, each in the module of its name, and what they do."""
+_ALIASES: Final = {"forced": ["coalesce"]}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,14 +45,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.NEGATIVE
     except (KeyboardInterrupt, CancelledError):
-        print_message("cancelled")
+        print_message(catalogue_text("cli.message.cancelled"))
         return ExitCode.CANCELLED
     return code
 
 
 def _terminate(_number: int, _frame: object) -> NoReturn:
     """Exit by an exception, so that partly written files are removed."""
-    print_message("terminated")
+    print_message(catalogue_text("cli.message.terminated"))
     raise SystemExit(int(ExitCode.TERMINATED))
 
 
@@ -89,20 +75,20 @@ def _run(given: Sequence[str]) -> int:
         return ExitCode.NEGATIVE
     except EngineError as error:
         remedy = error.remedy if isinstance(error, LimitExceededError) else ""
-        print_message(f"{error}{remedy and f'; {remedy}'}")
+        print_message(catalogue_text("cli.message.remedy", message=error, remedy=remedy) if remedy else str(error))
         return ExitCode.MISUSE if isinstance(error, MisuseError) else ExitCode.NEGATIVE
     return code
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the complete command line; a command declares its options when they are needed."""
-    parser = ArgumentParser(prog="turnstile", description=_DESCRIPTION, epilog=help_text())
+    parser = ArgumentParser(prog="turnstile", command="program")
     parser.add_argument("-V", "--version", action="version", version=f"turnstile {_version()}")
-    parser.add_argument("--print-completion", action=_PrintCompletion, choices=SHELLS, help="print a completion script")
+    parser.add_argument("--print-completion", action=_PrintCompletion, choices=SHELLS)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name, about in _COMMANDS.items():
-        aliases = ["coalesce"] if name == "forced" else []
-        commands.add_parser(name, aliases=aliases, help=about, epilog=help_text(name), declare=partial(_declare, name))
+    for name in COMMANDS:
+        declare = partial(_declare, name)
+        commands.add_parser(name, aliases=_ALIASES.get(name, ()), help="", command=name, declare=declare)
     return parser
 
 
@@ -126,4 +112,4 @@ def _version() -> str:
     try:
         return version("token-turnstile")
     except PackageNotFoundError:
-        return "(not installed)"
+        return catalogue_text("cli.message.no_version")

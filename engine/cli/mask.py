@@ -13,9 +13,9 @@ from engine.cli.output import ProgressLine, show
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     add_grammar(parser)
-    parser.add_argument("--text", type=as_text, default="", help="the text so far (empty)")
+    parser.add_argument("--text", type=as_text, default="")
     add_vocabulary(parser, required=True)
-    parser.add_argument("--json", action="store_true", help="print all ids, as JSON")
+    parser.add_argument("--json", action="store_true")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 from engine.source import CancelToken, EngineError, SourceText, Span
+from engine.source.catalogue import catalogue_text
 
 PAUSE_S = 0.1
-_NOWHERE = "there is nowhere to print to: the standard output is closed"
 
 
 class CommandError(EngineError):
@@ -46,12 +46,12 @@ class _Closed(io.TextIOBase):
 
     def write(self, text: str) -> int:
         if text:
-            raise CommandError(_NOWHERE)
+            raise CommandError(catalogue_text("cli.message.closed_output"))
         return 0
 
     @property
     def buffer(self) -> BinaryIO:
-        raise CommandError(_NOWHERE)
+        raise CommandError(catalogue_text("cli.message.closed_output"))
 
 
 class _Dropped(io.TextIOBase):
@@ -82,6 +82,11 @@ def print_message(message: str) -> None:
     print("turnstile:", " ".join(message.split("\n")), file=sys.stderr)
 
 
+def print_note(text: str) -> None:
+    """Print a note on stderr."""
+    print_message(catalogue_text("cli.message.note", text=text))
+
+
 def print_json(document: object) -> None:
     """Print one line of JSON on stdout."""
     print(json.dumps(document, ensure_ascii=False, allow_nan=False))
@@ -99,6 +104,11 @@ def location_of(span: Span, source: SourceText) -> dict[str, object]:
     """Return a source position in the form of documents."""
     line, column = source.line_column(span.start)
     return {"text": source.excerpt(span), "line": line, "column": column}
+
+
+def after_text(text: str) -> str:
+    """Return the words for the position after a text."""
+    return catalogue_text("cli.message.after", text=text) if text else catalogue_text("cli.message.at_start")
 
 
 class ProgressLine:
@@ -119,5 +129,8 @@ class ProgressLine:
         if time.monotonic() - self._shown_at < PAUSE_S:
             return
         self._shown_at = time.monotonic()
-        of = f" of {total:,}" if total else ""
-        print(f"\r\x1b[K{what}: {done:,}{of}", end="", file=sys.stderr, flush=True)
+        if total:
+            line = catalogue_text("cli.message.progress_of", what=what, done=done, total=total)
+        else:
+            line = catalogue_text("cli.message.progress", what=what, done=done)
+        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)

@@ -16,6 +16,7 @@ from engine.diagnosis.verdicts.verdict import CompletionBudget, Failure, Verdict
 from engine.document.saved_traces import read_saved_trace
 from engine.models.text_encoder import read_text_encoder, text_encoder_of
 from engine.source import CancelToken, SourceText
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 _LINE_ENDS = (b"\n", b"\r\n")
@@ -23,17 +24,16 @@ _LINE_ENDS = (b"\n", b"\r\n")
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
-    parser.description = "Checks an output against a grammar, without a model, and says what went wrong first."
     add_grammar(parser)
     output = parser.add_mutually_exclusive_group(required=True)
-    output.add_argument("--text", type=as_text, help="the output itself")
-    output.add_argument("--text-file", metavar="FILE", help="a file with the output, - is stdin")
-    output.add_argument("--ids", type=_ids, metavar="IDS", help="the output as token ids, such as '[12, 7, 9]'")
-    output.add_argument("--trace", metavar="FILE", help="a .turnstile document, or what generate --json printed")
+    output.add_argument("--text", type=as_text)
+    output.add_argument("--text-file", metavar="FILE")
+    output.add_argument("--ids", type=_ids, metavar="IDS")
+    output.add_argument("--trace", metavar="FILE")
     add_vocabulary(parser, required=False)
-    parser.add_argument("--budget", type=as_count, metavar="N", help="the token budget of the generation (max_tokens)")
-    parser.add_argument("--finish", choices=["stop", "length", "context"], help="why it ended, as the server reported")
-    parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
+    parser.add_argument("--budget", type=as_count, metavar="N")
+    parser.add_argument("--finish", choices=["stop", "length", "context"])
+    parser.add_argument("--json", action="store_true")
 
 
 def _ids(text: str) -> tuple[int, ...]:
@@ -58,9 +58,9 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.model or arguments.tokenizer:
         return
     if arguments.ids is not None:
-        arguments.parser.error("--ids needs the vocabulary of --model or --tokenizer")
+        arguments.parser.error(catalogue_text("cli.replay.error.ids"))
     if arguments.budget is not None and arguments.trace is None:
-        arguments.parser.error("--budget counts tokens: give their vocabulary with --model or --tokenizer")
+        arguments.parser.error(catalogue_text("cli.replay.error.budget"))
 
 
 def _token_source(arguments: argparse.Namespace, cancel: CancelToken) -> TokenSource | None:

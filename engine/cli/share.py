@@ -9,7 +9,7 @@ import msgspec
 
 from engine.cli.arguments import add_limits, add_vocabulary
 from engine.cli.inputs import limits_of, load_vocabulary, read_file
-from engine.cli.output import CommandError, ProgressLine, print_message
+from engine.cli.output import CommandError, ProgressLine, print_message, print_note
 from engine.compile import CompiledGrammar, compile_grammar
 from engine.decoding.constraints.staged import StagePlan
 from engine.diagnosis.share_page.page import page, write_page
@@ -17,6 +17,7 @@ from engine.diagnosis.share_page.page_data import build_page_data
 from engine.document.codec import decode
 from engine.document.content import DocumentFile
 from engine.source import CancelToken, GrammarError, Limits, SourceText
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 _STDOUT = "-"
@@ -24,13 +25,9 @@ _STDOUT = "-"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
-    parser.description = (
-        "Writes one self-contained HTML file that replays the trace of a document step by step, with its branches, the "
-        "top tokens of the model, and the reasons for masked ones. No model runs."
-    )
-    parser.add_argument("document", metavar="DOCUMENT", help="a .turnstile file")
+    parser.add_argument("document", metavar="DOCUMENT")
     add_limits(parser)
-    parser.add_argument("--output", required=True, metavar="PATH", help="the HTML file to write; - is the terminal")
+    parser.add_argument("--output", required=True, metavar="PATH")
     add_vocabulary(parser, required=False)
 
 
@@ -51,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     size = write_page(Path(arguments.output), text)
     steps = len(document["steps"])
-    print_message(f"{arguments.output}: {steps:,} step{'s' if steps != 1 else ''}, {size:,} bytes")
+    print_message(catalogue_text("cli.share.written", path=arguments.output, count=steps, size=size))
     return 0
 
 
@@ -65,8 +62,11 @@ def _check_vocabulary(work: DocumentFile, vocabulary: Vocabulary) -> None:
         step = node.step
         known = 0 <= step.token_id < vocabulary.size
         if not known or (vocabulary.token_bytes(step.token_id) or b"") != (step.token or b""):
-            whose = f"; the trace is of {work.model.name or work.model.spec}" if work.model.name else ""
-            raise CommandError(f"token #{step.token_id} of the trace is another one in this vocabulary{whose}")
+            if work.model.name:
+                raise CommandError(
+                    catalogue_text("cli.share.other_token_of", token=step.token_id, model=work.model.name)
+                )
+            raise CommandError(catalogue_text("cli.share.other_token", token=step.token_id))
 
 
 def _language(
@@ -78,15 +78,13 @@ def _language(
     try:
         compiled = compile_grammar(grammar.notation, SourceText(grammar.text), options, cancel=cancel)
     except GrammarError as error:
-        print_message(f"note: nothing is explained, since the grammar does not compile: {error}")
+        print_note(catalogue_text("cli.share.not_compiled", reason=error))
         return None
     if vocabulary is None and compiled.automaton.token_elements:
-        print_message("note: the grammar names tokens, so nothing is explained without --model or --tokenizer")
+        print_note(catalogue_text("cli.share.names_tokens"))
     if work.pipeline.zones is None:
         return compiled
     if vocabulary is None:
-        print_message(
-            "note: the grammar rules zones of the output, so nothing is explained without --model or --tokenizer"
-        )
+        print_note(catalogue_text("cli.share.zones"))
         return None
     return StagePlan(work.pipeline, vocabulary).constraint(compiled, work.max_tokens).grammar

@@ -9,19 +9,20 @@ from engine.automata.nfa.lazy_automaton import LazyAutomaton
 from engine.automata.nfa.stack_listing import ParseStack, StackFrame, StackListing
 from engine.cli.arguments import add_grammar, as_count, as_text
 from engine.cli.inputs import compile_argument
-from engine.cli.output import CommandError, IllegalTextError, location_of, print_json
+from engine.cli.output import CommandError, IllegalTextError, after_text, location_of, print_json
 from engine.compile import CompiledGrammar
 from engine.matching.byte_descriptions import byte_prose
 from engine.source import SourceText
+from engine.source.catalogue import catalogue_text
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     add_grammar(parser)
-    parser.add_argument("--text", type=as_text, default="", help="the text so far (empty)")
-    parser.add_argument("--stacks", action="store_true", help="list the stacks of open rules")
-    parser.add_argument("--most-stacks", type=as_count, default=20, metavar="N", help="list N of them at most (20)")
-    parser.add_argument("--json", action="store_true", help="print it as JSON")
+    parser.add_argument("--text", type=as_text, default="")
+    parser.add_argument("--stacks", action="store_true")
+    parser.add_argument("--most-stacks", type=as_count, default=20, metavar="N")
+    parser.add_argument("--json", action="store_true")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -78,12 +79,13 @@ def _as_lines(grammar: CompiledGrammar, text: str, most_stacks: int) -> list[str
     """
     configuration = _after(grammar, text.encode())
     expected = grammar.automaton.expected(configuration)
-    lines = [f"next: {byte_prose(expected)}"]
-    lines.append("it may end here" if grammar.automaton.accepts(configuration) else "it may not end here")
+    lines = [catalogue_text("cli.step.next", bytes=byte_prose(expected))]
+    may_end = grammar.automaton.accepts(configuration)
+    lines.append(catalogue_text("cli.step.accepting" if may_end else "cli.step.not_accepting"))
     if most_stacks:
         found = _stacks(grammar, configuration, most_stacks)
         lines += [_line(stack, grammar.source) for stack in found.stacks]
-        lines += [f"+{found.more:,} more stacks"] if found.more else []
+        lines += [catalogue_text("cli.step.more_stacks", count=found.more)] if found.more else []
     return lines
 
 
@@ -93,21 +95,20 @@ def _after(grammar: CompiledGrammar, data: bytes) -> int:
     for length, byte in enumerate(data):
         following = automaton.run(configuration, bytes((byte,)))
         if following == DEAD:
-            read = data[:length].decode(errors="backslashreplace")
-            after = f"behind `{read}`" if read else "at the beginning"
             expected = automaton.expected(configuration)
             spans = [location_of(span, grammar.source) for span in automaton.spans(configuration)]
-            message = f"{after} the grammar wants {byte_prose(expected)}"
+            where = after_text(data[:length].decode(errors="backslashreplace"))
+            message = catalogue_text("cli.step.illegal", where=where, bytes=byte_prose(expected))
             raise IllegalTextError(message, length, expected, spans)
         configuration = following
     if configuration == DEAD:
-        raise IllegalTextError("no text matches this grammar, so none begins a match", 0, ())
+        raise IllegalTextError(catalogue_text("cli.message.no_text_begins"), 0, ())
     return configuration
 
 
 def _stacks(grammar: CompiledGrammar, configuration: int, limit: int) -> StackListing:
     if not isinstance(grammar.automaton, LazyAutomaton):
-        raise CommandError("a JSON Schema is not made of rules, and has no stacks of them")
+        raise CommandError(catalogue_text("cli.step.no_rules"))
     return grammar.automaton.stacks(configuration, limit)
 
 
@@ -122,9 +123,11 @@ def _frame(frame: StackFrame, source: SourceText) -> dict[str, object]:
 
 def _line(stack: ParseStack, source: SourceText) -> str:
     frames = []
+    end = catalogue_text("cli.step.end")
     for frame in stack.frames:
         excerpts = list(dict.fromkeys(f"`{' '.join(source.excerpt(span).split())}`" for span in frame.spans))
-        frames.append(f"{frame.rule} {' | '.join([*excerpts, 'end'] if frame.may_end else excerpts)}")
+        excerpts += [end] if frame.may_end else []
+        frames.append(f"{frame.rule} {' | '.join(excerpts)}")
     if stack.left_out:
-        frames.insert(len(frames) // 2, f"+{stack.left_out:,} more")
-    return " > ".join(frames) or "end"
+        frames.insert(len(frames) // 2, catalogue_text("cli.step.more_frames", count=stack.left_out))
+    return " > ".join(frames) or end

@@ -25,6 +25,7 @@ CONVERTED = (
     "app/dialogs",
     "app/display_text.py",
     "app/document",
+    "app/entry.py",
     "app/graph",
     "app/jobs",
     "app/main.py",
@@ -46,12 +47,17 @@ CONVERTED = (
     "app/widgets",
     "app/window",
     "app/workers",
+    "engine/cli",
     "engine/diagnosis/distance.py",
     "engine/diagnosis/explanation_tree",
     "engine/diagnosis/fixes.py",
     "engine/diagnosis/verdicts",
     "engine/notations/json_schema/fixes.py",
 )
+# What these raise is shown to the user as it is; elsewhere an error may be for developers alone.
+RAISED = ("app/main.py", "engine/cli")
+# Modules that consist of the text of programs; what they show is in the catalogue, too.
+PROGRAMS = frozenset(("engine/cli/completion.py",))
 # Names in settings files, ids of verdicts in JSON, the syntax of DOT, and a limit whose error never leaves
 # `app.workers.bounded_work`.
 NOT_SHOWN = frozenset(
@@ -80,6 +86,9 @@ PROPER = frozenset(
     Outlines Apache Licence""".split()
 )
 NAMES = ("Unicode", "POSIX")  # what begins in upper case everywhere
+CONSOLE = "cli."  # as in other programs, help texts and messages begin in lower case
+CONSOLE_SENTENCES = re.compile(r"\.(description|prose\.[a-z_]+)$")
+CONSOLE_NAMES = ("HTML", "JSON", "FR+FA")
 PROSE = ("verdicts.",)  # areas of complete sentences, which are shown one after another
 PHRASES = ("explanation.",)  # areas of parts of lines; the code capitalises the first of a line
 LONGEST_TITLE = 40
@@ -254,6 +263,8 @@ def style_faults(key: str, text: str) -> list[str]:
         faults.append("blanks")
     is_message = key.startswith("diagnostics.") and key.endswith(".message")
     is_phrase = key.startswith(PHRASES)
+    if key.startswith(CONSOLE):
+        return faults + console_faults(key, plain)
     if plain[:1].islower() and ".fragment." not in key and not is_message and not is_phrase:
         faults.append("begins in lower case")
     if plain[:1].isupper() and is_phrase and not plain.startswith(NAMES):
@@ -270,6 +281,15 @@ def style_faults(key: str, text: str) -> list[str]:
         if plain.endswith(".") or len(plain) > LONGEST_TITLE:
             faults.append(f"a title has no period and at most {LONGEST_TITLE} characters")
     return faults
+
+
+def console_faults(key: str, plain: str) -> list[str]:
+    faults = ["three periods for an ellipsis"] if "..." in plain else []
+    if CONSOLE_SENTENCES.search(key):
+        return faults + ([] if plain[:1].isupper() and plain.endswith(".") else ["a sentence of the command line"])
+    if plain[:1].isupper() and not plain.startswith(CONSOLE_NAMES):
+        faults.append("begins in upper case")
+    return faults + (["no period at the end"] if plain.endswith(".") else [])
 
 
 def period_faults(key: str, plain: str, text: str) -> list[str]:
@@ -303,6 +323,10 @@ def test_every_text_has_the_style_of_the_catalogue():
         ("diagnostics.a.hint", "add a name", "lower case"),
         ("verdicts.a.text", "It ends here", "prose"),
         ("explanation.a.text", "The text", "lower case"),
+        ("cli.a.option.b", "The name", "upper case"),
+        ("cli.a.error.b", "no name.", "no period"),
+        ("cli.a.description", "Show the name", "sentence"),
+        ("cli.a.prose.b", "it ends here.", "sentence"),
     ],
 )
 def test_a_planted_text_of_another_style_is_found(key, text, fault):
@@ -334,15 +358,20 @@ def test_fields_have_names():
 # --- no sentence in the code -----------------------------------------------------------------------------------------
 
 
-def literals(source: str) -> list[str]:
-    """Return the sentences of a module, and the words that it passes to widgets; not what developers read."""
+def literals(source: str, *, raised: bool = False) -> list[str]:
+    """Return the sentences of a module, and the words that it passes to widgets; not what developers read.
+
+    Args:
+        source: the text of the module.
+        raised: whether the user reads the errors that it raises.
+    """
     tree = ast.parse(source)
     found = []
     ignored: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and _is_string(node.value):  # a docstring
             ignored.add(id(node.value))
-        if isinstance(node, ast.Raise | ast.Assert) or (
+        if isinstance(node, ast.Assert if raised else ast.Raise | ast.Assert) or (
             isinstance(node, ast.Call) and _called(node).startswith("_log.")
         ):
             ignored |= {id(inner) for inner in ast.walk(node)}
@@ -386,7 +415,9 @@ def test_converted_packages_have_their_sentences_in_the_catalogue():
     for name in CONVERTED:
         path = ROOT / name
         for module in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            if sentences := literals(module.read_text("utf-8")):
+            if module.relative_to(ROOT).as_posix() in PROGRAMS:
+                continue
+            if sentences := literals(module.read_text("utf-8"), raised=name in RAISED):
                 found[module.relative_to(ROOT).as_posix()] = sentences
     assert found == {}
 
@@ -405,6 +436,12 @@ def test_converted_packages_have_their_sentences_in_the_catalogue():
 )
 def test_a_planted_sentence_is_found(planted):
     assert literals(planted)
+
+
+def test_a_planted_sentence_in_an_error_that_the_user_reads_is_found():
+    code = 'raise CommandError(f"{name} is not valid")'
+    assert literals(code, raised=True)
+    assert not literals(code)
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from catalogue_texts import shows
 
 import engine.models
 from engine.cli.main import main
 from engine.models.uniform import UniformSource
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 VALUES = 'root ::= value\nvalue ::= bool | number\nbool ::= "true" | "tra"\nnumber ::= [0-9]+'
@@ -58,7 +60,7 @@ def test_where_a_text_stands_and_how_far_its_end_is(capsys):
     _, out, _ = run(capsys, "explain", "--text", "tru", "--model", "any")
     assert out.splitlines() == [
         "The shortest ending takes 1 byte: `e`. In tokens it takes 1.",
-        "It must go on with `e`.",
+        catalogue_text("cli.explain.prose.forced", text="e"),
         "- In `bool`: `e` is expected, at line 3, column 14: `e`.",
     ]
     _, out, _ = run(capsys, "explain", "--text", "12", "--json")
@@ -66,7 +68,10 @@ def test_where_a_text_stands_and_how_far_its_end_is(capsys):
     assert (document["accepting"], document["exhausted"], document["tokens"]) == (True, False, None)
     assert document["completion"] == {"at_least": 0, "at_most": 0, "text": ""}
     _, out, _ = run(capsys, "explain", "--text", "true")
-    assert out.splitlines()[:2] == ["The text is complete: nothing may follow.", "The text may end here."]
+    assert out.splitlines()[:2] == [
+        catalogue_text("cli.explain.prose.exhausted"),
+        catalogue_text("verdicts.distance.here"),
+    ]
 
 
 def test_a_text_that_a_look_ahead_forbids_to_end_may_not_end(capsys):
@@ -91,18 +96,20 @@ def test_a_token_is_explained_by_its_id(capsys):
 def test_dead_ends_of_a_vocabulary(capsys):
     grammar = "ab[A-Z]|a*c"
     _, out, _ = run(capsys, "explain", "--dead-ends", "--model", "any", notation="regex", grammar=grammar)
-    assert out == "behind `ab` no token may follow: `A-Z` is expected, at line 1, column 3: `[A-Z]`\n"
+    where = catalogue_text("cli.message.after", text="ab")
+    assert shows(out, "cli.explain.dead_end.no_token", where=where, bytes="`A-Z`")
+    assert out.endswith("line 1, column 3: `[A-Z]`\n")
     _, out, _ = run(capsys, "explain", "--dead-ends", "--model", "any", "--json", notation="regex", grammar="a[A-Z]{2}")
     document = json.loads(out)
     assert [(end["text"], end["is_trap"]) for end in document["dead_ends"]] == [("", True), ("a", False)]
     assert document["complete"]
     _, out, _ = run(capsys, "explain", "--dead-ends", "--model", "any")
-    assert out == "No tokens lead to a dead end.\n"
+    assert out == catalogue_text("cli.explain.prose.no_dead_end") + "\n"
 
 
 def test_the_tokens_that_may_come_next(capsys):
     _, out, _ = run(capsys, "mask", "--model", "any", "--text", "tr")
-    assert out.splitlines() == ["2 of 38 allowed", "       0 a", "      20 u"]
+    assert out.splitlines() == [catalogue_text("cli.mask.allowed", allowed=2, total=38), "       0 a", "      20 u"]
     _, out, _ = run(capsys, "mask", "--model", "any", "--text", "tra", "--json")
     assert json.loads(out) == {"legal": True, "allowed": 1, "of": 38, "ids": [37]}
     _, out, _ = run(capsys, "mask", "--model", "any", "--text", "tra")
@@ -112,10 +119,10 @@ def test_the_tokens_that_may_come_next(capsys):
 def test_a_text_that_begins_no_match_is_told_why(capsys):
     code, out, err = run(capsys, "explain", "--text", "tx")
     assert (code, out) == (1, "")
-    assert "no match begins with this text. `tx` is not allowed here: `t` fits, but not `x` after it." in err
+    assert shows(err, "cli.explain.error.illegal", reason="`tx` is not allowed here: `t` fits, but not `x` after it.")
     code, _, err = run(capsys, "mask", "--model", "any", notation="regex", grammar="a(?!.*)")
     assert code == 1
-    assert "No text matches this grammar." in err
+    assert catalogue_text("cli.explain.prose.empty") in err
 
 
 @pytest.mark.parametrize("arguments", [("--token", "3"), ("--dead-ends",), ("--next", "a", "--token", "1")])
@@ -129,4 +136,4 @@ def test_a_grammar_that_names_tokens_needs_a_vocabulary(capsys):
     grammar = 'root ::= "a" <end>'
     code, _, err = run(capsys, "explain", "--text", "a", grammar=grammar)
     assert code == 1
-    assert "--model or --tokenizer" in err
+    assert shows(err, "cli.explain.error.names_tokens")

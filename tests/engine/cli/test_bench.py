@@ -4,6 +4,7 @@ import json
 from importlib.resources import files
 
 import pytest
+from catalogue_texts import shows
 from random_model import RandomModel
 
 import engine.models
@@ -12,6 +13,7 @@ from engine import CompileOptions, Limits
 from engine.cli.main import main
 from engine.peers import find_peers
 from engine.peers.adapter import OWN
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 GRAMMAR = ("--notation", "regex", "--grammar", "[ab]+")
@@ -35,8 +37,11 @@ def run(*arguments):
 def test_a_table(capsys):
     assert run(*GRAMMAR, "--text", "ab", "--text", "b") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("<grammar>: 1 grammars, 2 texts; ")
-    assert lines[2].split()[0] == "engine"
+    grammars, texts = (
+        catalogue_text(f"cli.bench.table.{name}", count=n) for name, n in (("grammars", 1), ("texts", 2))
+    )
+    assert shows(lines[0], "cli.bench.table.head", cases="<grammar>", grammars=grammars, texts=texts)
+    assert lines[2].split()[0] == catalogue_text("cli.bench.column.engine")
     assert lines[3].startswith("turnstile")
     assert "1/1" in lines[3]
     assert "2/2" in lines[3]
@@ -77,19 +82,23 @@ def test_a_broken_grammar_is_told_as_anywhere(capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "key"),
     [
-        (("--grammar", "a"), "go together"),
-        (("--notation", "regex"), "go together"),
-        (("--text", "a"), "belong to --grammar"),
-        ((*GRAMMAR, "--text", "a", "--engines", "llama"), "there is no engine llama"),
-        (("--schemas", "no/such/file"), "cannot read no/such/file"),
-        ((*GRAMMAR, "--time-limit", "0"), "is not above 0"),
+        (("--grammar", "a"), "bench.error.grammar"),
+        (("--notation", "regex"), "bench.error.grammar"),
+        (("--text", "a"), "bench.error.texts"),
+        (("--schemas", "no/such/file"), "file.unreadable"),
+        ((*GRAMMAR, "--time-limit", "0"), "argument.not_between"),
     ],
 )
-def test_misuse(capsys, arguments, told):
+def test_misuse(capsys, arguments, key):
     assert run(*arguments) == 2
-    assert told in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, f"cli.{key}")
+
+
+def test_an_unknown_engine_is_misuse(capsys):
+    assert run(*GRAMMAR, "--text", "a", "--engines", "llama") == 2
+    assert "llama" in capsys.readouterr().err
 
 
 def test_a_file_that_holds_no_cases_or_texts(capsys, tmp_path):
@@ -99,7 +108,7 @@ def test_a_file_that_holds_no_cases_or_texts(capsys, tmp_path):
     assert "line 1 is no case" in capsys.readouterr().err
     broken.write_text('{"no": "text"}\n')
     assert run(*GRAMMAR, "--texts", str(broken)) == 2
-    assert "line 1 is neither" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "cli.bench.error.text_line", number=1)
 
 
 @pytest.fixture
@@ -116,7 +125,12 @@ def test_without_arguments_the_examples_are_compared_by_their_own_test_strings(c
     assert run() == 0
     lines = capsys.readouterr().out.splitlines()
     texts = sum(len(example["test_strings"]) for example in examples)
-    assert lines[0].startswith(f"the examples that come with Turnstile: {len(examples)} grammars, {texts:,} texts; ")
+    counts = {
+        name: catalogue_text(f"cli.bench.table.{name}", count=n)
+        for name, n in (("grammars", len(examples)), ("texts", texts))
+    }
+    cases = catalogue_text("cli.bench.table.examples")
+    assert shows(lines[0], "cli.bench.table.head", cases=cases, **counts)
     row = lines[3].split()
     assert f"{len(examples)}/{len(examples)}" in row
     assert row[-2:] == [f"{texts}/{texts}", "0+0"]

@@ -7,12 +7,15 @@ import json
 import sys
 
 import pytest
+from catalogue_texts import shows
 from command_line import run
 from random_model import GivenModel, RandomModel
 
 import engine.models
+from engine.cli.exit_codes import COMMANDS
 from engine.compile import NOTATIONS, compile_grammar
 from engine.models import ModelError
+from engine.source.catalogue import area_texts, catalogue_text
 from engine.vocabulary import Vocabulary
 
 LINE = r"[A-Z]+: [a-z]+\n"
@@ -131,13 +134,13 @@ def test_files_that_cannot_be_read_are_misuse(command, tmp_path, capsys):
         assert run(*command, "--notation", "regex", "--grammar-file", name) == 2
         out, err = capsys.readouterr()
         assert out == ""
-        assert err.startswith("turnstile: cannot read ")
+        assert shows(err, "cli.file.unreadable" if name != str(binary) else "cli.file.not_utf8", name=name)
         assert err.count("\n") == 1
 
 
 def test_an_argument_that_is_not_utf_8(capsys):
     assert run("check", *REGEX, "a\udcff") == 2
-    assert "it is not UTF-8 text" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "cli.argument.not_utf8")
     assert run("check", *REGEX, "\udcc3\udca9(") == 1  # how Python hands over UTF-8 in an ASCII locale
     assert capsys.readouterr().out.startswith("<grammar>:1:2: ")
 
@@ -182,7 +185,7 @@ def test_a_text_cut_short_says_so_on_stderr(capsys, model):
     assert run("generate", *REGEX, LINE, "--model", "any", "--max-tokens", "1") == 3
     out, err = capsys.readouterr()
     assert len(out) == 1
-    assert err.startswith("turnstile: stopped after 1 token")
+    assert shows(err, "cli.generate.stopped.early", count=1)
 
 
 def test_a_full_context_is_told_as_such(capsys, monkeypatch, tmp_path):
@@ -191,7 +194,7 @@ def test_a_full_context_is_told_as_such(capsys, monkeypatch, tmp_path):
     printed = capsys.readouterr().out
     assert json.loads(printed)["finish"] == "context"
     assert run("generate", *REGEX, "[a-z]{99}", "--model", "any") == 3
-    assert "the model's context of 5 tokens is full" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "cli.generate.stopped.context", size=5)
     saved = tmp_path / "generated.json"
     saved.write_text(printed)
     run("replay", *REGEX, "[a-z]{99}", "--trace", str(saved))
@@ -256,13 +259,13 @@ def test_a_broken_grammar_loads_no_model(capsys, monkeypatch):
 
 def test_a_number_that_is_none_is_said_in_words(capsys):
     assert run("generate", *REGEX, "a", "--model", "any", "--seed", "x") == 2
-    assert "argument --seed: 'x' is not a whole number" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "cli.argument.not_integer", text="'x'")
 
 
 def test_a_grammar_that_nothing_matches_loads_no_model(capsys, monkeypatch):
     monkeypatch.setattr(engine.models, "load_model", lambda *_, **__: pytest.fail("loaded"))
     assert run("generate", *REGEX, r"[^\s\S]", "--model", "any") == 1
-    assert "no text matches this grammar" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "cli.generate.error.no_text")
 
 
 def test_a_model_that_cannot_be_had_is_one_line(capsys, monkeypatch):
@@ -278,7 +281,7 @@ def test_a_dead_end_is_an_error(capsys, model):
     assert run("generate", *REGEX, "Aé", "--model", "any") == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == "turnstile: the grammar wants more after `A`, but no token of any can follow\n"
+    assert err == f"turnstile: {catalogue_text('cli.generate.error.no_token_follows', text='A', model='any')}\n"
 
 
 # export
@@ -344,3 +347,17 @@ def test_an_interrupt_is_quiet(monkeypatch, capsys, model):
     monkeypatch.setattr(model, "logits", interrupt)
     assert run("generate", *REGEX, "a", "--model", "any") == 130
     assert capsys.readouterr() == ("", "turnstile: cancelled\n")
+
+
+def test_every_option_group_and_command_has_its_text_and_no_text_is_left_over(monkeypatch, capsys):
+    read = set()
+
+    def record(key: str, /, **fields: object) -> str:
+        read.add(key.removeprefix("cli."))
+        return catalogue_text(key, **fields)
+
+    monkeypatch.setattr("engine.cli.arguments.catalogue_text", record)
+    for command in ([], *([name] for name in COMMANDS)):
+        assert run(*command, "--help") == 0
+    parts = ("option", "group", "summary", "description")
+    assert read == {key for key in area_texts("cli") if set(key.split(".")) & set(parts)}

@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from catalogue_texts import shows
 from command_line import run
 from random_model import RandomModel
 
 import engine.models
-from engine.cli.exit_codes import COMMANDS, ExitCode, help_text, markdown
+from engine.cli.exit_codes import COMMANDS, ExitCode, help_text, negative_answer, other_codes
 from engine.source import CancelledError
+from engine.source.catalogue import catalogue_text
 
 ROOT = Path(__file__).parents[3]
 REGEX = ("--notation", "regex", "--grammar")
@@ -74,7 +76,7 @@ def test_each_command_ends_with_the_code_of_the_table(command, cases, code, file
     err = capsys.readouterr().err
     if code == ExitCode.MISUSE:
         assert err.count("\n") <= 2, "one line, and a pointer to the help"
-        assert command == "share" or err.endswith(f"See `turnstile {command} --help`.\n")
+        assert command == "share" or err.endswith(f"see `turnstile {command} --help`\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -101,14 +103,14 @@ def test_a_generation_that_stopped_too_early(capsys):
     assert run(*cut) == ExitCode.INCOMPLETE
     out, err = capsys.readouterr()
     assert len(out) == 2
-    assert "before the end of the grammar; see --max-tokens" in err
+    assert shows(err, "cli.generate.stopped.early", count=2)
     assert run(*cut, "--json") == ExitCode.INCOMPLETE
     assert json.loads(capsys.readouterr().out)["complete"] is False
     for more in ((), ("--json",)):
         assert run(*cut, "--require-complete", *more) == ExitCode.INCOMPLETE
         out, err = capsys.readouterr()
         assert out == ""
-        assert "stopped after 2 tokens" in err
+        assert shows(err, "cli.generate.stopped.early", count=2)
 
 
 def test_a_text_that_matches_is_complete_wherever_it_stopped(capsys):
@@ -155,13 +157,19 @@ sys.exit(main())
 
 
 def test_the_readme_has_the_table():
-    assert markdown() in (ROOT / "README.md").read_text("utf-8")
+    lines = ["| code | meaning |", "|---|---|", f"| 0 | {catalogue_text('cli.exit.success')} |"]
+    lines.append(f"| 1 | {negative_answer('program')} |")
+    lines += [f"| {code:d} | {text.replace('--max-tokens', '`--max-tokens`')} |" for code, text in other_codes()]
+    lines += ["", "| command | its negative answer (1) |", "|---|---|"]
+    lines += [f"| `{command}` | {catalogue_text(f'cli.{command}.negative')} |" for command in COMMANDS]
+    lines.append(f"| `turnstile [FILE]` | {catalogue_text('cli.window.negative')} |")
+    assert "\n".join(lines) + "\n" in (ROOT / "README.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS])
+@pytest.mark.parametrize("command", ["program", *COMMANDS])
 def test_every_help_has_the_table(command, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    assert run(*([command] if command else []), "--help") == 0
+    assert run(*([command] if command in COMMANDS else []), "--help") == 0
     assert help_text(command) in capsys.readouterr().out
 
 
@@ -170,7 +178,7 @@ def test_misuse_points_to_the_help(capsys):
         assert run("check", *arguments) == ExitCode.MISUSE
         first, second = capsys.readouterr().err.splitlines()
         assert first.startswith("turnstile check: error: ")
-        assert second == "See `turnstile check --help`."
+        assert second == "see `turnstile check --help`"
 
 
 def test_an_illegal_prefix_is_a_verdict_in_json(capsys):

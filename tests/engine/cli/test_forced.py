@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from catalogue_texts import shows
 from random_model import RandomModel
 
 import engine.models
 from engine.cli.main import main
 from engine.compile import compile_grammar
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 PEOPLE = r'\{"name":"(John|Paul)","age":(20|30)\}'
@@ -68,8 +70,8 @@ def test_the_report_as_data(capsys):
 def test_the_report_in_words(capsys):
     code, out, err = run(capsys, *regex(PEOPLE), "--of", "name")
     assert (code, err) == (0, "")
-    assert "28 states and 28 edges; with forced runs merged 5 and 5:" in out
-    assert "spellings of `name`: 8, 8 listed" in out
+    assert shows(out, "cli.forced.report.merged", states="28 states", edges="28 edges", merged_states=5, merged_edges=5)
+    assert shows(out, "cli.forced.report.listed", text="name", count=8, listed=8)
     assert out.count("ln p") == 8
     assert out.count("saved") == 4
     assert "n a m e" in out
@@ -126,23 +128,23 @@ def test_behind_a_text_and_where_nothing_is_forced(capsys):
     assert json.loads(out)["forced"] == 'ohn","age":'
     code, out, _ = run(capsys, *regex("[ab]+"))
     assert code == 0
-    assert "nothing is forced at the beginning" in out
+    assert shows(out, "cli.forced.report.nothing_forced", where=catalogue_text("cli.message.at_start"))
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "key"),
     [
-        ((*regex(PEOPLE), "--text", "x"), "no match begins with `x`"),
-        ((*regex(PEOPLE), "--of", "age"), "no part of what is forced at the beginning"),
-        ((*regex("[ab]+"), "--of", "a"), "nothing is forced at the beginning"),
-        ((*regex("[^\\s\\S]"),), "no text matches"),
-        (("--notation", "gbnf", "--grammar", 'root ::= "(" root? ")"', "--dot", "after"), "needs a stack"),
+        ((*regex(PEOPLE), "--text", "x"), "illegal"),
+        ((*regex(PEOPLE), "--of", "age"), "other_part"),
+        ((*regex("[ab]+"), "--of", "a"), "no_part"),
+        ((*regex("[^\\s\\S]"),), "no_text"),
+        (("--notation", "gbnf", "--grammar", 'root ::= "(" root? ")"', "--dot", "after"), "needs_stack"),
     ],
 )
-def test_what_cannot_be_told_is_one_line(capsys, arguments, said):
+def test_what_cannot_be_told_is_one_line(capsys, arguments, key):
     code, out, err = run(capsys, *arguments)
     assert (code, out) == (1, "")
-    assert said in err
+    assert shows(err, f"cli.forced.error.{key}")
     assert err.startswith("turnstile: ")
     assert len(err.splitlines()) == 1
 
@@ -150,20 +152,20 @@ def test_what_cannot_be_told_is_one_line(capsys, arguments, said):
 def test_a_grammar_with_a_stack_is_told_of_without_its_automaton(capsys):
     code, out, _ = run(capsys, "--notation", "gbnf", "--grammar", 'root ::= "name" ("(" root ")" | "!")')
     assert code == 0
-    assert "not drawn: the grammar needs a stack" in out
-    assert "spellings of `name`: 8" in out
+    assert shows(out, "cli.forced.report.not_drawn", reason=catalogue_text("cli.forced.error.needs_stack"))
+    assert shows(out, "cli.forced.report.listed", text="name", count=8)
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "key"),
     [
-        ("--dot", "after", "--json"),
-        ("--spelling", "any"),
-        ("--index", "--of", "name"),
-        ("--dot", "after", "--text", "{"),
+        (("--dot", "after", "--json"), "dot_json"),
+        (("--spelling", "any"), "spelling"),
+        (("--index", "--of", "name"), "whole_grammar"),
+        (("--dot", "after", "--text", "{"), "whole_grammar"),
     ],
 )
-def test_options_that_contradict_each_other_end_the_command(capsys, arguments):
+def test_options_that_contradict_each_other_end_the_command(capsys, arguments, key):
     code, out, err = run(capsys, *regex(PEOPLE), *arguments)
     assert (code, out) == (2, "")
-    assert "leave" in err
+    assert shows(err, f"cli.forced.error.{key}")

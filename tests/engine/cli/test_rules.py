@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from catalogue_texts import shows
 
 from engine.cli.main import main
+from engine.source.catalogue import catalogue_text
 
 NESTED = 'root ::= "(" root ")" | digit_rep\ndigit_rep ::= [0-9]+'
 
@@ -67,15 +69,20 @@ def test_rules_of_a_pattern_are_a_misuse(capsys: pytest.CaptureFixture[str]) -> 
     with pytest.raises(SystemExit) as ended:
         main(["check", "--notation", "regex", "--grammar", "a", "--rules"])
     assert ended.value.code == 2
-    assert "--rules needs --notation gbnf" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "cli.check.error.rules")
+
+
+def state(expected: str, ends: str) -> str:
+    """Return the lines about the state of a match."""
+    return f"{catalogue_text('cli.step.next', bytes=expected)}\n{catalogue_text(f'cli.step.{ends}')}\n"
 
 
 def test_a_step_says_what_may_come_next_and_on_which_stacks(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "step", "--text", "(1", "--stacks") == (
         0,
-        "next: `0-9` or `)`\nit may not end here\nroot `)` > digit_rep `[0-9]`\nroot `)`\n",
+        f"{state('`0-9` or `)`', 'not_accepting')}root `)` > digit_rep `[0-9]`\nroot `)`\n",
     )
-    assert run(capsys, "step", "--text", "1") == (0, "next: `0-9`\nit may end here\n")
+    assert run(capsys, "step", "--text", "1") == (0, state("`0-9`", "accepting"))
 
 
 def test_a_step_as_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,31 +102,31 @@ def test_stacks_beyond_the_limit_are_counted(capsys: pytest.CaptureFixture[str])
     grammar = 'root ::= x x\nx ::= "(" x "1" | "(" x "2" | "a"'
     _, out = run(capsys, "step", "--text", "((((", "--stacks", "--most-stacks", "3", grammar=grammar)
     assert len(out.splitlines()) == 2 + 3 + 1
-    assert out.endswith("+13 more stacks\n")
+    assert out.endswith(catalogue_text("cli.step.more_stacks", count=13) + "\n")
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [("(1a", "behind `(1` the grammar wants"), ("x", "at the beginning the grammar wants `0-9` or `(`")],
+    ("text", "where", "fields"),
+    [("(1a", "after", {"text": "(1"}), ("x", "at_start", {})],
 )
 def test_a_text_that_begins_no_match_is_told_where_it_fails(
-    text: str, said: str, capsys: pytest.CaptureFixture[str]
+    text: str, where: str, fields: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, err = run(capsys, "step", "--text", text)
     assert code == 1
-    assert said in err
+    assert shows(err, "cli.step.illegal", where=catalogue_text(f"cli.message.{where}", **fields))
 
 
 def test_an_empty_language_has_no_place_to_stand(capsys: pytest.CaptureFixture[str]) -> None:
     code, err = run(capsys, "step", grammar='root ::= "a" root')
-    assert (code, "no text matches" in err) == (1, True)
+    assert (code, shows(err, "cli.message.no_text_begins")) == (1, True)
 
 
 def test_a_schema_has_no_stacks(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["step", "--notation", "json_schema", "--grammar", '{"type": "null"}', "--text", "nu"]) == 0
-    assert capsys.readouterr().out == "next: `l`\nit may not end here\n"
+    assert capsys.readouterr().out == state("`l`", "not_accepting")
     assert main(["step", "--notation", "json_schema", "--grammar", "{}", "--stacks"]) == 1
-    assert "no stacks" in capsys.readouterr().err
+    assert shows(capsys.readouterr().err, "cli.step.no_rules")
 
 
 def test_rules_that_nest_are_exported_without_a_vocabulary(capsys: pytest.CaptureFixture[str]) -> None:

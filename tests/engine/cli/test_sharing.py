@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from catalogue_texts import shows
 from random_model import LETTERS, RandomModel
 
 import engine.models
@@ -15,6 +16,7 @@ from engine.decoding.pipeline_settings import PipelineSettings, ZoneSettings
 from engine.decoding.session import DecodeSession
 from engine.document.codec import encode
 from engine.document.content import DocumentFile, GrammarPart, ModelPart
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 
@@ -55,7 +57,7 @@ def test_a_document_becomes_a_page(capsys, tmp_path, model):
     page = tmp_path / "page.html"
     code, out, err = run(capsys, saved(tmp_path, model), "--output", str(page))
     assert (code, out) == (0, "")
-    assert re.fullmatch(rf"turnstile: {re.escape(str(page))}: 3 steps, [\d,]+ bytes\n", err)
+    assert shows(err, "cli.share.written", path=page, count=3)
     found = data_of(page.read_text("utf-8"))
     assert (found["title"], found["grammar"], found["vocabulary"]) == ("work", "[a-c]{4,8}d", None)
     assert found["reasons"]
@@ -70,27 +72,26 @@ def test_with_the_model_and_to_the_terminal(capsys, tmp_path, model):
 def test_a_grammar_that_does_not_compile_explains_nothing(capsys, tmp_path, model):
     code, out, err = run(capsys, saved(tmp_path, model, text="(a"), "--output", "-")
     assert code == 0
-    assert "note: nothing is explained, since the grammar does not compile" in err
+    assert shows(err, "cli.share.not_compiled")
     assert (len(data_of(out)["steps"]), data_of(out)["reasons"]) == (3, [])
 
 
 def test_tokens_and_zones_need_a_vocabulary(capsys, tmp_path, model):
     path = saved(tmp_path, model, "gbnf", 'root ::= <think> "a"')
-    assert "names tokens, so nothing is explained without --model" in run(capsys, path, "--output", "-")[2]
+    assert shows(run(capsys, path, "--output", "-")[2], "cli.share.names_tokens")
     zones = PipelineSettings(zones=ZoneSettings(after=":"))
     path = saved(tmp_path, model, pipeline=zones)
     code, out, err = run(capsys, path, "--output", "-")
     assert (code, data_of(out)["reasons"]) == (0, [])
-    assert "zones of the output, so nothing is explained without --model" in err
+    assert shows(err, "cli.share.zones")
     assert run(capsys, path, "--output", "-", "--model", "random")[2] == ""
 
 
 def test_what_goes_wrong_is_told(capsys, tmp_path, model, monkeypatch):
     path = saved(tmp_path, model)
-    assert run(capsys, str(tmp_path / "none"), "--output", "-")[::2] == (
-        2,
-        f"turnstile: cannot read {tmp_path / 'none'}: No such file or directory\n",
-    )
+    missing = tmp_path / "none"
+    said = catalogue_text("cli.file.unreadable", name=missing, reason="No such file or directory")
+    assert run(capsys, str(missing), "--output", "-")[::2] == (2, f"turnstile: {said}\n")
     code, _, err = run(capsys, path, "--output", str(tmp_path))
     assert (code, err) == (1, f"turnstile: cannot write {tmp_path}: it is a folder\n")
     assert run(capsys, path)[0] == 2
@@ -102,4 +103,4 @@ def test_what_goes_wrong_is_told(capsys, tmp_path, model, monkeypatch):
     monkeypatch.setattr(engine.models, "load_model", lambda spec, *, cancel=None: other)
     code, _, err = run(capsys, path, "--output", "-", "--model", "other")
     assert code == 1
-    assert re.search(r"token #\d+ of the trace is another one in this vocabulary; the trace is of Random", err)
+    assert shows(err, "cli.share.other_token_of", model="Random")

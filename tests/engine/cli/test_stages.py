@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from catalogue_texts import shows
 from random_model import LETTERS, RandomModel
 
 import engine.models
@@ -50,7 +51,7 @@ def test_static_pattern_table_and_regex_write_the_same(tmp_path, capsys):
 def test_within_the_budget_the_output_is_complete(capsys):
     grammar = (*REGEX, r"[a-z]*\n\n", "--max-tokens", "9")
     code, out, err = run(capsys, *grammar, "--seed", "1")
-    assert "stopped after 9 tokens" in err
+    assert shows(err, "cli.generate.stopped.early", count=9)
     code, out, err = run(capsys, *grammar, "--seed", "1", "--within-budget")
     assert (code, err) == (0, "")
     assert out.endswith("\n\n")
@@ -136,12 +137,12 @@ def test_further_parts_have_grammars_of_their_own(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("written", "code", "what"),
     [
-        ("[", 2, "it is not JSON"),
-        ("[" * 100_000, 2, "it is not JSON"),
-        ("{}", 2, "it is not a list of zones"),
-        ("[1]", 2, "zone 2 of"),
-        ('[{"trigger": "a"}]', 2, "has 'trigger'; known are"),
-        ('[{"after": "b", "notation": "yaml", "grammar": "x"}]', 2, "there are regex, gbnf, json_schema"),
+        ("[", 2, "cli.file.not_json"),
+        ("[" * 100_000, 2, "cli.file.not_json"),
+        ("{}", 2, "cli.generate.error.not_a_list"),
+        ("[1]", 2, "cli.generate.error.not_an_object"),
+        ('[{"trigger": "a"}]', 2, "cli.generate.error.unknown_key"),
+        ('[{"after": "b", "notation": "yaml", "grammar": "x"}]', 2, "cli.generate.error.unknown_notation"),
         ('[{"notation": "regex", "grammar": "x"}]', 2, "needs a trigger that begins it"),
         ('[{"after": "b"}]', 2, "a zone of free text needs a text that closes it"),
         ('[{"after": "u:", "until": "."}]', 2, "two zones wait for 'u:'"),
@@ -156,7 +157,7 @@ def test_what_is_wrong_with_a_further_part_is_told(written, code, what, capsys, 
     assert run(capsys, *REGEX, "a", "--after", "u:", "--zones", str(zones))[0] == code
     _, out, err = run(capsys, *REGEX, "a", "--after", "u:", "--zones", str(zones))
     assert out == ""
-    assert what in err
+    assert shows(err, what) if what.startswith("cli.") else what in err
 
 
 def test_forced_runs_are_not_asked_for(capsys):
@@ -195,26 +196,26 @@ def test_the_order_is_the_users(capsys):
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        ((), "--notation is required"),
-        (("--notation", "regex"), "a grammar is --notation with"),
-        (("--grammar", "a"), "a grammar is --notation with"),
-        (("--pattern", "LOWER", "--within-budget"), "--notation is required"),
-        (("--pattern", "LOWER", "--forced", "own"), "--notation is required"),
+        ((), "cli.generate.error.notation_required"),
+        (("--notation", "regex"), "cli.generate.error.grammar"),
+        (("--grammar", "a"), "cli.generate.error.grammar"),
+        (("--pattern", "LOWER", "--within-budget"), "cli.generate.error.notation_required"),
+        (("--pattern", "LOWER", "--forced", "own"), "cli.generate.error.notation_required"),
         (("--pattern", "lower"), "cannot be read at character 1"),
-        ((*REGEX, "a", "--bias", "a"), "the '=' is missing"),
-        ((*REGEX, "a", "--bias", "a=b"), "'b' is no number"),
+        ((*REGEX, "a", "--bias", "a"), "cli.generate.error.bias_equals"),
+        ((*REGEX, "a", "--bias", "a=b"), "cli.generate.error.bias_number"),
         ((*REGEX, "a", "--bias", "a=-inf"), "to remove tokens, suppress them"),
         ((*REGEX, "a", "--suppress", ""), "an empty text"),
         ((*REGEX, "a", "--order", "grammar,budge"), "there is no stage 'budge'"),
-        ((*REGEX, "a", "--optional"), "--optional needs --after"),
+        ((*REGEX, "a", "--optional"), "cli.generate.error.optional"),
         ((*REGEX, "a", "--then", "again"), "needs a trigger"),
-        (("--table", "no-such-file.json"), "cannot read no-such-file.json"),
+        (("--table", "no-such-file.json"), "cli.file.unreadable"),
     ],
 )
 def test_misuse_is_told_on_one_line(arguments, what, capsys):
     code, out, err = run(capsys, *arguments)
     assert (code, out) == (2, "")
-    assert what in err
+    assert shows(err, what) if what.startswith("cli.") else what in err
 
 
 def test_a_table_that_is_none_is_told_with_its_form(tmp_path, capsys):
@@ -222,4 +223,4 @@ def test_a_table_that_is_none_is_told_with_its_form(tmp_path, capsys):
         (tmp_path / "table.json").write_text(text)
         code, _, err = run(capsys, "--table", str(tmp_path / "table.json"))
         assert code == 2
-        assert "it is not JSON of the form" in err
+        assert shows(err, "cli.generate.error.table") or shows(err, "cli.file.not_of_form")
