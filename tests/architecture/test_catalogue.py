@@ -51,6 +51,7 @@ CONVERTED = (
     "engine/diagnosis/distance.py",
     "engine/diagnosis/explanation_tree",
     "engine/diagnosis/fixes.py",
+    "engine/diagnosis/share_page/page_data.py",
     "engine/diagnosis/verdicts",
     "engine/notations/json_schema/fixes.py",
 )
@@ -341,7 +342,7 @@ def test_no_two_texts_are_equal():
     """
     by_text: dict[tuple[bool, bool, str], list[str]] = {}
     for key, text in catalogue().items():
-        is_exempt = key.startswith("diagnostics.") or (".fragment." in key and key.startswith(PROSE))
+        is_exempt = key.startswith("diagnostics.") or (".fragment." in key and key.startswith((*PROSE, "share.")))
         if not key.endswith(".synonyms") and ".menus." not in key and not is_exempt and not text.reference:
             owner = key.startswith("commands."), key.startswith(PHRASES), text.other
             by_text.setdefault(owner, []).append(key)

@@ -24,23 +24,17 @@ from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Step, 
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_text
 from engine.document.content import DocumentFile
 from engine.matching.explanation import Reason
+from engine.matching.explanation_text import quoted
 from engine.notations import NOTATIONS
 from engine.notations.lexing import runs
 from engine.source import CancelToken, LimitExceededError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 from engine.vocabulary.visible import visible
 
 FORMAT: Final = "turnstile-shared-trace"
 VERSION: Final = 1
 
-_CHOSEN: Final = {
-    StepOrigin.SAMPLER: "chosen by the sampler",
-    StepOrigin.USER: "chosen by hand",
-    StepOrigin.FORCED_BY_USER: "taken by hand against the grammar",
-    StepOrigin.REPLAYED: "from a pasted output, without the model",
-    StepOrigin.FAST_FORWARDED: "part of a forced run, taken without asking the model",
-}
-_REMOVED: Final = "The grammar allows `{}` here; another stage between the model and the draw removed it."
 _MOST_JUDGED: Final = 20
 """The largest number of branches that get a verdict."""
 _MOST_IDS: Final = 1 << 22
@@ -72,8 +66,8 @@ def build_page_data(
         return {
             "format": FORMAT,
             "version": VERSION,
-            "generator": f"Written by {_generator()}",
-            "title": work.title or "A generation, step by step",
+            "generator": catalogue_text("share.generator", program=_generator()),
+            "title": work.title or catalogue_text("share.title"),
             "notation": work.grammar.notation,
             "grammar": work.grammar.text,
             "colours": _colours(work.grammar.notation, work.grammar.text),
@@ -133,7 +127,7 @@ class _PageBuilder:
                     constraint.rollback(1)
                 continue
             step = nodes[node_id]
-            self._cancel.report("Writing steps", len(found), len(nodes))
+            self._cancel.report(catalogue_text("share.progress"), len(found), len(nodes))
             here = constraint if not lost and constraint is not None and constraint.configuration != DEAD else None
             found[node_id] = self._step_data(step, here, is_illegal=node_id in self._trace.illegal)
             if lost or (constraint is not None and not self._taken(constraint, step)):
@@ -169,7 +163,7 @@ class _PageBuilder:
             "allowed": step.allowed,
             "forced": step.forced and not is_illegal,
             "illegal": is_illegal,
-            "by": _CHOSEN[step.origin],
+            "by": catalogue_text(f"share.fragment.origin.{StepOrigin(step.origin).name.lower()}"),
             "wanted": (
                 [_shown(wanted.token, wanted.name, wanted.token_id), wanted.allowed] if wanted and queried else None
             ),
@@ -211,7 +205,9 @@ class _PageBuilder:
             return None
         found = here.explain(token_id if is_known or not token else token)
         is_removed = found.reason is Reason.ALLOWED
-        sentence = _REMOVED.format(_shown(token, "", token_id)) if is_removed else found.sentence
+        sentence = found.sentence
+        if is_removed:
+            sentence = catalogue_text("share.removed", token=quoted(_shown(token, "", token_id)))
         return self.reasons.setdefault(sentence, len(self.reasons))
 
     def _is_known_end(self, token_id: int) -> bool:
@@ -227,7 +223,7 @@ class _PageBuilder:
         used = set(parents.values())
         leaves = [node.id for node in reversed(trace.nodes) if node.id not in used and node.id not in trace.path]
         shown_length = trace.path.index(trace.current) + 1 if trace.current is not None else 0
-        found = [self._branch("The one that was shown", trace.path, shown_length, is_judged=True)]
+        found = [self._branch(catalogue_text("share.branch.shown"), trace.path, shown_length, is_judged=True)]
         for number, leaf in enumerate(leaves):
             path: list[int] = []
             at: int | None = leaf
@@ -237,7 +233,10 @@ class _PageBuilder:
             path.reverse()
             shared = next((n for n, (one, other) in enumerate(zip(path, trace.path, strict=False)) if one != other), 0)
             own = self._text([self._step(one) for one in path[shared:]])
-            name = f"After step {shared:,}: {_short(own)}" if shared else f"From the start: {_short(own)}"
+            if shared:
+                name = catalogue_text("share.branch.after", step=shared, text=_short(own))
+            else:
+                name = catalogue_text("share.branch.from_start", text=_short(own))
             found.append(self._branch(name, tuple(path), len(path), is_judged=number < _MOST_JUDGED))
         return [*found, *map(self._archived_branch, self._work.archived)]
 
@@ -256,9 +255,12 @@ class _PageBuilder:
     def _archived_branch(self, archived: ArchivedBranch) -> dict[str, Any]:
         first = len(self.steps)
         self.steps += [self._step_data(step, None, is_illegal=False) for step in archived.steps]
-        prompt = " ".join(text for _, text in _prompt_parts(archived.prompt))
+        prompt = _short(" ".join(text for _, text in _prompt_parts(archived.prompt)))
+        name = catalogue_text("share.archived.fragment.no_prompt", model=archived.model)
+        if prompt:
+            name = catalogue_text("share.archived.fragment.prompt", model=archived.model, prompt=prompt)
         return {
-            "name": f"{archived.model}, " + (f"prompt “{_short(prompt)}”" if prompt else "no prompt"),
+            "name": name,
             "steps": list(range(first, len(self.steps))),
             "at": len(archived.steps),
             "verdict": "",
@@ -328,7 +330,6 @@ def _vocabulary_of(trace: Trace) -> Vocabulary | None:
     return Vocabulary([tokens.get(token_id) for token_id in range(size)], sorted(ends), names)
 
 
-_NOTATIONS: Final = {"regex": "regular expression", "gbnf": "GBNF", "json_schema": "JSON Schema"}
 _NAME_LENGTH: Final = 40
 _DIGITS: Final = 9
 
@@ -341,48 +342,50 @@ def _shown(token: bytes | None, name: str, token_id: int) -> str:
 def _facts(work: DocumentFile) -> Iterator[str]:
     """Yield the grammar's options, the model, the sampler and the processors, a few words each."""
     grammar = work.grammar
+    notation = NOTATIONS[grammar.notation].title
     if grammar.notation == "regex" and grammar.dialect != "python":
-        yield f"{_NOTATIONS[grammar.notation]} ({grammar.dialect})"
+        yield catalogue_text("share.fragment.dialect", notation=notation, dialect=grammar.dialect)
     elif grammar.notation == "json_schema":
-        escapes = ", escapes: any" if grammar.escapes == "any" else ""
-        closed = ", additional properties: closed" if grammar.additional == "closed" else ""
-        yield f"{_NOTATIONS[grammar.notation]} (white space: {grammar.whitespace}{escapes}{closed})"
+        escapes = "_escapes" if grammar.escapes == "any" else ""
+        closed = "_closed" if grammar.additional == "closed" else ""
+        yield catalogue_text(
+            f"share.fragment.white_space{escapes}{closed}", notation=notation, whitespace=grammar.whitespace
+        )
     else:
-        yield _NOTATIONS[grammar.notation]
+        yield notation
     if work.model.name or work.model.spec:
-        yield f"model {work.model.name or work.model.spec}"
+        yield catalogue_text("share.fragment.model", name=work.model.name or work.model.spec)
     yield _sampler(work.sampler)
-    yield f"at most {work.max_tokens:,} token{'s' if work.max_tokens != 1 else ''}"
-    if stages := _stages(work.pipeline):
-        yield f"processors: {', '.join(stages)}"
+    yield catalogue_text("share.fragment.most", count=work.max_tokens)
+    if names := _processors(work.pipeline):
+        yield catalogue_text("share.fragment.processors", names=", ".join(names))
 
 
-def _stages(pipeline: PipelineSettings) -> list[str]:
-    """Return the enabled stages other than the grammar and the sampler."""
+def _processors(pipeline: PipelineSettings) -> list[str]:
+    """Return the enabled logits processors other than the grammar and the sampler."""
     is_on = {
         "zones": pipeline.zones is not None,
         "budget": pipeline.budget,
-        "a set for each position": bool(pipeline.static),
-        "a pattern": bool(pipeline.pattern),
-        "a table": pipeline.table is not None,
-        "suppressed tokens": bool(pipeline.suppress or pipeline.suppress_ids),
+        "static": bool(pipeline.static),
+        "pattern": bool(pipeline.pattern),
+        "table": pipeline.table is not None,
+        "suppress": bool(pipeline.suppress or pipeline.suppress_ids),
         "bias": bool(pipeline.bias),
-        "another order": pipeline.stages != DEFAULT_ORDER,
-        f"forced runs decoded by {pipeline.forced}": pipeline.forced is not Strategy.NONE,
+        "order": pipeline.stages != DEFAULT_ORDER,
     }
-    return [name for name, on in is_on.items() if on]
+    names = [catalogue_text(f"share.fragment.processor.{name}") for name, on in is_on.items() if on]
+    if pipeline.forced is not Strategy.NONE:
+        names.append(catalogue_text("share.fragment.processor.forced", strategy=pipeline.forced))
+    return names
 
 
 def _sampler(sampler: SamplerSettings) -> str:
     """Return the settings that differ from the defaults, and the seed."""
     if sampler.temperature == 0:
-        return "greedy"
-    settings = [f"temperature {sampler.temperature:g}"]
-    settings += [f"top-k {sampler.top_k}"] if sampler.top_k else []
-    settings += [f"top-p {sampler.top_p:g}"] if sampler.top_p < 1 else []
-    settings += [f"min-p {sampler.min_p:g}"] if sampler.min_p else []
-    settings += [f"repetition penalty {sampler.repetition_penalty:g}"] if sampler.repetition_penalty != 1 else []
-    return ", ".join([*settings, f"seed {sampler.seed}"])
+        return catalogue_text("share.fragment.greedy")
+    defaults = {"top_k": 0, "top_p": 1, "min_p": 0, "repetition_penalty": 1}
+    names = ["temperature", *(name for name, off in defaults.items() if getattr(sampler, name) != off), "seed"]
+    return ", ".join(catalogue_text(f"share.fragment.{name}", value=getattr(sampler, name)) for name in names)
 
 
 def _prompt_parts(prompt: str | Chat) -> list[tuple[str, str]]:
@@ -390,7 +393,9 @@ def _prompt_parts(prompt: str | Chat) -> list[tuple[str, str]]:
     if isinstance(prompt, str):
         return [("", prompt)] if prompt else []
     parts = list(prompt.messages)
-    return [*parts, ("assistant begins with", prompt.assistant_prefix)] if prompt.assistant_prefix else parts
+    if prompt.assistant_prefix:
+        parts.append((catalogue_text("share.fragment.assistant"), prompt.assistant_prefix))
+    return parts
 
 
 def _short(text: str) -> str:

@@ -15,6 +15,7 @@ from engine.document.content import DocumentFile, GrammarPart, ModelPart
 from engine.matching import Matcher
 from engine.matching.explanation_text import explain
 from engine.source import CancelledError, CancelToken, SourceText
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 SOURCE = "[a-c]{4,8}d"
@@ -120,11 +121,11 @@ def test_branches_come_along(branched):
     document = told_of(branched, archived=(archived,))
     shown, other, old = document["branches"]
     assert [document["steps"][one]["token"] for one in shown["steps"]] == list(shown["text"])
-    assert (shown["name"], shown["at"]) == ("The one that was shown", 3)
+    assert (shown["name"], shown["at"]) == (catalogue_text("share.branch.shown"), 3)
     assert len(other["steps"]) == 4
-    assert other["name"].startswith("After step 2: ")
+    assert other["name"].startswith(catalogue_text("share.branch.after", step=2, text=""))
     assert other["steps"][:2] == shown["steps"][:2]
-    assert old["name"] == "another model, prompt “hi so”"
+    assert old["name"] == catalogue_text("share.archived.fragment.prompt", model="another model", prompt="hi so")
     assert [document["steps"][one]["token"] for one in old["steps"]] == list(shown["text"])
     assert "Not complete" in shown["verdict"]
 
@@ -150,7 +151,7 @@ def test_a_forced_step_is_against_the_grammar_and_nothing_is_said_behind_it():
     document = told_of(session)
     assert (first["illegal"], second["illegal"], second["forced"]) == (False, True, False)
     assert "is not allowed here" in document["reasons"][second["why"]]
-    assert second["by"] == "taken by hand against the grammar"
+    assert second["by"] == catalogue_text("share.fragment.origin.forced_by_user")
     assert all(one["why"] is None for one in third["candidates"])
     assert document["branches"][0]["outcome"] == "bad"
 
@@ -162,15 +163,16 @@ def test_what_another_stage_removed_is_not_laid_at_the_grammars_door():
     refused = [one for step in document["steps"] for one in step["candidates"] if not one["allowed"]]
     said = {document["reasons"][one["why"]] for one in refused if one["token"] in "eAqZi"}
     assert said
-    assert all("another stage between the model and the draw removed it" in reason for reason in said)
-    assert "processors: suppressed tokens" in document["facts"]
+    assert said <= {catalogue_text("share.removed", token=f"`{token}`") for token in "eAqZi"}
+    names = catalogue_text("share.fragment.processor.suppress")
+    assert catalogue_text("share.fragment.processors", names=names) in document["facts"]
 
 
 def test_an_empty_trace_is_the_grammar_alone():
     document = build_page_data(DocumentFile(grammar=GrammarPart("gbnf", 'root ::= "a"')), None, None)
     assert document["steps"] == []
     assert [branch["steps"] for branch in document["branches"]] == [[]]
-    assert document["title"] == "A generation, step by step"
+    assert document["title"] == catalogue_text("share.title")
 
 
 def test_facts():
