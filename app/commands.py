@@ -90,8 +90,11 @@ class Command:
         return tuple(ui_text(f"commands.{self.id}.synonyms").split(", "))
 
 
-_commands: dict[str, Command] = {}
-_local_keys: dict[str, str] = {}
+DECLARED: dict[str, Command] = {}
+"""All commands by id, as their modules were imported."""
+
+LOCAL_KEYS: dict[str, str] = {}
+"""The keys that focused widgets handle themselves, by their names."""
 
 
 def command(  # noqa: PLR0913 - each describes one property of a command
@@ -114,9 +117,9 @@ def command(  # noqa: PLR0913 - each describes one property of a command
         ValueError: there is a command with this id, or no such menu.
     """
     menu = menu or command_id.partition(".")[0]
-    if command_id in _commands or menu not in MENUS:
+    if command_id in DECLARED or menu not in MENUS:
         raise ValueError(f"the command {command_id!r} is declared twice, or there is no menu {menu!r}")
-    _commands[command_id] = Command(command_id, keys, menu, place, icon, context, repeats, arguments, refusal, checked)
+    DECLARED[command_id] = Command(command_id, keys, menu, place, icon, context, repeats, arguments, refusal, checked)
 
     def decorate(handler: Handler) -> Handler:
         setattr(handler, _DECLARATIONS, (command_id, *getattr(handler, _DECLARATIONS, ())))
@@ -132,18 +135,13 @@ def local_key(name: str, keys: str) -> str:
         name: the widget and what the key does, such as `find.close`; no two keys of one widget are equal.
         keys: the key.
     """
-    _local_keys[name] = keys
+    LOCAL_KEYS[name] = keys
     return name
 
 
 def declared_commands() -> tuple[Command, ...]:
     """Return all commands that were declared, in the order of the menus."""
-    return tuple(sorted(_commands.values(), key=lambda one: (MENUS.index(one.menu), one.place, one.id)))
-
-
-def declared_local_keys() -> dict[str, str]:
-    """Return the keys that focused widgets handle themselves, by their names."""
-    return dict(_local_keys)
+    return tuple(sorted(DECLARED.values(), key=lambda one: (MENUS.index(one.menu), one.place, one.id)))
 
 
 def menu_title(menu: str) -> str:
@@ -158,7 +156,7 @@ def native(keys: QKeySequence | str) -> str:
 
 def keys_of(name: str) -> str:
     """Return the first keys of a command, or a local key, in the platform's spelling."""
-    return native(_local_keys[name] if name in _local_keys else _commands[name].keys[0])
+    return native(LOCAL_KEYS[name] if name in LOCAL_KEYS else DECLARED[name].keys[0])
 
 
 def with_keys(tip: str, name: str) -> str:
@@ -191,7 +189,7 @@ class Commands(QObject):
         return self._actions[command_id]
 
     def __iter__(self) -> Iterator[tuple[Command, QAction]]:
-        return ((_commands[command_id], action) for command_id, action in self._actions.items())
+        return ((DECLARED[command_id], action) for command_id, action in self._actions.items())
 
     def add(self, owner: object, *changes: SignalInstance) -> None:
         """Connect the commands whose handlers are methods of an object.
@@ -209,11 +207,15 @@ class Commands(QObject):
             change.connect(refresher.refresh)
         refresher.refresh()
 
+    def connect_to(self, command_id: str, handler: Callable[[], object]) -> None:
+        """Connect a command that no method declares."""
+        self._actions[command_id].triggered.connect(lambda _checked=False: handler())
+
     def _handle(self, command_id: str, handler: Callable[..., object], owner: object) -> None:
         self._owners[command_id] = owner
 
         def run() -> None:
-            handler(*_commands[command_id].arguments)
+            handler(*DECLARED[command_id].arguments)
             self.refresh(owner)
 
         self._actions[command_id].triggered.connect(run)
@@ -223,7 +225,7 @@ class Commands(QObject):
         for command_id, its_owner in self._owners.items():
             if its_owner is not owner:
                 continue
-            declared, action = _commands[command_id], self._actions[command_id]
+            declared, action = DECLARED[command_id], self._actions[command_id]
             if declared.refusal is not None:
                 refusal = declared.refusal(owner, *declared.arguments)
                 action.setEnabled(not refusal)

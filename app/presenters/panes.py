@@ -63,10 +63,10 @@ class Panes(QObject):
         self.automaton = AutomatonPane()
         self.generation = GenerationPane()
         self.problems = ProblemsPane()
-        self._lazy_probabilities = Lazy(self._make_probabilities)
+        self.lazy_probabilities = Lazy(self._make_probabilities)
         self.lazy_tests = Lazy(self._make_tests)
         self.lazy_generated = Lazy(self._make_generated)
-        self.generation.add_page(self._lazy_probabilities, ui_text("presenters.probabilities"))
+        self.generation.add_page(self.lazy_probabilities, ui_text("presenters.probabilities"))
         self._coverage_panes: frozenset[QWidget] = frozenset()  # the panes that show it
         self._coverage: dict[
             bool, tuple[int, Coverage]
@@ -85,7 +85,7 @@ class Panes(QObject):
     @property
     def probabilities(self) -> ProbabilitiesPane:
         """Return the pane with the effect of the mask on the model's distribution."""
-        return self._lazy_probabilities.get()
+        return self.lazy_probabilities.get()
 
     @property
     def tests(self) -> StringTestsPane:
@@ -339,8 +339,8 @@ class Panes(QObject):
     def _show_view(self, view: DecodeView) -> None:
         self.generation.show_view(view)
         self.generation.show_archived(self._session.document.content.archived)
-        if self._lazy_probabilities.built is not None:
-            self._lazy_probabilities.built.show_position(view.position)
+        if self.lazy_probabilities.built is not None:
+            self.lazy_probabilities.built.show_position(view.position)
         self.automaton.set_token_context((view.model, view.prompt, view.grammar_revision, view.pipeline))
 
     def _show_diagnostics(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:

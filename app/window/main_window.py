@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QGuiApplication
@@ -12,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMessageBox, QPl
 
 from app import diagnostic_log, theme
 from app.catalogue import ui_text
-from app.commands import Commands, Handler, command
+from app.commands import DECLARED, Commands, command
 from app.document import DocumentFile
 from app.presenters.automaton import AutomatonPresenter
 from app.presenters.debugging import DebuggingPresenter
@@ -24,6 +25,7 @@ from app.presenters.panes import Panes
 from app.presenters.processors import ProcessorsPresenter
 from app.session import Notification, Session
 from app.settings import Settings
+from app.widgets.lazy import Lazy
 from app.window.banner import BannerStack
 from app.window.dock_layout import DockLayout, ProblemFolding
 from app.window.files import SESSION, Drops, Files
@@ -36,18 +38,38 @@ from app.window.toolbar import Toolbar
 from app.window.tour import Tour
 from engine.diagnosis.test_strings.values import SuggestionKind
 from engine.source import Diagnostic
+from engine.source.registry import extension_objects
 
 if TYPE_CHECKING:
     from app.panes.test_strings import StringTestsPane
 
 
-def _reveals(pane: str, number: int) -> Callable[[Handler], Handler]:
-    """Declare a command that shows a pane."""
-    return command(f"view.{pane}", f"Ctrl+{number % 10}", place=(1, number), arguments=(pane,))
-
-
 def _has_theme(window: MainWindow, name: str) -> bool:
     return window.settings.preferences.theme == name
+
+
+@dataclass(frozen=True, slots=True)
+class PaneSpec:
+    """A pane, the command that shows it, and its tab.
+
+    Attributes:
+        id: its name; `view.ID` is the command, whose title is also that of the tab.
+        keys: the key of the command.
+        place: the place of the command in the View menu.
+        factory: returns the pane of a window, or the `Lazy` that builds it; binds it to the session.
+        is_tab: whether it is a tab of the bottom panel; otherwise another widget contains it.
+    """
+
+    id: str
+    keys: str
+    place: tuple[int, int]
+    factory: Callable[[MainWindow], QWidget | Lazy[Any]]
+    is_tab: bool = False
+
+    def declare(self) -> None:
+        """Declare the command, unless an earlier window did."""
+        if f"view.{self.id}" not in DECLARED:
+            command(f"view.{self.id}", self.keys, place=self.place)
 
 
 class MainWindow(QMainWindow):
@@ -58,6 +80,9 @@ class MainWindow(QMainWindow):
     """
 
     painted = Signal()
+    panes: Panes
+    debug_commands: DebuggingPresenter
+    forced_commands: ForcedPresenter
 
     def __init__(self, session: Session, settings: Settings) -> None:
         super().__init__()
@@ -69,6 +94,10 @@ class MainWindow(QMainWindow):
         self._kept: DocumentFile | None = None  # the content when the desktop session was about to end
         self._focuses_step = False
         self._has_passed_focus = False  # whether a neighbour has the focus of the step button, while that is disabled
+        specs = (*PANES, *extension_objects("panes", "PANE"))
+        for spec in specs:
+            spec.declare()
+        presenters = tuple(extension_objects("presenters", "PRESENTER"))
         self.commands = Commands(self)
         self.panes = Panes(session, self)
         self.files = Files(session, settings, self)
@@ -79,14 +108,12 @@ class MainWindow(QMainWindow):
         self.toolbar = Toolbar(self.commands)
         self.dock_layout = DockLayout(self.panes.editor, self.panes.automaton, self.panes.generation)
         self.problem_folding = ProblemFolding(self.dock_layout, self.panes.problems, settings)
-        self.dock_layout.add_bottom(self.panes.problems, ui_text("commands.view.problems.title"))
-        self.dock_layout.add_bottom(self.panes.lazy_tests, ui_text("commands.view.tests.title"))
         self.debug_commands = DebuggingPresenter(self.commands, self.panes, session, settings, self)
         self.debug_commands.until_button = self.toolbar.until_button
-        self.dock_layout.add_bottom(self.debug_commands.lazy_timeline, ui_text("commands.view.timeline.title"))
-        self.dock_layout.add_bottom(self.debug_commands.lazy_breakpoints, ui_text("commands.view.breakpoints.title"))
         self.forced_commands = ForcedPresenter(self.commands, session, self)
-        self.dock_layout.add_bottom(self.forced_commands.lazy_pane, ui_text("commands.view.forced.title"))
+        self._made: dict[str, QWidget | Lazy[Any]] = {}
+        for spec in specs:
+            self._add_pane(spec)
         self.tour = Tour(self.commands, self.panes, self.toolbar, self.dock_layout, self)
         self.screen_reader = ScreenReader(session, self)
         self.status_line = StatusLine()
@@ -103,6 +130,8 @@ class MainWindow(QMainWindow):
         self.commands.add(self.dock_layout, self.dock_layout.bottom_toggled)
         self.commands.add(self.panes, self.panes.counting_changed)
         self.commands.add(self, theme.themes.changed)
+        for make in presenters:
+            make(self)
         Drops(self.files.open_dropped, self, *(edit.viewport() for edit in self.findChildren(QPlainTextEdit)))
         self._restore_layout()
         theme.apply_font(self)
@@ -198,6 +227,12 @@ class MainWindow(QMainWindow):
         recent.setToolTipsVisible(True)
         recent.aboutToShow.connect(lambda: self.files.fill_recent(recent))
         menus["file"].insertMenu(self.commands["file.gallery"], recent)
+
+    def _add_pane(self, spec: PaneSpec) -> None:
+        made = self._made[spec.id] = spec.factory(self)
+        if spec.is_tab:
+            self.dock_layout.add_bottom(made, ui_text(f"commands.view.{spec.id}.title"))
+        self.commands.connect_to(f"view.{spec.id}", lambda: self.reveal(spec.id))
 
     def _connect_signals(self) -> None:
         session, document = self.session, self.session.document
@@ -327,31 +362,10 @@ class MainWindow(QMainWindow):
     def _format(self) -> None:
         self.session.compiling.format_text()
 
-    @_reveals("editor", 1)
-    @_reveals("automaton", 2)
-    @_reveals("generation", 3)
-    @_reveals("problems", 4)
-    @_reveals("probabilities", 5)
-    @_reveals("tests", 6)
-    @_reveals("timeline", 7)
-    @_reveals("breakpoints", 8)
-    @_reveals("baseline", 9)
-    @_reveals("forced", 10)
-    def _reveal(self, name: str) -> None:
-        panes = self.panes
-        find: dict[str, Callable[[], QWidget]] = {
-            "editor": lambda: panes.editor,
-            "automaton": lambda: panes.automaton,
-            "generation": lambda: panes.generation,
-            "problems": lambda: panes.problems,
-            "probabilities": lambda: panes.probabilities,
-            "tests": lambda: panes.tests,
-            "timeline": lambda: self.debug_commands.timeline,
-            "breakpoints": lambda: self.debug_commands.breakpoints,
-            "baseline": lambda: panes.generation.baseline,
-            "forced": lambda: self.forced_commands.pane,
-        }
-        self.dock_layout.reveal(find[name]())
+    def reveal(self, pane: str) -> None:
+        """Show a pane and give it the focus; `pane` is its id."""
+        made = self._made[pane]
+        self.dock_layout.reveal(made.get() if isinstance(made, Lazy) else made)
 
     @command("edit.palette", "Ctrl+Shift+P", place=(6, 2), icon="ph.terminal")
     def _open_palette(self) -> None:
@@ -481,3 +495,21 @@ class MainWindow(QMainWindow):
         box = QMessageBox(QMessageBox.Icon.NoIcon, title, html, QMessageBox.StandardButton.Close, self)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
+
+
+PANES = (
+    PaneSpec("editor", "Ctrl+1", (1, 1), lambda window: window.panes.editor),
+    PaneSpec("automaton", "Ctrl+2", (1, 2), lambda window: window.panes.automaton),
+    PaneSpec("generation", "Ctrl+3", (1, 3), lambda window: window.panes.generation),
+    PaneSpec("problems", "Ctrl+4", (1, 4), lambda window: window.panes.problems, is_tab=True),
+    PaneSpec("probabilities", "Ctrl+5", (1, 5), lambda window: window.panes.lazy_probabilities),
+    PaneSpec("tests", "Ctrl+6", (1, 6), lambda window: window.panes.lazy_tests, is_tab=True),
+    PaneSpec("timeline", "Ctrl+7", (1, 7), lambda window: window.debug_commands.lazy_timeline, is_tab=True),
+    PaneSpec("breakpoints", "Ctrl+8", (1, 8), lambda window: window.debug_commands.lazy_breakpoints, is_tab=True),
+    PaneSpec("baseline", "Ctrl+9", (1, 9), lambda window: window.panes.generation.lazy_baseline),
+    PaneSpec("forced", "Ctrl+0", (1, 10), lambda window: window.forced_commands.lazy_pane, is_tab=True),
+)
+"""The panes in the order of their tabs; those of other distributions follow."""
+
+for _spec in PANES:
+    _spec.declare()

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from string import Formatter
 from typing import Any
 
@@ -81,6 +82,16 @@ def has_text(key: str) -> bool:
     return name in area_texts(area)
 
 
+FOLDERS: list[Path] = []
+"""The folders with the texts of extensions."""
+
+
+def add_texts(folder: Path) -> None:
+    """Add the texts of an extension to those of their areas: the files of a folder, named as in `resources/texts`."""
+    FOLDERS.append(folder)
+    area_texts.cache_clear()
+
+
 @cache
 def area_texts(area: str) -> Mapping[str, CatalogueText]:
     """Return the texts of an area by the rest of their keys.
@@ -98,7 +109,9 @@ def area_texts(area: str) -> Mapping[str, CatalogueText]:
     path = files("resources") / "texts" / f"{area}.toml"
     if not path.is_file():
         raise CatalogueError(f"There is no catalogue {area!r}")
-    return dict(flatten("", tomllib.loads(path.read_text("utf-8"))))
+    paths = [path, *(folder / f"{area}.toml" for folder in FOLDERS)]
+    found = (flatten("", tomllib.loads(one.read_text("utf-8"))) for one in paths if one.is_file())
+    return {name: text for texts in found for name, text in texts}
 
 
 def capitalised(text: str) -> str:

@@ -16,7 +16,7 @@ import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
-from typing import Final, Generic, TypeVar, cast
+from typing import Any, Final, Generic, TypeVar, cast
 
 EXTENSIONS: Final = "turnstile_extensions"
 OTHERS: Final = "*"
@@ -81,6 +81,17 @@ class Registry(Generic[T]):
 
     def __len__(self) -> int:
         return len(self._modules)
+
+
+def extension_objects(kind: str, attribute: str) -> Iterator[Any]:
+    """Yield the objects that other distributions add to a list in code.
+
+    Args:
+        kind: the package in `turnstile_extensions`.
+        attribute: the name of the object in each of its modules.
+    """
+    for name in sorted(module_names(f"{EXTENSIONS}.{kind}")):
+        yield getattr(importlib.import_module(f"{EXTENSIONS}.{kind}.{name}"), attribute)
 
 
 def module_names(package: str) -> Iterator[str]:

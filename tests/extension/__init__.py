@@ -6,6 +6,8 @@
 | `target` | an export target | `turnstile export` |
 | `source` | a logit source | `turnstile generate --model SPEC` |
 | `peer` | another engine | `turnstile bench` |
+| `command` | a command | menu, keys and palette of a window |
+| `pane` | a pane | menu, keys and palette of a window |
 
 A folder is what a distribution of others installs: modules in the namespace package `turnstile_extensions`, which
 `engine.source.registry` finds on the import path.

@@ -14,7 +14,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtGui import Qt as GuiQt
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QHeaderView, QLabel, QWidget
 
-from app.commands import KEYS_OF, declared_commands, declared_local_keys, keys_of
+from app.commands import KEYS_OF, LOCAL_KEYS, declared_commands, keys_of
 from app.document import DocumentFile, GrammarPart, ModelPart
 from app.document import file as document_file
 from app.theme.labels import plain_text
@@ -22,7 +22,7 @@ from app.workers.requests.decode import Lookup
 from engine.document.content import ExpectedText
 
 APP = Path(__file__).resolve().parents[3] / "app"
-DECLARING = ("command", "local_key", "_switch", "_chips", "_reveals")  # calls that contain keys
+DECLARING = ("command", "local_key", "_switch", "_chips", "PaneSpec")  # calls that contain keys
 TAG = "<img src='file:///nowhere.png'>"
 _KEY = re.compile(r"(?:\b(?:Ctrl|Shift|Alt|Meta)\+|\((?:Esc|Return|Backspace|Del|Delete|Insert|F\d+|[/T])\)|\bCtrl\b)")
 
@@ -160,7 +160,7 @@ def test_keys_are_written_in_declarations_alone():
 
 def test_local_keys_are_keys_and_differ_within_a_widget(desk):
     close(open_everything(desk))  # some are declared with the first use of a widget
-    local = declared_local_keys()
+    local = LOCAL_KEYS
     assert {"find.close", "candidates.take", "breakpoints.remove", "tour.end"} <= local.keys()
     assert [name for name, keys in local.items() if QKeySequence(keys).isEmpty()] == []
     assert local.keys() & {command.id for command in declared_commands()} == set()
