@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QMenu
 
 from app import theme
 from app.commands import DECLARED
@@ -31,8 +32,10 @@ def window(installed, qtbot, qapp, tmp_path):
     qtbot.waitUntil(window.isActiveWindow, timeout=PATIENCE_MS)
     yield window
     window.close_without_asking()
-    window.deleteLater()
-    QApplication.processEvents()
+    session.close()
+    for part in (window, session, session.document):
+        part.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     DECLARED.clear()
     DECLARED.update(declared)
     FOLDERS.clear()
