@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
 
 from engine import models
 from engine.cli.arguments import add_grammar, as_count, as_natural, as_text, number_between
@@ -16,7 +17,6 @@ from engine.compile import NOTATIONS
 from engine.decoding import Finish, Generation, SamplerSettings, Step, StopRule
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import (
-    DEFAULT_ORDER,
     Afterwards,
     OtherZone,
     PipelineSettings,
@@ -24,13 +24,13 @@ from engine.decoding.pipeline_settings import (
     TableSettings,
     ZoneSettings,
 )
-from engine.decoding.processors import parse_pattern
+from engine.decoding.stage import Field
+from engine.decoding.stages import STAGES, default_order
 from engine.source import InvariantError
 from engine.source.catalogue import catalogue_text
 from engine.vocabulary import visible
 
 _DEFAULTS = SamplerSettings()
-_TOKEN_MACHINES = ("static", "pattern", "table")
 _ZONE_KEYS = ("notation", "grammar", "after", "after_token", "until")
 
 
@@ -63,14 +63,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def _add_pipeline(parser: argparse.ArgumentParser) -> None:
     """Add the options of `generate` that define a pipeline."""
     stages = parser.add_argument_group("processors")
-    stages.add_argument("--within-budget", action="store_true")
-    stages.add_argument("--static", type=as_text, default="", metavar="PATTERN")
-    stages.add_argument("--pattern", type=as_text, default="")
-    stages.add_argument("--table", metavar="FILE")
-    stages.add_argument("--suppress", type=as_text, action="append", default=[], metavar="TEXT")
-    stages.add_argument("--suppress-token", type=as_natural, action="append", default=[], metavar="ID")
-    stages.add_argument("--bias", type=as_text, action="append", default=[], metavar="TEXT=N")
-    stages.add_argument("--order", default=",".join(DEFAULT_ORDER), metavar="NAMES")
+    for field in _stage_fields():
+        _OPTIONS[field.type].add(stages, field)
+    stages.add_argument("--order", default=",".join(default_order()), metavar="NAMES")
     stages.add_argument("--forced", "--coalesce", choices=[one.value for one in Strategy], default=Strategy.NONE.value)
     zones = parser.add_argument_group("zones")
     zones.add_argument("--after", type=as_text, default="", metavar="TEXT")
@@ -84,7 +79,7 @@ def _add_pipeline(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print a text that matches a grammar or a pattern, or the steps to it."""
     pipeline = _pipeline_of(arguments)
-    by_tokens = any(getattr(arguments, name) for name in _TOKEN_MACHINES)
+    by_tokens = any(pipeline.is_on(stage.name) for stage in STAGES if stage.is_enough)
     has_grammar = arguments.grammar is not None or arguments.grammar_file is not None
     if has_grammar != (arguments.notation is not None):
         arguments.parser.error(catalogue_text("cli.generate.error.grammar"))
@@ -183,22 +178,19 @@ def _pipeline_of(arguments: argparse.Namespace) -> PipelineSettings:
         MisuseError: they contradict each other or cannot be read; the message says which and why.
     """
     try:
-        for pattern in (arguments.static, arguments.pattern):
-            parse_pattern(pattern)
-        return PipelineSettings(
+        pipeline = PipelineSettings(
             order=tuple(name.strip() for name in arguments.order.split(",")),
             zones=_zones(arguments),
-            budget=arguments.within_budget,
-            static=arguments.static,
-            pattern=arguments.pattern,
-            table=None if arguments.table is None else _table(arguments.table),
-            suppress=tuple(arguments.suppress),
-            suppress_ids=tuple(arguments.suppress_token),
-            bias=tuple(_bias(given) for given in arguments.bias),
             forced=Strategy(arguments.forced),
         )
+        for field in _stage_fields():
+            pipeline = pipeline.with_values(_OPTIONS[field.type].read(arguments, field))
+        for stage in STAGES:
+            if stage.check is not None:
+                stage.check(pipeline.values_of(stage.name))
     except InvariantError as error:
         raise MisuseError(str(error)) from error
+    return pipeline
 
 
 def _zones(arguments: argparse.Namespace) -> ZoneSettings | None:
@@ -255,3 +247,87 @@ def _table(name: str) -> TableSettings:
         return TableSettings(transitions, int(document["initial"]))
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise MisuseError(catalogue_text("cli.generate.error.table", name=name, form=form)) from error
+
+
+# ---------------------------------------------------------------------- the options of fields
+
+
+def _stage_fields() -> list[Field]:
+    """Return the fields of all stages that have one option each; the zones have several."""
+    return [field for stage in STAGES for field in stage.fields if field.type in _OPTIONS]
+
+
+def _given(arguments: argparse.Namespace, field: Field) -> Any:
+    return getattr(arguments, field.option.lstrip("-").replace("-", "_"))
+
+
+def _add_switch(group: argparse._ArgumentGroup, field: Field) -> None:
+    group.add_argument(field.option, action="store_true")
+
+
+def _add_line(group: argparse._ArgumentGroup, field: Field) -> None:
+    group.add_argument(field.option, type=as_text, default=field.default, metavar=field.name.upper())
+
+
+def _add_number(group: argparse._ArgumentGroup, field: Field) -> None:
+    within = number_between(field.least, field.most)
+
+    def number(text: str) -> Any:
+        within(text)
+        return type(field.default)(text)
+
+    group.add_argument(field.option, type=number, default=field.default, metavar="N")
+
+
+def _add_file(group: argparse._ArgumentGroup, field: Field) -> None:
+    group.add_argument(field.option, metavar="FILE")
+
+
+def _add_texts(group: argparse._ArgumentGroup, field: Field) -> None:
+    group.add_argument(field.option, type=as_text, action="append", default=[], metavar="TEXT")
+    group.add_argument(f"{field.option}-token", type=as_natural, action="append", default=[], metavar="ID")
+
+
+def _add_biases(group: argparse._ArgumentGroup, field: Field) -> None:
+    group.add_argument(field.option, type=as_text, action="append", default=[], metavar="TEXT=N")
+
+
+def _read_one(arguments: argparse.Namespace, field: Field) -> dict[str, Any]:
+    return {field.name: _given(arguments, field)}
+
+
+def _read_table(arguments: argparse.Namespace, field: Field) -> dict[str, Any]:
+    name = _given(arguments, field)
+    return {field.name: None if name is None else _table(name)}
+
+
+def _read_texts(arguments: argparse.Namespace, field: Field) -> dict[str, Any]:
+    texts, ids = field.names
+    return {texts: tuple(arguments.suppress), ids: tuple(arguments.suppress_token)}
+
+
+def _read_biases(arguments: argparse.Namespace, field: Field) -> dict[str, Any]:
+    return {field.name: tuple(_bias(given) for given in _given(arguments, field))}
+
+
+class _OptionType(NamedTuple):
+    """How a type of field is given on the command line.
+
+    Attributes:
+        add: declares the option of a field.
+        read: returns what was given, by the names under which it is stored.
+    """
+
+    add: Callable[[argparse._ArgumentGroup, Field], None]
+    read: Callable[[argparse.Namespace, Field], dict[str, Any]]
+
+
+_OPTIONS: Final = {
+    "switch": _OptionType(_add_switch, _read_one),
+    "budget": _OptionType(_add_switch, _read_one),
+    "line": _OptionType(_add_line, _read_one),
+    "number": _OptionType(_add_number, _read_one),
+    "transitions": _OptionType(_add_file, _read_table),
+    "texts": _OptionType(_add_texts, _read_texts),
+    "biases": _OptionType(_add_biases, _read_biases),
+}

@@ -8,31 +8,14 @@ position in the order is stored here.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any, Final
 
+from engine.decoding.stage import Field, Values
+from engine.decoding.stages import STAGES, default_order
 from engine.source import InvariantError
-
-
-class StageName(StrEnum):
-    """The stages of a session, in their default order."""
-
-    GRAMMAR = "grammar"
-    BUDGET = "budget"
-    STATIC = "static"
-    PATTERN = "pattern"
-    TABLE = "table"
-    SUPPRESS = "suppress"
-    BIAS = "bias"
-    PENALTY = "repetition penalty"
-    TEMPERATURE = "temperature"
-    TOP_K = "top-k"
-    TOP_P = "top-p"
-    MIN_P = "min-p"
-
-
-DEFAULT_ORDER = tuple(StageName)
 
 
 class Afterwards(StrEnum):
@@ -134,7 +117,7 @@ class PipelineSettings:
     budget depend on the grammar and have no effect without one.
 
     Attributes:
-        order: the stages by `StageName`, first to last; omitted ones follow in their default order.
+        order: the stages by name, first to last; omitted ones follow in their default order.
         zones: the zones that the grammar constrains; None for the complete output.
         budget: whether to allow only tokens after which the grammar can end within the budget.
         static: a pattern of fixed length, such as `LOWER{5} NEWLINE`: one set for each position.
@@ -145,9 +128,10 @@ class PipelineSettings:
         bias: pairs of a text, or `#` and a token id, and the number to add to the logits of the tokens that contain it.
         forced: how forced runs are decoded. It is no stage, since the model is not queried: a session takes one token
             at a time, and its caller reads this field (`FastForward`, `generate`).
+        others: the values of the fields of other stages, by name: of those that extensions declare.
     """
 
-    order: tuple[str, ...] = DEFAULT_ORDER
+    order: tuple[str, ...] = field(default_factory=default_order)
     zones: ZoneSettings | None = None
     budget: bool = False
     static: str = ""
@@ -157,13 +141,16 @@ class PipelineSettings:
     suppress_ids: tuple[int, ...] = ()
     bias: tuple[tuple[str, float], ...] = ()
     forced: Strategy = Strategy.NONE
+    others: Mapping[str, bool | int | float | str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in self.order:
-            if name not in DEFAULT_ORDER:
-                raise InvariantError(f"there is no stage {name!r}; there are {', '.join(DEFAULT_ORDER)}")
+            if name not in default_order():
+                raise InvariantError(f"there is no stage {name!r}; there are {', '.join(default_order())}")
             if self.order.count(name) > 1:
                 raise InvariantError(f"the stage {name!r} is twice in the order")
+        if unknown := self.others.keys() - {name for one in _fields() for name in one.names}:
+            raise InvariantError(f"there is no stage with a setting {min(unknown)!r}")
         if "" in self.suppress or any(not text for text, _ in self.bias):
             raise InvariantError("an empty text is part of every token; enter a text")
         for text, value in self.bias:
@@ -172,33 +159,45 @@ class PipelineSettings:
                     f"the bias of {text!r} is a finite number, not {value}; to remove tokens, suppress them"
                 )
 
-    def with_stages_of(self, other: PipelineSettings, stages: Iterable[StageName]) -> PipelineSettings:
-        """Return these settings with some stages taken from other settings."""
-        fields = [name for stage in stages for name in STAGE_FIELDS[stage]]
-        return replace(self, **{name: getattr(other, name) for name in fields})
+    def value(self, name: str) -> Any:
+        """Return the value of a stage's field, of an extension's stage too."""
+        if name in _OWN_FIELDS:
+            return getattr(self, name)
+        return self.others.get(name, next(one.default for one in _fields() if name in one.names))
 
-    def alone(self, stage: StageName) -> PipelineSettings:
+    def with_values(self, values: Values) -> PipelineSettings:
+        """Return these settings with other values of some fields; values that are the default are not stored."""
+        own = {name: value for name, value in values.items() if name in _OWN_FIELDS}
+        others = {**self.others, **{name: value for name, value in values.items() if name not in _OWN_FIELDS}}
+        defaults = {one.name: one.default for one in _fields()}
+        return replace(self, **own, others={name: one for name, one in others.items() if one != defaults.get(name)})
+
+    def values_of(self, stage: str) -> dict[str, Any]:
+        """Return the values of a stage's fields by name; none for a stage of the sampler."""
+        return {name: self.value(name) for name in STAGES[stage].field_names} if stage in STAGES else {}
+
+    def is_on(self, stage: str) -> bool:
+        """Return whether a field of a stage has not its default."""
+        return self.values_of(stage) != PipelineSettings().values_of(stage)
+
+    def with_stages_of(self, other: PipelineSettings, stages: Iterable[str]) -> PipelineSettings:
+        """Return these settings with some stages taken from other settings."""
+        return self.with_values({name: value for stage in stages for name, value in other.values_of(stage).items()})
+
+    def alone(self, stage: str) -> PipelineSettings:
         """Return settings with only this stage, beside the grammar's mask."""
         return PipelineSettings().with_stages_of(self, (stage,))
 
-    def says_of(self, stage: StageName) -> tuple[object, ...]:
-        """Return the settings of a stage, for comparison."""
-        return tuple(getattr(self, name) for name in STAGE_FIELDS[stage])
-
     @property
-    def stages(self) -> tuple[StageName, ...]:
+    def stages(self) -> tuple[str, ...]:
         """All stages in their order, including those that are off."""
-        given = tuple(StageName(name) for name in self.order)
-        return (*given, *(name for name in DEFAULT_ORDER if name not in given))
+        return (*self.order, *(name for name in default_order() if name not in self.order))
 
 
-STAGE_FIELDS: Mapping[StageName, tuple[str, ...]] = {
-    StageName.GRAMMAR: ("zones",),
-    StageName.BUDGET: ("budget",),
-    StageName.STATIC: ("static",),
-    StageName.PATTERN: ("pattern",),
-    StageName.TABLE: ("table",),
-    StageName.SUPPRESS: ("suppress", "suppress_ids"),
-    StageName.BIAS: ("bias",),
-}
-"""The fields of `PipelineSettings` for each stage; the other stages are the sampler's."""
+_OWN_FIELDS: Final = frozenset(PipelineSettings.__slots__)
+
+
+def _fields() -> Iterator[Field]:
+    """Yield the fields of all stages."""
+    for stage in STAGES:
+        yield from stage.fields

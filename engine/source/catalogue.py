@@ -21,6 +21,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
+from engine.source.registry import EXTENSIONS, package_folders
 from engine.source.similar import similar_words
 
 
@@ -82,22 +83,13 @@ def has_text(key: str) -> bool:
     return name in area_texts(area)
 
 
-FOLDERS: list[Path] = []
-"""The folders with the texts of extensions."""
-
-
-def add_texts(folder: Path) -> None:
-    """Add the texts of an extension to those of their areas: the files of a folder, named as in `resources/texts`."""
-    FOLDERS.append(folder)
-    area_texts.cache_clear()
-
-
 @cache
 def area_texts(area: str) -> Mapping[str, CatalogueText]:
     """Return the texts of an area by the rest of their keys.
 
     Args:
-        area: the name of a file in `resources/texts`, without its suffix.
+        area: the name of a file in `resources/texts`, without its suffix; files of this name in `texts` of extensions
+            (`engine.source.registry`) add texts.
 
     Raises:
         CatalogueError: there is no such area.
@@ -109,9 +101,10 @@ def area_texts(area: str) -> Mapping[str, CatalogueText]:
     path = files("resources") / "texts" / f"{area}.toml"
     if not path.is_file():
         raise CatalogueError(f"There is no catalogue {area!r}")
-    paths = [path, *(folder / f"{area}.toml" for folder in FOLDERS)]
-    found = (flatten("", tomllib.loads(one.read_text("utf-8"))) for one in paths if one.is_file())
-    return {name: text for texts in found for name, text in texts}
+    paths = (Path(folder) / path.name for folder in package_folders(f"{EXTENSIONS}.texts"))
+    added = [file.read_text("utf-8") for file in paths if file.is_file()]
+    texts = [dict(flatten("", tomllib.loads(text))) for text in (*added, path.read_text("utf-8"))]
+    return {key: entry for part in texts for key, entry in part.items()}
 
 
 def capitalised(text: str) -> str:

@@ -96,9 +96,13 @@ def extension_objects(kind: str, attribute: str) -> Iterator[Any]:
 
 def module_names(package: str) -> Iterator[str]:
     """Yield the names of the modules in a package's folders; none if there is no such package."""
+    yield from (module.name for module in pkgutil.iter_modules(package_folders(package)))
+
+
+def package_folders(package: str) -> Sequence[str]:
+    """Return the folders of a package; none if there is no such package."""
     try:
         spec = find_spec(package)
     except ModuleNotFoundError:  # nor the package around it
-        return
-    if spec is not None and spec.submodule_search_locations is not None:
-        yield from (module.name for module in pkgutil.iter_modules(spec.submodule_search_locations))
+        return ()
+    return () if spec is None else list(spec.submodule_search_locations or ())

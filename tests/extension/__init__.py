@@ -5,6 +5,7 @@
 | `notation` | a notation of grammars | command line, and a window that opens its file |
 | `target` | an export target | `turnstile export` |
 | `source` | a logit source | `turnstile generate --model SPEC` |
+| `processor` | a logits processor with its texts | the dialog, a document, a step, `turnstile generate` |
 | `peer` | another engine | `turnstile bench` |
 | `command` | a command | menu, keys and palette of a window |
 | `pane` | a pane | menu, keys and palette of a window |

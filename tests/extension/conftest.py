@@ -4,22 +4,30 @@ import sys
 
 import pytest
 
+from engine.decoding.stages import STAGES
 from engine.export.targets import TARGETS
 from engine.models.load import SOURCES
 from engine.notations import NOTATIONS
 from engine.peers.registry import PEERS
+from engine.source.catalogue import area_texts, catalogue_entry
+from engine.source.registry import EXTENSIONS
 
-REGISTRIES = (TARGETS, SOURCES, PEERS, NOTATIONS)
+REGISTRIES = (TARGETS, SOURCES, PEERS, NOTATIONS, STAGES)
 
 
 @pytest.fixture(autouse=True)
 def installed(request, monkeypatch):
     monkeypatch.syspath_prepend(str(request.path.parent))
-    for registry in REGISTRIES:
-        registry.find_again()
+    look_again()
     yield
     monkeypatch.undo()
-    for name in [name for name in sys.modules if name.partition(".")[0] == "turnstile_extensions"]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == EXTENSIONS]:
         del sys.modules[name]
+    look_again()
+
+
+def look_again():
     for registry in REGISTRIES:
         registry.find_again()
+    area_texts.cache_clear()
+    catalogue_entry.cache_clear()

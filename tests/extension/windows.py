@@ -14,7 +14,6 @@ from app.document import Autosave, Document
 from app.session import Session, WorkerPool
 from app.settings import Settings
 from app.window.main_window import MainWindow
-from engine.source.catalogue import FOLDERS, area_texts
 
 PATIENCE_MS = 120_000
 
@@ -38,8 +37,6 @@ def window(installed, qtbot, qapp, tmp_path):
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     DECLARED.clear()
     DECLARED.update(declared)
-    FOLDERS.clear()
-    area_texts.cache_clear()
 
 
 def run_by_menu(window: MainWindow, qtbot, command_id: str) -> None:

@@ -13,7 +13,7 @@ from app.theme.buttons import tool_button
 from app.theme.labels import plain_text
 from app.widgets.banner import Banner
 from app.workers.requests.decode import DecodeView, PipelineRefused
-from engine.decoding.pipeline_settings import PipelineSettings, StageName
+from engine.decoding.pipeline_settings import PipelineSettings
 
 _LONGEST = 56
 
@@ -77,7 +77,7 @@ class Processors(QObject):
         self.chip.setAccessibleName(description)
 
     @property
-    def problems(self) -> dict[StageName, str]:
+    def problems(self) -> dict[str, str]:
         """Return the stages whose input is invalid, with the reasons."""
         return self._dialog.problems if self._dialog is not None else {}
 

@@ -29,12 +29,13 @@ from app import theme
 from app.catalogue import ui_text
 from app.commands import keys_of, local_key, set_tip
 from app.display_text import unmarked
-from app.panes.generation.processors_fields import SWITCHED, Fields
-from app.panes.generation.processors_format import forced_title, stage_title, stage_values
+from app.panes.generation.processors_fields import Fields
+from app.panes.generation.processors_format import stage_title, stage_values
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from app.workers.requests.decode import DecodeView, PipelineRefused
-from engine.decoding.pipeline_settings import PipelineSettings, StageName, Strategy
+from engine.decoding.pipeline_settings import PipelineSettings, Strategy
+from engine.decoding.stages import STAGES, default_order
 from engine.decoding.values import SamplerSettings
 
 _UP, _DOWN = local_key("processors.up", "Alt+Up"), local_key("processors.down", "Alt+Down")
@@ -68,10 +69,8 @@ class ProcessorsDialog(QDialog):
         self._in_force = PipelineSettings()
         self._sent: list[PipelineSettings] = []
         self._model = ""  # whose vocabulary the stages were checked against
-        self._problems: dict[StageName, str] = {}
-        self._refused: dict[
-            StageName, tuple[tuple[object, ...], str]
-        ] = {}  # the refused settings of a stage, and the reason
+        self._problems: dict[str, str] = {}
+        self._refused: dict[str, tuple[dict[str, object], str]] = {}  # the refused settings of a stage, and the reason
         self._message = ""  # a message that concerns no single stage
         self._has_error = False  # whether that message is why the model rejects the whole pipeline
         self._sampler = SamplerSettings()
@@ -98,7 +97,7 @@ class ProcessorsDialog(QDialog):
         self.forced.setAccessibleName(ui_text("common.word.forced_runs"))
         self.forced.setToolTip(ui_text("generation.processors.forced_tip"))
         for strategy in Strategy:
-            self.forced.addItem(forced_title(strategy), strategy.value)
+            self.forced.addItem(ui_text(f"forced.strategy.{strategy}.name"), strategy.value)
         self.message = Label(wraps=True)
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._error_frame = QFrame()
@@ -144,7 +143,7 @@ class ProcessorsDialog(QDialog):
         if not is_last or self._pause.isActive():
             return
         for one in refused.stages:
-            self._refused[one.stage] = refused.settings.says_of(one.stage), one.why
+            self._refused[one.stage] = refused.settings.values_of(one.stage), one.why
         if refused.why:
             self._show_message(
                 ui_text("generation.processors.unchanged", reason=f"{refused.why[:1].upper()}{refused.why[1:]}")
@@ -152,11 +151,11 @@ class ProcessorsDialog(QDialog):
         self._find_problems()
 
     @property
-    def problems(self) -> dict[StageName, str]:
+    def problems(self) -> dict[str, str]:
         """Return the stages whose input is invalid, with the reasons."""
         return self._problems
 
-    def open_at(self, stage: StageName, widget: QWidget) -> None:
+    def open_at(self, stage: str, widget: QWidget) -> None:
         """Open the dialog beside a widget, at the fields of a stage."""
         self.open_under(widget)
         self.select(stage)
@@ -202,11 +201,11 @@ class ProcessorsDialog(QDialog):
         self._fill(PipelineSettings())
         self._send()
 
-    def select(self, stage: StageName) -> None:
+    def select(self, stage: str) -> None:
         """Show the fields of a stage."""
         self.stages.setCurrentItem(self._item(stage))
 
-    def item_text(self, stage: StageName) -> str:
+    def item_text(self, stage: str) -> str:
         """Return the text of a stage in the list."""
         return self._item(stage).text()
 
@@ -225,14 +224,14 @@ class ProcessorsDialog(QDialog):
     def _build(self) -> None:
         blank = QPixmap(self.stages.iconSize())
         blank.fill(Qt.GlobalColor.transparent)
-        for stage in StageName:
+        for stage in default_order():
             item = QListWidgetItem(self.stages)
             item.setSizeHint(QSize(0, _ROW_HEIGHT))
-            if stage not in SWITCHED:
+            if stage not in _switched():
                 item.setIcon(QIcon(blank))  # so that all names are aligned
-            item.setData(Qt.ItemDataRole.UserRole, stage.value)
+            item.setData(Qt.ItemDataRole.UserRole, stage)
             flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsDragEnabled
-            item.setFlags(flags | Qt.ItemFlag.ItemIsUserCheckable if stage in SWITCHED else flags)
+            item.setFlags(flags | Qt.ItemFlag.ItemIsUserCheckable if stage in _switched() else flags)
         hint = Label(ui_text("generation.processors.hint"))
         hint.setProperty("role", "muted")
         hint.setWordWrap(True)
@@ -289,7 +288,7 @@ class ProcessorsDialog(QDialog):
             keys = QKeySequence(keys_of(name), QKeySequence.SequenceFormat.NativeText)
             QShortcut(keys, self).activated.connect(lambda by=by: self.move_stage(by))
 
-    def _fill(self, settings: PipelineSettings, keep: Collection[StageName] = ()) -> None:
+    def _fill(self, settings: PipelineSettings, keep: Collection[str] = ()) -> None:
         """Show settings; the stages in `keep` keep what was typed, with their switches on."""
         blocker = QSignalBlocker(self.stages)
         chosen = self.stages.currentItem()
@@ -299,7 +298,7 @@ class ProcessorsDialog(QDialog):
         self.fields.show_settings(settings, keep)
         self.forced.setCurrentIndex(list(Strategy).index(settings.forced))
         values = stage_values(settings)
-        for stage in SWITCHED:
+        for stage in _switched():
             is_on = stage in values or stage in keep
             items[stage].setCheckState(Qt.CheckState.Checked if is_on else Qt.CheckState.Unchecked)
         self.stages.setCurrentItem(chosen or self.stages.item(0))
@@ -312,17 +311,15 @@ class ProcessorsDialog(QDialog):
     def _take_items(self) -> list[QListWidgetItem]:
         return [self.stages.takeItem(0) for _ in range(self.stages.count())]
 
-    def _read(self) -> tuple[PipelineSettings, dict[StageName, str]]:
+    def _read(self) -> tuple[PipelineSettings, dict[str, str]]:
         """Return what is typed, and the unreadable stages with the reasons; these keep their settings."""
-        checked = (self._item(stage).checkState() is Qt.CheckState.Checked for stage in SWITCHED)
-        on = frozenset(stage for stage, is_on in zip(SWITCHED, checked, strict=True) if is_on)
+        on = frozenset(stage for stage in _switched() if self._item(stage).checkState() is Qt.CheckState.Checked)
         strategy = Strategy(self.forced.currentData())
         settings, unreadable = self.fields.settings(self.order, on, self._sent[-1] if self._sent else self._in_force)
         return replace(settings, forced=strategy), unreadable
 
-    def _on_edited(self, name: str) -> None:
-        stage = StageName(name)
-        if stage in SWITCHED:
+    def _on_edited(self, stage: str) -> None:
+        if stage in _switched():
             blocker = QSignalBlocker(self.stages)
             self._item(stage).setCheckState(Qt.CheckState.Checked)  # typing into a stage switches it on
             blocker.unblock()
@@ -366,7 +363,7 @@ class ProcessorsDialog(QDialog):
         """Mark the stages whose input is invalid, and show why."""
         settings, problems = self._read()
         for stage, (requested, why) in self._refused.items():
-            if stage not in problems and settings.says_of(stage) == requested:
+            if stage not in problems and settings.values_of(stage) == requested:
                 problems[stage] = why
         has_changed = problems != self._problems
         self._problems = problems
@@ -385,7 +382,7 @@ class ProcessorsDialog(QDialog):
         """Return, for each invalid stage, the reason and what the stage does instead."""
         lines = []
         for stage, why in self._problems.items():
-            is_off = self._in_force.says_of(stage) == PipelineSettings().says_of(stage)
+            is_off = self._in_force.values_of(stage) == PipelineSettings().values_of(stage)
             state = "off" if is_off else "kept"
             fields = {"stage": stage_title(stage), "reason": why.rstrip(".")}
             lines.append(unmarked(ui_text(f"generation.processors.problem.{state}", **fields)))
@@ -402,7 +399,7 @@ class ProcessorsDialog(QDialog):
             problem = self._problems.get(stage, "")
             text = f"{name} · {value}" if value else name
             item.setText(f"✗ {name} · {ui_text('generation.processors.fragment.invalid')}" if problem else text)
-            is_off = stage is not StageName.GRAMMAR and stage not in values
+            is_off = (stage not in STAGES or STAGES[stage].has_switch) and stage not in values
             state = "off" if is_off else "on" if stage in values else "everywhere"
             detail = unmarked(problem) or value or ui_text(f"generation.processors.fragment.{state}")
             item.setToolTip(plain_text(f"{name}: {detail}"))
@@ -411,23 +408,28 @@ class ProcessorsDialog(QDialog):
         blocker.unblock()
         self.stages.viewport().update()
 
-    def _item(self, stage: StageName) -> QListWidgetItem:
+    def _item(self, stage: str) -> QListWidgetItem:
         rows = (self.stages.item(row) for row in range(self.stages.count()))
-        return next(item for item in rows if self._stage(item) is stage)
+        return next(item for item in rows if self._stage(item) == stage)
 
     @staticmethod
-    def _stage(item: QListWidgetItem) -> StageName:
-        return StageName(item.data(Qt.ItemDataRole.UserRole))
+    def _stage(item: QListWidgetItem) -> str:
+        return str(item.data(Qt.ItemDataRole.UserRole))
 
 
-def _sampler_values(sampler: SamplerSettings) -> dict[StageName, str]:
+def _switched() -> tuple[str, ...]:
+    """Return the stages with a switch; the grammar is always on if there is one, the others are the sampler's."""
+    return tuple(stage.name for stage in STAGES if stage.has_switch)
+
+
+def _sampler_values(sampler: SamplerSettings) -> dict[str, str]:
     greedy = sampler.temperature == 0
     temperature = f"{sampler.temperature:g}" if sampler.temperature != 1 else ""
     values = {
-        StageName.PENALTY: f"{sampler.repetition_penalty:g}" if sampler.repetition_penalty != 1 else "",
-        StageName.TEMPERATURE: ui_text("generation.sampler.fragment.greedy") if greedy else temperature,
-        StageName.TOP_K: f"{sampler.top_k}" if sampler.top_k and not greedy else "",
-        StageName.TOP_P: f"{sampler.top_p:g}" if sampler.top_p < 1 and not greedy else "",
-        StageName.MIN_P: f"{sampler.min_p:g}" if sampler.min_p and not greedy else "",
+        "repetition penalty": f"{sampler.repetition_penalty:g}" if sampler.repetition_penalty != 1 else "",
+        "temperature": ui_text("generation.sampler.fragment.greedy") if greedy else temperature,
+        "top-k": f"{sampler.top_k}" if sampler.top_k and not greedy else "",
+        "top-p": f"{sampler.top_p:g}" if sampler.top_p < 1 and not greedy else "",
+        "min-p": f"{sampler.min_p:g}" if sampler.min_p and not greedy else "",
     }
     return {stage: value for stage, value in values.items() if value}

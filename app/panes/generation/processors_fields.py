@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final, Protocol, cast
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
+    QDoubleSpinBox,
     QGridLayout,
     QHBoxLayout,
     QLabel,
@@ -27,6 +28,7 @@ from app.display_text import percent
 from app.panes.generation.processors_format import (
     UnreadableError,
     budget_line,
+    in_keys,
     read,
     read_bias,
     read_suppressed,
@@ -44,10 +46,10 @@ from engine.decoding.pipeline_settings import (
     Afterwards,
     OtherZone,
     PipelineSettings,
-    StageName,
-    TableSettings,
     ZoneSettings,
 )
+from engine.decoding.stage import Field, Stage
+from engine.decoding.stages import SAMPLER_STAGES, STAGES
 from engine.decoding.values import BudgetState, StageEffect
 from engine.notations import NOTATIONS
 from engine.source import InvariantError
@@ -60,21 +62,41 @@ _MOST = 9
 _ZONE_TEXT_HEIGHT = 84
 
 
-SWITCHED = (
-    StageName.BUDGET,
-    StageName.STATIC,
-    StageName.PATTERN,
-    StageName.TABLE,
-    StageName.SUPPRESS,
-    StageName.BIAS,
-)
-"""The stages with a switch; the grammar is always on if there is one, the others belong to the sampler."""
-
 _TEXT_HEIGHT = 110
 
 
+class FieldWidget(Protocol):
+    """A widget of a field; it is a `QWidget`.
+
+    Attributes:
+        edited: the signal `edited()`: the user changed the input.
+        first: the widget that gets the focus; None if there is no input.
+        is_empty: whether there is no input.
+    """
+
+    edited: SignalInstance
+
+    @property
+    def first(self) -> QWidget | None: ...  # noqa: D102 - see the attributes above
+    @property
+    def is_empty(self) -> bool: ...  # noqa: D102
+
+    def show_settings(self, settings: PipelineSettings) -> None:
+        """Show the values of the field."""
+
+    def values(self) -> dict[str, object]:
+        """Return the input, by the names under which it is stored.
+
+        Raises:
+            UnreadableError, InvariantError: the input is invalid.
+        """
+
+    def clear(self) -> None:
+        """Discard the input."""
+
+
 class Fields(QStackedWidget):
-    """A page for each stage.
+    """A page for each stage, with the widgets of its fields.
 
     Signals:
         edited(stage): the user changed a field of this stage.
@@ -86,75 +108,47 @@ class Fields(QStackedWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._pages: dict[StageName, QWidget] = {}
-        self._effects: dict[StageName, QLabel] = {}
-        self.zone_fields = ZoneFields()
-        self.budget = Label(wraps=True)
-        self.static = code_line("LOWER{5} NEWLINE", ui_text("generation.fields.static"))
-        self.pattern = code_line('UPPER+ ":" " " LOWER+ NEWLINE', stage_title(StageName.PATTERN))
-        self.table = code_lines("1 1 2\n2 2 3\n3 3 1", ui_text("generation.fields.transitions"))
-        self.initial = QSpinBox(minimum=1, maximum=10_000_000, value=1)
-        self.initial.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
-        self.initial.setAccessibleName(ui_text("generation.fields.initial"))
-        self.suppress = code_lines("e", ui_text("generation.fields.suppressed"))
-        self.bias = code_lines("the = +2\n#50 = -1", ui_text("generation.fields.biases"))
-        for text in (self.table, self.suppress, self.bias):
-            text.setMinimumHeight(_TEXT_HEIGHT)
-        self._build()
-        self._connect()
+        self._pages: dict[str, QWidget] = {}
+        self._effects: dict[str, QLabel] = {}
+        self._widgets: dict[str, Any] = {}
+        for stage in STAGES:
+            self._add_page(stage.name, self._content(stage))
+        for name in SAMPLER_STAGES:
+            self._add_page(name, None)
         self.show_settings(PipelineSettings())
 
-    def show_stage(self, stage: StageName) -> None:
+    def widget_of(self, field: str) -> Any:
+        """Return the widget of a field."""
+        return self._widgets[field]
+
+    def show_stage(self, stage: str) -> None:
         """Show the page of a stage."""
         self.setCurrentWidget(self._pages[stage])
 
-    def focus_stage(self, stage: StageName) -> None:
+    def focus_stage(self, stage: str) -> None:
         """Move the focus to the first field of a stage."""
-        fields = {
-            StageName.GRAMMAR: self.zone_fields.is_partial,
-            StageName.STATIC: self.static,
-            StageName.PATTERN: self.pattern,
-            StageName.TABLE: self.table,
-            StageName.SUPPRESS: self.suppress,
-            StageName.BIAS: self.bias,
-        }
-        if stage in fields:
-            fields[stage].setFocus()
+        if stage in STAGES and (first := self._of(STAGES[stage])[0].first) is not None:
+            first.setFocus()
 
-    def show_settings(self, settings: PipelineSettings, keep: Collection[StageName] = ()) -> None:
+    def show_settings(self, settings: PipelineSettings, keep: Collection[str] = ()) -> None:
         """Fill the fields without signals; a stage that is off keeps what was typed, to be switched on again.
 
         Args:
             settings: the settings in force.
             keep: stages whose fields stay as they were typed.
         """
-        blockers = [QSignalBlocker(field) for field in self._inputs()]
-        if StageName.GRAMMAR not in keep:
-            self.zone_fields.show_zones(settings.zones)
-        if settings.static and StageName.STATIC not in keep:
-            self.static.setText(settings.static)
-        if settings.pattern and StageName.PATTERN not in keep:
-            self.pattern.setText(settings.pattern)
-        if settings.table is not None and StageName.TABLE not in keep:
-            self.table.setPlainText(written_table(settings.table))
-            self.initial.setValue(settings.table.initial)
-        if (settings.suppress or settings.suppress_ids) and StageName.SUPPRESS not in keep:
-            self.suppress.setPlainText(written_suppressed(settings))
-        if settings.bias and StageName.BIAS not in keep:
-            self.bias.setPlainText(written_bias(settings))
-        for blocker in blockers:
-            blocker.unblock()
+        for stage in STAGES:
+            if stage.name not in keep and (settings.is_on(stage.name) or not stage.has_switch):
+                for widget in self._of(stage):
+                    blocker = QSignalBlocker(cast("QWidget", widget))
+                    widget.show_settings(settings)
+                    blocker.unblock()
 
     def clear(self) -> None:
         """Clear what was typed."""
-        blockers = [QSignalBlocker(field) for field in self._inputs()]
-        self.zone_fields.clear()
-        for field in (self.static, self.pattern):
-            field.clear()
-        for text in (self.table, self.suppress, self.bias):
-            text.clear()
-        self.initial.setValue(1)
-        for blocker in blockers:
+        for widget in self._widgets.values():
+            blocker = QSignalBlocker(widget)
+            widget.clear()
             blocker.unblock()
 
     def show_effects(self, effects: tuple[StageEffect, ...], budget: BudgetState | None) -> None:
@@ -162,23 +156,12 @@ class Fields(QStackedWidget):
         by_name = {effect.name: effect for effect in effects}
         for stage, label in self._effects.items():
             label.setText(_effect(by_name.get(stage)) if effects else "")
-        if budget is None:
-            self.budget.clear()
-        else:
-            note = ui_text("generation.fields.held_back" if budget.is_exact else "generation.fields.held_back_more")
-            self.budget.setText(ui_text("generation.fields.budget", budget=budget_line(budget), note=note))
-
-    def table_settings(self) -> TableSettings:
-        """Return the transitions.
-
-        Raises:
-            UnreadableError, InvariantError: the input is invalid.
-        """
-        return read_table(_filled(self.table.toPlainText(), StageName.TABLE), self.initial.value())
+        for report in self.findChildren(BudgetReport):
+            report.show_budget(budget)
 
     def settings(
-        self, order: tuple[str, ...], on: frozenset[StageName], before: PipelineSettings
-    ) -> tuple[PipelineSettings, dict[StageName, str]]:
+        self, order: tuple[str, ...], on: frozenset[str], before: PipelineSettings
+    ) -> tuple[PipelineSettings, dict[str, str]]:
         """Read the fields.
 
         Args:
@@ -189,56 +172,39 @@ class Fields(QStackedWidget):
         Returns:
             the settings, and the unreadable stages with the reasons.
         """
-        readers: tuple[tuple[StageName, Callable[[PipelineSettings], PipelineSettings]], ...] = (
-            (StageName.GRAMMAR, lambda so_far: replace(so_far, zones=self.zone_fields.zones())),
-            (StageName.BUDGET, lambda so_far: replace(so_far, budget=True)),
-            (StageName.STATIC, lambda so_far: replace(so_far, static=_filled(self.static.text(), StageName.STATIC))),
-            (
-                StageName.PATTERN,
-                lambda so_far: replace(so_far, pattern=_filled(self.pattern.text(), StageName.PATTERN)),
-            ),
-            (StageName.TABLE, lambda so_far: replace(so_far, table=self.table_settings())),
-            (StageName.SUPPRESS, self._with_suppressed),
-            (
-                StageName.BIAS,
-                lambda so_far: replace(so_far, bias=read_bias(_filled(self.bias.toPlainText(), StageName.BIAS))),
-            ),
-        )
-        settings, unreadable = PipelineSettings(order=order), dict[StageName, str]()
-        for stage, reader in readers:
-            if stage in on or stage is StageName.GRAMMAR:
+        settings, unreadable = PipelineSettings(order=order), dict[str, str]()
+        for stage in STAGES:
+            if stage.name in on or not stage.has_switch:
                 try:
-                    settings = reader(settings)
+                    settings = settings.with_values(self._values(stage))
                 except (UnreadableError, InvariantError) as error:
-                    settings = settings.with_stages_of(before, (stage,))
-                    unreadable[stage] = str(error)
+                    settings = settings.with_stages_of(before, (stage.name,))
+                    unreadable[stage.name] = str(error)
         return settings, unreadable
 
-    def _with_suppressed(self, settings: PipelineSettings) -> PipelineSettings:
-        texts, ids = read_suppressed(_filled(self.suppress.toPlainText(), StageName.SUPPRESS))
-        return replace(settings, suppress=texts, suppress_ids=ids)
+    def _values(self, stage: Stage) -> dict[str, object]:
+        widgets = self._of(stage)
+        if all(widget.is_empty for widget in widgets):
+            raise UnreadableError(ui_text(f"generation.stage.{in_keys(stage.name)}.fragment.missing"))
+        return {name: value for widget in widgets for name, value in widget.values().items()}
 
-    def _inputs(self) -> tuple[QWidget, ...]:
-        return self.static, self.pattern, self.table, self.initial, self.suppress, self.bias
+    def _of(self, stage: Stage) -> list[FieldWidget]:
+        return [self._widgets[field.name] for field in stage.fields]
 
-    def _build(self) -> None:
-        table = QWidget()
-        rows = Form(table)
-        rows.add_wide(self.table)
-        rows.add(ui_text("generation.fields.initial"), self.initial)
-        contents: dict[StageName, QWidget] = {
-            StageName.GRAMMAR: self.zone_fields,
-            StageName.BUDGET: self.budget,
-            StageName.STATIC: self.static,
-            StageName.PATTERN: self.pattern,
-            StageName.TABLE: table,
-            StageName.SUPPRESS: self.suppress,
-            StageName.BIAS: self.bias,
-        }
-        for stage in StageName:
-            self._add_page(stage, contents.get(stage))
+    def _content(self, stage: Stage) -> QWidget:
+        """Create the widgets of a stage; several have their titles beside them."""
+        for field in stage.fields:
+            widget = self._widgets[field.name] = WIDGETS[field.type](field)
+            widget.edited.connect(lambda: self.edited.emit(stage.name))
+        if len(stage.fields) == 1:
+            return cast("QWidget", self._widgets[stage.fields[0].name])
+        content = QWidget()
+        rows = Form(content)
+        for field in stage.fields:
+            rows.add(field_title(field), self._widgets[field.name])
+        return content
 
-    def _add_page(self, stage: StageName, content: QWidget | None) -> None:
+    def _add_page(self, stage: str, content: QWidget | None) -> None:
         page = QWidget()
         layout = QVBoxLayout(page)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -263,31 +229,211 @@ class Fields(QStackedWidget):
         self._pages[stage], self._effects[stage] = page, effect
         self.addWidget(page)
 
-    def _connect(self) -> None:
-        self.zone_fields.edited.connect(lambda: self.edited.emit(StageName.GRAMMAR))
-        for line, stage in (
-            (self.static, StageName.STATIC),
-            (self.pattern, StageName.PATTERN),
-        ):
-            line.textEdited.connect(lambda _text, stage=stage: self.edited.emit(stage))
-        for text, stage in (
-            (self.table, StageName.TABLE),
-            (self.suppress, StageName.SUPPRESS),
-            (self.bias, StageName.BIAS),
-        ):
-            text.textChanged.connect(lambda stage=stage: self.edited.emit(stage))
-        self.initial.valueChanged.connect(lambda _value: self.edited.emit(StageName.TABLE))
+
+def field_title(field: Field) -> str:
+    """Return the title of a field."""
+    return ui_text(f"generation.field.{field.name}")
 
 
-def _filled(typed: str, stage: StageName) -> str:
-    if not typed.strip():
-        raise UnreadableError(ui_text(f"generation.unreadable.fragment.missing.{stage.value}"))
-    return typed
+def _about(stage: str) -> str:
+    return ui_text(f"generation.stage.{in_keys(stage)}.about" if stage in STAGES else "generation.fields.sampler_about")
 
 
-def _about(stage: StageName) -> str:
-    is_sampler = stage not in (StageName.GRAMMAR, *SWITCHED)
-    return ui_text("generation.fields.sampler_about" if is_sampler else f"generation.stage.{stage.value}.about")
+class SwitchField(QWidget):
+    """A field that is on with its stage."""
+
+    edited = Signal()
+    first = None
+    is_empty = False
+
+    def __init__(self, field: Field) -> None:
+        super().__init__()
+        self._field = field
+
+    def show_settings(self, settings: PipelineSettings) -> None:
+        """Do nothing: the stage's own switch shows the value."""
+
+    def values(self) -> dict[str, object]:
+        """Return the value of a stage that is on."""
+        return {self._field.name: not self._field.default}
+
+    def clear(self) -> None:
+        """Do nothing: there is no input."""
+
+
+class BudgetReport(SwitchField):
+    """The switch of the budget, with a report of the tokens that are left."""
+
+    def __init__(self, field: Field) -> None:
+        super().__init__(field)
+        self.report = Label(wraps=True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.report)
+
+    def show_budget(self, budget: BudgetState | None) -> None:
+        """Show the tokens that are left, and those that the shortest ending needs."""
+        if budget is None:
+            self.report.clear()
+            return
+        note = ui_text("generation.fields.held_back" if budget.is_exact else "generation.fields.held_back_more")
+        self.report.setText(ui_text("generation.fields.budget", budget=budget_line(budget), note=note))
+
+
+class LineField(QLineEdit):
+    """A line of code."""
+
+    edited = Signal()
+
+    def __init__(self, field: Field) -> None:
+        super().__init__()
+        self._field = field
+        style_line(self, field.example, field_title(field))
+        self.textEdited.connect(lambda _text: self.edited.emit())
+
+    @property
+    def first(self) -> QWidget:
+        """The line itself."""
+        return self
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is typed."""
+        return not self.text().strip()
+
+    def show_settings(self, settings: PipelineSettings) -> None:
+        """Show the text."""
+        self.setText(settings.value(self._field.name))
+
+    def values(self) -> dict[str, object]:
+        """Return the text."""
+        return {self._field.name: self.text()}
+
+
+class NumberField(QDoubleSpinBox):
+    """A number; it is whole if the field's default is."""
+
+    edited = Signal()
+
+    def __init__(self, field: Field) -> None:
+        super().__init__(minimum=field.least, maximum=field.most, value=field.default)
+        self._field = field
+        self.setDecimals(0 if isinstance(field.default, int) else 2)
+        self.setSuffix(f" {field.unit}" if field.unit else "")
+        self.setAccessibleName(field_title(field))
+        self.valueChanged.connect(lambda _value: self.edited.emit())
+
+    @property
+    def first(self) -> QWidget:
+        """The box itself."""
+        return self
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the number is the one at which the stage is off."""
+        return bool(self.value() == self._field.default)
+
+    def show_settings(self, settings: PipelineSettings) -> None:
+        """Show the number."""
+        self.setValue(settings.value(self._field.name))
+
+    def values(self) -> dict[str, object]:
+        """Return the number."""
+        return {self._field.name: type(self._field.default)(self.value())}
+
+    def clear(self) -> None:
+        """Show the number at which the stage is off."""
+        self.setValue(self._field.default)
+
+
+class LinesField(QPlainTextEdit):
+    """Several lines of code; a subclass reads them."""
+
+    edited = Signal()
+
+    def __init__(self, field: Field) -> None:
+        super().__init__()
+        style_lines(self, field.example, field_title(field))
+        self.setMinimumHeight(_TEXT_HEIGHT)
+        self.textChanged.connect(self.edited)
+
+    @property
+    def first(self) -> QWidget:
+        """The text itself."""
+        return self
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is typed."""
+        return not self.toPlainText().strip()
+
+
+class TextsField(LinesField):
+    """The texts and the tokens that are suppressed."""
+
+    def show_settings(self, settings: PipelineSettings) -> None:
+        """Show texts and tokens."""
+        self.setPlainText(written_suppressed(settings))
+
+    def values(self) -> dict[str, object]:
+        """Return texts and tokens."""
+        texts, ids = read_suppressed(self.toPlainText())
+        return {"suppress": texts, "suppress_ids": ids}
+
+
+class BiasesField(LinesField):
+    """The biases of texts and tokens."""
+
+    def show_settings(self, settings: PipelineSettings) -> None:
+        """Show the biases."""
+        self.setPlainText(written_bias(settings))
+
+    def values(self) -> dict[str, object]:
+        """Return the biases."""
+        return {"bias": read_bias(self.toPlainText())}
+
+
+class TransitionsField(QWidget):
+    """A table of transitions, and the initial state."""
+
+    edited = Signal()
+
+    def __init__(self, field: Field) -> None:
+        super().__init__()
+        self.lines = LinesField(field)
+        self.initial = QSpinBox(minimum=1, maximum=10_000_000, value=1)
+        self.initial.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
+        self.initial.setAccessibleName(ui_text("generation.fields.initial"))
+        rows = Form(self)
+        rows.add_wide(self.lines)
+        rows.add(ui_text("generation.fields.initial"), self.initial)
+        self.lines.edited.connect(self.edited)
+        self.initial.valueChanged.connect(lambda _value: self.edited.emit())
+
+    @property
+    def first(self) -> QWidget:
+        """The transitions."""
+        return self.lines
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no transition."""
+        return self.lines.is_empty
+
+    def show_settings(self, settings: PipelineSettings) -> None:
+        """Show the transitions and the initial state."""
+        assert settings.table is not None
+        self.lines.setPlainText(written_table(settings.table))
+        self.initial.setValue(settings.table.initial)
+
+    def values(self) -> dict[str, object]:
+        """Return the table."""
+        return {"table": read_table(self.lines.toPlainText(), self.initial.value())}
+
+    def clear(self) -> None:
+        """Discard the transitions."""
+        self.lines.clear()
+        self.initial.setValue(1)
 
 
 def _effect(effect: StageEffect | None) -> str:
@@ -338,21 +484,26 @@ class Form(QGridLayout):
 
 def code_line(placeholder: str, name: str) -> QLineEdit:
     """Return a field for a line of code."""
-    field = QLineEdit(placeholderText=placeholder)
-    field.setAccessibleName(name)
-    field.setToolTip(plain_text(name))
-    field.setFont(theme.mono_font())
+    field = QLineEdit()
+    style_line(field, placeholder, name)
     return field
 
 
-def code_lines(placeholder: str, name: str) -> QPlainTextEdit:
-    """Return a field for several lines of code."""
-    field = QPlainTextEdit(placeholderText=placeholder)
+def style_line(field: QLineEdit, placeholder: str, name: str) -> None:
+    """Make a line one of code, with a name for screen readers and tips."""
+    field.setPlaceholderText(placeholder)
+    field.setAccessibleName(name)
+    field.setToolTip(plain_text(name))
+    field.setFont(theme.mono_font())
+
+
+def style_lines(field: QPlainTextEdit, placeholder: str, name: str) -> None:
+    """Make a text one of code, with a name for screen readers."""
+    field.setPlaceholderText(placeholder)
     field.setAccessibleName(name)
     field.setProperty("role", "field")
     field.setFont(theme.mono_font())
     field.setTabChangesFocus(True)
-    return field
 
 
 class ZoneFields(QWidget):
@@ -373,8 +524,9 @@ class ZoneFields(QWidget):
     """
 
     edited = Signal()
+    is_empty = False  # without zones, the grammar applies to the whole output
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, _field: Field | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.is_partial = QCheckBox(ui_text("generation.zone.partial"))
         self.chosen = QComboBox()
@@ -403,6 +555,19 @@ class ZoneFields(QWidget):
         self._build()
         self._connect()
         self._refresh()
+
+    @property
+    def first(self) -> QWidget:
+        """The switch of zones."""
+        return self.is_partial
+
+    def show_settings(self, settings: PipelineSettings) -> None:
+        """Show the zones of a pipeline."""
+        self.show_zones(settings.zones)
+
+    def values(self) -> dict[str, object]:
+        """Return the zones of a pipeline."""
+        return {"zones": self.zones()}
 
     def show_zones(self, zones: ZoneSettings | None) -> None:
         """Fill the fields without signals; without zones, what was typed stays, to be switched on again."""
@@ -586,7 +751,8 @@ class OtherZoneFields(QWidget):
         for notation in _NOTATIONS:
             self.notation.addItem(_notation_name(notation), notation)
         name = ui_text("generation.zone.other_field.text")
-        self.text = code_lines(name, name)
+        self.text = QPlainTextEdit()
+        style_lines(self.text, name, name)
         self.text.setFixedHeight(_ZONE_TEXT_HEIGHT)
         rows = Form(self)
         rows.add(ui_text("generation.zone.row.after"), self.after)
@@ -640,3 +806,16 @@ class OtherZoneFields(QWidget):
     def _on_notation(self) -> None:
         self.text.setVisible(bool(self.notation.currentData()))
         self.edited.emit()
+
+
+WIDGETS: Final[Mapping[str, Callable[[Field], Any]]] = {
+    "switch": SwitchField,
+    "budget": BudgetReport,
+    "line": LineField,
+    "number": NumberField,
+    "texts": TextsField,
+    "biases": BiasesField,
+    "transitions": TransitionsField,
+    "zones": ZoneFields,
+}
+"""The widget (a `FieldWidget`) of each type of field."""

@@ -7,19 +7,20 @@ field cannot. They are written as `\n`, `\t`, `\r`, `\s` (a space), `\#` and `\\
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
-from app.catalogue import ui_text
+from app.catalogue import has_text, ui_text
 from app.display_text import alternatives
 from engine.decoding.pipeline_settings import (
-    DEFAULT_ORDER,
     Afterwards,
     PipelineSettings,
-    StageName,
     Strategy,
     TableSettings,
     ZoneSettings,
 )
+from engine.decoding.stage import Field
+from engine.decoding.stages import STAGES, default_order
 from engine.decoding.values import BudgetState
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "s": " ", "#": "#", "\\": "\\"}
@@ -129,48 +130,43 @@ def read_table(typed: str, initial: int) -> TableSettings:
     return TableSettings(tuple(transitions), initial)
 
 
-def stage_title(stage: StageName) -> str:
+def stage_title(stage: str) -> str:
     """Return the name of a stage."""
-    return ui_text(f"generation.stage.{stage.name.lower()}.name")
+    return ui_text(f"generation.stage.{in_keys(stage)}.name")
 
 
-def forced_title(strategy: Strategy) -> str:
-    """Return in a few words how forced runs are decoded."""
-    return ui_text(f"generation.forced.fragment.{strategy.value}")
+def in_keys(stage: str) -> str:
+    """Return the name of a stage as it is in keys of the catalogue."""
+    return stage.replace(" ", "_").replace("-", "_")
 
 
-def stage_values(settings: PipelineSettings) -> dict[StageName, str]:
+def stage_values(settings: PipelineSettings) -> dict[str, str]:
     """Return the active stages, without those of the sampler, and their settings in a few words."""
-    values: dict[StageName, str | None] = {
-        StageName.GRAMMAR: _zone_value(settings.zones) if settings.zones is not None else None,
-        StageName.BUDGET: "" if settings.budget else None,
-        StageName.STATIC: _short(settings.static) or None,
-        StageName.PATTERN: _short(settings.pattern) or None,
-        StageName.TABLE: _table_value(settings.table) if settings.table is not None else None,
-        StageName.SUPPRESS: _suppress_value(settings),
-        StageName.BIAS: _bias_value(settings),
+    return {
+        stage.name: ", ".join(filter(None, (_DESCRIPTIONS[field.type](field, settings) for field in stage.fields)))
+        for stage in STAGES
+        if settings.is_on(stage.name)
     }
-    return {stage: value for stage, value in values.items() if value is not None}
 
 
 def summary(settings: PipelineSettings) -> str:
     """Return what is active, in the order of the stages; empty at the defaults."""
     values = stage_values(settings)
-    parts = [_named(stage, values[stage]) for stage in map(StageName, settings.stages) if stage in values]
-    if settings.stages != DEFAULT_ORDER:
+    parts = [_named(stage, values[stage]) for stage in settings.stages if stage in values]
+    if settings.stages != default_order():
         parts.append(ui_text("generation.processors.fragment.custom_order"))
     if settings.forced is not Strategy.NONE:
-        parts.append(ui_text("generation.processors.fragment.forced", strategy=forced_title(settings.forced)))
+        name = ui_text(f"forced.strategy.{settings.forced}.name")
+        parts.append(ui_text("generation.processors.fragment.forced", strategy=name))
     return " · ".join(parts)
 
 
-def _named(stage: StageName, value: str) -> str:
+def _named(stage: str, value: str) -> str:
     """Return the value of a stage with the stage's name, if the value does not imply it."""
-    if stage is StageName.BUDGET:
-        return ui_text("generation.processors.fragment.budget")
-    if stage in (StageName.STATIC, StageName.PATTERN, StageName.TABLE, StageName.BIAS):
-        return ui_text(f"generation.processors.fragment.{stage.value}", value=value)
-    return value
+    if not has_text(f"generation.stage.{in_keys(stage)}.fragment.summary"):
+        return value or stage_title(stage)
+    fields = {"value": value} if value else {}
+    return ui_text(f"generation.stage.{in_keys(stage)}.fragment.summary", **fields)
 
 
 def budget_line(budget: BudgetState) -> str:
@@ -206,26 +202,33 @@ def _zone_value(zones: ZoneSettings) -> str:
     return ", ".join(parts)
 
 
-def _table_value(table: TableSettings) -> str:
-    return ui_text("common.count.transitions", count=len(table.transitions))
-
-
-def _suppress_value(settings: PipelineSettings) -> str | None:
+def _suppress_value(settings: PipelineSettings) -> str:
     names = [*map(written, settings.suppress), *(f"#{number}" for number in settings.suppress_ids)]
-    if not names:
-        return None
     many = ui_text("generation.processors.fragment.texts", total=len(names))
     value = many if len(names) > _MOST_NAMED else _short(", ".join(names))
     return ui_text("generation.processors.fragment.suppress", value=value)
 
 
-def _bias_value(settings: PipelineSettings) -> str | None:
-    if not settings.bias:
-        return None
+def _bias_value(settings: PipelineSettings) -> str:
     if len(settings.bias) > 1:
         return ui_text("generation.processors.fragment.texts", total=len(settings.bias))
     text, value = settings.bias[0]
     return f"{_short(written(text))} {value:+g}"
+
+
+_DESCRIPTIONS: Final[Mapping[str, Callable[[Field, PipelineSettings], str]]] = {
+    "switch": lambda _field, _settings: "",
+    "budget": lambda _field, _settings: "",
+    "line": lambda field, settings: _short(settings.value(field.name)),
+    "number": lambda field, settings: f"{settings.value(field.name):g} {field.unit}".strip(),
+    "texts": lambda _field, settings: _suppress_value(settings),
+    "biases": lambda _field, settings: _bias_value(settings),
+    "transitions": lambda field, settings: ui_text(
+        "common.count.transitions", count=len(settings.value(field.name).transitions)
+    ),
+    "zones": lambda field, settings: _zone_value(settings.value(field.name)),
+}
+"""What a value of each type of field is, in a few words."""
 
 
 def _short(text: str) -> str:

@@ -24,7 +24,6 @@ from app.catalogue import ui_text
 from app.panes.generation.processors_format import stage_title
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
-from engine.decoding.pipeline_settings import StageName
 from engine.decoding.values import DEFAULT_MAX_TOKENS, SamplerSettings
 
 _MOST = 100_000
@@ -113,7 +112,7 @@ class SamplerPopover(QFrame):
         layout.addWidget(title)
         layout.addWidget(self.greedy)
         layout.addLayout(form)
-        stages = StageName.TEMPERATURE, StageName.TOP_K, StageName.TOP_P, StageName.MIN_P, StageName.PENALTY
+        stages = "temperature", "top-k", "top-p", "min-p", "repetition penalty"
         names = *map(stage_title, stages), ui_text("common.word.seed")
         for row, (name, field) in enumerate(zip(names, self._fields(), strict=True)):
             label = Label(name)

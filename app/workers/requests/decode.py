@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from app.workers.protocol import WorkerRequest
 from app.workers.trace_codec import RECEIVER, SENDER
 from engine.decoding.debugging.breakpoints import Breakpoint, RuleEvents, StopBefore
-from engine.decoding.pipeline_settings import PipelineSettings, StageName
+from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import (
     DEFAULT_MAX_TOKENS,
     ArchivedBranch,
@@ -301,7 +301,7 @@ class WhyAnswer:
 class RefusedStage:
     """A requested stage that a session cannot use, by its name, and why."""
 
-    stage: StageName
+    stage: str
     why: str
 
 

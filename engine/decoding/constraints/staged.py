@@ -18,13 +18,13 @@ from engine.compile import CompiledGrammar
 from engine.decoding.constraints.constraint import Constraint, constraint_for
 from engine.decoding.constraints.zones import ZonedAutomaton, ZoneGrammars, ZonePart
 from engine.decoding.errors import DeadEndError, EmptyMaskError
-from engine.decoding.pipeline_settings import STAGE_FIELDS, PipelineSettings, StageName
-from engine.decoding.processors import Bias, DfaTable, Masking, StaticMask, Suppress, compile_pattern, shapes
+from engine.decoding.pipeline_settings import PipelineSettings
+from engine.decoding.processors import Masking, Suppress, shapes
 from engine.decoding.processors.grammar_mask import TokenBudget, expected_bytes
 from engine.decoding.processors.logits import Allowed, padded
 from engine.decoding.processors.mask_processor import ENDED, Ended, RowMachine
-from engine.decoding.processors.pattern import fixed_sets
 from engine.decoding.processors.shaping import Shape
+from engine.decoding.stages import STAGES
 from engine.decoding.values import BudgetState, SamplerSettings
 from engine.matching import Matcher
 from engine.matching.explanation import Explanation
@@ -32,7 +32,7 @@ from engine.source import EngineError
 from engine.vocabulary import Vocabulary
 
 States = tuple[Any, ...]
-_TOKEN_MACHINES = (StageName.PATTERN, StageName.TABLE, StageName.STATIC)
+_TOKEN_MACHINES = ("pattern", "table", "static")
 
 
 class StagedConstraint:
@@ -43,7 +43,7 @@ class StagedConstraint:
     """
 
     def __init__(
-        self, grammar: CompiledGrammar | None, vocabulary: Vocabulary, machines: Mapping[StageName, RowMachine[Any]]
+        self, grammar: CompiledGrammar | None, vocabulary: Vocabulary, machines: Mapping[str, RowMachine[Any]]
     ) -> None:
         self.grammar = grammar
         self._vocabulary = vocabulary
@@ -51,7 +51,7 @@ class StagedConstraint:
         self._machines = dict(machines)
         self._states: list[States] = [tuple(machine.start() for machine in self._machines.values())]
         self._broken_at: int | None = None  # the number of tokens before the first forced one
-        self._masks: dict[StageName, Allowed] | None = None
+        self._masks: dict[str, Allowed] | None = None
         zones = self._zones()
         self._read = [None if zones is None else zones.read(None, zones.start, b"", zones.start)]
 
@@ -105,17 +105,17 @@ class StagedConstraint:
 
     def budget(self) -> BudgetState | None:
         """Return the rest of the token budget; None if it is off or after a forced token."""
-        machine, state = self._machines.get(StageName.BUDGET), self._state(StageName.BUDGET)
+        machine, state = self._machines.get("budget"), self._state("budget")
         if not isinstance(machine, TokenBudget) or isinstance(state, Ended) or self._broken_at is not None:
             return None
         return machine.report(state)
 
     # ------------------------------------------------------------------ allowed tokens
 
-    def masks(self) -> Mapping[StageName, Allowed]:
+    def masks(self) -> Mapping[str, Allowed]:
         """Return the mask of each stage, bool[V]."""
         if self._masks is None:
-            self._masks = {StageName.GRAMMAR: self._inner.allowed()}
+            self._masks = {"grammar": self._inner.allowed()}
             if self._broken_at is None and not self.is_finished:
                 for (name, machine), state in zip(self._machines.items(), self._states[-1], strict=True):
                     self._masks[name] = machine.allowed(state)
@@ -125,10 +125,10 @@ class StagedConstraint:
         """Return the tokens that all stages allow, bool[V]."""
         return reduce(operator.and_, self.masks().values())
 
-    def removed_by(self, token_id: int) -> tuple[StageName, str] | None:
+    def removed_by(self, token_id: int) -> tuple[str, str] | None:
         """Return the first stage that removes a token which the grammar allows, and its reason."""
         masks = self.masks()
-        if not (0 <= token_id < self._vocabulary.size and masks[StageName.GRAMMAR][token_id]):
+        if not (0 <= token_id < self._vocabulary.size and masks["grammar"][token_id]):
             return None
         for name, state in zip(self._machines, self._states[-1], strict=True):
             if name in masks and not masks[name][token_id]:
@@ -156,10 +156,10 @@ class StagedConstraint:
         )
 
     def _expected(self, name: str) -> str:
-        if name == StageName.GRAMMAR and self.grammar is not None:
+        if name == "grammar" and self.grammar is not None:
             return expected_bytes(self.grammar, self._inner.configuration)
-        machine = self._machines.get(StageName(name))
-        state = self._state(StageName(name))
+        machine = self._machines.get(name)
+        state = self._state(name)
         return "" if machine is None or isinstance(state, Ended) else machine.expected(state)
 
     def forced_bytes(self) -> bytes:
@@ -222,7 +222,7 @@ class StagedConstraint:
         self._read.append(read)
         self._masks = None
 
-    def _state(self, name: StageName) -> Any:
+    def _state(self, name: str) -> Any:
         return dict(zip(self._machines, self._states[-1], strict=True)).get(name)
 
     def _zones(self) -> ZonedAutomaton | None:
@@ -259,7 +259,7 @@ class StagePlan:
         self.settings = settings
         self._vocabulary = vocabulary
         self._machines = _machines(settings, vocabulary)
-        self._bias = Bias(vocabulary, dict(_biases(settings))) if settings.bias else None
+        self._shapes = _shapes(settings, vocabulary)
         self._budget: tuple[CompiledGrammar, TokenBudget] | None = None
         self._zones = None if settings.zones is None else ZoneGrammars(settings.zones)
         self._zoned: tuple[CompiledGrammar, CompiledGrammar] | None = None
@@ -277,7 +277,7 @@ class StagePlan:
         language = grammar if grammar is None else self._with_zones(grammar)
         machines = dict(self._machines)
         if language is not None and self.settings.budget:
-            machines[StageName.BUDGET] = self._budget_of(language, tokens)
+            machines["budget"] = self._budget_of(language, tokens)
         ordered = {name: machines[name] for name in self.settings.stages if name in machines}
         return StagedConstraint(language, self._vocabulary, ordered)
 
@@ -299,8 +299,8 @@ class StagePlan:
         for name in self.settings.stages:
             if name in masks:
                 yield name, Masking(padded(masks[name], width))
-            elif name is StageName.BIAS and self._bias is not None:
-                yield name, self._bias.shape
+            elif name in self._shapes:
+                yield name, self._shapes[name]
             elif name in shaping:
                 yield name, shaping[name]
 
@@ -313,7 +313,7 @@ class StagePlan:
 
     def _budget_of(self, grammar: CompiledGrammar, tokens: int) -> TokenBudget:
         if self._budget is None or self._budget[0] is not grammar:
-            suppress = self._machines.get(StageName.SUPPRESS)
+            suppress = self._machines.get("suppress")
             never = suppress.never if isinstance(suppress, Suppress) else None
             self._budget = grammar, TokenBudget(grammar, self._vocabulary, 0, never=never)
         return self._budget[1].with_tokens(max(0, tokens))
@@ -321,7 +321,7 @@ class StagePlan:
 
 def unfit_stages(
     settings: PipelineSettings, grammar: CompiledGrammar | None, vocabulary: Vocabulary
-) -> dict[StageName, EngineError]:
+) -> dict[str, EngineError]:
     """Try each stage of a pipeline separately and return the errors of those that a session cannot use.
 
     Args:
@@ -329,10 +329,9 @@ def unfit_stages(
         grammar: the grammar of the session.
         vocabulary: the vocabulary of the session's model.
     """
-    errors: dict[StageName, EngineError] = {}
-    defaults = PipelineSettings()
-    for stage in STAGE_FIELDS:
-        if settings.says_of(stage) != defaults.says_of(stage):
+    errors: dict[str, EngineError] = {}
+    for stage in STAGES.names:
+        if settings.is_on(stage):
             try:
                 StagePlan(settings.alone(stage), vocabulary).constraint(grammar, 0)
             except EngineError as error:
@@ -340,22 +339,17 @@ def unfit_stages(
     return errors
 
 
-def _machines(settings: PipelineSettings, vocabulary: Vocabulary) -> dict[StageName, RowMachine[Any]]:
-    machines: dict[StageName, RowMachine[Any]] = {}
-    if settings.static:
-        machines[StageName.STATIC] = StaticMask(vocabulary, fixed_sets(vocabulary, settings.static))
-    if settings.pattern:
-        machines[StageName.PATTERN] = compile_pattern(vocabulary, settings.pattern)
-    if settings.table is not None:
-        machines[StageName.TABLE] = DfaTable(settings.table.transitions, settings.table.initial, vocabulary=vocabulary)
-    if settings.suppress or settings.suppress_ids:
-        machines[StageName.SUPPRESS] = Suppress(vocabulary, settings.suppress, settings.suppress_ids)
-    return machines
+def _machines(settings: PipelineSettings, vocabulary: Vocabulary) -> dict[str, RowMachine[Any]]:
+    return {
+        stage.name: stage.machine(settings.values_of(stage.name), vocabulary)
+        for stage in STAGES
+        if stage.machine is not None and settings.is_on(stage.name)
+    }
 
 
-def _biases(settings: PipelineSettings) -> Iterator[tuple[int | str, float]]:
-    for text, value in settings.bias:
-        if text.startswith("#") and text[1:].isdecimal():
-            yield int(text[1:]), value
-        else:
-            yield text, value
+def _shapes(settings: PipelineSettings, vocabulary: Vocabulary) -> dict[str, Shape]:
+    return {
+        stage.name: stage.shape(settings.values_of(stage.name), vocabulary)
+        for stage in STAGES
+        if stage.shape is not None and settings.is_on(stage.name)
+    }

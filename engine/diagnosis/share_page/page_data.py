@@ -19,7 +19,8 @@ from typing import Any, Final
 from engine.automata.byte_automaton import DEAD
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.constraint import Constraint, GrammarConstraint
-from engine.decoding.pipeline_settings import DEFAULT_ORDER, PipelineSettings, Strategy
+from engine.decoding.pipeline_settings import PipelineSettings, Strategy
+from engine.decoding.stages import default_order
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Step, StepOrigin, Trace
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_text
 from engine.document.content import DocumentFile
@@ -371,7 +372,7 @@ def _processors(pipeline: PipelineSettings) -> list[str]:
         "table": pipeline.table is not None,
         "suppress": bool(pipeline.suppress or pipeline.suppress_ids),
         "bias": bool(pipeline.bias),
-        "order": pipeline.stages != DEFAULT_ORDER,
+        "order": pipeline.stages != default_order(),
     }
     names = [catalogue_text(f"share.fragment.processor.{name}") for name, on in is_on.items() if on]
     if pipeline.forced is not Strategy.NONE:

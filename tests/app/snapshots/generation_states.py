@@ -15,7 +15,7 @@ from app.panes.generation.sampler_popover import SamplerPopover
 from app.workers.requests.decode import BaselineAnswer, DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
 from engine.compile import compile_grammar
 from engine.decoding.debugging.run_until import Goal
-from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, StageName, ZoneSettings
+from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, ZoneSettings
 from engine.decoding.values import (
     ArchivedBranch,
     BaselineRun,
@@ -175,7 +175,7 @@ def sampler(settings: SamplerSettings) -> QWidget:
     return settled(made)
 
 
-def processors(stage: StageName, at: DecodeView) -> QWidget:
+def processors(stage: str, at: DecodeView) -> QWidget:
     """A stage of the pipeline."""
     made = ProcessorsDialog()
     made.show_view(at)
@@ -208,10 +208,10 @@ STATES: dict[str, State] = {
     "until-error": lambda: until(Goal.STATE),
     "sampler-typical": lambda: sampler(SamplerSettings(1.1, 0.8, 40, 0.95, 0.05, 7)),
     "sampler-greedy": lambda: sampler(SamplerSettings(temperature=0)),
-    "processors-typical": lambda: processors(StageName.GRAMMAR, replace(view(), pipeline=PIPELINE)),
-    "processors-suppress": lambda: processors(StageName.SUPPRESS, replace(view(), pipeline=PIPELINE)),
+    "processors-typical": lambda: processors("grammar", replace(view(), pipeline=PIPELINE)),
+    "processors-suppress": lambda: processors("suppress", replace(view(), pipeline=PIPELINE)),
     "processors-error": lambda: processors(
-        StageName.PATTERN,
+        "pattern",
         replace(DecodeView(MODEL), pipeline_error="The pattern has an error: there is no class `UPER`. Write `UPPER`."),
     ),
 }

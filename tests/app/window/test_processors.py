@@ -14,7 +14,8 @@ from app.document import DocumentFile, GrammarPart, ModelPart
 from app.document.gallery import examples
 from app.panes.generation.processors_format import summary
 from app.workers.requests.decode import Take
-from engine.decoding.pipeline_settings import DEFAULT_ORDER, PipelineSettings, StageName, ZoneSettings
+from engine.decoding.pipeline_settings import PipelineSettings, ZoneSettings
+from engine.decoding.stages import default_order
 from engine.decoding.values import Finish, SamplerSettings
 
 AGE = json.dumps(
@@ -73,10 +74,10 @@ def test_think_then_json(real_desk):
     desk.document.replace(content)
     desk.wait(lambda: not desk.session.step_refusal)
     dialog = open_dialog(desk)
-    tick = dialog.fields.zone_fields.is_partial
+    tick = dialog.fields.widget_of("zones").is_partial
     QTest.mouseClick(tick, Qt.MouseButton.LeftButton, pos=QPoint(8, tick.height() // 2))
-    QTest.keyClicks(dialog.fields.zone_fields.after, "</think>")
-    switch(dialog, StageName.BUDGET)
+    QTest.keyClicks(dialog.fields.widget_of("zones").after, "</think>")
+    switch(dialog, "budget")
     wanted = PipelineSettings(zones=ZoneSettings(after="</think>"), budget=True)
     desk.wait(lambda: in_force(desk) == wanted)
     assert desk.panes.generation.processors.chip.text() == summary(wanted)
@@ -124,8 +125,8 @@ def test_no_e_is_written_by_the_character_model(real_desk):
     )
     desk.wait(lambda: not desk.session.step_refusal)
     dialog = open_dialog(desk)
-    choose(dialog, StageName.SUPPRESS)
-    QTest.keyClicks(dialog.fields.suppress, "e")
+    choose(dialog, "suppress")
+    QTest.keyClicks(dialog.fields.widget_of("suppress"), "e")
     desk.wait(lambda: in_force(desk).suppress == ("e",))
     position = run_to_end(desk)
     assert len(position.output) == 60
@@ -151,8 +152,8 @@ def test_within_the_budget_the_output_is_complete_and_without_it_is_not(desk):
 def test_the_order_is_seen_and_changed(desk):
     desk.open("[a-z]+")
     dialog = open_dialog(desk)
-    choose(dialog, StageName.SUPPRESS)
-    QTest.keyClicks(dialog.fields.suppress, "e")
+    choose(dialog, "suppress")
+    QTest.keyClicks(dialog.fields.widget_of("suppress"), "e")
     desk.wait(lambda: in_force(desk).suppress == ("e",))
     stages = [effect.name for effect in desk.session.decoding.view.position.stages]
     assert stages.index("grammar") < stages.index("suppress")
@@ -165,20 +166,20 @@ def test_the_order_is_seen_and_changed(desk):
     assert ui_text("generation.processors.fragment.custom_order") in desk.panes.generation.processors.chip.text()
     desk.window.commands["run.processors_reset"].trigger()
     desk.wait(lambda: in_force(desk) == PipelineSettings())
-    assert dialog.order == DEFAULT_ORDER
+    assert dialog.order == default_order()
     assert not desk.panes.generation.processors.chip.isVisible()
 
 
 def test_a_pattern_that_cannot_be_read_is_refused_in_the_dialog(desk):
     desk.open("[a-z]+")
     dialog = open_dialog(desk)
-    choose(dialog, StageName.PATTERN)
-    QTest.keyClicks(dialog.fields.pattern, "UPER")
+    choose(dialog, "pattern")
+    QTest.keyClicks(dialog.fields.widget_of("pattern"), "UPER")
     desk.wait(lambda: "UPER is no class" in dialog.message.text())
     assert in_force(desk) == PipelineSettings()
     assert desk.document.content.pipeline == PipelineSettings()
-    dialog.fields.pattern.clear()
-    QTest.keyClicks(dialog.fields.pattern, "LOWER+")
+    dialog.fields.widget_of("pattern").clear()
+    QTest.keyClicks(dialog.fields.widget_of("pattern"), "LOWER+")
     desk.wait(lambda: in_force(desk).pattern == "LOWER+")
     assert not dialog.message.isVisible()
 
@@ -187,14 +188,14 @@ def test_one_stage_that_is_not_valid_keeps_no_other_from_being_in_force(desk):
     """Type into two fields what is not valid, use a switch, close the dialog, and reset."""
     desk.open("[a-z]+")
     dialog = open_dialog(desk)
-    choose(dialog, StageName.PATTERN)
-    QTest.keyClicks(dialog.fields.pattern, "UPER")
-    choose(dialog, StageName.STATIC)
-    QTest.keyClicks(dialog.fields.static, " ")
-    switch(dialog, StageName.BUDGET)
+    choose(dialog, "pattern")
+    QTest.keyClicks(dialog.fields.widget_of("pattern"), "UPER")
+    choose(dialog, "static")
+    QTest.keyClicks(dialog.fields.widget_of("static"), " ")
+    switch(dialog, "budget")
     desk.wait(lambda: in_force(desk) == PipelineSettings(budget=True))
     assert desk.document.content.pipeline == PipelineSettings(budget=True)
-    desk.wait(lambda: set(dialog.problems) == {StageName.PATTERN, StageName.STATIC})
+    desk.wait(lambda: set(dialog.problems) == {"pattern", "static"})
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
     notice = desk.panes.generation.processors.notice
     assert notice.isVisible()
@@ -205,20 +206,20 @@ def test_one_stage_that_is_not_valid_keeps_no_other_from_being_in_force(desk):
     assert notice.isVisible()
     QTest.mouseClick(notice.button, Qt.MouseButton.LeftButton)
     desk.wait(dialog.isVisible)
-    assert {dialog.fields.static.text(), dialog.fields.pattern.text()} == {" ", "UPER"}
+    assert {dialog.fields.widget_of("static").text(), dialog.fields.widget_of("pattern").text()} == {" ", "UPER"}
     dialog.close()
     desk.window.commands["run.processors_reset"].trigger()
     desk.wait(lambda: in_force(desk) == PipelineSettings())
     assert not notice.isVisible()
     assert not desk.panes.generation.processors.chip.isVisible()
-    assert not dialog.fields.pattern.text()
+    assert not dialog.fields.widget_of("pattern").text()
 
 
 def test_only_a_draft_that_is_not_valid_can_be_reset_too(desk):
     desk.open("[a-z]+")
     dialog = open_dialog(desk)
-    choose(dialog, StageName.BIAS)
-    QTest.keyClicks(dialog.fields.bias, "the +2")
+    choose(dialog, "bias")
+    QTest.keyClicks(dialog.fields.widget_of("bias"), "the +2")
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
     assert desk.window.commands["run.processors_reset"].isEnabled()
     desk.activate()
@@ -310,7 +311,7 @@ def test_another_zone_with_a_grammar_of_its_own(desk):
     desk.open("[0-9]{2}")
     desk.window.commands["run.processors"].trigger()
     dialog = desk.panes.generation.processors.dialog
-    fields = dialog.fields.zone_fields
+    fields = dialog.fields.widget_of("zones")
     QTest.mouseClick(fields.is_partial, Qt.MouseButton.LeftButton, pos=QPoint(8, fields.is_partial.height() // 2))
     QTest.keyClicks(fields.after, "n=")
     QTest.mouseClick(fields.add, Qt.MouseButton.LeftButton)

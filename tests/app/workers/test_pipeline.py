@@ -29,7 +29,7 @@ from app.workers.requests.decode import (
     TokensRequest,
     Why,
 )
-from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, StageName, TableSettings, ZoneSettings
+from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, TableSettings, ZoneSettings
 from engine.decoding.values import Finish, SamplerSettings
 from engine.grammar.options import CompileOptions
 from engine.models.uniform import UniformSource
@@ -87,11 +87,11 @@ def test_stages_that_cut_the_output_short_say_so_and_keep_the_rest(worker):
 @pytest.mark.parametrize(
     ("settings", "stage", "says"),
     [
-        (PipelineSettings(pattern="UPER"), StageName.PATTERN, "UPER is no class"),
-        (PipelineSettings(static="LOWER+"), StageName.STATIC, "fixed positions"),
-        (PipelineSettings(suppress_ids=(100_000,)), StageName.SUPPRESS, "outside the vocabulary"),
-        (PipelineSettings(table=TableSettings(((1, 1, 2), (1, 1, 3)))), StageName.TABLE, "two states"),
-        (PipelineSettings(zones=ZoneSettings(after_token="<think>")), StageName.GRAMMAR, "<think>"),
+        (PipelineSettings(pattern="UPER"), "pattern", "UPER is no class"),
+        (PipelineSettings(static="LOWER+"), "static", "fixed positions"),
+        (PipelineSettings(suppress_ids=(100_000,)), "suppress", "outside the vocabulary"),
+        (PipelineSettings(table=TableSettings(((1, 1, 2), (1, 1, 3)))), "table", "two states"),
+        (PipelineSettings(zones=ZoneSettings(after_token="<think>")), "grammar", "<think>"),
     ],
 )
 def test_a_stage_that_does_not_fit_stays_as_it_was_and_the_others_are_in_force(worker, settings, stage, says):
@@ -112,7 +112,7 @@ def test_a_stage_that_does_not_fit_stays_as_it_was_and_the_others_are_in_force(w
 
 def test_several_stages_that_do_not_fit_are_named_each(worker):
     view = worker(SetPipeline(PipelineSettings(pattern="UPER", static="LOWER+", suppress=("e",))))
-    assert [one.stage for one in view.refused] == [StageName.STATIC, StageName.PATTERN]
+    assert [one.stage for one in view.refused] == ["static", "pattern"]
     assert view.pipeline == PipelineSettings(suppress=("e",))
 
 
@@ -132,7 +132,7 @@ def test_why_names_the_stage_that_removes_a_token(worker):
 def test_processors_that_leave_no_token_say_so_before_a_step(worker):
     worker(grammar("z"))
     worker(SetSampler(SamplerSettings(top_k=1)))
-    order = StageName.BIAS, StageName.TOP_K, StageName.GRAMMAR
+    order = "bias", "top-k", "grammar"
     view = worker(SetPipeline(PipelineSettings(order=order, bias=(("e", 3.0),))))
     assert (view.position.emptied_by, view.position.finish) == ("grammar", None)
     assert view.dead_end.startswith("the stage `grammar` leaves no token: earlier stages removed")

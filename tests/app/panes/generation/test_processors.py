@@ -10,16 +10,15 @@ from app.panes.generation.processors_button import Processors
 from app.panes.generation.processors_format import stage_title, summary
 from app.workers.requests.decode import DecodeView, PipelineRefused, RefusedStage
 from engine.decoding.pipeline_settings import (
-    DEFAULT_ORDER,
     Afterwards,
     PipelineSettings,
-    StageName,
     TableSettings,
     ZoneSettings,
 )
+from engine.decoding.stages import default_order
 
 FULL = PipelineSettings(
-    order=("suppress", *(name for name in DEFAULT_ORDER if name != "suppress")),
+    order=("suppress", *(name for name in default_order() if name != "suppress")),
     zones=ZoneSettings("</think>", "", "\n", Afterwards.AGAIN, required=False),
     budget=True,
     static="LOWER{2}",
@@ -71,7 +70,7 @@ def bias_error():
     """Return the beginning of the message about an unreadable first line of the biases."""
     reason = ui_text("generation.unreadable.fragment.bias")
     line = ui_text("generation.unreadable.fragment.line", number=1, reason=reason)
-    return f"{stage_title(StageName.BIAS)}: {line}"
+    return f"{stage_title('bias')}: {line}"
 
 
 def problem(state, stage, reason):
@@ -103,13 +102,13 @@ def test_settings_go_through_the_fields_unchanged(qtbot, processors, dialog):
 
 
 def test_a_trigger_is_typed(qtbot, processors, dialog):
-    tick(dialog.fields.zone_fields.is_partial)
-    assert dialog.fields.zone_fields.after.hasFocus()
+    tick(dialog.fields.widget_of("zones").is_partial)
+    assert dialog.fields.widget_of("zones").after.hasFocus()
     with qtbot.waitSignal(processors.edited) as edited:
-        QTest.keyClicks(dialog.fields.zone_fields.after, "</think>")
+        QTest.keyClicks(dialog.fields.widget_of("zones").after, "</think>")
     assert edited.args == [PipelineSettings(zones=ZoneSettings(after="</think>"))]
     after = ui_text("generation.zone.fragment.after", text="</think>")
-    assert dialog.item_text(StageName.GRAMMAR) == f"{stage_title(StageName.GRAMMAR)} · {after}"
+    assert dialog.item_text("grammar") == f"{stage_title('grammar')} · {after}"
 
 
 def test_a_switch_turns_a_stage_on(qtbot, processors, dialog):
@@ -124,7 +123,7 @@ def test_a_switch_turns_a_stage_on(qtbot, processors, dialog):
 def test_typing_into_a_stage_turns_it_on_and_its_switch_keeps_the_text(qtbot, processors, dialog):
     choose(dialog, "suppress")
     with qtbot.waitSignal(processors.edited) as edited:
-        QTest.keyClicks(dialog.fields.suppress, "e")
+        QTest.keyClicks(dialog.fields.widget_of("suppress"), "e")
     assert edited.args == [PipelineSettings(suppress=("e",))]
     with qtbot.waitSignal(processors.edited) as edited:
         switch(dialog, "suppress")
@@ -143,7 +142,7 @@ def test_stages_move_by_keys_and_by_buttons(qtbot, processors, dialog):
     assert not dialog.up.isEnabled()
     with qtbot.waitSignal(processors.edited) as edited:
         QTest.mouseClick(dialog.down, Qt.MouseButton.LeftButton)
-    assert edited.args[0].order == DEFAULT_ORDER
+    assert edited.args[0].order == default_order()
 
 
 def test_a_dragged_stage_is_reported(qtbot, processors, dialog):
@@ -157,47 +156,47 @@ def test_a_dragged_stage_is_reported(qtbot, processors, dialog):
 def test_an_unreadable_stage_is_shown_at_once_and_not_sent(qtbot, processors, dialog):
     choose(dialog, "bias")
     with qtbot.assertNotEmitted(processors.edited, wait=400):
-        QTest.keyClicks(dialog.fields.bias, "the +2")
+        QTest.keyClicks(dialog.fields.widget_of("bias"), "the +2")
     assert dialog.message.isVisible()
     assert dialog.message.text().startswith(bias_error())
-    dialog.fields.bias.clear()
-    assert ui_text("generation.unreadable.fragment.missing.bias") in dialog.message.text()
+    dialog.fields.widget_of("bias").clear()
+    assert ui_text("generation.stage.bias.fragment.missing") in dialog.message.text()
     with qtbot.waitSignal(processors.edited):
-        QTest.keyClicks(dialog.fields.bias, "the = +2")
+        QTest.keyClicks(dialog.fields.widget_of("bias"), "the = +2")
     assert not dialog.message.isVisible()
 
 
 def test_a_grammar_that_comes_again_needs_a_trigger(processors, dialog):
-    tick(dialog.fields.zone_fields.is_partial)
-    dialog.fields.zone_fields.then.setFocus()
-    QTest.keyClick(dialog.fields.zone_fields.then, Qt.Key.Key_End)
-    assert dialog.fields.zone_fields.then.currentIndex() == 2
-    dialog.fields.zone_fields.then.activated.emit(2)
-    assert dialog.message.text().startswith(f"{stage_title(StageName.GRAMMAR)}: ")
-    assert list(dialog.problems) == [StageName.GRAMMAR]
+    tick(dialog.fields.widget_of("zones").is_partial)
+    dialog.fields.widget_of("zones").then.setFocus()
+    QTest.keyClick(dialog.fields.widget_of("zones").then, Qt.Key.Key_End)
+    assert dialog.fields.widget_of("zones").then.currentIndex() == 2
+    dialog.fields.widget_of("zones").then.activated.emit(2)
+    assert dialog.message.text().startswith(f"{stage_title('grammar')}: ")
+    assert list(dialog.problems) == ["grammar"]
 
 
 def test_a_refusal_is_shown_and_the_input_stays(qtbot, processors, dialog):
     choose(dialog, "pattern")
     with qtbot.waitSignal(processors.edited) as edited:
-        QTest.keyClicks(dialog.fields.pattern, "UPER")
+        QTest.keyClicks(dialog.fields.widget_of("pattern"), "UPER")
     processors.show_refusal(PipelineRefused(edited.args[0], "UPER is no class"))
     assert dialog.message.text() == ui_text("generation.processors.unchanged", reason="UPER is no class")
     processors.show_view(view())  # a step in between
-    assert dialog.fields.pattern.text() == "UPER"
+    assert dialog.fields.widget_of("pattern").text() == "UPER"
     assert dialog.message.isVisible()
 
 
 def test_the_answer_to_an_older_edit_does_not_overwrite_a_newer_one(qtbot, processors, dialog):
     choose(dialog, "pattern")
     with qtbot.waitSignal(processors.edited) as first:
-        QTest.keyClicks(dialog.fields.pattern, "UPPER")
+        QTest.keyClicks(dialog.fields.widget_of("pattern"), "UPPER")
     with qtbot.waitSignal(processors.edited) as second:
-        QTest.keyClicks(dialog.fields.pattern, "+")
+        QTest.keyClicks(dialog.fields.widget_of("pattern"), "+")
     processors.show_view(replace(view(), pipeline=first.args[0]))
-    assert dialog.fields.pattern.text() == "UPPER+"
+    assert dialog.fields.widget_of("pattern").text() == "UPPER+"
     processors.show_view(replace(view(), pipeline=second.args[0]))
-    assert dialog.fields.pattern.text() == "UPPER+"
+    assert dialog.fields.widget_of("pattern").text() == "UPPER+"
 
 
 def test_reset_goes_back_to_the_grammar_alone(qtbot, processors, dialog):
@@ -205,13 +204,13 @@ def test_reset_goes_back_to_the_grammar_alone(qtbot, processors, dialog):
     with qtbot.waitSignal(processors.edited) as edited:
         QTest.mouseClick(dialog.reset, Qt.MouseButton.LeftButton)
     assert edited.args == [PipelineSettings()]
-    assert dialog.order == DEFAULT_ORDER
-    assert not dialog.fields.pattern.text()
+    assert dialog.order == default_order()
+    assert not dialog.fields.widget_of("pattern").text()
 
 
 def test_what_was_typed_last_is_sent_when_the_dialog_closes(qtbot, processors, dialog):
     choose(dialog, "suppress")
-    QTest.keyClicks(dialog.fields.suppress, "x")
+    QTest.keyClicks(dialog.fields.widget_of("suppress"), "x")
     with qtbot.waitSignal(processors.edited) as edited:
         QTest.keyClick(dialog, Qt.Key.Key_Escape)
     assert edited.args[0].suppress == ("x",)
@@ -231,24 +230,24 @@ def test_every_field_and_button_has_a_name(dialog):
 
 def test_an_unreadable_stage_does_not_hold_up_the_others(qtbot, processors, dialog):
     choose(dialog, "static")
-    QTest.keyClicks(dialog.fields.static, "x")  # and so the stage is on
-    dialog.fields.static.clear()
+    QTest.keyClicks(dialog.fields.widget_of("static"), "x")  # and so the stage is on
+    dialog.fields.widget_of("static").clear()
     choose(dialog, "bias")
-    QTest.keyClicks(dialog.fields.bias, "the +2")
+    QTest.keyClicks(dialog.fields.widget_of("bias"), "the +2")
     with qtbot.waitSignal(processors.edited) as edited:
         switch(dialog, "budget")
     assert edited.args == [PipelineSettings(budget=True)]
-    assert list(dialog.problems) == [StageName.STATIC, StageName.BIAS]
-    assert dialog.item_text(StageName.BIAS).startswith(f"✗ {stage_title(StageName.BIAS)}")
+    assert list(dialog.problems) == ["static", "bias"]
+    assert dialog.item_text("bias").startswith(f"✗ {stage_title('bias')}")
     assert dialog.message.text().splitlines()[1].startswith(bias_error())
 
 
 def test_a_stage_that_cannot_be_read_any_more_stays_as_it_was(qtbot, processors, dialog):
     processors.show_view(replace(view(), pipeline=PipelineSettings(bias=(("the", 2.0),))))
     choose(dialog, "bias")
-    dialog.fields.bias.setPlainText("the = x")
+    dialog.fields.widget_of("bias").setPlainText("the = x")
     (reason,) = dialog.problems.values()
-    assert dialog.message.text() == problem("kept", StageName.BIAS, reason)
+    assert dialog.message.text() == problem("kept", "bias", reason)
     with qtbot.waitSignal(processors.edited) as edited:
         switch(dialog, "budget")
     assert edited.args == [PipelineSettings(budget=True, bias=(("the", 2.0),))]
@@ -258,17 +257,17 @@ def test_a_stage_that_the_model_refuses_is_marked_and_the_others_are_in_force(qt
     switch(dialog, "budget")
     choose(dialog, "pattern")
     with qtbot.waitSignal(processors.edited) as edited:
-        QTest.keyClicks(dialog.fields.pattern, "UPER")
+        QTest.keyClicks(dialog.fields.widget_of("pattern"), "UPER")
     asked, in_force = edited.args[0], PipelineSettings(budget=True)
-    stages = (RefusedStage(StageName.PATTERN, "UPER is no class"),)
+    stages = (RefusedStage("pattern", "UPER is no class"),)
     processors.show_refusal(PipelineRefused(asked, stages=stages, in_force=in_force))
     processors.show_view(replace(view(), pipeline=in_force))
-    assert dialog.message.text() == problem("off", StageName.PATTERN, "UPER is no class")
-    assert dialog.fields.pattern.text() == "UPER"
-    assert dialog.item_text(StageName.PATTERN).startswith(f"✗ {stage_title(StageName.PATTERN)}")
+    assert dialog.message.text() == problem("off", "pattern", "UPER is no class")
+    assert dialog.fields.widget_of("pattern").text() == "UPER"
+    assert dialog.item_text("pattern").startswith(f"✗ {stage_title('pattern')}")
     processors.show_view(replace(view(), pipeline=replace(in_force, suppress=("e",))))  # from elsewhere
-    assert dialog.message.text() == problem("off", StageName.PATTERN, "UPER is no class")
-    assert dialog.fields.suppress.toPlainText() == "e"
+    assert dialog.message.text() == problem("off", "pattern", "UPER is no class")
+    assert dialog.fields.widget_of("suppress").toPlainText() == "e"
     switch(dialog, "pattern")
     assert not dialog.problems
     assert not dialog.message.isVisible()
@@ -277,8 +276,8 @@ def test_a_stage_that_the_model_refuses_is_marked_and_the_others_are_in_force(qt
 def test_a_refused_stage_is_tried_again_with_another_model(qtbot, processors, dialog):
     choose(dialog, "pattern")
     with qtbot.waitSignal(processors.edited) as edited:
-        QTest.keyClicks(dialog.fields.pattern, "UPER")
-    stages = (RefusedStage(StageName.PATTERN, "UPER is no class"),)
+        QTest.keyClicks(dialog.fields.widget_of("pattern"), "UPER")
+    stages = (RefusedStage("pattern", "UPER is no class"),)
     processors.show_refusal(PipelineRefused(edited.args[0], stages=stages))
     processors.show_view(view())
     other = replace(view(), model=replace(view().model, vocabulary_fingerprint="another"))
@@ -293,7 +292,7 @@ def noticed(qtbot, processors, dialog, qwidget):
     qwidget.layout().addWidget(processors.notice)
     qwidget.layout().addWidget(processors.chip)
     choose(dialog, "bias")
-    QTest.keyClicks(dialog.fields.bias, "the +2")
+    QTest.keyClicks(dialog.fields.widget_of("bias"), "the +2")
     assert not processors.notice.isVisible()  # the dialog says it
     QTest.keyClick(dialog, Qt.Key.Key_Escape)
     return processors
@@ -301,7 +300,7 @@ def noticed(qtbot, processors, dialog, qwidget):
 
 def test_an_invalid_stage_is_shown_while_the_dialog_is_closed(noticed):
     assert noticed.notice.isVisible()
-    bias = stage_title(StageName.BIAS)
+    bias = stage_title("bias")
     assert noticed.notice.text() == ui_text("generation.processors.notice", stages=bias)
     assert noticed.notice.detail_label.text().startswith(bias_error())
     assert noticed.chip.isVisible()
@@ -312,8 +311,8 @@ def test_an_invalid_stage_is_shown_while_the_dialog_is_closed(noticed):
 def test_the_notice_opens_the_dialog_at_the_field(qtbot, noticed):
     QTest.mouseClick(noticed.notice.button, Qt.MouseButton.LeftButton)
     qtbot.waitExposed(noticed.dialog)
-    assert noticed.dialog.fields.bias.isVisible()
-    assert noticed.dialog.fields.bias.hasFocus()
+    assert noticed.dialog.fields.widget_of("bias").isVisible()
+    assert noticed.dialog.fields.widget_of("bias").hasFocus()
     assert not noticed.notice.isVisible()
     noticed.dialog.close()
     assert noticed.notice.isVisible()
@@ -324,7 +323,7 @@ def test_reset_discards_what_cannot_be_read(noticed):
     assert not noticed.problems
     assert not noticed.notice.isVisible()
     assert not noticed.chip.isVisible()
-    assert not noticed.dialog.fields.bias.toPlainText()
+    assert not noticed.dialog.fields.widget_of("bias").toPlainText()
 
 
 def test_another_document_does_not_inherit_what_was_typed(noticed):

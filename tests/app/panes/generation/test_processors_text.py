@@ -15,7 +15,7 @@ from app.panes.generation.processors_format import (
     written_suppressed,
     written_table,
 )
-from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, StageName, TableSettings, ZoneSettings
+from engine.decoding.pipeline_settings import Afterwards, PipelineSettings, TableSettings, ZoneSettings
 from engine.decoding.values import BudgetState
 
 TEXTS = ["e", " ", "  a b ", "\n", "a\tb\r", "\\n", "#12", "\\#1", "</think>", "é\\", " #"]
@@ -76,25 +76,29 @@ def test_the_summary_says_what_is_on_in_the_order_of_the_stages():
     assert summary(PipelineSettings()) == ""
     on = PipelineSettings(zones=ZoneSettings(after="</think>"), budget=True, suppress=("e",))
     after = ui_text("generation.zone.fragment.after", text="</think>")
-    assert summary(on) == f"{after} · {fragment('budget')} · {fragment('suppress', value='e')}"
+    assert summary(on) == f"{after} · {short('budget')} · {fragment('suppress', value='e')}"
     zones = ZoneSettings(after_token="<think>", until="\n", then=Afterwards.AGAIN)
-    turned = PipelineSettings(order=(StageName.SUPPRESS,), zones=zones, suppress=("e",), bias=(("the", 2.0),))
+    turned = PipelineSettings(order=("suppress",), zones=zones, suppress=("e",), bias=(("the", 2.0),))
     after = ui_text("generation.zone.fragment.after", text="<think>")
     until = ui_text("generation.zone.fragment.until", text="\\n")
     zone = f"{after}, {until}, {ui_text('generation.zone.fragment.again')}"
-    parts = fragment("suppress", value="e"), zone, fragment("bias", value="the +2"), fragment("custom_order")
+    parts = fragment("suppress", value="e"), zone, short("bias", value="the +2"), fragment("custom_order")
     assert summary(turned) == " · ".join(parts)
 
 
 def test_many_texts_are_counted():
     many = PipelineSettings(suppress=("a", "b", "c"), suppress_ids=(5,), bias=(("the", 2.0), ("a", 1.0)))
     values = stage_values(many)
-    assert values[StageName.SUPPRESS] == fragment("suppress", value=fragment("texts", total=4))
-    assert values[StageName.BIAS] == fragment("texts", total=2)
+    assert values["suppress"] == fragment("suppress", value=fragment("texts", total=4))
+    assert values["bias"] == fragment("texts", total=2)
     table = PipelineSettings(table=TableSettings(((1, 1, 1),), 1), static="LOWER", pattern="UPPER+")
     transitions = ui_text("common.count.transitions", count=1)
     assert list(stage_values(table).values()) == ["LOWER", "UPPER+", transitions]
-    assert fragment("table", value=transitions) in summary(table)
+    assert short("table", value=transitions) in summary(table)
+
+
+def short(stage, **fields):
+    return ui_text(f"generation.stage.{stage}.fragment.summary", **fields)
 
 
 def fragment(name, **fields):

@@ -8,6 +8,7 @@ from app.catalogue import ui_text
 from app.panes.generation.processors_fields import ZoneFields
 from app.panes.generation.processors_format import UnreadableError
 from engine.decoding.pipeline_settings import Afterwards, OtherZone, ZoneSettings
+from engine.notations import NOTATIONS
 
 ALL = ZoneSettings(
     "n=",
@@ -87,7 +88,7 @@ def test_a_zone_is_added_and_typed(qtbot, fields):
         QTest.keyClicks(other.text, "[0-9]+")
     QTest.keyClicks(other.until, ";")
     assert fields.zones() == ZoneSettings("n=", others=(OtherZone("regex", "[0-9]+", "<call>", until=";"),))
-    assert names(fields)[1] == f"2 · {ui_text('common.notation.regex')}, {after('<call>')}"
+    assert names(fields)[1] == f"2 · {NOTATIONS['regex'].title}, {after('<call>')}"
 
 
 def test_free_text_has_no_grammar_but_a_closing_text(fields):

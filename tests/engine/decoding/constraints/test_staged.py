@@ -20,16 +20,15 @@ from engine.compile import compile_grammar
 from engine.decoding.errors import EmptyMaskError, NotAllowedError, RemovedError
 from engine.decoding.generate import generate, sample_many
 from engine.decoding.pipeline_settings import (
-    DEFAULT_ORDER,
     Afterwards,
     OtherZone,
     PipelineSettings,
-    StageName,
     TableSettings,
     ZoneSettings,
 )
 from engine.decoding.processors import FiniteStateGuide
 from engine.decoding.session import DecodeSession
+from engine.decoding.stages import default_order
 from engine.decoding.values import Finish, SamplerSettings, StepOrigin, StopRule
 from engine.export.tables.token_index import build_token_index
 from engine.models import LogitSource, load_model
@@ -185,10 +184,10 @@ def test_the_stages_stand_in_their_order_each_with_what_it_removed():
 
 def test_a_filter_before_the_mask_may_leave_nothing_and_says_so():
     model = GivenModel(WORDS, [9, 8, 7, 0, 0, 0, 0, 0])
-    pipeline = PipelineSettings(order=(StageName.TOP_K, StageName.GRAMMAR))
+    pipeline = PipelineSettings(order=("top-k", "grammar"))
     session = DecodeSession(compile_grammar("regex", "c+"), model, pipeline=pipeline, sampler=SamplerSettings(top_k=2))
     at = session.position()
-    assert (at.finish, at.emptied_by, at.entropy_masked) == (None, StageName.GRAMMAR, None)
+    assert (at.finish, at.emptied_by, at.entropy_masked) == (None, "grammar", None)
     assert {one.p_masked for one in at.candidates} == {one.p_sampled for one in at.candidates} == {0.0}
     with pytest.raises(EmptyMaskError, match=r"the stage `grammar` leaves no token: .*it expects `c`"):
         session.step()
@@ -202,7 +201,7 @@ def test_a_filter_before_the_mask_may_leave_nothing_and_says_so():
 def test_tokens_that_the_model_rules_out_are_equals_in_any_order():
     infinity = float("inf")
     model = GivenModel(WORDS, [0, -infinity, 0, 0, -infinity, 0, 0, 0])
-    for order in (DEFAULT_ORDER, (StageName.TOP_K, StageName.GRAMMAR)):
+    for order in (default_order(), ("top-k", "grammar")):
         session = DecodeSession(
             compile_grammar("regex", "[bc]"),
             model,
@@ -315,8 +314,8 @@ def test_settings_pickle_and_refuse_nonsense():
     assert pickle.loads(pickle.dumps(full)) == full
     for settings_ in (full, PipelineSettings()):  # as a document keeps it
         assert msgspec.json.decode(msgspec.json.encode(settings_), type=PipelineSettings) == settings_
-    assert full.stages[:2] == (StageName.BUDGET, StageName.GRAMMAR)
-    assert sorted(full.stages) == sorted(StageName)
+    assert full.stages[:2] == ("budget", "grammar")
+    assert sorted(full.stages) == sorted(default_order())
     for nonsense in (
         {"order": ("nothing",)},
         {"order": ("bias", "bias")},

@@ -1,11 +1,6 @@
 """A command that writes the grammar's text in upper case."""
 
-from pathlib import Path
-
 from app.commands import command
-from engine.source.catalogue import add_texts
-
-add_texts(Path(__file__).parent / "texts")
 
 
 class Shout:

@@ -1,15 +1,10 @@
 """A pane that shows the number of words of the grammar's text."""
 
-from pathlib import Path
-
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
 from app.widgets.lazy import Lazy
 from app.window.main_window import PaneSpec
-from engine.source.catalogue import add_texts
-
-add_texts(Path(__file__).parent / "texts")
 
 
 class WordsPane(QLabel):
