@@ -24,7 +24,7 @@ from app.workers.requests.export import (
     ListExports,
     PreviewFile,
 )
-from engine.export import CLOSE_OBJECTS, OPEN_OBJECTS
+from engine.export import close_objects, open_objects
 from engine.export.schema.settings import NumberSpelling
 from engine.export.target import ExportJob, ExportOptions, MismatchError, TargetGroup
 from engine.export.writing import export as write
@@ -88,13 +88,13 @@ def list_exports(request: ListExports, compiled: CompiledGrammar, cancel: Cancel
                 name=fit.target.name,
                 title=fit.target.title,
                 about=fit.target.about,
-                group=fit.target.group.value,  # a string: unpickling a `TargetGroup` would import all targets
+                group=fit.target.group.heading,
                 suffix=fit.target.suffix,
                 is_folder=fit.target.is_folder,
                 supported_options=tuple(sorted(fit.target.supported_options(compiled))),
                 needs_model=fit.target.group is TargetGroup.ELSEWHERE,
-                refusal=fit.refusal.replace(CLOSE_OBJECTS, OPEN_OBJECTS),  # the dialog has a button for it
-                can_close=CLOSE_OBJECTS in fit.refusal,
+                refusal=fit.refusal.replace(close_objects(), open_objects()),  # the dialog has a button for it
+                can_close=close_objects() in fit.refusal,
             )
             for fit in found
         )

@@ -325,12 +325,12 @@ def _compact(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[CompiledGra
 
 def _why_not_drawn(compiled: CompiledGrammar, form: CompiledGrammar, cancel: CancelToken) -> tuple[str, bool]:
     """Return why a form of a grammar has no automaton, and whether it has one without additional properties."""
-    from engine.export import OPEN_OBJECTS, needs_closing  # start-up time: 40 ms
+    from engine.export import needs_closing, open_objects  # start-up time: 40 ms
 
     if form.is_regular:
         return ui_text("workers.forced.names_tokens"), False
     if needs_closing(compiled, cancel):
-        return capitalised(OPEN_OBJECTS), True
+        return capitalised(open_objects()), True
     return ui_text("workers.forced.needs_stack"), False
 
 

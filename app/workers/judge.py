@@ -36,7 +36,7 @@ from engine.diagnosis.test_strings.coverage import coverage, single_rule, uses_o
 from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
 from engine.diagnosis.verdicts.replay import replay_text
 from engine.diagnosis.verdicts.verdict import Verdict, VerdictOutcome
-from engine.export import CLOSE_OBJECTS, OPEN_OBJECTS, NumberSpelling, drawable_automata, to_gbnf, without_white_space
+from engine.export import NumberSpelling, close_objects, drawable_automata, open_objects, to_gbnf, without_white_space
 from engine.export.conversion_preview import ConvertOptions
 from engine.export.conversion_preview import convert as convert_grammar
 from engine.source import (
@@ -347,7 +347,7 @@ def convert(request: ConvertRequest, take: Take, cancel: CancelToken) -> Convert
         first = refused.diagnostics[0]
         if first.code in ("export-recursive", "export-open"):
             can_close = first.code == "export-open"
-            why = capitalised(first.message.replace(CLOSE_OBJECTS, OPEN_OBJECTS))  # the dialog has a button for it
+            why = capitalised(first.message.replace(close_objects(), open_objects()))  # the dialog has a button for it
             advice = ui_text("workers.convert.cut_or_close" if can_close else "workers.convert.cut", reason=why)
             return ConvertAnswer(request.number, error=advice, can_close=can_close)
         return ConvertAnswer(request.number, error=_error_sentence(first))

@@ -17,7 +17,7 @@ from engine.compile import CompiledGrammar
 from engine.export import NumberSpelling
 from engine.export.target import Artifact, ExportJob, ExportOptions, Forecast, OptionName, Target
 from engine.export.targets import TARGETS, grouped_targets, target
-from engine.export.text.conversion import ALREADY
+from engine.export.text.conversion import already_regex
 from engine.export.writing import check, export, fits, make, refusal
 from engine.source import CancelledError, CancelToken
 from engine.source.catalogue import catalogue_text
@@ -172,7 +172,7 @@ def _write(arguments: argparse.Namespace, job: ExportJob) -> None:
     why_not = refusal(chosen, job)
     if why_not and job.vocabulary is None and not _refusal_with_any_vocabulary(chosen, job):
         arguments.parser.error(_needs_vocabulary(arguments))
-    if why_not == ALREADY:
+    if why_not == already_regex():
         arguments.parser.error(why_not)
     if arguments.output == _STDOUT:
         artifact = make(chosen.name, job)
@@ -211,7 +211,7 @@ def _listed(job: ExportJob | None) -> list[dict[str, object]]:
     for chosen in grouped_targets():
         entry: dict[str, object] = {
             "target": chosen.name,
-            "group": chosen.group,
+            "group": chosen.group.heading,
             "title": chosen.title,
             "about": chosen.about,
         }

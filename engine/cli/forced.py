@@ -35,7 +35,7 @@ from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
 from engine.decoding.forced.values import EncodingComparison, FastForwardGeneration
 from engine.decoding.generate import generate_fast_forward
 from engine.decoding.pipeline_settings import Strategy
-from engine.export import CLOSE_OBJECTS, NumberSpelling, TokenIndex, build_token_index, needs_closing, to_gbnf
+from engine.export import NumberSpelling, TokenIndex, build_token_index, close_objects, needs_closing, to_gbnf
 from engine.matching import Matcher
 from engine.models import LogitSource
 from engine.models.text_encoder import text_encoder_of
@@ -318,7 +318,7 @@ def _grammar(
 def _byte_dfa(grammar: CompiledGrammar, compiled: CompiledGrammar, cancel: CancelToken) -> tuple[ByteDfa | None, str]:
     if not grammar.is_regular:
         if needs_closing(compiled, cancel):
-            return None, CLOSE_OBJECTS
+            return None, close_objects()
         return None, catalogue_text("cli.forced.error.needs_stack")
     if grammar.automaton.token_elements:
         return None, catalogue_text("cli.forced.error.names_tokens")

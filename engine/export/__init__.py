@@ -11,19 +11,17 @@ from engine.export.tables.token_index import TokenIndex, build_token_index
 from engine.export.target import Artifact, Check, ExportError, ExportJob, ExportOptions
 from engine.export.targets import TARGETS
 from engine.export.text.conversion import (
-    CLOSE_OBJECTS,
-    OPEN_OBJECTS,
     Conversion,
     WrittenRule,
+    close_objects,
     needs_closing,
+    open_objects,
     to_gbnf,
     to_regex,
 )
 from engine.export.writing import export as write
 
 __all__ = [
-    "CLOSE_OBJECTS",
-    "OPEN_OBJECTS",
     "TARGETS",
     "Artifact",
     "Check",
@@ -35,8 +33,10 @@ __all__ = [
     "TokenIndex",
     "WrittenRule",
     "build_token_index",
+    "close_objects",
     "drawable_automata",
     "needs_closing",
+    "open_objects",
     "to_dot",
     "to_gbnf",
     "to_networkx",

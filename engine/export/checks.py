@@ -34,6 +34,7 @@ from engine.export.text.print_regex import Dialect
 from engine.matching import Matcher
 from engine.notations import NOTATIONS
 from engine.source import GrammarError, LimitExceededError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 _END_CHANCE: Final = 0.25
@@ -72,9 +73,6 @@ def _followed(job: ExportJob, walks: int, walk: Callable[[], int]) -> tuple[int,
 def _shown(text: bytes) -> str:
     """Return the end of the walked text for a message."""
     return repr(text) if len(text) <= _SHOWN else f"…{text[-_SHOWN:]!r}"
-
-
-_BEHIND_TOKENS: Final = "What follows a token matched by id was not walked."
 
 
 class Recogniser(Protocol):
@@ -141,7 +139,7 @@ class DfaRecogniser:
 
 def scope_of(compiled: CompiledGrammar) -> str:
     """Return what a walk over bytes cannot check of a grammar, a sentence; empty for nothing."""
-    return _BEHIND_TOKENS if compiled.automaton.token_elements else ""
+    return catalogue_text("export.scope.tokens") if compiled.automaton.token_elements else ""
 
 
 def walk_side_by_side(

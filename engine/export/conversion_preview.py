@@ -36,6 +36,7 @@ from engine.notations.notation import Notation
 from engine.notations.regex.parser import parse as parse_regex
 from engine.notations.regex.parser import parse_with_details
 from engine.source import CancelToken, GrammarError
+from engine.source.catalogue import catalogue_text
 
 _ABOUT: Final = ("title", "description", "$comment", "examples", "default")
 """Keywords of a schema that are for people."""
@@ -95,14 +96,16 @@ def convert(
     job = ExportJob(compiled, cancel=cancel or CancelToken())
     writer = WRITERS.get(notation)
     if writer is None:
-        raise NotConvertibleError(f"grammars are not converted to {NOTATIONS[notation].title}")
+        raise NotConvertibleError(
+            catalogue_text("export.refusal.fragment.no_conversion", notation=NOTATIONS[notation].title)
+        )
     written, target = writer(compiled, options, job.cancel), NOTATIONS[notation]
     has_fewer = compiled.describes_json and options.spelling is NumberSpelling.PLAIN
     is_cut = not target.has_named_rules and options.depth is not None
     text, read_as, dialect = written.text, notation, options.dialect
     if target.describes_json:
         text, read_as, dialect = pattern_of(written.text), "regex", "ecma"
-    compared = "the grammar as it was and as it is written here"
+    compared = catalogue_text("export.compared.fragment.conversion")
     check = check_text(job, read_as, text, compared, fewer=has_fewer or is_cut, dialect=dialect)
     return Converted(written.text, (*written.notes, *_words_lost(compiled, target)), check)
 
@@ -113,18 +116,18 @@ def _words_lost(compiled: CompiledGrammar, target: Notation) -> Iterator[str]:
     if compiled.describes_json:
         keys = _keywords(read_json(text))
         if lost := [key for key in _ABOUT if key in keys]:
-            yield f"its keywords for readers are lost: {', '.join(lost)}"
+            yield catalogue_text("export.note.fragment.keywords_lost", keywords=", ".join(lost))
     elif compiled.has_named_rules:
         found = list(pieces(text))
         if any(piece.kind is GbnfPart.COMMENT for piece in found):
-            yield "its comments go"
+            yield catalogue_text("export.note.fragment.comments_lost")
         if not target.has_named_rules and sum(piece.defines for piece in found) > 1:
-            yield "the names of its rules go"
+            yield catalogue_text("export.note.fragment.rule_names_lost")
     elif compiled.is_expression:
         _, written = parse_with_details(compiled.source, compiled.options.dialect, compiled.options.limits)
         spans = (group.opening.span for group in written.groups if not group.opening.atomic)
         if any(text[: span.end].endswith(">") for span in spans):
-            yield "the names of its groups go"
+            yield catalogue_text("export.note.fragment.group_names_lost")
 
 
 def _keywords(schema: Json) -> set[str]:
@@ -151,7 +154,6 @@ def _keywords(schema: Json) -> set[str]:
 
 _BEFORE: Final = "^(?:"
 _BEHIND: Final = ")$"
-QUOTED: Final = "each text is between double quotes and is encoded as a JSON string"
 
 
 def to_schema(compiled: CompiledGrammar, *, depth: int | None = None, cancel: CancelToken | None = None) -> Conversion:
@@ -169,13 +171,13 @@ def to_schema(compiled: CompiledGrammar, *, depth: int | None = None, cancel: Ca
         CancelledError: `cancel` was used.
     """
     if compiled.describes_json:
-        raise NotConvertibleError("the grammar is a JSON Schema already")
+        raise NotConvertibleError(catalogue_text("export.refusal.fragment.already_schema"))
     content = _kept(compiled) if compiled.is_expression else None
     if content is None:
         content = to_regex(compiled, depth=depth, dialect="ecma", cancel=cancel)
     schema = {"type": "string", "pattern": f"{_BEFORE}{content.text}{_BEHIND}"}
     text = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-    return Conversion(text, content.grammar, (QUOTED, *content.notes))
+    return Conversion(text, content.grammar, (catalogue_text("export.note.fragment.quoted"), *content.notes))
 
 
 def _kept(compiled: CompiledGrammar) -> Conversion | None:

@@ -19,10 +19,8 @@ from typing import Final, Literal, Protocol
 from engine.compile import CompiledGrammar
 from engine.export.schema.settings import NumberSpelling
 from engine.source import CancelToken, EngineError, InvariantError, LimitExceededError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
-
-NO_VOCABULARY: Final = "it needs a model or a tokenizer: the export is specific to its vocabulary"
-
 
 LARGE: Final = 10_000_000
 """The size in bytes above which the user confirms an export before it is made or written."""
@@ -41,11 +39,21 @@ class MismatchError(ExportError):
 
 
 class TargetGroup(StrEnum):
-    """The heading of a target in lists."""
+    """The group of a target in lists."""
 
-    ELSEWHERE = "Runs elsewhere"
-    TEXT = "Text"
-    PICTURE = "Pictures and graphs"
+    ELSEWHERE = "elsewhere"
+    TEXT = "text"
+    PICTURE = "picture"
+
+    @property
+    def heading(self) -> str:
+        """The heading of the group."""
+        return catalogue_text(f"export.group.{self.value}")
+
+
+def no_vocabulary() -> str:
+    """Return why a target that needs a vocabulary does not fit without one."""
+    return catalogue_text("export.refusal.fragment.no_vocabulary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +130,15 @@ class Forecast:
     @property
     def sentence(self) -> str:
         """The forecast as a sentence without a full stop."""
-        found = f"about {self.size / 1e6:,.0f} MB are expected ({self.count:,} transitions)"
+        megabytes = self.size / 1e6
         if self.count <= self.limit:
-            return found
-        return (
-            f"{found}, more than the limit of {self.limit:,}: raise it with --limit table_transitions={2 * self.count}"
+            return catalogue_text("export.report.fragment.forecast", size=megabytes, transitions=self.count)
+        return catalogue_text(
+            "export.report.fragment.over_limit",
+            size=megabytes,
+            transitions=self.count,
+            limit=self.limit,
+            raised=2 * self.count,
         )
 
 
@@ -174,7 +186,7 @@ class ExportJob:
             NotExportableError: none was given.
         """
         if self.vocabulary is None:
-            raise NotExportableError(NO_VOCABULARY)
+            raise NotExportableError(no_vocabulary())
         return self.vocabulary
 
 
@@ -198,8 +210,24 @@ class Check:
     @property
     def sentence(self) -> str:
         """The message for the user."""
-        number = f"{self.walks:,} random walk{'s' if self.walks != 1 else ''} of {self.steps:,} steps"
-        return f"Read back and checked: {self.compared} agree on {number}." + (f" {self.scope}" if self.scope else "")
+        found = catalogue_text("export.checked.walks", compared=self.compared, count=self.walks, steps=self.steps)
+        return f"{found} {self.scope}".rstrip()
+
+
+class TargetTexts:
+    """The texts of a `Target` that are in the catalogue under its name."""
+
+    name: str
+
+    @property
+    def title(self) -> str:
+        """The name in the window."""
+        return catalogue_text(f"export.title.{self.name}")
+
+    @property
+    def about(self) -> str:
+        """One or two sentences: what it is, and who reads it."""
+        return catalogue_text(f"export.about.{self.name}")
 
 
 class Target(Protocol):

@@ -15,11 +15,12 @@ from engine.export.provenance import indented_provenance
 from engine.export.runtimes import GUIDE, runtime_files
 from engine.export.runtimes.guide import Guide
 from engine.export.tables.rule_tables import as_text, tables_document, tables_of
-from engine.export.target import Artifact, Check, ExportJob, MismatchError, OptionName, TargetGroup
+from engine.export.target import Artifact, Check, ExportJob, MismatchError, OptionName, TargetGroup, TargetTexts
 from engine.export.text.plain_grammar import refusal, spelled
+from engine.source.catalogue import catalogue_text
 
 
-class RulesTarget:
+class RulesTarget(TargetTexts):
     """The part of a `Target` that all rule targets share."""
 
     group = TargetGroup.TEXT
@@ -35,7 +36,7 @@ class RulesTarget:
         return refusal(job.compiled, job.options)
 
 
-class DrawingTarget:
+class DrawingTarget(TargetTexts):
     """The part of a `Target` that all drawings share."""
 
     group = TargetGroup.PICTURE
@@ -54,7 +55,7 @@ class DrawingTarget:
 def check_picture(job: ExportJob, shown: str) -> Check:
     """Check a picture by the text that Graphviz drew; `shown` is a sentence about the picture."""
     text, _, _ = drawing(job)
-    return check_drawn(job, text, "the grammar and the text that was drawn, read back by Graphviz,", shown)
+    return check_drawn(job, text, catalogue_text("export.compared.fragment.drawn"), shown)
 
 
 def check_drawn(job: ExportJob, text: str, compared: str, shown: str = "") -> Check:
@@ -81,7 +82,7 @@ _PREFIX: Final = "turnstile_"
 _LONGEST: Final = 60
 
 
-class PackageTarget:
+class PackageTarget(TargetTexts):
     """The part of a `Target` that all Python packages share.
 
     Attributes:
@@ -112,7 +113,7 @@ class PackageTarget:
         vocabulary = job.need_vocabulary()
         if document["vocabulary"]["fingerprint"] != vocabulary.fingerprint:
             raise MismatchError("the package names another vocabulary")
-        compared = "the masks of the package's own guide and of the engine, over the whole vocabulary,"
+        compared = catalogue_text("export.compared.fragment.package")
         return Check(compared, *walk_tokens(job, Guide(document), holds_fewer=bool(document["notes"])))
 
 
@@ -124,7 +125,7 @@ def package_name(name: str) -> str:
 
 def empty_refusal(compiled: CompiledGrammar) -> str:
     """Return why there is nothing to run; empty if there is."""
-    return "no text matches this grammar, so no token is ever allowed" if compiled.is_empty else ""
+    return catalogue_text("export.refusal.fragment.no_token") if compiled.is_empty else ""
 
 
 def grammar_files(

@@ -20,7 +20,6 @@ from pathlib import Path
 
 from engine.export.graph.drawing import picture
 from engine.export.target import (
-    NO_VOCABULARY,
     Artifact,
     Check,
     ExportError,
@@ -28,9 +27,11 @@ from engine.export.target import (
     MismatchError,
     NotExportableError,
     Target,
+    no_vocabulary,
 )
 from engine.export.targets import grouped_targets, target
 from engine.source import CancelledError, EngineError, GrammarError
+from engine.source.catalogue import catalogue_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def refusal(chosen: Target, job: ExportJob) -> str:
     """Return why a target cannot be made of a job; empty if it can."""
     why_not = chosen.refusal(job)
     if not why_not and chosen.needs_vocabulary and job.vocabulary is None:
-        return NO_VOCABULARY
+        return no_vocabulary()
     return why_not
 
 
@@ -91,10 +92,10 @@ def make(name: str, job: ExportJob) -> Artifact:
     chosen = target(name)
     with job.cancel.scope():
         why_not = refusal(chosen, job)
-        if why_not and why_not != NO_VOCABULARY:
+        if why_not and why_not != no_vocabulary():
             _raise_located_error(chosen, job)
         if why_not:
-            raise NotExportableError(f"{name} does not fit this grammar: {why_not}")
+            raise NotExportableError(catalogue_text("export.writing.fragment.no_fit", target=name, reason=why_not))
         return chosen.make(job)
 
 
@@ -117,7 +118,7 @@ def preview_picture(name: str, job: ExportJob) -> tuple[bytes, tuple[str, ...]]:
     """
     with job.cancel.scope():
         if why_not := refusal(target(name), job):
-            raise NotExportableError(f"{name} does not fit this grammar: {why_not}")
+            raise NotExportableError(catalogue_text("export.writing.fragment.no_fit", target=name, reason=why_not))
         drawn, _, notes = picture(job, "png", is_small=True)
         return drawn, notes
 
@@ -175,25 +176,30 @@ def _as_export_error(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ExportError(f"cannot write {path}: {error.strerror or error}") from error
+        raise _not_written(path, error.strerror or error) from error
+
+
+def _not_written(path: Path, reason: object) -> ExportError:
+    return ExportError(catalogue_text("export.writing.fragment.failed", path=path, reason=reason))
 
 
 def _check_destination(chosen: Target, artifact: Artifact, path: Path) -> None:
     if not path.name:
-        raise ExportError(f"cannot write {path}: it has no name")
+        raise _not_written(path, catalogue_text("export.writing.fragment.no_name"))
     if not chosen.is_folder:
         if path.is_dir():
-            raise ExportError(f"cannot write {path}: it is a folder, and {chosen.name} is one file")
+            raise _not_written(path, catalogue_text("export.writing.fragment.folder", target=chosen.name))
         if path.exists() and not path.is_file():  # replacing /dev/null by a file would break the system
-            raise ExportError(f"cannot write {path}: it is a device or a pipe; - is the terminal")
+            raise _not_written(path, catalogue_text("export.writing.fragment.device"))
         return
     if path.exists() and not path.is_dir():
-        raise ExportError(f"cannot write {path}: it is a file, and {chosen.name} is a folder")
+        raise _not_written(path, catalogue_text("export.writing.fragment.file", target=chosen.name))
     if path.is_dir():
         ours = {name for name, _ in artifact.files}
         others = (one for one in path.rglob("*") if not one.is_dir() and one.relative_to(path).as_posix() not in ours)
         if (other := next(others, None)) is not None:
-            raise ExportError(f"cannot write {path}: it holds {other.relative_to(path)}; choose a new or empty folder")
+            held = other.relative_to(path)
+            raise _not_written(path, catalogue_text("export.writing.fragment.not_empty", file=held))
 
 
 def _written_and_read(chosen: Target, artifact: Artifact, beside: Path) -> Artifact:
@@ -212,7 +218,7 @@ def _written_and_read(chosen: Target, artifact: Artifact, beside: Path) -> Artif
         artifact.notes,
     )
     if read.files != artifact.files:
-        raise MismatchError("what was read back from the disk is not what was written")
+        raise MismatchError(catalogue_text("export.writing.fragment.differs"))
     return read
 
 

@@ -53,10 +53,18 @@ CONVERTED = (
     "engine/diagnosis/fixes.py",
     "engine/diagnosis/share_page/page_data.py",
     "engine/diagnosis/verdicts",
+    "engine/export/conversion_preview.py",
+    "engine/export/schema/formats.py",
+    "engine/export/target.py",
+    *(f"engine/export/targets/{name}.py" for name in ("dot", "ebnf", "gbnf", "json", "lark", "png")),
+    *(f"engine/export/targets/{name}.py" for name in ("regex", "safetensors", "svg")),
+    "engine/export/text/conversion.py",
+    "engine/export/text/plain_grammar.py",
+    "engine/export/writing.py",
     "engine/notations/json_schema/fixes.py",
 )
 # What these raise is shown to the user as it is; elsewhere an error may be for developers alone.
-RAISED = ("app/main.py", "engine/cli")
+RAISED = ("app/main.py", "engine/cli", "engine/export/writing.py")
 # Modules that consist of the text of programs; what they show is in the catalogue, too.
 PROGRAMS = frozenset(("engine/cli/completion.py",))
 # Names in settings files, ids of verdicts in JSON, the syntax of DOT, and a limit whose error never leaves
@@ -88,10 +96,12 @@ PROPER = frozenset(
     Outlines Apache Licence""".split()
 )
 NAMES = ("Unicode", "POSIX")  # what begins in upper case everywhere
+LOWER_NAMES = ("transformers", "vLLM")  # what begins in lower case everywhere
 CONSOLE = "cli."  # as in other programs, help texts and messages begin in lower case
 CONSOLE_SENTENCES = re.compile(r"\.(description|prose\.[a-z_]+)$")
 CONSOLE_NAMES = ("HTML", "JSON", "FR+FA")
-PROSE = ("verdicts.",)  # areas of complete sentences, which are shown one after another
+# Areas and tables of complete sentences, which are shown one after another.
+PROSE = ("verdicts.", "export.about.", "export.checked.", "export.scope.")
 PHRASES = ("explanation.",)  # areas of parts of lines; the code capitalises the first of a line
 LONGEST_TITLE = 40
 SENTENCE = re.compile(r"[A-Za-z]{2,},? [A-Za-z]+")
@@ -267,7 +277,8 @@ def style_faults(key: str, text: str) -> list[str]:
     is_phrase = key.startswith(PHRASES)
     if key.startswith(CONSOLE):
         return faults + console_faults(key, plain)
-    if plain[:1].islower() and ".fragment." not in key and not is_message and not is_phrase:
+    may_be_lower = ".fragment." in key or is_message or is_phrase or plain.startswith(LOWER_NAMES)
+    if plain[:1].islower() and not may_be_lower:
         faults.append("begins in lower case")
     if plain[:1].isupper() and is_phrase and not plain.startswith(NAMES):
         faults.append("a phrase begins in lower case")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from engine.export.rules.expressions import choice, literal, optional, repeat, sequence
 from engine.export.rules.rule_builder import RuleBuilder
@@ -233,27 +233,15 @@ def _mail_name(most_in_label: int, fewest_dots: int, most_dots: int) -> str:
 _DOMAIN: Final = f"(?:{_mail_name(63, 0, 1)}|{_mail_name(46, 2, 3)}|{_mail_name(22, 4, 7)})"
 
 
-class _ApproximateFormat(NamedTuple):
-    pattern: str
-    lacks: str
-
-
 _APPROXIMATE: Final = {
-    "date-time": _ApproximateFormat(rf"{DATE}[Tt]{_TIME}", "no leap second"),
-    "time": _ApproximateFormat(_TIME, "no leap second"),
-    "hostname": _ApproximateFormat(_HOST, "at most 8 labels, and of 30 characters at most where there are more than 3"),
-    "email": _ApproximateFormat(
-        f"{_LOCAL}@{_DOMAIN}", "no quotes and no address literal, 3 dots before @ at most, 7 behind, no part too long"
-    ),
+    "date-time": rf"{DATE}[Tt]{_TIME}",
+    "time": _TIME,
+    "hostname": _HOST,
+    "email": f"{_LOCAL}@{_DOMAIN}",
 }
 
 
 @cache
 def approximate_format(name: str) -> Node:
     """Return the strings of a format in its approximate form."""
-    return matching(_APPROXIMATE[name].pattern)
-
-
-def lacks(name: str) -> str:
-    """Return what that form lacks, as words that continue "a … has"."""
-    return _APPROXIMATE[name].lacks
+    return matching(_APPROXIMATE[name])

@@ -39,21 +39,29 @@ from engine.export.tables.token_index import (
     index_of,
     too_many,
 )
-from engine.export.target import NO_VOCABULARY, ExportJob, ExportOptions, Forecast, NotExportableError, named_limit
-from engine.export.text.conversion import CLOSE_OBJECTS, needs_closing, recurses
+from engine.export.target import ExportJob, ExportOptions, Forecast, NotExportableError, named_limit, no_vocabulary
+from engine.export.text.conversion import close_objects, needs_closing, recurses
 from engine.export.text.plain_grammar import converted, schema_refusal
 from engine.grammar.simplify import simplify_grammar
 from engine.masking.token_sets import TokenSets
 from engine.source import CancelToken, GrammarError, LimitExceededError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 from engine.vocabulary.errors import VocabularyError
-
-NESTS: Final = "its rules nest, so there is no finite table of tokens"
-SCHEMA_NESTS: Final = f"{NESTS}: an object or array in it may hold any value, or one of its own kind"
 
 _Known = dict[NumberSpelling, tuple[Program | None, bool]]
 _PROGRAMS: Final[WeakKeyDictionary[CompiledGrammar, _Known]] = WeakKeyDictionary()
 """A schema's rules as instructions, and whether they nest: shared by three targets of a list and the export itself."""
+
+
+def rules_nest() -> str:
+    """Return why rules that nest have no token index."""
+    return catalogue_text("export.refusal.fragment.rules_nest")
+
+
+def schema_nests() -> str:
+    """Return why a schema that nests has no token index."""
+    return catalogue_text("export.refusal.fragment.schema_nests")
 
 
 def index_refusal(compiled: CompiledGrammar, vocabulary: Vocabulary | None, options: ExportOptions) -> str:
@@ -84,13 +92,13 @@ def index_refusal(compiled: CompiledGrammar, vocabulary: Vocabulary | None, opti
         except LimitExceededError as error:
             return str(error)
     elif not compiled.is_regular:
-        return NESTS
-    return "" if vocabulary is not None else NO_VOCABULARY
+        return rules_nest()
+    return "" if vocabulary is not None else no_vocabulary()
 
 
 def _why_nested(compiled: CompiledGrammar, cancel: CancelToken | None = None) -> str:
     """Return why a schema has no finite automaton, and what to do if known."""
-    return CLOSE_OBJECTS if needs_closing(compiled, cancel) else SCHEMA_NESTS
+    return close_objects() if needs_closing(compiled, cancel) else schema_nests()
 
 
 def _program(compiled: CompiledGrammar, spelling: NumberSpelling, cancel: CancelToken) -> tuple[Program | None, bool]:
@@ -159,7 +167,7 @@ def finite_automaton(job: ExportJob, most_states: int) -> tuple[ByteDfa, tuple[s
     compiled = job.compiled
     if not compiled.describes_json:
         if not compiled.is_regular:
-            raise NotExportableError(NESTS)
+            raise NotExportableError(rules_nest())
         return compiled.materialise(most_states, cancel=job.cancel), ()
     if recurses(compiled, job.options.spelling, job.cancel):
         raise NotExportableError(_why_nested(compiled, job.cancel))

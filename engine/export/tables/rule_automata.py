@@ -25,6 +25,7 @@ from engine.grammar import Grammar, Rule, RuleReference
 from engine.grammar.simplify import simplify_grammar
 from engine.schema_automaton.pushdown.automaton import JsonAutomaton
 from engine.source import CancelToken, Limits, Span
+from engine.source.catalogue import catalogue_text
 from engine.source.collection import no_collection
 
 
@@ -80,7 +81,6 @@ def _program(grammar: Grammar, limits: Limits) -> Program | None:
 
 # ---------------------------------------------------------------------- schemas
 
-_COMPACT: Final = "white space is left out"
 _WITHOUT_BLANKS: Final[WeakKeyDictionary[CompiledGrammar, CompiledGrammar]] = WeakKeyDictionary()
 _STRING_OR_BLANK: Final = re.compile(rb'("(?:[^"\\]|\\.)*"?)|[ \t\n\r]+', re.DOTALL)
 
@@ -149,7 +149,11 @@ def drawable_automata(compiled: CompiledGrammar, limit: int, *, cancel: CancelTo
     """
     compact = without_blanks(compiled, cancel)
     found = schema_automata(compact, limit, cancel=cancel)
-    return found if compact is compiled else replace(found, notes=(*found.notes, _COMPACT))
+    return (
+        found
+        if compact is compiled
+        else replace(found, notes=(*found.notes, catalogue_text("export.note.fragment.compact")))
+    )
 
 
 def without_blanks(compiled: CompiledGrammar, cancel: CancelToken | None = None) -> CompiledGrammar:

@@ -34,14 +34,14 @@ from engine.export.target import (
     NotExportableError,
     OptionName,
     TargetGroup,
+    TargetTexts,
 )
 from engine.export.target_bases import empty_refusal, package_name
 from engine.export.text.plain_grammar import spelled
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 _MOST_CELLS: Final = 1 << 31
-_NO_END: Final = "its processor stops at an end token, and this vocabulary has none"
-_SCOPE: Final = "Elixir itself was not run."
 _RUN: Final = 3  # at least this many consecutive ids are written as a range
 
 _Rows: TypeAlias = list[dict[int, list[int]]]
@@ -95,12 +95,10 @@ end
 '''
 
 
-class BumblebeeTarget:
+class BumblebeeTarget(TargetTexts):
     """The Bumblebee target; see `Target`."""
 
     name = "bumblebee"
-    title = "Bumblebee (Elixir)"
-    about = "An Elixir module with the transition list and initial state for Bumblebee's DFA processor."
     group = TargetGroup.ELSEWHERE
     suffix = ".ex"
     is_folder = False
@@ -112,7 +110,8 @@ class BumblebeeTarget:
 
     def refusal(self, job: ExportJob) -> str:
         """Return why a grammar does not fit; see `Target`."""
-        no_end = _NO_END if job.vocabulary is not None and not job.vocabulary.eos_ids else ""
+        has_no_end = job.vocabulary is not None and not job.vocabulary.eos_ids
+        no_end = catalogue_text("export.refusal.fragment.bumblebee_no_end") if has_no_end else ""
         return empty_refusal(job.compiled) or index_refusal(job.compiled, job.vocabulary, job.options) or no_end
 
     def make(self, job: ExportJob) -> Artifact:
@@ -130,7 +129,7 @@ class BumblebeeTarget:
                 f"its processor's table would have {len(rows):,} × {vocabulary.size:,} cells, more than {_MOST_CELLS:,}"
             )
         if dead_ends:
-            notes += (f"{dead_ends:,} of its states lead nowhere by a token: there all scores are -infinity",)
+            notes += (catalogue_text("export.note.fragment.dead_ends", count=dead_ends),)
         module = _MODULE.format(
             module=_camel(package_name(job.options.name)),
             size=vocabulary.size,
@@ -144,8 +143,10 @@ class BumblebeeTarget:
         """Check the artifact; see `Target`."""
         recogniser = ElixirRecogniser(artifact.content.decode(), job.need_vocabulary())
         fewer = job.compiled.describes_json and bool(artifact.notes)
-        compared = "the masks of the transition list and of the engine, over the whole vocabulary,"
-        return Check(compared, *walk_tokens(job, recogniser, holds_fewer=fewer), _SCOPE)
+        compared = catalogue_text("export.compared.fragment.bumblebee")
+        return Check(
+            compared, *walk_tokens(job, recogniser, holds_fewer=fewer), catalogue_text("export.scope.bumblebee")
+        )
 
 
 def _row_size(ids: NDArray[np.int32], targets: NDArray[np.int32]) -> int:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from engine.export.graph.drawing import drawing
 from engine.export.target import Artifact, Check, ExportJob
 from engine.export.target_bases import DrawingTarget, check_drawn
+from engine.source.catalogue import catalogue_text
 
 
 class DotTarget(DrawingTarget):
     """The DOT target; see `Target`."""
 
     name = "dot"
-    title = "Graphviz DOT"
-    about = "The automaton, or that of each rule, as text that Graphviz draws; a JSON Schema without its white space."
     suffix = ".dot"
 
     def make(self, job: ExportJob) -> Artifact:
@@ -22,7 +21,7 @@ class DotTarget(DrawingTarget):
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
         """Check the artifact; see `Target`."""
-        return check_drawn(job, artifact.content.decode(), "the grammar and the automata, read back by Graphviz,")
+        return check_drawn(job, artifact.content.decode(), catalogue_text("export.compared.fragment.dot"))
 
 
 TARGET = DotTarget()

@@ -27,6 +27,7 @@ from engine.export.target_bases import RulesTarget
 from engine.export.text.plain_grammar import has_fewer_texts, left_recursive_rule, plain_grammar
 from engine.grammar import Grammar, Rule, RuleReference
 from engine.grammar.print_gbnf import print_gbnf
+from engine.source.catalogue import catalogue_text
 
 _WHOLE: Final = "text"
 
@@ -35,8 +36,6 @@ class EbnfTarget(RulesTarget):
     """The EBNF target; see `Target`."""
 
     name = "ebnf"
-    title = "EBNF for xgrammar"
-    about = "Rules in xgrammar's dialect: vLLM takes them as structured_outputs.grammar, SGLang as ebnf."
     suffix = ".ebnf"
 
     def refusal(self, job: ExportJob) -> str:
@@ -44,7 +43,7 @@ class EbnfTarget(RulesTarget):
         if why_not := super().refusal(job):
             return why_not
         name = left_recursive_rule(job.compiled)
-        return f"xgrammar gets left recursion wrong, and the rule `{name}` begins with itself" if name else ""
+        return catalogue_text("export.refusal.fragment.ebnf_left_recursion", rule=name) if name else ""
 
     def make(self, job: ExportJob) -> Artifact:
         """Make the artifact; see `Target`."""
@@ -54,7 +53,7 @@ class EbnfTarget(RulesTarget):
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
         """Check the artifact; see `Target`."""
-        compared = "the grammar and the EBNF, read as the GBNF that it is too,"
+        compared = catalogue_text("export.compared.fragment.ebnf")
         return check_text(job, "gbnf", artifact.content.decode(), compared, fewer=has_fewer_texts(job))
 
 

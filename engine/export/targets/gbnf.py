@@ -26,31 +26,30 @@ from engine.export.target import (
 )
 from engine.export.target_bases import RulesTarget
 from engine.export.text.plain_grammar import (
-    EMPTY_REFUSAL,
     converted,
     gbnf_grammar,
     has_fewer_texts,
     left_recursive_rule,
+    nothing_to_write,
     schema_refusal,
 )
 from engine.grammar import Grammar
 from engine.grammar.print_gbnf import NoGbnfError, print_gbnf
+from engine.source.catalogue import catalogue_text
 
 
 class GbnfTarget(RulesTarget):
     """The GBNF target; see `Target`."""
 
     name = "gbnf"
-    title = "GBNF for llama.cpp"
-    about = "Rules that llama.cpp's server and tools take as --grammar-file or in a request's grammar field."
     suffix = ".gbnf"
 
     def refusal(self, job: ExportJob) -> str:
         """Return why a grammar does not fit; see `Target`."""
         if job.compiled.is_empty:
-            return EMPTY_REFUSAL
+            return nothing_to_write()
         if name := left_recursive_rule(job.compiled):
-            return f"llama.cpp refuses left recursion, and the rule `{name}` begins with itself"
+            return catalogue_text("export.refusal.fragment.gbnf_left_recursion", rule=name)
         return schema_refusal(job.compiled, job.options)
 
     def make(self, job: ExportJob) -> Artifact:
@@ -73,7 +72,7 @@ class GbnfTarget(RulesTarget):
         names = [line.partition("::=")[0] for line in text.split("\n") if "::=" in line and not line.startswith("#")]
         if any("_" in name for name in names):
             raise MismatchError("a rule's name has an underscore, which llama.cpp refuses")
-        compared = "the grammar and the GBNF, compiled anew,"
+        compared = catalogue_text("export.compared.fragment.gbnf")
         return check_text(job, "gbnf", text, compared, fewer=has_fewer_texts(job), scope=scope_of(job.compiled))
 
 

@@ -12,14 +12,13 @@ from engine.export.provenance import provenance
 from engine.export.target import Artifact, Check, ExportJob, MismatchError, TargetGroup
 from engine.export.target_bases import RulesTarget
 from engine.export.text.plain_grammar import has_fewer_texts, schema_refusal
+from engine.source.catalogue import catalogue_text
 
 
 class GraphmlTarget(RulesTarget):
     """The GraphML target; see `Target`."""
 
     name = "graphml"
-    title = "GraphML"
-    about = "The automaton, or that of each rule, as a graph for networkx, Gephi, yEd and others; bytes are exact."
     group = TargetGroup.PICTURE
     suffix = ".graphml"
 
@@ -43,7 +42,7 @@ class GraphmlTarget(RulesTarget):
         automata = read_graph(_read(artifact.content))
         engine, export = CompiledRecogniser(job.compiled), recogniser_of(automata)
         walks, steps = walk_side_by_side(job, engine, export, holds_fewer=has_fewer_texts(job))
-        compared = "the grammar and the automata, read back by networkx,"
+        compared = catalogue_text("export.compared.fragment.graphml")
         return Check(compared, walks, steps, scope_of(job.compiled))
 
 

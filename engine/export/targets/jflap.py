@@ -23,23 +23,25 @@ from engine.export.text.plain_grammar import has_fewer_texts, refusal_without_st
 from engine.grammar import Chars, CharSet, Choice, Empty, Grammar, Node, Rule, RuleReference, Sequence
 from engine.grammar.print_gbnf import print_gbnf
 from engine.source import LimitExceededError
+from engine.source.catalogue import catalogue_text
 
 MOST_STATES: Final = 1_000
 MOST_TRANSITIONS: Final = 20_000
 
 _WRITABLE: Final = CharSet(((0x09, 0x0A), (0x0D, 0x0D), (0x20, 0xD7FF), (0xE000, 0xFFFD)))
-_LEFT_OUT: Final = "JFLAP's file holds no characters beyond U+FFFF and no control characters: these are left out"
 _RANGE: Final = 5
 """The length of a label `[a-z]`."""
 _APART: Final = 120
+
+
+def _left_out() -> str:
+    return catalogue_text("export.note.fragment.jflap")
 
 
 class JflapTarget(RulesTarget):
     """The JFLAP target; see `Target`."""
 
     name = "jflap"
-    title = "JFLAP automaton"
-    about = "The automaton over characters as JFLAP's .jff file, to step through by hand; only without nesting."
     group = TargetGroup.PICTURE
     suffix = ".jff"
 
@@ -58,7 +60,7 @@ class JflapTarget(RulesTarget):
         if len(system.edges) > MOST_STATES:
             raise LimitExceededError("states of a JFLAP automaton", given=len(system.edges), limit=MOST_STATES)
         text, leaves_out = _written(system, "\n".join(provenance_lines(job, *self.supported_options(job.compiled))))
-        return Artifact((("automaton.jff", text),), (*notes, _LEFT_OUT) if leaves_out else notes)
+        return Artifact((("automaton.jff", text),), (*notes, _left_out()) if leaves_out else notes)
 
     def check(self, artifact: Artifact, job: ExportJob) -> Check:
         """Check the artifact; see `Target`."""
@@ -66,8 +68,8 @@ class JflapTarget(RulesTarget):
             rules = print_gbnf(read_jff(artifact.content))
         except (ET.ParseError, KeyError, ValueError, AttributeError) as error:
             raise MismatchError(f"the file cannot be read back: {error}") from error
-        fewer = has_fewer_texts(job) or job.options.depth is not None or _LEFT_OUT in artifact.notes
-        return check_text(job, "gbnf", rules, "the grammar and the automaton of the file", fewer=fewer)
+        fewer = has_fewer_texts(job) or job.options.depth is not None or _left_out() in artifact.notes
+        return check_text(job, "gbnf", rules, catalogue_text("export.compared.fragment.jflap"), fewer=fewer)
 
 
 def _written(system: System, comment: str) -> tuple[bytes, bool]:

@@ -30,9 +30,11 @@ from engine.export.target import (
     NotExportableError,
     OptionName,
     TargetGroup,
+    TargetTexts,
 )
 from engine.export.text.plain_grammar import spelled
 from engine.source import LimitExceededError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 
@@ -41,12 +43,10 @@ def _row_size(ids: NDArray[np.int32], targets: NDArray[np.int32]) -> int:
     return sum(len(f'"{token}":{target},') for token, target in zip(ids.tolist(), targets.tolist(), strict=True))
 
 
-class JsonTarget:
+class JsonTarget(TargetTexts):
     """The JSON target; see `Target`."""
 
     name = "json"
-    title = "Compiled, as JSON"
-    about = "The token automaton {state: {token: next}} for any engine; where rules nest, the automata of the rules."
     group = TargetGroup.ELSEWHERE
     suffix = ".json"
     is_folder = False
@@ -85,15 +85,15 @@ class JsonTarget:
         document = json.loads(artifact.content)
         fewer = bool(document["notes"])
         if document["format"] == FORMAT:
-            compared = "the masks of the index and of the engine, over the whole vocabulary,"
+            compared = catalogue_text("export.compared.fragment.index")
             recogniser = index_recogniser(document, job.need_vocabulary())
             return Check(compared, *walk_tokens(job, recogniser, holds_fewer=fewer))
         if job.vocabulary is not None:
-            compared = "the masks of the tables and of the engine, over the whole vocabulary,"
+            compared = catalogue_text("export.compared.fragment.tables")
             return Check(compared, *walk_tokens(job, Guide(document), holds_fewer=fewer))
         engine, export = CompiledRecogniser(job.compiled), TablesRecogniser(document)
         walks, steps = walk_side_by_side(job, engine, export, holds_fewer=fewer)
-        return Check("the tables and the engine", walks, steps, scope_of(job.compiled))
+        return Check(catalogue_text("export.compared.fragment.rule_tables"), walks, steps, scope_of(job.compiled))
 
 
 def index_recogniser(document: dict[str, Any], vocabulary: Vocabulary) -> IndexRecogniser:

@@ -10,6 +10,7 @@ from engine.export.text.plain_grammar import has_fewer_texts, plain_grammar
 from engine.export.text.print_lark import NoLarkError, print_lark, read_lark
 from engine.grammar.print_gbnf import print_gbnf
 from engine.source import GrammarError
+from engine.source.catalogue import catalogue_text
 
 _OPTIONS = "%llguidance {}"
 
@@ -18,8 +19,6 @@ class LarkTarget(RulesTarget):
     """The Lark target; see `Target`."""
 
     name = "lark"
-    title = "Lark for llguidance"
-    about = "Rules in llguidance's dialect: for guidance, for servers with that backend, and for OpenAI's custom tools."
     suffix = ".lark"
 
     def make(self, job: ExportJob) -> Artifact:
@@ -34,7 +33,7 @@ class LarkTarget(RulesTarget):
             rules = print_gbnf(read_lark(artifact.content.decode()))
         except (NoLarkError, GrammarError) as error:
             raise MismatchError(f"what was written cannot be read back: {error}") from error
-        compared = "the grammar and the rules, read back from the Lark text by a reader of its own,"
+        compared = catalogue_text("export.compared.fragment.lark")
         return check_text(job, "gbnf", rules, compared, fewer=has_fewer_texts(job))
 
 

@@ -12,6 +12,7 @@ from engine.export.graph.drawing import picture
 from engine.export.provenance import provenance
 from engine.export.target import Artifact, Check, ExportJob, MismatchError
 from engine.export.target_bases import DrawingTarget, check_picture
+from engine.source.catalogue import catalogue_text
 
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 
@@ -20,8 +21,6 @@ class PngTarget(DrawingTarget):
     """The PNG target; see `Target`."""
 
     name = "png"
-    title = "PNG picture"
-    about = "The same drawing as pixels on white, at 96 dots per inch."
     suffix = ".png"
 
     def make(self, job: ExportJob) -> Artifact:
@@ -36,7 +35,7 @@ class PngTarget(DrawingTarget):
         width, height, rows = read_png(artifact.content)
         if rows < height:
             raise MismatchError(f"the picture has {rows} rows of {height}")
-        return check_picture(job, f"It has {width:,} × {height:,} pixels.")
+        return check_picture(job, catalogue_text("export.scope.png", width=width, height=height))
 
 
 def read_png(data: bytes) -> tuple[int, int, int]:

@@ -50,8 +50,6 @@ class PythonTarget(PackageTarget):
     """The Python target; see `Target`."""
 
     name = "python"
-    title = "Plain Python"
-    about = "A folder that runs the grammar without dependencies, also where rules nest: tables, tokens and the code."
 
     def make(self, job: ExportJob) -> Artifact:
         """Make the artifact; see `Target`."""

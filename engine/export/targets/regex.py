@@ -10,16 +10,15 @@ from engine.compile import CompiledGrammar
 from engine.export.checks import check_text
 from engine.export.target import Artifact, Check, ExportJob, OptionName
 from engine.export.target_bases import RulesTarget
-from engine.export.text.conversion import ALREADY, is_plain_expression, to_regex
+from engine.export.text.conversion import already_regex, is_plain_expression, to_regex
 from engine.export.text.plain_grammar import has_fewer_texts, refusal_without_stack
+from engine.source.catalogue import catalogue_text
 
 
 class RegexTarget(RulesTarget):
     """The regex target; see `Target`."""
 
     name = "regex"
-    title = "Regular expression"
-    about = "One expression for a full match, of groups, classes and counts alone; most engines and servers read it."
     suffix = ".regex"
 
     def supported_options(self, compiled: CompiledGrammar) -> frozenset[OptionName]:
@@ -29,7 +28,7 @@ class RegexTarget(RulesTarget):
     def refusal(self, job: ExportJob) -> str:
         """Return why a grammar does not fit; see `Target`."""
         if is_plain_expression(job.compiled):
-            return ALREADY
+            return already_regex()
         return refusal_without_stack(job.compiled, job.options)
 
     def make(self, job: ExportJob) -> Artifact:
@@ -47,7 +46,7 @@ class RegexTarget(RulesTarget):
         """Check the artifact; see `Target`."""
         text = artifact.content.decode()
         fewer = has_fewer_texts(job) or job.options.depth is not None
-        compared, dialect = "the grammar and the expression, compiled anew,", job.compiled.options.dialect
+        compared, dialect = catalogue_text("export.compared.fragment.regex"), job.compiled.options.dialect
         return check_text(job, "regex", text, compared, fewer=fewer, dialect=dialect)
 
 

@@ -28,6 +28,7 @@ from engine.export.text.plain_grammar import has_fewer_texts, plain_grammar
 from engine.export.text.print_lark import NoLarkError, print_lark, read_lark
 from engine.grammar import Grammar
 from engine.grammar.print_gbnf import print_gbnf
+from engine.source.catalogue import catalogue_text
 from engine.targets import Effect, engine_record
 
 _MAX_TOKENS: Final = 512
@@ -58,8 +59,6 @@ class RequestsTarget(RulesTarget):
     """The target for requests; see `Target`."""
 
     name = "requests"
-    title = "Requests for servers"
-    about = "Request bodies, start commands and a client for llama-server, vLLM, SGLang and OpenAI, to be edited."
     suffix = ""
     is_folder = True
 
@@ -87,10 +86,10 @@ class RequestsTarget(RulesTarget):
                 continue
             checked = _check_one(job, *_carried(name, content))
             walks, steps = walks + checked.walks, steps + checked.steps
-        scope = "Nothing was sent to a server."
+        scope = catalogue_text("export.scope.requests")
         if job.compiled.describes_json:
-            scope += " A body with a schema was compared as the standard reads it."
-        return Check("the grammar and what each request body carries", walks, steps, scope)
+            scope += f" {catalogue_text('export.scope.requests_schema')}"
+        return Check(catalogue_text("export.compared.fragment.requests"), walks, steps, scope)
 
 
 def _bodies(job: ExportJob) -> tuple[dict[str, dict[str, Any]], tuple[str, ...]]:
@@ -99,11 +98,11 @@ def _bodies(job: ExportJob) -> tuple[dict[str, dict[str, Any]], tuple[str, ...]]
     notes = plain.notes
     bodies: dict[str, dict[str, Any]] = {}
     if why_not := GBNF.refusal(job):
-        notes = (*notes, f"there is no llama-server.json: {why_not}")
+        notes = (*notes, catalogue_text("export.note.fragment.no_llama_server", reason=why_not))
     else:
         bodies["llama-server.json"] = {**_chat(job), "grammar": _without_comments(GBNF.make(job))}
     if why_not := EBNF.refusal(job):
-        notes = (*notes, f"there is no vllm.json and no sglang.json: {why_not}")
+        notes = (*notes, catalogue_text("export.note.fragment.no_ebnf", reason=why_not))
     else:
         text = ebnf(plain.grammar)
         bodies["vllm.json"] = {**_chat(job), "structured_outputs": {"grammar": text}}

@@ -22,18 +22,17 @@ from engine.export.checks import IndexRecogniser, walk_tokens
 from engine.export.provenance import provenance
 from engine.export.tables.finite import index_refusal, token_index
 from engine.export.tables.token_index import FORMAT, VERSION, TokenIndex
-from engine.export.target import Artifact, Check, ExportJob, MismatchError, OptionName, TargetGroup
+from engine.export.target import Artifact, Check, ExportJob, MismatchError, OptionName, TargetGroup, TargetTexts
 from engine.export.text.plain_grammar import spelled
+from engine.source.catalogue import catalogue_text
 
 _HEADER: Final = struct.Struct("<Q")
 
 
-class SafetensorsTarget:
+class SafetensorsTarget(TargetTexts):
     """The safetensors target; see `Target`."""
 
     name = "safetensors"
-    title = "Compiled, as safetensors"
-    about = "The token automaton as arrays (CSR) that numpy and torch map without parsing."
     group = TargetGroup.ELSEWHERE
     suffix = ".safetensors"
     is_folder = False
@@ -92,7 +91,7 @@ class SafetensorsTarget:
             arrays["targets"],
             vocabulary,
         )
-        compared = "the masks of the arrays and of the engine, over the whole vocabulary,"
+        compared = catalogue_text("export.compared.fragment.arrays")
         return Check(compared, *walk_tokens(job, recogniser, holds_fewer=bool(origin["notes"])))
 
 

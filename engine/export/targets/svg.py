@@ -12,6 +12,7 @@ from engine.export.graph.drawing import drawing, picture
 from engine.export.provenance import provenance
 from engine.export.target import Artifact, Check, ExportJob, MismatchError
 from engine.export.target_bases import DrawingTarget, check_picture
+from engine.source.catalogue import catalogue_text
 
 _NAMESPACE: Final = "{http://www.w3.org/2000/svg}"
 
@@ -20,8 +21,6 @@ class SvgTarget(DrawingTarget):
     """The SVG target; see `Target`."""
 
     name = "svg"
-    title = "SVG picture"
-    about = "The drawing of the automaton, or of each rule's, on white; it scales and its text can be searched."
     suffix = ".svg"
 
     def make(self, job: ExportJob) -> Artifact:
@@ -42,7 +41,7 @@ class SvgTarget(DrawingTarget):
         expected = _count_of(job)
         if found != expected:
             raise MismatchError(f"the picture shows {found}, the automaton has {expected}")
-        return check_picture(job, f"It shows {found['node']:,} nodes and {found['edge']:,} edges, none lost.")
+        return check_picture(job, catalogue_text("export.scope.svg", nodes=found["node"], edges=found["edge"]))
 
 
 def _count_of(job: ExportJob) -> dict[str, int]:

@@ -60,8 +60,6 @@ class TransformersTarget(PackageTarget):
     """The transformers target; see `Target`."""
 
     name = "transformers"
-    title = "transformers"
-    about = "A package with a LogitsProcessor for generate(): batches, sampling and beam search."
     modules = TRANSFORMERS
 
     def make(self, job: ExportJob) -> Artifact:

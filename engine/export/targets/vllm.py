@@ -25,12 +25,11 @@ from engine.export.target_bases import (
     package_name,
     pyproject,
 )
+from engine.source.catalogue import catalogue_text
 
 ENTRY_POINTS: Final = "vllm.logits_processors"
 _KEY: Final = "turnstile_grammar"
 _INIT: Final = '"""A grammar that requests to vLLM can ask for; see README.md beside this folder."""\n'
-_NO_END: Final = "vLLM stops at an end token, and this vocabulary has none"
-_SCOPE: Final = "vLLM itself was not run."
 
 _README: Final = """# {folder}
 
@@ -84,13 +83,12 @@ class VllmTarget(PackageTarget):
     """The vLLM target; see `Target`."""
 
     name = "vllm"
-    title = "vLLM plugin"
-    about = "An installable package for vLLM V1: requests ask for the grammar by name in vllm_xargs."
     modules = VLLM
 
     def refusal(self, job: ExportJob) -> str:
         """Return why a grammar does not fit; see `Target`."""
-        no_end = _NO_END if job.vocabulary is not None and not job.vocabulary.eos_ids else ""
+        has_no_end = job.vocabulary is not None and not job.vocabulary.eos_ids
+        no_end = catalogue_text("export.refusal.fragment.vllm_no_end") if has_no_end else ""
         return super().refusal(job) or no_end
 
     def make(self, job: ExportJob) -> Artifact:
@@ -128,7 +126,7 @@ class VllmTarget(PackageTarget):
         asked = json.loads(artifact.file("request.json"))["vllm_xargs"]
         if list(entries) != [folder] or asked != {_KEY: folder.removeprefix("turnstile_")}:
             raise MismatchError("the entry point or the request does not name the package")
-        return replace(super().check(artifact, job), scope=_SCOPE)
+        return replace(super().check(artifact, job), scope=catalogue_text("export.scope.vllm"))
 
 
 TARGET = VllmTarget()

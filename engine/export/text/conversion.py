@@ -21,7 +21,6 @@ from engine.export.rules.flatten import RecursiveError, flatten, is_recursive
 from engine.export.rules.llama_limits import within_llama_limits
 from engine.export.rules.right_linear import solve
 from engine.export.rules.rule_builder import START, RuleBuilder
-from engine.export.schema.formats import lacks
 from engine.export.schema.names import SchemaNames
 from engine.export.schema.numbers import MOST_WHOLE
 from engine.export.schema.rules import SchemaRules
@@ -37,16 +36,11 @@ from engine.schema_automaton.json_encoding.encoder import Escapes
 from engine.schema_automaton.lexing.whitespace import Whitespace
 from engine.schema_automaton.pushdown.automaton import DEEPEST, JsonAutomaton
 from engine.source import CancelToken, EngineError, GrammarError, LimitExceededError, Span, diagnostic
+from engine.source.catalogue import catalogue_text
 from engine.source.collection import no_collection
 
-_PLAIN: Final = "spelling is plain: each character in its shortest form, no number with an exponent"
-_COUNTED: Final = (
-    f"a multiple that may have a fraction has at most {MOST_WHOLE} digits before its point, and as many behind it as "
-    "what it is a multiple of"
-)
 TOO_LARGE: Final = "export-too-large"
 """The diagnostic code of a schema whose rules are too large."""
-ALREADY: Final = "the grammar is a regex already"
 _Error = TypeVar("_Error", bound=EngineError)
 _Places: TypeAlias = dict[str, tuple[Span, ...]]
 
@@ -78,15 +72,26 @@ class GrammarRules:
     has_rule_loops: bool = False
 
 
-OPEN_OBJECTS: Final = "the schema allows additional properties, so it needs a stack"
-"""Why a schema needs a stack if it needs none with `CompileOptions.additional="closed"`."""
-CLOSE_OBJECTS: Final = f"{OPEN_OBJECTS}; try --additional closed"
-"""The same, and what to do on the command line."""
 _CLOSABLE: Final[WeakKeyDictionary[CompiledGrammar, bool]] = WeakKeyDictionary()
 _SCHEMA_RULES: Final[WeakKeyDictionary[CompiledGrammar, dict[_Request, GrammarRules | EngineError]]] = (
     WeakKeyDictionary()
 )
 """The rules of a schema, or the error. Several targets need them, each for its refusal and for the export."""
+
+
+def already_regex() -> str:
+    """Return why a regex is not converted to a regex."""
+    return catalogue_text("export.refusal.fragment.already_regex")
+
+
+def open_objects() -> str:
+    """Return why a schema needs a stack if it needs none with `CompileOptions.additional="closed"`."""
+    return catalogue_text("export.refusal.fragment.open_objects")
+
+
+def close_objects() -> str:
+    """Return the same as `open_objects`, and what to do on the command line."""
+    return catalogue_text("export.refusal.fragment.close_objects")
 
 
 class NotConvertibleError(EngineError):
@@ -227,11 +232,11 @@ def _as_regex(
     elif looks_around(compiled):
         grammar = automaton_grammar(compiled, cancel)
     elif compiled.is_expression:
-        raise NotConvertibleError(ALREADY)
+        raise NotConvertibleError(already_regex())
     else:
         grammar = Grammar((Rule(START, expression(compiled)),), START)
     if depth is not None and is_recursive(grammar):
-        notes = (*notes, f"the recursion is cut at {depth:,} levels: what nests deeper is left out")
+        notes = (*notes, catalogue_text("export.note.fragment.cut", depth=depth))
     try:
         node = flatten(grammar, depth)
         text = print_regex(node, dialect, compiled.options.limits)
@@ -249,7 +254,7 @@ def without_frames(error: _Error) -> _Error:
 
 def _nests(compiled: CompiledGrammar, error: RecursiveError, cancel: CancelToken | None) -> GrammarError:
     if needs_closing(compiled, cancel):
-        return _refused(compiled, "export-open", error.span, reason=CLOSE_OBJECTS)
+        return _refused(compiled, "export-open", error.span, reason=close_objects())
     return _refused(compiled, "export-recursive", error.span, reason=error)
 
 
@@ -412,17 +417,19 @@ def _written_schema(compiled: CompiledGrammar, request: _Request, cancel: Cancel
     except LimitExceededError as error:
         raise _not_written(compiled, names, rules.at, error) from error
     if solver.provisional_epoch != before:
-        undecided = NotContextFreeError("whether some of its values exist is not decided", names.span(automaton.goal))
+        undecided = NotContextFreeError(catalogue_text("export.refusal.fragment.undecided"), names.span(automaton.goal))
         raise _not_written(compiled, names, undecided.span, undecided)
     if spelling is NumberSpelling.ANY:
         return GrammarRules(grammar, (), rules.places, rules.has_rule_loops)
-    counted = (_COUNTED,) if rules.counted else ()
-    formats = (f"the format {name} has {lacks(name)}" for name in rules.approximate_formats)
-    return GrammarRules(grammar, (_PLAIN, *counted, *formats), rules.places, rules.has_rule_loops)
+    notes = [catalogue_text("export.note.fragment.plain")]
+    if rules.counted:
+        notes.append(catalogue_text("export.note.fragment.counted", digits=MOST_WHOLE))
+    notes += (catalogue_text(f"export.format.fragment.{name}") for name in rules.approximate_formats)
+    return GrammarRules(grammar, tuple(notes), rules.places, rules.has_rule_loops)
 
 
 def _not_written(compiled: CompiledGrammar, names: SchemaNames, span: Span, error: EngineError) -> GrammarError:
-    where = names.pointer(span) or "the schema"
+    where = names.pointer(span) or catalogue_text("export.refusal.fragment.schema")
     code = TOO_LARGE if isinstance(error, LimitExceededError) else "export-not-context-free"
     return GrammarError((diagnostic(code, span, where=where, reason=error),), compiled.source)
 

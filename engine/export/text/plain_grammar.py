@@ -12,9 +12,9 @@ from engine.export.rules.flatten import is_recursive
 from engine.export.schema.settings import NumberSpelling
 from engine.export.target import ExportJob, ExportOptions, OptionName
 from engine.export.text.conversion import (
-    CLOSE_OBJECTS,
     Conversion,
     automaton_grammar,
+    close_objects,
     to_gbnf,
     to_regex,
     without_frames,
@@ -22,15 +22,7 @@ from engine.export.text.conversion import (
 from engine.grammar import Grammar
 from engine.grammar.analysis import left_recursion
 from engine.source import CancelToken, GrammarError, LimitExceededError
-
-EMPTY_REFUSAL = "no text matches this grammar, so there is nothing to write"
-TOKENS_REFUSAL = "it takes tokens whole, such as `<think>`, which the target cannot name"
-
-_AS_LOOPS: Final = "rules that began with themselves are written with repetitions"
-_ANEW: Final = "the rules recursed to the left and were written anew, from the automaton of what they match"
-NESTING_REFUSAL = "its rules nest without bound; give a depth to cut them at"
-_NESTING: Final = {"export-recursive": NESTING_REFUSAL, "export-open": CLOSE_OBJECTS}
-"""The reasons in lists, by the code of the finding."""
+from engine.source.catalogue import catalogue_text
 
 _KNOWN: Final[
     WeakKeyDictionary[CompiledGrammar, dict[NumberSpelling, Conversion | GrammarError | LimitExceededError]]
@@ -38,6 +30,25 @@ _KNOWN: Final[
 """The rules of a grammar, or why it has none: shared by all targets of a list and the export itself."""
 _WITHOUT_STACK: Final[WeakKeyDictionary[CompiledGrammar, dict[NumberSpelling, str]]] = WeakKeyDictionary()
 """Why a grammar cannot be written without a stack."""
+
+
+def nothing_to_write() -> str:
+    """Return why a grammar that matches nothing does not fit."""
+    return catalogue_text("export.refusal.fragment.nothing_to_write")
+
+
+def names_tokens() -> str:
+    """Return why a grammar that names tokens does not fit."""
+    return catalogue_text("export.refusal.fragment.names_tokens")
+
+
+def nests_without_bound() -> str:
+    """Return why recursive rules do not fit without a depth."""
+    return catalogue_text("export.refusal.fragment.nests_without_bound")
+
+
+_NESTING: Final = {"export-recursive": nests_without_bound, "export-open": close_objects}
+"""The reasons in lists, by the code of the finding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +62,9 @@ class PlainGrammar:
 def refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
     """Return why a grammar cannot be written as rules over characters; for a JSON Schema this writes them."""
     if compiled.is_empty:
-        return EMPTY_REFUSAL
+        return nothing_to_write()
     if compiled.automaton.token_elements:
-        return TOKENS_REFUSAL
+        return names_tokens()
     return schema_refusal(compiled, options)
 
 
@@ -100,9 +111,11 @@ def gbnf_grammar(job: ExportJob) -> PlainGrammar:
         return PlainGrammar(compiled.grammar, ())
     grammar = without_direct_left_recursion(compiled.grammar)
     if not left_recursion(grammar):
-        return PlainGrammar(grammar, (_AS_LOOPS,))
+        return PlainGrammar(grammar, (catalogue_text("export.note.fragment.as_loops"),))
     if _is_finite(compiled):
-        return PlainGrammar(automaton_grammar(compiled, job.cancel), (_ANEW,))
+        return PlainGrammar(
+            automaton_grammar(compiled, job.cancel), (catalogue_text("export.note.fragment.rewritten"),)
+        )
     return PlainGrammar(compiled.grammar, ())
 
 
@@ -112,9 +125,9 @@ def refusal_without_stack(compiled: CompiledGrammar, options: ExportOptions) -> 
     Recursion is checked first, since it is usually found before all rules of a JSON Schema are written.
     """
     if compiled.is_empty:
-        return EMPTY_REFUSAL
+        return nothing_to_write()
     if compiled.automaton.token_elements:
-        return TOKENS_REFUSAL
+        return names_tokens()
     if found := nesting_refusal(compiled, options):
         return found
     # Without a depth, nesting_refusal has already written the expression.
@@ -126,7 +139,7 @@ def nesting_refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
     if options.depth is not None or compiled.is_regular:
         return ""
     if compiled.grammar is not None:
-        return NESTING_REFUSAL if is_recursive(compiled.grammar) else ""
+        return nests_without_bound() if is_recursive(compiled.grammar) else ""
     known = _WITHOUT_STACK.setdefault(compiled, {})
     if options.spelling not in known:
         try:
@@ -134,7 +147,8 @@ def nesting_refusal(compiled: CompiledGrammar, options: ExportOptions) -> str:
             known[options.spelling] = ""
         except GrammarError as error:
             found = error.diagnostics[0]
-            known[options.spelling] = _NESTING.get(found.code, found.message)
+            reason = _NESTING.get(found.code)
+            known[options.spelling] = found.message if reason is None else reason()
     return known[options.spelling]
 
 

@@ -14,6 +14,7 @@ from engine.export import targets, writing
 from engine.export.target import Artifact, Check, ExportError, MismatchError, NotExportableError, TargetGroup
 from engine.export.writing import export, fits, make, refusal
 from engine.source import CancelledError, CancelToken, InvariantError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 
@@ -101,7 +102,7 @@ def test_a_device_or_pipe_is_not_replaced(fake, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to(tmp_path / "pipe")
     for name in ("pipe", "link"):
-        with pytest.raises(ExportError, match="it is a device or a pipe; - is the terminal"):
+        with pytest.raises(ExportError, match=catalogue_text("export.writing.fragment.device")):
             export("fake", job_of("heading"), tmp_path / name)
     assert (tmp_path / "pipe").is_fifo()
 

@@ -24,7 +24,7 @@ def test_it_is_listed_in_its_group(capsys):
     assert main(("export", *GRAMMAR, "--list", "--json")) == 0
     entries = json.loads(capsys.readouterr().out)
     groups = [entry["group"] for entry in entries]
-    assert groups == sorted(groups, key=list(TargetGroup).index)
+    assert groups == sorted(groups, key=[group.heading for group in TargetGroup].index)
     (entry,) = (entry for entry in entries if entry["target"] == "word-list")
     assert entry["fits"]
 

@@ -11,7 +11,7 @@ import pytest
 from exports import EMPTY, GRAMMARS, TOKENS, job_of
 
 from engine.compile import compile_grammar
-from engine.export import CLOSE_OBJECTS, to_networkx
+from engine.export import close_objects, to_networkx
 from engine.export.graph import drawing as drawings
 from engine.export.graph.networks import read_graph
 from engine.export.target import Artifact, ExportError, MismatchError
@@ -107,7 +107,7 @@ def test_jflap_runs_as_the_grammar(case):
 @pytest.mark.parametrize("case", sorted(NESTED))
 def test_jflap_takes_what_nests_to_a_depth(case):
     nests = "its rules nest without bound; give a depth to cut them at"
-    assert refusal(target("jflap"), job_of(case)) == (CLOSE_OBJECTS if case == "open" else nests)
+    assert refusal(target("jflap"), job_of(case)) == (close_objects() if case == "open" else nests)
     with pytest.raises(
         GrammarError, match=r"Cut the recursion at a depth|try --additional closed"
     ):  # with its place in the source

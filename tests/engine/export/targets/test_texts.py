@@ -8,12 +8,13 @@ import pytest
 from exports import EMPTY, GRAMMARS, TOKENS, job_of
 
 from engine.compile import compile_grammar
-from engine.export import CLOSE_OBJECTS
+from engine.export import close_objects
 from engine.export.schema.settings import NumberSpelling
 from engine.export.target import Artifact, MismatchError
 from engine.export.targets import target
 from engine.export.writing import export, make, refusal
 from engine.source import EngineError
+from engine.source.catalogue import catalogue_text
 
 TEXTS = ("gbnf", "ebnf", "lark", "regex")
 REFUSED = {
@@ -29,7 +30,7 @@ REFUSED = {
     ("regex", "nested"): "its rules nest without bound; give a depth to cut them at",
     ("regex", "hidden left recursion"): "its rules nest without bound; give a depth to cut them at",
     ("regex", "tree"): "its rules nest without bound; give a depth to cut them at",
-    ("regex", "open"): CLOSE_OBJECTS,
+    ("regex", "open"): close_objects(),
 }
 
 
@@ -109,14 +110,12 @@ def test_gbnf_keeps_tokens_and_says_what_was_not_walked():
 @pytest.mark.parametrize("name", ["gbnf", "ebnf", "lark"])
 def test_rules_that_begin_with_themselves_become_loops(name):
     artifact = make(name, job_of("nested to the left"))
-    assert artifact.notes == ("rules that began with themselves are written with repetitions",)
+    assert artifact.notes == (catalogue_text("export.note.fragment.as_loops"),)
     text = artifact.content.decode()
     assert 'item ("+" item)*' in text
     job = job_of(("gbnf", 'root ::= other "a" | "x"\nother ::= root "b" | "c"'))
     regular = make(name, job)
-    assert regular.notes == (
-        "the rules recursed to the left and were written anew, from the automaton of what they match",
-    )
+    assert regular.notes == (catalogue_text("export.note.fragment.rewritten"),)
     assert target(name).check(regular, job).steps > 0
 
 

@@ -17,7 +17,7 @@ from engine.export import NumberSpelling, to_gbnf, to_regex
 from engine.export.rules.flatten import is_recursive
 from engine.export.schema import strings
 from engine.export.schema.rules import SchemaRules
-from engine.export.target import NO_VOCABULARY, ExportJob, ExportOptions
+from engine.export.target import ExportJob, ExportOptions, no_vocabulary
 from engine.export.targets import TARGETS, target
 from engine.export.writing import refusal
 from engine.source import CancelledError, CancelToken, GrammarError, Limits
@@ -360,7 +360,7 @@ def test_a_long_loop_within_a_string_is_no_recursion():
     again = compile_grammar("regex", to_regex(schema).text)
     assert again.fullmatch('{"k1": {"v1": "abcdeedcba"}}')
     assert not again.fullmatch('{"k1": {"v1": "abcd"}}')
-    assert target("safetensors").refusal(ExportJob(schema)) == NO_VOCABULARY
+    assert target("safetensors").refusal(ExportJob(schema)) == no_vocabulary()
 
 
 def test_the_rules_of_a_schema_are_written_once_for_all_targets(monkeypatch):
