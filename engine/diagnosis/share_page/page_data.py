@@ -343,10 +343,11 @@ def _shown(token: bytes | None, name: str, token_id: int) -> str:
 def _facts(work: DocumentFile) -> Iterator[str]:
     """Yield the grammar's options, the model, the sampler and the processors, a few words each."""
     grammar = work.grammar
-    notation = NOTATIONS[grammar.notation].title
-    if grammar.notation == "regex" and grammar.dialect != "python":
+    kind = NOTATIONS[grammar.notation]
+    notation = kind.title
+    if kind.is_expression and grammar.dialect != "python":
         yield catalogue_text("share.fragment.dialect", notation=notation, dialect=grammar.dialect)
-    elif grammar.notation == "json_schema":
+    elif kind.describes_json:
         escapes = "_escapes" if grammar.escapes == "any" else ""
         closed = "_closed" if grammar.additional == "closed" else ""
         yield catalogue_text(

@@ -7,7 +7,7 @@ for any grammar.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -79,14 +79,14 @@ class LlguidanceAdapter:
         """Do nothing, since llguidance caches no grammar."""
 
     def _grammar(self, notation: str, source: str) -> str:
-        match notation:
-            case "json_schema":
-                return json.dumps({"grammars": [{"json_schema": json.loads(source)}]})
-            case "regex":
-                return str(self.library.LLMatcher.grammar_from_regex(source))
-            case "gbnf":
-                return str(import_module("llguidance.gbnf_to_lark").any_to_lark(source))
-        raise UnsupportedNotationError(notation)
+        readers: dict[str, Callable[[str], object]] = {
+            "json_schema": lambda schema: json.dumps({"grammars": [{"json_schema": json.loads(schema)}]}),
+            "regex": self.library.LLMatcher.grammar_from_regex,
+            "gbnf": lambda rules: import_module("llguidance.gbnf_to_lark").any_to_lark(rules),
+        }
+        if notation not in readers:
+            raise UnsupportedNotationError(notation)
+        return str(readers[notation](source))
 
 
 PEER = Peer("llguidance", "llguidance", LlguidanceAdapter)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -54,11 +55,13 @@ class OutlinesAdapter:
 
     def compile(self, notation: str, source: str) -> OutlinesMatcher:
         """See `Adapter`."""
-        if notation == "json_schema":
-            source = import_module("outlines_core.json_schema").build_regex_from_schema(source)
-        elif notation != "regex":
+        readers: dict[str, Callable[[str], str]] = {
+            "json_schema": lambda schema: import_module("outlines_core.json_schema").build_regex_from_schema(schema),
+            "regex": str,
+        }
+        if notation not in readers:
             raise UnsupportedNotationError(notation)
-        index = self._library.Index(source, self._peer_vocabulary)
+        index = self._library.Index(readers[notation](source), self._peer_vocabulary)
         return OutlinesMatcher(self._library.Guide, index, self._vocabulary)
 
     def forget(self) -> None:

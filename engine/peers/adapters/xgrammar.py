@@ -6,6 +6,7 @@ measured twice: with its defaults, and with open objects as in the standard (`xg
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -50,16 +51,14 @@ class XgrammarAdapter:
 
     def compile(self, notation: str, source: str) -> XgrammarMatcher:
         """See `Adapter`."""
-        match notation:
-            case "json_schema":
-                compiled = self._compiler.compile_json_schema(source, strict_mode=self.strict)
-            case "regex":
-                compiled = self._compiler.compile_regex(source)
-            case "gbnf":
-                compiled = self._compiler.compile_grammar(source)
-            case _:
-                raise UnsupportedNotationError(notation)
-        return XgrammarMatcher(self._library.GrammarMatcher(compiled), self._bitmask)
+        readers = {
+            "json_schema": partial(self._compiler.compile_json_schema, strict_mode=self.strict),
+            "regex": self._compiler.compile_regex,
+            "gbnf": self._compiler.compile_grammar,
+        }
+        if notation not in readers:
+            raise UnsupportedNotationError(notation)
+        return XgrammarMatcher(self._library.GrammarMatcher(readers[notation](source)), self._bitmask)
 
     def forget(self) -> None:
         """See `Adapter`."""
