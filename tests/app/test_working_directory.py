@@ -15,6 +15,7 @@ from engine.source.processes import without_working_directory
 ROOT = Path(__file__).parents[2]
 OURS = ("engine", "app", "resources", "packaging")
 OTHERS = ("numpy", "numba", "torch", "transformers", "PySide6", "pygraphviz", "msgspec", "platformdirs", "yaml", "tqdm")
+EXTENSIONS = ("presenters", "panes", "notations", "targets", "adapters", "sources", "stages")
 HOOKS = ("sitecustomize", "usercustomize", "src", "_ops", "_classes")
 GRAMMAR = ("--notation", "regex", "--grammar", "a[bc]*d")
 COMMANDS = {
@@ -47,6 +48,9 @@ def planted(tmp_path):
     for name in (*OURS, *OTHERS):
         (folder / name).mkdir()
         (folder / name / "__init__.py").write_text(note)
+    for name in EXTENSIONS:
+        (folder / "turnstile_extensions" / name).mkdir(parents=True)
+        (folder / "turnstile_extensions" / name / "planted.py").write_text(note)
     (folder / ".numba_config.yaml").write_text("not yaml: [")
     (folder / "pyvenv.cfg").write_text("home = nowhere\n")
     (folder / "qt.conf").write_text("[Paths]\nPlugins = nowhere\n")
