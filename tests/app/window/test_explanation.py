@@ -44,7 +44,7 @@ def test_the_explanation_follows_the_text(desk) -> None:
     desk.wait(lambda: page.delegate.is_stale)
     assert len(words(desk)) == 2
     QTest.keyClicks(edit, ")")
-    desk.wait(lambda: words(desk)[2:] == ["Group 1: nothing, the empty text"])
+    desk.wait(lambda: words(desk)[2:] == ["Group 1: the empty text"])
     assert not page.delegate.is_stale
     QTest.keyClick(edit, Qt.Key.Key_E, CONTROL | SHIFT)
     assert desk.panes.editor.pages.current is None
