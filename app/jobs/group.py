@@ -75,7 +75,7 @@ class LostRequest:
     why: str
 
 
-class Asked(Generic[A]):
+class PendingAnswer(Generic[A]):
     """A request that was sent, and the slots for its answer.
 
     Slots are called in the order in which they were added, and only as long as `receiver` exists.
@@ -87,17 +87,17 @@ class Asked(Generic[A]):
         self._reported: list[Callable[[Any], object]] = []
         self._lost: list[Callable[[LostRequest], object]] = []
 
-    def then(self, slot: Callable[[A], object]) -> Asked[A]:
+    def then(self, slot: Callable[[A], object]) -> PendingAnswer[A]:
         """Call a slot with the answer."""
         self._then.append(slot)
         return self
 
-    def reported(self, slot: Callable[[Any], object]) -> Asked[A]:
+    def reported(self, slot: Callable[[Any], object]) -> PendingAnswer[A]:
         """Call a slot with each intermediate answer."""
         self._reported.append(slot)
         return self
 
-    def lost(self, slot: Callable[[LostRequest], object]) -> Asked[A]:
+    def lost(self, slot: Callable[[LostRequest], object]) -> PendingAnswer[A]:
         """Call a slot if there will be no answer."""
         self._lost.append(slot)
         return self
@@ -124,7 +124,7 @@ class Asked(Generic[A]):
 @dataclass(slots=True)
 class _Job:
     request: WorkerRequest[Any]
-    asked: Asked[Any]
+    asked: PendingAnswer[Any]
     begun: bool = False
     cancelled: bool = False
 
@@ -173,7 +173,7 @@ class JobGroup(QObject):
         """Start the process before the first request."""
         self._link.start()
 
-    def ask(self, request: WorkerRequest[A], receiver: QObject) -> Asked[A]:
+    def ask(self, request: WorkerRequest[A], receiver: QObject) -> PendingAnswer[A]:
         """Send a request; add the slots for its answer to the result.
 
         Args:
@@ -182,7 +182,7 @@ class JobGroup(QObject):
         """
         if self._policy.exclusive:
             self.cancel(lambda older: type(older) is type(request))
-        job_id, asked = next(self._ids), Asked[A](receiver)
+        job_id, asked = next(self._ids), PendingAnswer[A](receiver)
         self._jobs[job_id] = _Job(request, asked)
         self._link.send(Submit(job_id, request))
         self.changed.emit()

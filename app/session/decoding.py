@@ -21,7 +21,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.catalogue import ui_text
 from app.document import Document, DocumentFile, ModelPart
-from app.jobs import Asked, JobGroup, Loss, LostRequest
+from app.jobs import JobGroup, Loss, LostRequest, PendingAnswer
 from app.session.compiling import CompiledGrammarView
 from app.session.queries import DecodeQueries
 from app.workers.protocol import Failed, Refusal, WorkerRequest
@@ -397,7 +397,7 @@ class Decoding(QObject):
         content = self._document.content
         self._send(Begin(content.prompt, content.sampler, content.max_tokens, content.pipeline))
 
-    def _send(self, request: WorkerRequest[DecodeView]) -> Asked[DecodeView]:
+    def _send(self, request: WorkerRequest[DecodeView]) -> PendingAnswer[DecodeView]:
         """Send a request, and show the view that answers it."""
         return self._group.ask(request, self).then(self._show)
 

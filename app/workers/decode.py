@@ -30,7 +30,7 @@ import engine
 from app.catalogue import ui_text
 from app.workers.decode_state import DecodeState
 from app.workers.forced import ForcedHandler
-from app.workers.loop import Emit, Handler, Job, handles, handles_beside
+from app.workers.loop import Emit, Handler, Job, handles, handles_in_thread
 from app.workers.protocol import Refusal, WorkerRequest, sentence
 from app.workers.queries import QueryHandler, force, shown_prompt, summary_of, why
 from app.workers.requests.decode import (
@@ -141,7 +141,7 @@ class DecodeHandler(Handler):
                 return cast("A", self._view(error=sentence(error)))
             return Refusal(sentence(error))
 
-    @handles_beside(OpenModel)
+    @handles_in_thread(OpenModel)
     def _open_model(self, request: OpenModel, job: Job) -> Callable[[], DecodeView]:
         try:
             model = self._loader(request.spec, job.cancel)

@@ -50,7 +50,7 @@ _NICENESS = 5  # the window's process has priority when cores are few
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a handler's method needs beside the request: a token to check regularly, and a way to report.
+    """Give a handler's method a token to check regularly, and a way to report.
 
     Attributes:
         cancel: says whether the job is cancelled.
@@ -69,7 +69,7 @@ def handles(kind: type[WorkerRequest[A]]) -> _Decorator[P, A]:
     return partial(_declare, kind, False)
 
 
-def handles_beside(kind: type[WorkerRequest[A]]) -> _Decorator[P, Callable[[], A]]:
+def handles_in_thread(kind: type[WorkerRequest[A]]) -> _Decorator[P, Callable[[], A]]:
     """Declare that a method begins a job in a thread beside other jobs, without the handler's state.
 
     It takes what a method of `handles` takes, and returns a function that the main thread calls for the answer.
@@ -77,8 +77,8 @@ def handles_beside(kind: type[WorkerRequest[A]]) -> _Decorator[P, Callable[[], A
     return partial(_declare, kind, True)
 
 
-def _declare(kind: type[WorkerRequest[Any]], is_beside: bool, method: Callable[P, B]) -> Callable[P, B]:
-    method.__dict__["handles"] = kind, is_beside
+def _declare(kind: type[WorkerRequest[Any]], in_thread: bool, method: Callable[P, B]) -> Callable[P, B]:
+    method.__dict__["handles"] = kind, in_thread
     return method
 
 
@@ -94,16 +94,16 @@ class Handler:
 
     def __init__(self, *parts: object) -> None:
         self.methods: dict[type[WorkerRequest[Any]], Callable[[Any, Job], Any]] = {}
-        self._beside: set[type[WorkerRequest[Any]]] = set()
+        self._in_thread: set[type[WorkerRequest[Any]]] = set()
         for part in (self, *parts):
             for name, function in inspect.getmembers(type(part)):
                 if hasattr(function, "handles"):
-                    kind, is_beside = function.handles
+                    kind, in_thread = function.handles
                     if kind in self.methods:
                         raise InvariantError(f"{kind.__name__} has two handlers")
                     self.methods[kind] = getattr(part, name)
-                    if is_beside:
-                        self._beside.add(kind)
+                    if in_thread:
+                        self._in_thread.add(kind)
 
     def warm(self) -> None:
         """Load what the first job needs, in a thread beside the first jobs. By default there is nothing to load.
@@ -113,9 +113,9 @@ class Handler:
         """
         return
 
-    def begins_beside(self, request: WorkerRequest[Any]) -> bool:
+    def begins_in_thread(self, request: WorkerRequest[Any]) -> bool:
         """Return whether a request begins in a thread beside other jobs, so that `begin` returns the rest of it."""
-        return type(request) in self._beside
+        return type(request) in self._in_thread
 
     def begin(self, request: WorkerRequest[Any], job: Job) -> Any:
         """Call the method that handles a request.
@@ -137,7 +137,7 @@ class Handler:
             emit: receives intermediate answers.
         """
         answer = self.begin(request, Job(cancel, emit))
-        return cast("A", answer() if self.begins_beside(request) else answer)
+        return cast("A", answer() if self.begins_in_thread(request) else answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class _Loop:
                 continue
             self._send(Began(job.job_id))
             token = self._tokens[job.job_id]
-            if self._handler.begins_beside(request):
+            if self._handler.begins_in_thread(request):
                 arguments = job.job_id, request, token
                 threading.Thread(target=self._begin, args=arguments, name=f"job-{job.job_id}", daemon=True).start()
             else:

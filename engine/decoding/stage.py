@@ -1,4 +1,4 @@
-"""What a logits processor of a pipeline declares: its name, its texts, its fields, and how it is built.
+"""Declarations of the logits processors of a pipeline: name, texts, fields, and how each is built.
 
 The dialog, the options of the command line, the summary of a pipeline and the stored document follow from the fields.
 Declarations import neither numpy nor torch: the window reads them at its start.
@@ -47,7 +47,7 @@ class Field:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names under which its values are stored."""
+        """Return the names under which its values are stored."""
         return (self.name, self.companion) if self.companion else (self.name,)
 
 
@@ -78,5 +78,5 @@ class Stage:
 
     @property
     def field_names(self) -> tuple[str, ...]:
-        """The names of all its settings."""
+        """Return the names of all its settings."""
         return tuple(name for field in self.fields for name in field.names)

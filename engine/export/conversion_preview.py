@@ -209,4 +209,4 @@ WRITERS: Final[Mapping[str, _Writer]] = {
     ),
     "json_schema": lambda compiled, options, cancel: to_schema(compiled, depth=options.depth, cancel=cancel),
 }
-"""What writes a grammar in a notation, by the notation's id."""
+"""The functions that write a grammar in a notation, by the notation's id."""

@@ -1,4 +1,4 @@
-"""What a notation builds from a text, and how it is built of rules."""
+"""Builds automata from rules; and the result of `Notation.build`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ READING_SHARE: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a notation builds from a text; `CompiledGrammar` describes the fields.
+    """The result of `Notation.build`; `CompiledGrammar` describes the fields.
 
     Attributes:
         automaton: the automaton.

@@ -1,4 +1,4 @@
-"""What a notation is: one object with everything that the rest of Turnstile asks about it.
+"""The interface of a notation: one object that answers all that the rest of Turnstile asks about it.
 
 Whoever needs to know something about a grammar's notation asks its object, and never compares its name. So another
 notation is one package with one object; `tests/extension` adds one.
@@ -6,7 +6,6 @@ notation is one package with one object; `tests/extension` adds one.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,7 +17,7 @@ from engine.notations.editing.names import Name
 from engine.notations.lexing import LineTokens, plain_line
 from engine.source import CancelToken, Diagnostic, SourceText, Span
 from engine.source.catalogue import catalogue_text
-from engine.source.registry import EXTENSIONS, module_names
+from engine.source.registry import extension_objects
 
 if TYPE_CHECKING:
     from engine.grammar import Grammar
@@ -224,9 +223,7 @@ class NotationRegistry(Mapping[str, Notation]):
     @property
     def _notations(self) -> dict[str, Notation]:
         if self._loaded is None:
-            names = sorted(module_names(_EXTENSIONS))
-            modules = (importlib.import_module(f"{_EXTENSIONS}.{name}") for name in names)
-            found = {module.NOTATION.id: module.NOTATION for module in modules}
+            found = {one.id: one for one in extension_objects("notations", "NOTATION")}
             self._loaded = self._own | found | self._own  # an extension hides none of them
         return self._loaded
 
@@ -259,5 +256,4 @@ class NotationRegistry(Mapping[str, Notation]):
         return next((found for found in self.values() if suffix in found.suffixes), None)
 
 
-_EXTENSIONS: Final = f"{EXTENSIONS}.notations"
 _LENGTH: Final = 20_000  # code points; a grammar can be recognised long before

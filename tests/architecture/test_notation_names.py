@@ -1,4 +1,4 @@
-"""Nothing outside of `engine.notations` compares the name of a notation: what differs is asked of its object."""
+"""Only `engine.notations` compares the names of notations; all other code asks their objects what differs."""
 
 from __future__ import annotations
 

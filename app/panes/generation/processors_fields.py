@@ -156,8 +156,9 @@ class Fields(QStackedWidget):
         by_name = {effect.name: effect for effect in effects}
         for stage, label in self._effects.items():
             label.setText(_effect(by_name.get(stage)) if effects else "")
-        for report in self.findChildren(BudgetReport):
-            report.show_budget(budget)
+        for widget in self._widgets.values():
+            if isinstance(widget, BudgetReport):
+                widget.show_budget(budget)
 
     def settings(
         self, order: tuple[str, ...], on: frozenset[str], before: PipelineSettings
@@ -293,12 +294,12 @@ class LineField(QLineEdit):
 
     @property
     def first(self) -> QWidget:
-        """The line itself."""
+        """Return the line itself."""
         return self
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is typed."""
+        """Return whether nothing is typed."""
         return not self.text().strip()
 
     def show_settings(self, settings: PipelineSettings) -> None:
@@ -325,12 +326,12 @@ class NumberField(QDoubleSpinBox):
 
     @property
     def first(self) -> QWidget:
-        """The box itself."""
+        """Return the box itself."""
         return self
 
     @property
     def is_empty(self) -> bool:
-        """Whether the number is the one at which the stage is off."""
+        """Return whether the number is the one at which the stage is off."""
         return bool(self.value() == self._field.default)
 
     def show_settings(self, settings: PipelineSettings) -> None:
@@ -359,12 +360,12 @@ class LinesField(QPlainTextEdit):
 
     @property
     def first(self) -> QWidget:
-        """The text itself."""
+        """Return the text itself."""
         return self
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is typed."""
+        """Return whether nothing is typed."""
         return not self.toPlainText().strip()
 
 
@@ -412,12 +413,12 @@ class TransitionsField(QWidget):
 
     @property
     def first(self) -> QWidget:
-        """The transitions."""
+        """Return the transitions."""
         return self.lines
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no transition."""
+        """Return whether there is no transition."""
         return self.lines.is_empty
 
     def show_settings(self, settings: PipelineSettings) -> None:
@@ -558,7 +559,7 @@ class ZoneFields(QWidget):
 
     @property
     def first(self) -> QWidget:
-        """The switch of zones."""
+        """Return the switch of zones."""
         return self.is_partial
 
     def show_settings(self, settings: PipelineSettings) -> None:

@@ -228,7 +228,7 @@ _DESCRIPTIONS: Final[Mapping[str, Callable[[Field, PipelineSettings], str]]] = {
     ),
     "zones": lambda field, settings: _zone_value(settings.value(field.name)),
 }
-"""What a value of each type of field is, in a few words."""
+"""The functions that describe a value in a few words, by the type of its field."""
 
 
 def _short(text: str) -> str:

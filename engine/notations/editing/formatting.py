@@ -1,4 +1,4 @@
-"""What the formatters of all notations share.
+"""Formats grammar texts: the part that all notations share.
 
 Only white space and line ends change. Each call verifies this: it parses both texts and compares their content, so that
 formatting can never change a grammar.

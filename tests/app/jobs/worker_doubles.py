@@ -6,7 +6,7 @@ import threading
 import time
 from dataclasses import dataclass
 
-from app.workers.loop import Handler, handles, handles_beside
+from app.workers.loop import Handler, handles, handles_in_thread
 from app.workers.protocol import Progress, Refusal, WorkerRequest
 
 
@@ -76,7 +76,7 @@ class DoubleHandler(Handler):
         super().__init__()
         self._gate = threading.Event()
 
-    @handles_beside(Beside)
+    @handles_in_thread(Beside)
     def beside(self, _request, job):
         while not self._gate.is_set():
             job.cancel.report("beside", 1)

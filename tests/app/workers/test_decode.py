@@ -237,8 +237,8 @@ def test_loading_is_cancelled_and_tells_its_progress():
 
 
 def test_only_loading_is_prepared_beside_other_jobs(worker):
-    assert worker.handler.begins_beside(OpenModel("letters"))
-    assert not worker.handler.begins_beside(StepOnce())
+    assert worker.handler.begins_in_thread(OpenModel("letters"))
+    assert not worker.handler.begins_in_thread(StepOnce())
 
 
 def test_many_seeds_come_one_by_one(worker):
