@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 
 from app.display_text import unmarked
 from app.theme.labels import plain_text
-from engine.diagnosis.explanation_tree import Description, Phrase
+from engine.notations.explanation import Description, Phrase
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()

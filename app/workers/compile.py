@@ -37,12 +37,11 @@ from engine.automata.labels import label
 from engine.automata.nfa.lazy_automaton import LazyAutomaton
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
-from engine.diagnosis.explanation_tree.describe import describe_grammar
 from engine.grammar.options import CompileOptions
 from engine.notations import NOTATIONS
 from engine.notations.editing import apply_edits
 from engine.notations.json_schema.json_tree import pointers, read_json
-from engine.source import CancelToken, GrammarError, LimitExceededError, Span, diagnostic
+from engine.source import CancelToken, GrammarError, LimitExceededError, SourceText, Span, diagnostic
 from engine.source.json_pointer import escape_step
 
 if TYPE_CHECKING:
@@ -54,7 +53,6 @@ if TYPE_CHECKING:
     from engine.automata.rtn.rule_automata import RuleAutomata
     from engine.automata.rtn.rule_positions import RulePositions
     from engine.compile import CompiledGrammar
-    from engine.source import SourceText
 
 
 MATERIALISE_STATES = 20_000  # beyond, the minimal automaton is not computed at all
@@ -188,7 +186,7 @@ class CompileHandler(Handler):
     def _describe(self, request: DescribeRequest, job: Job) -> DescribeAnswer:
         compiled = request.compiled
         with job.cancel.scope():
-            found = describe_grammar(compiled.notation, compiled.text, compiled.options)
+            found = NOTATIONS[compiled.notation].explain(SourceText(compiled.text), compiled.options)
         return DescribeAnswer(compiled.revision, found)
 
     @handles(FormatRequest)

@@ -16,13 +16,13 @@ from engine.cli.inputs import compile_argument, load_vocabulary
 from engine.cli.output import CommandError, IllegalTextError, ProgressLine, after_text, location_of, show
 from engine.compile import CompiledGrammar
 from engine.diagnosis.distance import distance_prose
-from engine.diagnosis.explanation_tree import Description, Phrase
-from engine.diagnosis.explanation_tree.describe import describe_grammar
 from engine.masking.bitmask import unpack_mask
 from engine.matching import Matcher
 from engine.matching.byte_descriptions import byte_prose
 from engine.matching.explanation import Explanation, StackVerdict
 from engine.matching.explanation_text import explain_stacks, location_text
+from engine.notations import NOTATIONS
+from engine.notations.explanation import Description, Phrase
 from engine.source import CancelToken, SourceText, Span
 from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary, visible
@@ -245,7 +245,7 @@ def _text(data: bytes) -> str:
 def _described(grammar: CompiledGrammar, cancel: CancelToken, *, as_json: bool) -> dict[str, object] | list[str]:
     """Explain each part of a grammar's text."""
     with cancel.scope():
-        found = describe_grammar(grammar.notation, grammar.source, grammar.options)
+        found = NOTATIONS[grammar.notation].explain(grammar.source, grammar.options)
     return _as_data(found, grammar.source) if as_json else list(found.lines())
 
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from engine.matching.byte_descriptions import Ranges, byte_name, byte_prose
 from engine.matching.explanation import Explanation, Reason, StackVerdict
 from engine.source import SourceText, Span
+from engine.source.text import quoted, shortened
 from engine.vocabulary.visible import visible
 
 if TYPE_CHECKING:
     from engine.vocabulary import Vocabulary
 
-LONGEST_EXCERPT = 48
 MOST_RULES = 4
 MOST_PROPERTIES = 8
 
@@ -80,9 +80,7 @@ def location_text(spans: Sequence[Span], source: SourceText) -> str:
     line, column = source.line_column(spans[0].start)
     # The excerpt stays on one line: line breaks become visible, but spaces stay spaces.
     excerpt = visible(source.excerpt(spans[0]).encode("utf-8", "replace")).replace("␣", " ")
-    if len(excerpt) > LONGEST_EXCERPT:
-        excerpt = excerpt[: LONGEST_EXCERPT - 1] + "…"
-    cited = f": {quoted(excerpt)}" if excerpt else ""
+    cited = f": {quoted(shortened(excerpt))}" if excerpt else ""
     others = len(spans) - 1
     more = f", and {others} other place{'s' if others > 1 else ''}" if others else ""
     return f"line {line}, column {column}{cited}{more}"
@@ -209,11 +207,3 @@ def _token_name(explanation: Explanation, vocabulary: Vocabulary | None, token_i
         return "This token"
     name = vocabulary.special.get(token_id) if vocabulary else None
     return quoted(name) if name else f"Token #{token_id}"
-
-
-def quoted(text: str) -> str:
-    """Put a text between backticks as Markdown does: between more of them if the text contains some."""
-    fence = "`"
-    while fence in text:
-        fence += "`"
-    return f"{fence}{text}{fence}" if fence == "`" else f"{fence} {text} {fence}"

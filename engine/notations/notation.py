@@ -6,7 +6,7 @@ notation is one package with one object; `tests/extension` adds one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from engine.notations.editing.completion import Proposals
 from engine.notations.editing.edits import Change, toggle_line_comments
 from engine.notations.editing.names import Name
+from engine.notations.explanation import Description, ExplanationEntry, unfold
 from engine.notations.lexing import LineTokens, plain_line
 from engine.source import CancelToken, Diagnostic, SourceText, Span
 from engine.source.catalogue import catalogue_text
@@ -136,6 +137,25 @@ class Notation:
         """Return the version of the notation that a text names, which selects its reference; 0 if it has none."""
         del text
         return 0
+
+    def explain(self, text: SourceText, options: CompileOptions) -> Description:
+        """Explain each part of a text.
+
+        Args:
+            text: the grammar's text.
+            options: the compile options, which affect the meaning of a text.
+
+        Raises:
+            GrammarError: the text does not parse.
+            LimitExceededError: it is too long.
+        """
+        return unfold(self.explanation_entries(text, options))
+
+    def explanation_entries(self, text: SourceText, options: CompileOptions) -> Iterable[ExplanationEntry]:
+        """Return the top-level entries of `explain`; by default the rules, as `parse` returns them."""
+        from engine.notations.node_explanation import explain_rules  # start-up time: an editor explains nothing
+
+        return explain_rules(text.text, self.parse(text, options)[0])
 
     # --- editing: every method accepts any text, valid or not --------------------------------------------------------
 

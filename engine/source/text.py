@@ -127,3 +127,16 @@ class GrammarError(EngineError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return GrammarError, (self.diagnostics, self.source)
+
+
+def shortened(text: str, most: int = 48) -> str:
+    """Return a text, or its beginning and an ellipsis if it has more than `most` characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def quoted(text: str) -> str:
+    """Put a text between backticks as Markdown does: between more of them if the text contains some."""
+    fence = "`"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{text}{fence}" if fence == "`" else f"{fence} {text} {fence}"

@@ -49,7 +49,6 @@ CONVERTED = (
     "app/workers",
     "engine/cli",
     "engine/diagnosis/distance.py",
-    "engine/diagnosis/explanation_tree",
     "engine/diagnosis/fixes.py",
     "engine/diagnosis/share_page/page_data.py",
     "engine/diagnosis/verdicts",
@@ -61,7 +60,10 @@ CONVERTED = (
     "engine/export/text/conversion.py",
     "engine/export/text/plain_grammar.py",
     "engine/export/writing.py",
+    "engine/notations/explanation.py",
+    *(f"engine/notations/{name}/explanation.py" for name in ("gbnf", "json_schema", "regex")),
     "engine/notations/json_schema/fixes.py",
+    "engine/notations/node_explanation.py",
 )
 # What these raise is shown to the user as it is; elsewhere an error may be for developers alone.
 RAISED = ("app/main.py", "engine/cli", "engine/export/writing.py")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from engine.diagnosis.explanation_tree import Description, Phrase
 from engine.grammar import (
     Chars,
     CharSet,
@@ -25,6 +24,7 @@ from engine.grammar import (
 )
 from engine.grammar import Sequence as Items
 from engine.grammar.charset import EVERY_SCALAR
+from engine.notations.explanation import Description, Phrase
 from engine.notations.regex.parser import parse
 from engine.notations.regex.unicode_sets import CaseFold, close_under_case
 from engine.source import Limits, SourceText

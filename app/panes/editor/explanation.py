@@ -53,7 +53,7 @@ from app.theme.buttons import icon_button
 from app.theme.labels import Label
 from app.widgets.find_bar import FindBar
 from app.widgets.keyboard import delegate_focus
-from engine.diagnosis.explanation_tree import MOST_PHRASES, Description, Phrase
+from engine.notations.explanation import MOST_PHRASES, Description, Phrase
 from engine.source import Span
 
 Role = theme.Role

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from app.graph.match.rules import RuleCharts
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.rtn.rule_positions import RulePositions
-    from engine.diagnosis.explanation_tree import Description
     from engine.grammar.options import CompileOptions
     from engine.notations.editing import Change
+    from engine.notations.explanation import Description
     from engine.source import Diagnostic, Span
 
 

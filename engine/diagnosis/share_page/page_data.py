@@ -25,11 +25,11 @@ from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Step, 
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_text
 from engine.document.content import DocumentFile
 from engine.matching.explanation import Reason
-from engine.matching.explanation_text import quoted
 from engine.notations import NOTATIONS
 from engine.notations.lexing import runs
 from engine.source import CancelToken, LimitExceededError
 from engine.source.catalogue import catalogue_text
+from engine.source.text import quoted
 from engine.vocabulary import Vocabulary
 from engine.vocabulary.visible import visible
 

@@ -15,9 +15,10 @@ from engine.diagnosis.verdicts.verdict import (
 )
 from engine.diagnosis.verdicts.wrappers import SurroundingText, prefix_kind, suffix_kind
 from engine.document.saved_traces import CONTEXT, LENGTH, STOP
-from engine.matching.explanation_text import MOST_PROPERTIES, culprit, listed, location_text, quoted
+from engine.matching.explanation_text import MOST_PROPERTIES, culprit, listed, location_text
 from engine.source import Severity, SourceText
 from engine.source.catalogue import catalogue_text
+from engine.source.text import quoted
 from engine.vocabulary.visible import visible
 
 LONGEST_EXCERPT = 40

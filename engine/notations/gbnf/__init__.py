@@ -10,9 +10,12 @@ from engine.notations.editing.names import Name
 from engine.notations.notation import Notation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from engine.grammar import Grammar
     from engine.grammar.options import CompileOptions
     from engine.notations.editing.completion import Proposals
+    from engine.notations.explanation import ExplanationEntry
     from engine.notations.lexing import LineTokens
     from engine.source import Diagnostic, SourceText
 
@@ -33,6 +36,12 @@ class Gbnf(Notation):
         from engine.notations.gbnf.parser import parse
 
         return parse(text, options.limits)
+
+    def explanation_entries(self, text: SourceText, options: CompileOptions) -> Iterable[ExplanationEntry]:
+        """Explain each rule; see `Notation`."""
+        from engine.notations.gbnf.explanation import gbnf_entries
+
+        return gbnf_entries(text, options.limits)
 
     def looks_like(self, text: str) -> bool:
         """Return whether a line of a text begins a rule."""

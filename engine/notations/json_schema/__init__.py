@@ -10,9 +10,12 @@ from engine.notations.editing.names import Name
 from engine.notations.notation import Notation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from engine.grammar.options import CompileOptions
     from engine.notations.building import Built
     from engine.notations.editing.completion import Proposals
+    from engine.notations.explanation import ExplanationEntry
     from engine.notations.lexing import LineTokens
     from engine.source import CancelToken, SourceText, Span
 
@@ -34,6 +37,12 @@ class JsonSchema(Notation):
         from engine.notations.json_schema.building import build
 
         return build(text, options, cancel)
+
+    def explanation_entries(self, text: SourceText, options: CompileOptions) -> Iterable[ExplanationEntry]:
+        """Explain a schema and each of its keywords; see `Notation`."""
+        from engine.notations.json_schema.explanation import schema_entries
+
+        return schema_entries(text, options)
 
     def looks_like(self, text: str) -> bool:
         """Return whether a text is a JSON object."""

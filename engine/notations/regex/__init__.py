@@ -18,9 +18,12 @@ from engine.notations.editing.edits import Change
 from engine.notations.notation import Notation, NotationVariant
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from engine.grammar import Grammar
     from engine.grammar.options import CompileOptions
     from engine.notations.editing.completion import Proposals
+    from engine.notations.explanation import ExplanationEntry
     from engine.notations.lexing import LineTokens
     from engine.source import Diagnostic, SourceText, Span
 
@@ -56,6 +59,13 @@ class Regex(Notation):
 
         node, diagnostics = parse(text, Dialect(options.dialect), options.limits)
         return Grammar((Rule("root", node, node.span),), "root"), diagnostics
+
+    def explanation_entries(self, text: SourceText, options: CompileOptions) -> Iterable[ExplanationEntry]:
+        """Explain an expression, from left to right; see `Notation`."""
+        from engine.notations.regex.dialect import Dialect
+        from engine.notations.regex.explanation import regex_entries
+
+        return regex_entries(text, Dialect(options.dialect), options.limits)
 
     def looks_like(self, text: str) -> bool:
         """Return whether a text is one line with a part that only an expression has."""

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import QModelIndex
 
 from app.models.phrases import PhrasesModel
-from engine.diagnosis.explanation_tree import Description
-from engine.diagnosis.explanation_tree.describe import describe_grammar
+from engine.notations.explanation import Description
+from tests.support.explanations import explain
 
 TEXT = 'root ::= "[" (item | "x")* "]"\nitem ::= [a-z]\n'
 
@@ -15,7 +15,7 @@ TEXT = 'root ::= "[" (item | "x")* "]"\nitem ::= [a-z]\n'
 @pytest.fixture
 def model(qapp) -> PhrasesModel:
     model = PhrasesModel()
-    model.show(describe_grammar("gbnf", TEXT))
+    model.show(explain("gbnf", TEXT))
     return model
 
 
@@ -30,7 +30,7 @@ def rows(model: PhrasesModel, holder: QModelIndex | None = None) -> list[object]
 def test_qt_finds_no_fault(qtmodeltester) -> None:
     model = PhrasesModel()
     qtmodeltester.check(model)
-    model.show(describe_grammar("gbnf", TEXT))
+    model.show(explain("gbnf", TEXT))
     qtmodeltester.check(model)
 
 
@@ -49,7 +49,7 @@ def test_the_tree(model) -> None:
 def test_numbers_and_rows(model) -> None:
     for number in range(model.count):
         fresh = PhrasesModel()
-        fresh.show(describe_grammar("gbnf", TEXT))
+        fresh.show(explain("gbnf", TEXT))
         index = fresh.index_of(number)  # without anything unfolded before
         assert fresh.number(index) == number
         assert fresh.index(index.row(), 0, index.parent()) == index
@@ -93,7 +93,7 @@ def test_rows_are_made_when_they_are_asked_for(qapp) -> None:
             return super().__getitem__(at)
 
     model = PhrasesModel()
-    model.show(Description(CountedPhrases(describe_grammar("gbnf", text).phrases)))
+    model.show(Description(CountedPhrases(explain("gbnf", text).phrases)))
     assert model.count > 7_000
     top = model.index(0, 0)
     assert model.hasChildren(top)

@@ -12,9 +12,9 @@ from app.workers.judge import generate
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.judge import GenerateAnswer, GenerateRequest
 from engine.compile import CompileOptions, compile_grammar
-from engine.diagnosis.explanation_tree.describe import describe_grammar
 from engine.source import CancelToken, Span
 from tests.app.snapshots.making import GBNF, POLL_MS, SCHEMA, State, diagnostics_of, pictured, shown
+from tests.support.explanations import explain
 
 NESTED = '{"$ref": "#/$defs/tree", "$defs": {"tree": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}}'
 
@@ -33,7 +33,7 @@ def explanation(text: str, notation: str, *, stale: str = "") -> QWidget:
     made = pane(text, notation)
     page = made.explanation.get()
     if text:
-        page.show_description(describe_grammar(notation, text), text)
+        page.show_description(explain(notation, text), text)
     page.set_stale(stale)
     made.pages.open(made.explanation)
     QTest.qWait(POLL_MS)

@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 from app.catalogue import ui_text
 from app.panes.editor import EditorPane
 from app.panes.editor.explanation import ExplanationPage, runs
-from engine.diagnosis.explanation_tree import Description
-from engine.diagnosis.explanation_tree.describe import describe_grammar
+from engine.notations.explanation import Description
 from engine.source import Span
+from tests.support.explanations import explain
 
 TEXT = 'root ::= "[" (item | "x")* "]"\nitem ::= [a-z]\n'
 
@@ -34,7 +34,7 @@ def write(pane: EditorPane, text: str, notation: str = "gbnf") -> None:
     pane.set_notation(notation)
     pane.set_text(text)
     page = pane.explanation.get()
-    page.show_description(describe_grammar(notation, text), text)
+    page.show_description(explain(notation, text), text)
     pane.pages.open(pane.explanation)
 
 
@@ -148,7 +148,7 @@ def test_it_can_be_searched(pane, qtbot) -> None:
 def test_it_is_copied_as_text(pane, qtbot) -> None:
     page = pane.explanation.get()
     qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
-    assert QGuiApplication.clipboard().text() == "\n".join(describe_grammar("gbnf", TEXT).lines()) + "\n"
+    assert QGuiApplication.clipboard().text() == "\n".join(explain("gbnf", TEXT).lines()) + "\n"
 
 
 def test_a_broken_text_keeps_the_last_words_paler_and_joins_nothing(pane, qtbot) -> None:
@@ -164,7 +164,7 @@ def test_a_broken_text_keeps_the_last_words_paler_and_joins_nothing(pane, qtbot)
     qtbot.mouseMove(edit.viewport(), edit.point_of(TEXT.index("item")))
     assert page.delegate.hovered_phrase is None
     edit.undo()
-    page.show_description(describe_grammar("gbnf", TEXT), TEXT)
+    page.show_description(explain("gbnf", TEXT), TEXT)
     assert not page.delegate.is_stale
     assert not page.notice.isVisible()
 
@@ -184,7 +184,7 @@ def test_what_was_folded_stays_folded_over_an_edit(pane, qtbot) -> None:
     page.tree.collapse(row(page, ui_text("explanation.times.any")))
     changed = TEXT.replace("[a-z]", "[a-f]")
     pane.set_text(changed)
-    page.show_description(describe_grammar("gbnf", changed), changed)
+    page.show_description(explain("gbnf", changed), changed)
     assert not page.tree.isExpanded(row(page, ui_text("explanation.times.any")))
     assert page.tree.isExpanded(page.model.index(0, 0))
     qtbot.mouseClick(page.expand_button, Qt.MouseButton.LeftButton)
@@ -229,7 +229,7 @@ def test_rows_that_are_too_narrow_are_painted_to_their_end(pane, qtbot) -> None:
 
 def test_what_is_left_out_is_said(pane) -> None:
     page = pane.explanation.get()
-    cut = Description(describe_grammar("gbnf", TEXT).phrases, is_whole=False)
+    cut = Description(explain("gbnf", TEXT).phrases, is_whole=False)
     page.show_description(cut, TEXT)
     assert page.notice.text() == ui_text("editor.explanation.cut", count=20_000)
     assert page.notice.isVisible()

@@ -10,9 +10,9 @@ from engine.compile import CompileOptions, compile_grammar
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_pieces, replay_text, verdict_on_error
 from engine.diagnosis.verdicts.sentences import verdict_sentence
 from engine.diagnosis.verdicts.verdict import ReplayedTokenState, TokenOrigin, VerdictOutcome
-from engine.matching.explanation_text import quoted
 from engine.source import EngineError, GrammarError
 from engine.source.catalogue import catalogue_text
+from engine.source.text import quoted
 from engine.vocabulary import Vocabulary
 from engine.vocabulary.visible import visible
 

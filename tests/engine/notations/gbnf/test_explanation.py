@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spoken import UnreadableError, read_back, rules_of, same
 
-from engine.diagnosis.explanation_tree.describe import describe_grammar
 from engine.notations.gbnf.parser import parse
 from engine.source import GrammarError, LimitExceededError, Limits, SourceText
+from tests.support.explanations import explain
 
 BEGIN = "Rule `root`, with which every match begins: "
 CASES = [
@@ -63,7 +63,7 @@ CASES = [
 
 
 def told(text: str) -> list[tuple[int, str, str]]:
-    found = describe_grammar("gbnf", text)
+    found = explain("gbnf", text)
     return [(one.depth, one.text, text[one.span.start : one.span.end]) for one in found.phrases]
 
 
@@ -75,7 +75,7 @@ def test_every_construct(body: str, words: str, inner: list[tuple[int, str, str]
 
 def test_rules_come_in_their_order_and_references_lead_to_them() -> None:
     text = "# words\nword ::= [a-z]+\nroot ::= word # more\n"
-    found = describe_grammar("gbnf", text)
+    found = explain("gbnf", text)
     assert [(one.text, text[one.span.start : one.span.end]) for one in found.phrases] == [
         ("Rule `word`: once or more: one of `a` to `z`", "word ::= [a-z]+"),
         (BEGIN + "the rule `word`", "root ::= word"),
@@ -93,7 +93,7 @@ def is_held(text: str) -> bool:
     """Hold the words against the parser; False where there is nothing to hold."""
     try:
         grammar, _ = parse(SourceText(text), Limits())
-        found = describe_grammar("gbnf", text)
+        found = explain("gbnf", text)
     except (GrammarError, LimitExceededError):
         return False
     try:

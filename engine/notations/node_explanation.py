@@ -1,4 +1,4 @@
-"""Explanations of character sets and of grammar nodes, for the two notations that consist of them.
+"""Explanations of rules, of grammar nodes and of character sets, for the notations that consist of them.
 
 A node determines what matches; its form (a group's name, a lazy quantifier) is added where the notation knows it. What
 fits into one phrase becomes one: "once or more: one of `a` to `z`" instead of two lines.
@@ -14,24 +14,25 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Literal
 
-from engine.diagnosis.explanation_tree.phrases import ExplanationEntry, nothing
 from engine.grammar import (
     Chars,
     CharSet,
     Choice,
     Empty,
+    Grammar,
     Lookaround,
     Node,
     Repeat,
+    Rule,
     RuleReference,
     Sequence,
     TokenSet,
 )
 from engine.grammar.charset import EVERY_SCALAR, LAST_CODE_POINT
-from engine.matching.explanation_text import LONGEST_EXCERPT, quoted
-from engine.notations.regex.unicode_sets import CaseFold, close_under_case
+from engine.notations.explanation import ExplanationEntry, nothing
 from engine.source import Span
 from engine.source.catalogue import catalogue_text
+from engine.source.text import quoted, shortened
 from engine.vocabulary.visible import visible
 
 _MOST_RANGES: Final = 12
@@ -97,11 +98,19 @@ _LOOKS: Final = {
     (False, False): "behind",
     (False, True): "not_behind",
 }
-_CASES: Final = {
-    CaseFold.PYTHON: "any_case",
-    CaseFold.SIMPLE: "any_case",
-    CaseFold.ASCII: "any_case_ascii",
-}
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFolding:
+    """A case folding that a notation has.
+
+    Attributes:
+        key: the name of its phrase in the catalogue (`explanation.text`).
+        close: adds the characters to a set that differ from its own only in case.
+    """
+
+    key: str
+    close: Callable[[CharSet], CharSet]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +123,11 @@ class Precedence:
 
 def _no_words(_node: Node) -> str:
     return ""
+
+
+def node_span(node: Node) -> Span:
+    """Return the span of a node."""
+    return node.span
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +147,10 @@ class ExplanationWriter:
     text: str
     groups: Mapping[int, list[Precedence]] = field(default_factory=dict)
     targets: Mapping[str, Span] = field(default_factory=dict)
-    folds: tuple[CaseFold, ...] = ()
+    folds: tuple[CaseFolding, ...] = ()
     has_lazy_quantifiers: bool = False
     named: Callable[[Node], str] = _no_words
-    place: Callable[[Node], Span] = lambda node: node.span
+    place: Callable[[Node], Span] = node_span
 
     def entries(self, node: Node) -> Iterator[ExplanationEntry]:
         """Explain a body: the items of a sequence separately, anything else as one entry."""
@@ -213,7 +227,7 @@ class ExplanationWriter:
     def _items(self, node: Sequence) -> Iterator[ExplanationEntry]:
         """Explain the items of a sequence; adjacent characters form one text."""
         run: list[Chars] = []
-        fold: CaseFold | None = None
+        fold: CaseFolding | None = None
         for item in node.items:
             if isinstance(item, Chars) and id(item) not in self.groups:
                 if run and run[-1].span.end == item.span.start and self._fits(item.set, fold):
@@ -239,7 +253,7 @@ class ExplanationWriter:
         if all(len(one.set) == 1 for one in run):
             return text_words(text)
         fold = next(fold for fold in self.folds if all(self._fits(one.set, fold) for one in run))
-        return catalogue_text(f"explanation.text.{_CASES[fold]}", text=text_words(text))
+        return catalogue_text(f"explanation.text.{fold.key}", text=text_words(text))
 
     def _spelled(self, one: Chars) -> int:
         """Return a character as written; else the smallest with the same case folding."""
@@ -248,7 +262,7 @@ class ExplanationWriter:
             return ord(excerpt)
         return min(one.set, key=lambda code: (not chr(code).islower(), code))
 
-    def _begins(self, chosen: CharSet) -> tuple[bool, CaseFold | None]:
+    def _begins(self, chosen: CharSet) -> tuple[bool, CaseFolding | None]:
         """Return whether a set can begin a text, and with which case folding."""
         if len(chosen) == 1:
             return not 0xD800 <= chosen.ranges[0][0] <= 0xDFFF, None
@@ -257,12 +271,12 @@ class ExplanationWriter:
         fold = next((fold for fold in self.folds if self._fits(chosen, fold)), None)
         return fold is not None, fold
 
-    def _fits(self, chosen: CharSet, fold: CaseFold | None) -> bool:
+    def _fits(self, chosen: CharSet, fold: CaseFolding | None) -> bool:
         """Return whether a set is one character, or one in any case."""
         if fold is None:
             return self._begins(chosen) == (True, None)
         first = CharSet(((chosen.ranges[0][0],) * 2,))
-        return len(chosen) <= _LARGEST_CASE and close_under_case(first, fold) == chosen
+        return len(chosen) <= _LARGEST_CASE and fold.close(first) == chosen
 
     # --- leaves and counts -------------------------------------------------------------------------------------------
 
@@ -274,8 +288,7 @@ class ExplanationWriter:
         if description is not None:
             return description
         excerpt = self.text[node.span.start : node.span.end]
-        cited = excerpt if len(excerpt) <= LONGEST_EXCERPT else excerpt[: LONGEST_EXCERPT - 1] + "…"
-        return catalogue_text("explanation.characters.quoted", excerpt=quoted(cited))
+        return catalogue_text("explanation.characters.quoted", excerpt=quoted(shortened(excerpt)))
 
     def _times(self, node: Repeat) -> str:
         """Describe the count, and whether it is lazy."""
@@ -322,3 +335,26 @@ def _tokens(node: TokenSet) -> str:
     numbers = (catalogue_text("explanation.token.number", number=token_id) for token_id in node.ids)
     names = joined([*map(quoted, node.names), *numbers], "or")
     return catalogue_text("explanation.token.not" if node.negated else "explanation.token.one", names=names)
+
+
+def explain_rules(text: str, grammar: Grammar, place: Callable[[Node], Span] = node_span) -> Iterator[ExplanationEntry]:
+    """Explain each rule of a grammar, in source order.
+
+    Args:
+        text: the grammar's text.
+        grammar: its rules.
+        place: returns the span of a node, if it is more than `node.span`.
+    """
+    targets = {rule.name: rule.span for rule in grammar.rules}
+    writer = ExplanationWriter(text, targets=targets, place=place)
+    return (_rule(rule, grammar, writer) for rule in sorted(grammar.rules, key=lambda rule: rule.span))
+
+
+def _rule(rule: Rule, grammar: Grammar, writer: ExplanationWriter) -> ExplanationEntry:
+    body = writer.entry(rule.node)
+    is_start = rule.name == grammar.start
+    words = catalogue_text(
+        f"explanation.rule.{'start' if is_start else 'other'}", name=quoted(rule.name), body=body.text
+    )
+    span = Span(rule.span.start, max(body.span.end, rule.span.end))
+    return ExplanationEntry(words, span, body.inner, body.target)

@@ -9,11 +9,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from spoken import UnreadableError, read_back, same
 
-from engine.diagnosis.explanation_tree.describe import describe_grammar
 from engine.grammar import Sequence
 from engine.grammar.options import CompileOptions
 from engine.notations.regex.parser import parse
 from engine.source import GrammarError, LimitExceededError, Limits, SourceText
+from tests.support.explanations import explain
 
 ASCII_ONLY = r"classes such as `\w`, and letter case, are limited to ASCII"
 CASES = [
@@ -152,7 +152,7 @@ ECMA_CASES = [
 
 
 def told(pattern: str, dialect: str = "python") -> list[tuple[int, str, str]]:
-    found = describe_grammar("regex", pattern, CompileOptions(dialect=dialect))  # type: ignore[arg-type]
+    found = explain("regex", pattern, CompileOptions(dialect=dialect))  # type: ignore[arg-type]
     return [(one.depth, one.text, pattern[one.span.start : one.span.end]) for one in found.phrases]
 
 
@@ -187,7 +187,7 @@ def is_held(pattern: str, dialect: str) -> bool:
     options = CompileOptions(dialect=dialect)  # type: ignore[arg-type]
     try:
         node, _ = parse(SourceText(pattern), dialect, Limits())  # type: ignore[arg-type]
-        found = describe_grammar("regex", pattern, options)
+        found = explain("regex", pattern, options)
     except (GrammarError, LimitExceededError):
         return False
     for one, following in zip(found.phrases, found.phrases[1:], strict=False):

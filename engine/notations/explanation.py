@@ -1,7 +1,11 @@
-"""Explanation trees as lists of phrases.
+"""The explanation of a grammar: the meaning of each part of its text, as a tree that follows the text.
 
-The tree is a list in reading order, each phrase with its depth: it is read, sent and indented from left to right, and
-nested grammars do not use Python's stack.
+`turnstile explain --tree` prints it; the editor shows it beside the text. It is built from the parsers' results, so it
+states what matches, and an invalid text has none. The tree is a list in reading order, each phrase with its depth: it
+is read, sent and indented from left to right, and nested grammars do not use Python's stack.
+
+Rejected: an explanation of the text's tokens. It would work for an invalid text too, but describe its form, not its
+meaning.
 """
 
 from __future__ import annotations

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.diagnosis.explanation_tree import Description
-from engine.diagnosis.explanation_tree.describe import describe_grammar
-from engine.diagnosis.explanation_tree.phrases import ExplanationEntry, unfold
+from engine.notations.explanation import Description, ExplanationEntry, unfold
 from engine.source import CancelledError, CancelToken, Span
+from tests.support.explanations import explain
 
 PLACE = Span(0, 1)
 
@@ -54,7 +53,7 @@ def test_it_can_be_cancelled() -> None:
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(CancelledError), cancel.scope():
-        describe_grammar("gbnf", 'root ::= "a"\n' + "".join(f'r{n} ::= "a" | "b"\n' for n in range(2_000)))
+        explain("gbnf", 'root ::= "a"\n' + "".join(f'r{n} ::= "a" | "b"\n' for n in range(2_000)))
 
 
 def test_no_phrases() -> None:

@@ -9,9 +9,9 @@ import corpora
 import pytest
 
 from engine.compile import CompileOptions, compile_grammar
-from engine.diagnosis.explanation_tree.describe import describe_grammar
 from engine.notations.json_schema.dialects import ENFORCED
 from engine.source import GrammarError, LimitExceededError
+from tests.support.explanations import explain
 
 SEVEN = '"$schema":"http://json-schema.org/draft-07/schema#",'
 FOUR = '"$schema":"http://json-schema.org/draft-04/schema#",'
@@ -381,7 +381,7 @@ CASES = [
 
 @pytest.mark.parametrize(("schema", "whole", "parts", "takes", "refuses"), CASES)
 def test_every_keyword(schema: str, whole: str, parts: list[str], takes: list[Any], refuses: list[Any]) -> None:
-    found = describe_grammar("json_schema", schema)
+    found = explain("json_schema", schema)
     assert [one.text for one in found.phrases] == [f"The whole text: {whole}", *parts]
     grammar = compile_grammar("json_schema", schema)
     for value in takes:
@@ -394,7 +394,7 @@ def test_every_keyword_that_is_enforced_has_a_case() -> None:
     schemas = "".join(schema for schema, *_ in CASES)
     assert [keyword for keyword in sorted(ENFORCED) if f'"{keyword}":' not in schemas] == ["dependencies"]
     old = "{" + SEVEN + '"type":"object","dependencies":{"a":["b"],"c":{"required":["d"]}}}'
-    words = [one.text for one in describe_grammar("json_schema", old).phrases]
+    words = [one.text for one in explain("json_schema", old).phrases]
     assert words[-3:] == [
         "If `a` is present, `b` is required, too",
         "If `c` is present, the object is also: a value as follows",
@@ -403,7 +403,7 @@ def test_every_keyword_that_is_enforced_has_a_case() -> None:
 
 
 def test_a_key_that_is_empty_is_no_bound() -> None:
-    assert [one.text for one in describe_grammar("json_schema", '{"": 5, "const": 1}').phrases][1:] == [
+    assert [one.text for one in explain("json_schema", '{"": 5, "const": 1}').phrases][1:] == [
         "`` is an annotation: it enforces nothing",
         "Exactly `1`",
     ]
@@ -411,7 +411,7 @@ def test_a_key_that_is_empty_is_no_bound() -> None:
 
 def test_places_and_targets() -> None:
     schema = '{"properties": {"a": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"type": "null"}}}'
-    found = describe_grammar("json_schema", schema)
+    found = explain("json_schema", schema)
     excerpts = {one.text: schema[one.span.start : one.span.end] for one in found.phrases}
     assert excerpts["If it is an object, property `a`: whatever `#/$defs/n` allows"] == '"a": {"$ref": "#/$defs/n"}'
     assert excerpts["Definition `n`: null"] == '"n": {"type": "null"}'
@@ -430,24 +430,24 @@ def test_places_and_targets() -> None:
 )
 def test_a_pattern_has_its_places_in_the_string(written: str, excerpts: list[str]) -> None:
     schema = f'{{"pattern": {written}}}'
-    found = describe_grammar("json_schema", schema)
+    found = explain("json_schema", schema)
     assert [schema[one.span.start : one.span.end] for one in found.phrases if one.depth == 2] == excerpts
 
 
 def test_objects_may_be_closed_by_option() -> None:
     schema = '{"type": "object", "properties": {"a": true}}'
-    closed = describe_grammar("json_schema", schema, CompileOptions(additional="closed"))
+    closed = explain("json_schema", schema, CompileOptions(additional="closed"))
     assert closed.phrases[0].text == "The whole text: an object with 1 property, no others"
 
 
 def test_broken_json_has_no_words() -> None:
     with pytest.raises(GrammarError):
-        describe_grammar("json_schema", '{"a": }')
+        explain("json_schema", '{"a": }')
 
 
 def test_nesting_takes_no_call_stack() -> None:
     schema = '{"not":' * 1_200 + "true" + "}" * 1_200
-    assert len(describe_grammar("json_schema", schema).phrases) == 2_401
+    assert len(explain("json_schema", schema).phrases) == 2_401
 
 
 def test_every_schema_of_the_corpora_is_told_whole() -> None:
@@ -459,7 +459,7 @@ def test_every_schema_of_the_corpora_is_told_whole() -> None:
             tried += 1
             schema = json.dumps(case["schema"]) if "schema" in case else case["source"]
             try:
-                found = describe_grammar("json_schema", schema)
+                found = explain("json_schema", schema)
             except (GrammarError, LimitExceededError):
                 continue
             count += 1

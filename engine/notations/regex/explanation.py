@@ -9,18 +9,19 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 from typing import Final
 
-from engine.diagnosis.explanation_tree.nodes import ExplanationWriter, Precedence
-from engine.diagnosis.explanation_tree.phrases import ExplanationEntry
 from engine.grammar import Chars, CharSet, Node
-from engine.matching.explanation_text import quoted
+from engine.notations.explanation import ExplanationEntry
+from engine.notations.node_explanation import CaseFolding, ExplanationWriter, Precedence
 from engine.notations.regex.dialect import Anchor, Dialect, Flags, anchor_node, shorthand
 from engine.notations.regex.parser import SourceDetails, parse_with_details
-from engine.notations.regex.unicode_sets import CaseFold, loose_property, strict_property
+from engine.notations.regex.unicode_sets import CaseFold, close_under_case, loose_property, strict_property
 from engine.source import Limits, SourceText, Span
 from engine.source.catalogue import catalogue_text
+from engine.source.text import quoted
 
 _PROPERTY: Final = re.compile(r"\\([pP])(?:\{(.*)\}|(\w))", re.DOTALL)
 _FLAGS: Final = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]*))?[:)]")
@@ -41,6 +42,7 @@ _ANCHORS: Final = {
     (Anchor.WORD_BOUNDARY, False): "word",
     (Anchor.NOT_WORD_BOUNDARY, False): "not_word",
 }
+_CASES: Final = {CaseFold.ASCII: "any_case_ascii"}
 _DOLLAR: Final = {
     Dialect.PYTHON: "text_ends_or_line_feed",
     Dialect.ECMA: "text_ends",
@@ -73,12 +75,13 @@ def regex_entries(source: SourceText, dialect: Dialect, limits: Limits) -> Itera
     yield from writer.entries(node)
 
 
-def _folds(source: SourceText, written: SourceDetails, dialect: Dialect) -> tuple[CaseFold, ...]:
+def _folds(source: SourceText, written: SourceDetails, dialect: Dialect) -> tuple[CaseFolding, ...]:
     """Return the possible case foldings; none if no flag asks for one, since the case tables are slow to build."""
     openings = (*written.flags, *(group.opening.span for group in written.groups))
     if not any("i" in _switched_on(source.excerpt(span)) for span in openings):
         return ()
-    return (CaseFold.PYTHON, CaseFold.ASCII) if dialect is Dialect.PYTHON else (CaseFold.SIMPLE,)
+    folds = (CaseFold.PYTHON, CaseFold.ASCII) if dialect is Dialect.PYTHON else (CaseFold.SIMPLE,)
+    return tuple(CaseFolding(_CASES.get(fold, "any_case"), partial(close_under_case, fold=fold)) for fold in folds)
 
 
 def flag_words(opening: str) -> str:
