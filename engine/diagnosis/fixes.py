@@ -13,7 +13,8 @@ from typing import Final, TypeAlias
 
 from engine.notations import NOTATIONS
 from engine.notations.editing import Edit
-from engine.notations.gbnf.names import pieces, rule_names, rule_span
+from engine.notations.gbnf.lexer import tokens
+from engine.notations.gbnf.names import rule_names, rule_span
 from engine.notations.json_schema.fixes import SCHEMA_FIXES
 from engine.source import Diagnostic, Span, similar_words
 from engine.source.catalogue import catalogue_text
@@ -136,7 +137,7 @@ def _no_root(text: str, _finding: Diagnostic) -> Iterator[Fix]:
     names = [name for name in rule_names(text) if name.definitions]
     first = next((name for name in names if name.text.lower() == "root"), names[0] if names else None)
     if first is None:
-        if not any(pieces(text)):
+        if all(token.kind in {"blank", "line_end", "any", "sign", "other"} for token in tokens(text)):
             title = catalogue_text("fixes.rule.define", name="root")
             yield Fix(title, (Edit(Span(0, 0), 'root ::= ""'),), len('root ::= "'))
         return
@@ -162,7 +163,9 @@ def _quotes(text: str, finding: Diagnostic) -> Iterator[Fix]:
 
 
 def _close_group(text: str, finding: Diagnostic) -> Iterator[Fix]:
-    start = max((p.span.start for p in pieces(text) if p.defines and p.span.start < finding.span.start), default=-1)
+    start = max(
+        (one.start for one in tokens(text) if one.kind == "defined" and one.start < finding.span.start), default=-1
+    )
     if start >= 0:
         yield _insert(rule_span(text, Span(start, start)).end, ")")
 

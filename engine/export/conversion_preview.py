@@ -30,7 +30,7 @@ from engine.export.text.print_regex import Dialect, print_regex
 from engine.grammar import Grammar, Rule
 from engine.grammar.simplify import simplify
 from engine.notations import NOTATIONS
-from engine.notations.gbnf.names import GbnfPart, pieces
+from engine.notations.gbnf.lexer import tokens
 from engine.notations.json_schema.json_tree import Json, read_json
 from engine.notations.notation import Notation
 from engine.notations.regex.parser import parse as parse_regex
@@ -118,10 +118,10 @@ def _words_lost(compiled: CompiledGrammar, target: Notation) -> Iterator[str]:
         if lost := [key for key in _ABOUT if key in keys]:
             yield catalogue_text("export.note.fragment.keywords_lost", keywords=", ".join(lost))
     elif compiled.has_named_rules:
-        found = list(pieces(text))
-        if any(piece.kind is GbnfPart.COMMENT for piece in found):
+        kinds = [token.kind for token in tokens(text, ends_at_rules=False)]
+        if "comment" in kinds:
             yield catalogue_text("export.note.fragment.comments_lost")
-        if not target.has_named_rules and sum(piece.defines for piece in found) > 1:
+        if not target.has_named_rules and kinds.count("defined") > 1:
             yield catalogue_text("export.note.fragment.rule_names_lost")
     elif compiled.is_expression:
         _, written = parse_with_details(compiled.source, compiled.options.dialect, compiled.options.limits)

@@ -1,7 +1,7 @@
 """Editor support for grammar texts, valid or not: names, completions, edits.
 
-A parser gives up on a half-typed text, which is when an editor needs help most. So these readers are separate from the
-parsers, accept any input and never fail; on well-formed texts, tests compare them with the parsers.
+A parser gives up on a half-typed text, which is when an editor needs help most. So these readers accept any
+input and never fail; on well-formed texts, tests compare them with the parsers. GBNF has one lexer for both.
 """
 
 from engine.notations.editing.completion import Proposal, Proposals

@@ -15,29 +15,20 @@ from typing import Final
 from engine.grammar.options import CompileOptions
 from engine.notations.editing.edits import Change
 from engine.notations.editing.formatting import WIDTH, flat_nodes, formatted
+from engine.notations.gbnf.lexer import GbnfKind, tokens
 from engine.notations.gbnf.parser import parse
 from engine.source import SourceText
 
 _WIDEST_NAME: Final = 24  # a longer name does not indent the other rules
-_GBNF_TOKEN: Final = re.compile(
-    r"(?P<comment>#[^\r\n]*)"
-    r'|(?P<literal>"(?:[^"\\]|\\.)*")'
-    r"|(?P<class>\[(?:[^\]\\]|\\.)*\])"
-    r"|(?P<token>!?<[^>]*>)"
-    r"|(?P<count>\{[^}]*\}|[*+?])"
-    r"|(?P<name>[A-Za-z0-9_-]+)(?P<defines>[ \t]*::=)?"
-    r"|(?P<mark>[|().])"
-    r"|(?P<line>\r\n|\n|\r)",
-    re.DOTALL,
-)
 _GBNF_INDENT: Final = 2
+_NESTING: Final[dict[GbnfKind, int]] = {"open": 1, "close": -1}
 _BLANKS: Final = re.compile(r"\s+")
 
 
 @dataclass(slots=True)
 class _Piece:
     text: str
-    kind: str
+    kind: GbnfKind
     breaks: bool = False  # whether the author ended the line after it
 
 
@@ -81,15 +72,15 @@ def _rules(text: str) -> list[_Rule]:
     current: _Rule | None = None
     waiting: list[_Rule] = []  # comments that belong to the rule if it continues
     ended = 2  # line ends since the last piece
-    for found in _GBNF_TOKEN.finditer(text):
-        kind, written = found.lastgroup or "", found.group()
-        if kind == "line":
+    for kind, start, end in tokens(text, ends_at_rules=False):
+        written = text[start:end]
+        if kind == "line_end":
             ended += 1
             if current is not None and current.pieces and not waiting and not current.trailing:
                 current.pieces[-1].breaks = True
-        elif found["defines"]:
+        elif kind == "defined":
             rules += waiting
-            current = _Rule(found["name"], gap=ended > 1 and not waiting)
+            current = _Rule(written, gap=ended > 1 and not waiting)
             rules.append(current)
             waiting, ended = [], 0
         elif kind == "comment":
@@ -99,12 +90,12 @@ def _rules(text: str) -> list[_Rule]:
             else:
                 waiting.append(_Rule(comment=written, gap=ended > 1))
             ended = 0
-        elif current is not None:
+        elif current is not None and kind not in {"blank", "defines"}:
             for comment in waiting:
                 current.pieces.append(_Piece(comment.comment, "comment", breaks=True))
             waiting, ended = [], 0
             _keep_trailing(current)
-            current.pieces.append(_Piece(_normal(written, kind), kind))
+            current.pieces.append(_Piece(_BLANKS.sub("", written) if kind == "count" else written, kind))
     return [*rules, *waiting]
 
 
@@ -118,10 +109,6 @@ def _keep_trailing(rule: _Rule) -> None:
     if rule.trailing:
         rule.pieces.append(_Piece(rule.trailing, "comment", breaks=True))
         rule.trailing = ""
-
-
-def _normal(written: str, kind: str) -> str:
-    return _BLANKS.sub("", written) if kind == "count" else written
 
 
 def _laid_out(rule: _Rule, width: int) -> list[str]:
@@ -154,9 +141,9 @@ def _alternatives(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
     """Split a rule's body at its top-level bars; each part includes the bar after it."""
     depth, part = 0, list[_Piece]()
     for piece in pieces:
-        depth += {"(": 1, ")": -1}.get(piece.text, 0) if piece.kind == "mark" else 0
+        depth += _NESTING.get(piece.kind, 0)
         part.append(piece)
-        if piece.kind == "mark" and piece.text == "|" and depth == 0:
+        if piece.kind == "bar" and depth == 0:
             yield part
             part = []
     if part:
@@ -171,14 +158,14 @@ def _own_lines(pieces: list[_Piece]) -> list[str]:
     for piece, following in zip(pieces, [*pieces[1:], None], strict=True):
         line.append(piece)
         # A bar stays on the line of what precedes it: llama.cpp permits a line end only after it.
-        goes_on = following is not None and following.text == "|" and following.kind == "mark"
+        goes_on = following is not None and following.kind == "bar"
         ends = piece.kind == "comment" or (piece.breaks and not goes_on)
         if goes_on and piece.breaks and following is not None and piece.kind != "comment":
             following.breaks = True
         if ends or following is None:
             closing = _leading_closings(line)
             lines.append(" " * (_GBNF_INDENT * max(depth - closing, 0)) + _joined(line))
-            depth += sum({"(": 1, ")": -1}.get(p.text, 0) for p in line if p.kind == "mark")
+            depth += sum(_NESTING.get(piece.kind, 0) for piece in line)
             line = []
     return lines
 
@@ -186,7 +173,7 @@ def _own_lines(pieces: list[_Piece]) -> list[str]:
 def _leading_closings(line: list[_Piece]) -> int:
     count = 0
     for piece in line:
-        if piece.kind != "mark" or piece.text != ")":
+        if piece.kind != "close":
             break
         count += 1
     return count
@@ -197,12 +184,7 @@ def _joined(pieces: list[_Piece]) -> str:
     parts: list[str] = []
     previous: _Piece | None = None
     for piece in pieces:
-        is_tight = (
-            previous is None
-            or piece.kind == "count"
-            or (piece.kind == "mark" and piece.text == ")")
-            or (previous.kind == "mark" and previous.text == "(")
-        )
+        is_tight = previous is None or piece.kind in {"sign", "count", "close"} or previous.kind == "open"
         gap = "" if is_tight else " "
         if piece.kind == "comment" and previous is not None:
             gap = "  "

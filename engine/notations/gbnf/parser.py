@@ -33,13 +33,14 @@ from engine.grammar import (
 )
 from engine.grammar.charset import ANY
 from engine.notations.gbnf.checks import check_rules
+from engine.notations.gbnf.lexer import MEMBER
 from engine.notations.gbnf.reader import GbnfReader, RuleError, error
 from engine.source import Diagnostic, GrammarError, Limits, Severity, SourceText, Span, checkpoint
 
 MOST_FINDINGS: Final = 100
 """The largest number of reported findings; errors come before warnings, and these before hints."""
 
-_DEFINES: Final = re.compile(r"[ \t]*::=")
+_ELEMENTS: Final = frozenset(("name", "literal", "class", "any", "element", "defined", "open_literal", "open_class"))
 _RANK: Final = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.HINT: 2}
 
 
@@ -79,14 +80,14 @@ class _Parser:
     def run(self) -> None:
         """Read all rules, or stop after enough errors."""
         reader = self.reader
-        reader.skip_blanks(lines=True)
-        while not reader.at_end and reader.errors < MOST_FINDINGS:
+        reader.skip_line_ends()
+        while reader.kind != "end" and reader.errors < MOST_FINDINGS:
             try:
                 self._rule()
             except RuleError as problem:
                 reader.add(problem.finding)
                 reader.skip_to_next_rule()
-            reader.skip_blanks(lines=True)
+            reader.skip_line_ends()
         if self._underscored:
             self._report_underscores()
 
@@ -102,18 +103,16 @@ class _Parser:
 
     def _rule(self) -> None:
         reader = self.reader
-        start = reader.at
-        name = reader.name()
-        if not name:
-            raise error("gbnf-no-rule", reader.here())
-        span = reader.since(start)
-        reader.skip_blanks(lines=False)
-        if not reader.accept("::="):
-            raise error("gbnf-no-definition", reader.here(), name=name)
+        if reader.kind != "defined":
+            raise self._no_definition()
+        span = Span(reader.at, reader.end)
+        name = reader.text[span.start : span.end]
+        reader.advance()
+        reader.advance()
         if "_" in name:
             self._underscored.append(span)
         self._symbols.name(name)
-        reader.skip_blanks(lines=True)
+        reader.skip_line_ends()
         reader.crossing = None
         try:
             node = self._body(span)
@@ -124,9 +123,17 @@ class _Parser:
             raise self._crossed() from problem
         self._report_line_crossing()
         if name in self.rules:
-            line, _ = self._source.line_column(start)
+            line, _ = self._source.line_column(span.start)
             reader.report("gbnf-duplicate-rule", self.rules.pop(name).span, name=name, line=line)
         self.rules[name] = Rule(name, node, span)
+
+    def _no_definition(self) -> RuleError:
+        reader = self.reader
+        if reader.kind != "name":
+            return error("gbnf-no-rule", reader.here())
+        name = reader.text[reader.at : reader.end]
+        reader.advance()
+        return error("gbnf-no-definition", reader.here(), name=name)
 
     # Literals and classes that cross a line end
 
@@ -134,10 +141,9 @@ class _Parser:
         """Return the likely error in a broken rule: a quote or bracket that is closed on a later line."""
         reader = self.reader
         assert reader.crossing is not None
-        reader.at = reader.crossing.start
-        is_literal = reader.peek() == '"'
-        key = "gbnf-unclosed-literal.on-line" if is_literal else "gbnf-unclosed-class.on-line"
-        return error(key, Span(reader.at, reader.at + 1))
+        reader.go_to(reader.crossing.start)
+        is_literal = reader.kind == "literal"
+        return error("gbnf-unclosed-literal.on-line" if is_literal else "gbnf-unclosed-class.on-line", reader.here())
 
     def _report_line_crossing(self) -> None:
         reader = self.reader
@@ -151,53 +157,52 @@ class _Parser:
         frames = self._frames = [_Frame(reader.at, self._symbols.count)]
         while True:
             checkpoint()
-            frame, nested = frames[-1], len(frames) > 1
-            following = reader.peek()
-            if following == "(":
+            frame, nested, kind = frames[-1], len(frames) > 1, reader.kind
+            if kind in _ELEMENTS:
+                self._element(frame, rule)
+                if nested:
+                    reader.skip_line_ends()
+            elif kind == "open":
                 self._open()
-            elif following == ")" and nested:
+            elif kind == "close" and nested:
                 self._close()
-            elif following == "|":
-                reader.at += 1
-                reader.skip_blanks(lines=True)
+            elif kind == "bar":
+                reader.advance()
+                reader.skip_line_ends()
                 frame.end_alternative(reader.at)
-            elif following and following in "*+?{":
+            elif kind in {"sign", "count"}:
                 self._repeat(frame)
-            elif self._element(frame, rule):
-                reader.skip_blanks(lines=nested)
-            elif not nested and following and following in "\r\n" and reader.continues():
-                reader.skip_blanks(lines=True)
+            elif kind == "end" and nested:
+                raise self._unclosed_group()
+            elif kind in {"end", "line_end"}:
+                reader.skip_line_ends()
+                if reader.kind != "bar":
+                    return frame.finish(None)
                 reader.report("gbnf-compat-line", reader.here())
             else:
-                return self._end()
-
-    def _end(self) -> Node:
-        reader, frames = self.reader, self._frames
-        if reader.at_end and len(frames) > 1:
-            raise self._unclosed_group()
-        if not reader.at_end and reader.peek() not in "\r\n":
-            raise self._unexpected()
-        return frames[0].finish(None)
+                raise self._unexpected()
 
     def _unclosed_group(self) -> RuleError:
         start = self._frames[-1].start
         return error("gbnf-unclosed-group", Span(start, start + 1))
 
     def _unexpected(self) -> RuleError:
-        found = self.reader.peek()
-        if found == ")":
+        if self.reader.kind == "close":
             return error("gbnf-no-group", self.reader.here())
+        found = self.reader.text[self.reader.at]
+        if found == "!":
+            return error("gbnf-bad-token.negation", self.reader.here())
         shown = found if found.isprintable() else found.encode("unicode_escape").decode("ascii")
         return error("gbnf-unexpected", self.reader.here(), character=shown)
 
     def _open(self) -> None:
         reader = self.reader
         start = reader.at
-        reader.at += 1
+        reader.advance()
         self._check_depth(len(self._frames), Span(start, start + 1))
         before = self._symbols.count
         self._symbols.generate(1)
-        reader.skip_blanks(lines=True)
+        reader.skip_line_ends()
         self._frames.append(_Frame(reader.at, before, start))
 
     def _check_depth(self, depth: int, span: Span) -> None:
@@ -207,55 +212,58 @@ class _Parser:
     def _close(self) -> None:
         reader = self.reader
         frame = self._frames.pop()
-        reader.at += 1
-        span = reader.since(frame.start)
+        span = Span(frame.start, reader.end)
+        reader.advance()
         node = frame.finish(span)
         symbols = max(1, self._symbols.count - frame.symbols_before)
         self._frames[-1].add(_Item(node, span, frame.depth + 1, frame.weight, symbols))
-        reader.skip_blanks(lines=len(self._frames) > 1)
+        if len(self._frames) > 1:
+            reader.skip_line_ends()
 
-    def _element(self, frame: _Frame, rule: Span) -> bool:
-        """Read a literal, class, name, dot or token; return False if there is none."""
+    def _element(self, frame: _Frame, rule: Span) -> None:
+        """Read a literal, class, name, dot or token."""
         reader = self.reader
-        start, following = reader.at, reader.peek()
+        kind, span = reader.kind, Span(reader.at, reader.end)
         node: Node
-        if following == '"':
-            node = _read_literal(reader)
-        elif following == "[":
-            node = _read_class(reader)
-        elif following == ".":
-            reader.at += 1
-            node = Chars(ANY, reader.since(start))
-        elif following and following in "<!":
-            node = _read_token(reader)
-        elif name := reader.name():
-            if _DEFINES.match(reader.text, reader.at):
-                raise self._definition_inside(name, start, rule)
+        if kind == "name":
+            name = reader.text[span.start : span.end]
             self._symbols.name(name)
-            node = RuleReference(name, reader.since(start))
+            node = RuleReference(name, span)
+        elif kind == "literal":
+            node = _read_literal(reader, span)
+        elif kind == "class":
+            node = _read_class(reader, span)
+        elif kind == "any":
+            node = Chars(ANY, span)
+        elif kind == "element":
+            node = _read_element(reader, span)
+        elif kind == "defined":
+            raise self._definition_inside(span, rule)
+        elif kind == "open_literal":
+            raise error("gbnf-unclosed-literal", reader.here())
         else:
-            return False
-        frame.add(_Item(node, reader.since(start), vanished=isinstance(node, Empty)))
-        return True
+            raise error("gbnf-unclosed-class", reader.here())
+        reader.advance()
+        frame.add(_Item(node, span, vanished=isinstance(node, Empty)))
 
-    def _definition_inside(self, name: str, start: int, rule: Span) -> RuleError:
+    def _definition_inside(self, span: Span, rule: Span) -> RuleError:
         """Report a rule that begins inside another; if it begins a line, parsing continues there."""
-        reader = self.reader
-        line_end = max(reader.text.rfind("\n", rule.end, start), reader.text.rfind("\r", rule.end, start))
-        span = reader.since(start)
-        reader.at = start if line_end < 0 else line_end
+        text = self.reader.text
+        line_end = max(text.rfind("\n", rule.end, span.start), text.rfind("\r", rule.end, span.start))
+        if line_end >= 0:
+            self.reader.go_to(line_end)
         if len(self._frames) > 1:
             return self._unclosed_group()
-        return error("gbnf-rule-inside", span, name=name, outer=reader.text[rule.start : rule.end])
+        name, outer = text[span.start : span.end], text[rule.start : rule.end]
+        return error("gbnf-rule-inside", span, name=name, outer=outer)
 
     # Repetition
 
     def _repeat(self, frame: _Frame) -> None:
         reader = self.reader
-        start, nested = reader.at, len(self._frames) > 1
-        minimum, maximum = _read_bounds(reader, lines=nested)
-        span = reader.since(start)
-        quantifier = reader.text[start : reader.at]
+        nested, span = len(self._frames) > 1, Span(reader.at, reader.end)
+        quantifier = reader.text[span.start : span.end]
+        minimum, maximum = _read_count(reader, lines=nested) if quantifier[0] == "{" else _SIGNS[quantifier]
         item = frame.take_last()
         if item is None:
             raise error("gbnf-nothing-to-repeat", span, quantifier=quantifier)
@@ -269,113 +277,98 @@ class _Parser:
         if problem is not None:
             key, fields = problem
             reader.report(key, span, **fields)
-        repeated_span = reader.since(item.span.start)
+        repeated_span = Span(item.span.start, span.end)
         node = Repeat(item.node, minimum, maximum, repeated_span)
         frame.add(_Item(node, repeated_span, depth, weight, item.symbols, repeated=True, vanished=maximum == 0))
-        reader.skip_blanks(lines=nested)
+        reader.advance()
+        if nested:
+            reader.skip_line_ends()
 
 
-# An escape includes the next character, valid or not.
 # ---------------------------------------------------------------------- literals, classes and token elements
 
-_LITERAL: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
-_CLASS: Final = re.compile(r"\[(?:[^\]\\]++|\\.)*+\]", re.DOTALL)
 _LINE_END: Final = re.compile(r"[\r\n]")
+_ELEMENT: Final = re.compile(r"(!?)<(?:(\[)(?:([0-9]+)(\]>)?)?)?")
 _SURROGATES: Final = CharSet(((0xD800, 0xDFFF),))
 _LAST_TOKEN_ID: Final = 2**31 - 1
+_MOST_DIGITS: Final = 19  # of a number, which is then beyond any limit
+_PLAIN: Final = {chr(code): CharSet(((code, code),)) for code in range(0x80) if chr(code) != "\\"}
 
 
-_ASCII: Final = tuple(CharSet(((code, code),)) for code in range(0x80))
-
-
-def _read_literal(reader: GbnfReader) -> Node:
+def _read_literal(reader: GbnfReader, span: Span) -> Node:
     """Read a literal: a character, a sequence of them, or nothing."""
-    start = reader.at
-    end = _closing(reader, _LITERAL)
-    if end is None:
-        raise error("gbnf-unclosed-literal", reader.here())
-    reader.at += 1
+    _note_crossing(reader, span)
+    text, at, end = reader.text, span.start + 1, span.end - 1
     characters: list[Node] = []
-    while reader.at < end:
-        at = reader.at
-        code = reader.character()
-        node = Chars(_ASCII[code], Span(at, reader.at)) if code < 0x80 else _chars(reader, CharSet(((code, code),)), at)
-        characters.append(node)
-    reader.at = end + 1
+    while at < end:
+        start, plain = at, _PLAIN.get(text[at])
+        if plain is not None:
+            at += 1
+            characters.append(Chars(plain, Span(start, at)))
+        else:
+            at = reader.character_end(start)
+            code = reader.code_point(start, at)
+            characters.append(_chars(reader, CharSet(((code, code),)), Span(start, at)))
+    checkpoint(len(characters))
     if not characters:
-        return Empty(reader.since(start))
-    return characters[0] if len(characters) == 1 else Sequence(tuple(characters), reader.since(start))
+        return Empty(span)
+    return characters[0] if len(characters) == 1 else Sequence(tuple(characters), span)
 
 
-def _read_class(reader: GbnfReader) -> Node:
+def _read_class(reader: GbnfReader, span: Span) -> Node:
     """Read a class. Without members it matches the empty text, negated or not, as in llama.cpp."""
-    start = reader.at
-    end = _closing(reader, _CLASS)
-    if end is None:
-        raise error("gbnf-unclosed-class", reader.here())
-    reader.at += 1
-    negated = reader.accept("^")
-    if reader.at == end:
-        reader.at += 1
-        reader.report("gbnf-empty-class", reader.since(start), text="[^]" if negated else "[]")
-        return Empty(reader.since(start))
+    _note_crossing(reader, span)
+    negated = reader.text.startswith("^", span.start + 1)
+    first_member, end = span.start + 1 + negated, span.end - 1
+    if first_member == end:
+        reader.report("gbnf-empty-class", span, text="[^]" if negated else "[]")
+        return Empty(span)
     ranges: list[tuple[int, int]] = []
-    while reader.at < end:
-        at = reader.at
-        first = last = reader.character()
-        if reader.peek() == "-" and reader.at + 1 < end:
-            reader.at += 1
-            last = reader.character()
+    for found in MEMBER.finditer(reader.text, first_member, end):
+        low, _, high = found.groups()
+        first = last = ord(low) if len(low) == 1 else reader.code_point(*found.span(1))
+        if high:
+            last = ord(high) if len(high) == 1 else reader.code_point(*found.span(3))
         if first <= last:
             ranges.append((first, last))
         else:
-            reader.report("gbnf-bad-range", reader.since(at), range=reader.text[at : reader.at])
-    reader.at = end + 1
+            reader.report("gbnf-bad-range", Span(*found.span()), range=found[0])
+    checkpoint(end - first_member)
     members = CharSet.of(ranges)
-    return _chars(reader, ~members if negated else members, start)
+    return _chars(reader, ~members if negated else members, span)
 
 
-def _closing(reader: GbnfReader, pattern: re.Pattern[str]) -> int | None:
-    """Return the offset of the closing quote or bracket, or None."""
-    found = pattern.match(reader.text, reader.at)
-    if found is None:
-        return None
-    if reader.crossing is None and _LINE_END.search(reader.text, found.start(), found.end()):
-        reader.crossing = Span(*found.span())
-    return found.end() - 1
+def _note_crossing(reader: GbnfReader, span: Span) -> None:
+    if reader.crossing is None and _LINE_END.search(reader.text, span.start, span.end):
+        reader.crossing = span
 
 
-def _chars(reader: GbnfReader, characters: CharSet, start: int) -> Node:
-    span = Span(start, reader.at)
+def _chars(reader: GbnfReader, characters: CharSet, span: Span) -> Node:
     if characters.ranges and characters.ranges[0][0] < 0xD800:
         return Chars(characters, span)
     if characters - _SURROGATES:
         return Chars(characters, span)
     if characters:
-        reader.report("gbnf-lone-surrogate", span, text=reader.text[start : reader.at])
+        reader.report("gbnf-lone-surrogate", span, text=reader.text[span.start : span.end])
     return Never(span)
 
 
-def _read_token(reader: GbnfReader) -> Node:
+def _read_element(reader: GbnfReader, span: Span) -> Node:
     """Read `<name>` or `<[id]>`, or `!` before one of them."""
-    start = reader.at
-    negated = reader.accept("!")
-    opened = reader.at
-    if not reader.accept("<"):
-        raise error("gbnf-bad-token.negation", reader.since(start))
-    if reader.accept("["):
-        number = reader.number()
-        if number is None or not reader.accept("]>"):
-            raise error("gbnf-bad-token.id", reader.since(start))
+    text = reader.text
+    found = _ELEMENT.match(text, span.start)
+    assert found is not None
+    negation, by_id, digits, closed = found.groups()
+    if by_id and not closed:
+        raise error("gbnf-bad-token.id", Span(*found.span()))
+    if by_id:
+        number = int(digits[:_MOST_DIGITS])
         if number > _LAST_TOKEN_ID:
-            raise error("gbnf-bad-token.too-large", reader.since(start), last=_LAST_TOKEN_ID)
-        return TokenSet((), (number,), negated, reader.since(start))
-    end = reader.text.find(">", reader.at)
-    line = _LINE_END.search(reader.text, reader.at, end if end >= 0 else len(reader.text))
-    if end < 0 or line:
-        raise error("gbnf-bad-token.unclosed", Span(start, reader.at))
-    reader.at = end + 1
-    return TokenSet((reader.text[opened : reader.at],), (), negated, reader.since(start))
+            raise error("gbnf-bad-token.too-large", Span(*found.span()), last=_LAST_TOKEN_ID)
+        return TokenSet((), (number,), bool(negation), span)
+    if text[span.end - 1] != ">":
+        raise error("gbnf-bad-token.unclosed", Span(*found.span()))
+    return TokenSet((text[span.start + len(negation) : span.end],), (), bool(negation), span)
 
 
 # ---------------------------------------------------------------------- open groups
@@ -474,29 +467,27 @@ class _Frame:
 # ---------------------------------------------------------------------- quantifiers
 
 _SIGNS: Final[dict[str, tuple[int, int | None]]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+_COUNT: Final = r"\{{{blank}([0-9]++)?{blank}(,)?(?(2){blank}([0-9]++)?{blank})(\}})?"
+_COUNT_IN_LINE: Final = re.compile(_COUNT.format(blank=r"(?:[ \t]|#[^\r\n]*+)*+"))
+_COUNT_OVER_LINES: Final = re.compile(_COUNT.format(blank=r"(?:[ \t\r\n]|#[^\r\n]*+)*+"))
 
 
-def _read_bounds(reader: GbnfReader, *, lines: bool) -> tuple[int, int | None]:
-    """Read one of `* + ? {n} {n,} {n,m} {,n}`."""
-    start = reader.at
-    sign = reader.peek()
-    reader.at += 1
-    if sign in _SIGNS:
-        return _SIGNS[sign]
-    reader.skip_blanks(lines=lines)
-    minimum = maximum = reader.number()
-    reader.skip_blanks(lines=lines)
-    if reader.accept(","):
-        reader.skip_blanks(lines=lines)
-        maximum = reader.number()
-        reader.skip_blanks(lines=lines)
-    if not reader.accept("}") or (minimum is None and maximum is None):
-        raise error("gbnf-bad-repetition", reader.since(start))
+def _read_count(reader: GbnfReader, *, lines: bool) -> tuple[int, int | None]:
+    """Read one of `{n} {n,} {n,m} {,n}`."""
+    found = (_COUNT_OVER_LINES if lines else _COUNT_IN_LINE).match(reader.text, reader.at)
+    assert found is not None
+    low, comma, high, closed = found.groups()
+    span = Span(*found.span())
+    if not closed or not (low or high):
+        reader.go_to(span.end)
+        raise error("gbnf-bad-repetition", span)
+    minimum = int(low[:_MOST_DIGITS]) if low else None
+    maximum = int(high[:_MOST_DIGITS]) if high else None if comma else minimum
     if minimum is None:
-        reader.report("gbnf-compat-repetition.no-minimum", reader.since(start))
+        reader.report("gbnf-compat-repetition.no-minimum", span)
         return 0, maximum
     if maximum is not None and maximum < minimum:
-        raise error("gbnf-bad-repetition.reversed", reader.since(start), minimum=minimum, maximum=maximum)
+        raise error("gbnf-bad-repetition.reversed", span, minimum=minimum, maximum=maximum)
     return minimum, maximum
 
 

@@ -1,26 +1,13 @@
-"""A cursor over GBNF text: white space, comments, names, characters and their escapes.
-
-The lexical rules are those of llama.cpp's parser (`src/llama-grammar.cpp`) and of its description in
-`grammars/README.md`.
-"""
+"""The parser's position among the tokens of a text, and its findings."""
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-from engine.source import Diagnostic, Severity, Span, checkpoint, diagnostic
-
-NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
-RULE_START: Final = re.compile(r"^[ \t]*([A-Za-z0-9_-]+)[ \t]*::=", re.MULTILINE)
-# Possessive: otherwise a comment with `#` could be matched in exponentially many ways.
-_BLANK: Final = re.compile(r"(?:[ \t]++|#[^\r\n]*+)++")
-_BLANK_LINES: Final = re.compile(r"(?:[ \t\r\n]++|#[^\r\n]*+)++")
-_CONTINUATION: Final = re.compile(r"(?:[ \t\r\n]++|#[^\r\n]*+)*+\|")
-_NUMBER: Final = re.compile(r"[0-9]+")
+from engine.notations.gbnf.lexer import CHARACTER, RULE_START, TOKEN
+from engine.source import Diagnostic, Severity, Span, diagnostic
 
 _SIMPLE_ESCAPES: Final = {"t": "\t", "r": "\r", "n": "\n", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
-_HEX: Final = re.compile(r"[0-9A-Fa-f]*")
 _HEX_LENGTHS: Final = {"x": 2, "u": 4, "U": 8}
 _LAST_CODE_POINT: Final = 0x10FFFF
 
@@ -43,7 +30,9 @@ class GbnfReader:
 
     Attributes:
         text: the complete text.
-        at: the offset of the next character.
+        kind: the kind of the next token.
+        at: its offset.
+        end: the offset after it.
         crossing: the first literal or class of this rule that crosses a line end.
         findings: the findings in order of detection.
         errors: how many of them are errors.
@@ -51,10 +40,10 @@ class GbnfReader:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.at = 0
         self.crossing: Span | None = None
         self.findings: list[Diagnostic] = []
         self.errors = 0
+        self.go_to(0)
 
     def add(self, finding: Diagnostic) -> None:
         """Add a finding."""
@@ -65,91 +54,63 @@ class GbnfReader:
         """Add a finding that does not end the rule; the arguments are those of `diagnostic`."""
         self.add(diagnostic(key, span, **fields))
 
-    @property
-    def at_end(self) -> bool:
-        """True at the end of the text."""
-        return self.at >= len(self.text)
+    def go_to(self, start: int) -> None:
+        """Go to the token that begins at an offset, or the next one; see `advance`."""
+        self._tokens = TOKEN.finditer(self.text, start)
+        self.advance()
 
-    def peek(self, length: int = 1) -> str:
-        """Return the next characters; fewer at the end."""
-        return self.text[self.at : self.at + length]
+    def advance(self) -> None:
+        """Go to the next token that is no white space within a line, and no comment."""
+        for found in self._tokens:
+            kind = found.lastgroup
+            if kind not in {"blank", "comment"}:
+                self.kind, (self.at, self.end) = kind, found.span()
+                return
+        self.kind, self.at, self.end = "end", len(self.text), len(self.text)
 
-    def accept(self, word: str) -> bool:
-        """Consume a word if it comes next."""
-        if self.text.startswith(word, self.at):
-            self.at += len(word)
-            return True
-        return False
-
-    def since(self, start: int) -> Span:
-        """Return the span from an earlier offset to the current one."""
-        return Span(start, self.at)
+    def skip_line_ends(self) -> None:
+        """Skip line ends where a rule may continue after them."""
+        while self.kind == "line_end":
+            self.advance()
 
     def here(self) -> Span:
         """Return the span of the next character, or the end."""
         return Span(self.at, min(self.at + 1, len(self.text)))
 
-    def skip_blanks(self, *, lines: bool) -> None:
-        """Skip white space and comments, and line ends where a rule may continue after them."""
-        blank = (_BLANK_LINES if lines else _BLANK).match(self.text, self.at)
-        if blank:
-            self.at = blank.end()
-
-    def continues(self) -> bool:
-        """Return whether the next token, on this line or a later one, is a `|`."""
-        return _CONTINUATION.match(self.text, self.at) is not None
-
-    def name(self) -> str:
-        """Read a rule's name; return an empty text if there is none."""
-        found = NAME.match(self.text, self.at)
-        if found is None:
-            return ""
-        self.at = found.end()
-        return found.group()
-
-    def number(self) -> int | None:
-        """Read a decimal number, or return None. It is cut to 19 digits, which is beyond any limit."""
-        found = _NUMBER.match(self.text, self.at)
-        if found is None:
-            return None
-        self.at = found.end()
-        return int(found.group()[:19])
-
     def skip_to_next_rule(self) -> None:
         """Skip to the next line that begins a rule, or to the end."""
         found = RULE_START.search(self.text, self.at + 1)
-        self.at = found.start(1) if found else len(self.text)
+        self.go_to(found.start(1) if found else len(self.text))
 
-    def character(self) -> int:
-        """Read a character of a literal or a class, literal or escaped, and return its code point.
+    def character_end(self, start: int) -> int:
+        """Return the end of the character, literal or escaped, that begins at an offset."""
+        found = CHARACTER.match(self.text, start)
+        return found.end() if found else start + 1
+
+    def code_point(self, start: int, end: int) -> int:
+        """Return the code point of a character of a literal or a class, literal or escaped.
 
         An invalid escape is reported and read as its own last character.
         """
-        checkpoint()
-        start = self.at
-        if not self.accept("\\"):
-            self.at += 1
-            return ord(self.text[start])
-        kind = self.peek()
-        self.at += 1
+        text = self.text
+        if text[start] != "\\":
+            return ord(text[start])
+        kind, digits = text[start + 1], text[start + 2 : end]
         if kind in _SIMPLE_ESCAPES:
             return ord(_SIMPLE_ESCAPES[kind])
         length = _HEX_LENGTHS.get(kind)
         if length is None:
             if kind.isascii() and kind.isprintable() and not kind.isalnum():
-                self.report("gbnf-unknown-escape.sign", self.since(start), letter=kind, code=ord(kind))
+                self.report("gbnf-unknown-escape.sign", Span(start, end), letter=kind, code=ord(kind))
             else:
-                self.report("gbnf-unknown-escape", self.since(start), letter=kind)
+                self.report("gbnf-unknown-escape", Span(start, end), letter=kind)
             return ord(kind)
-        found = _HEX.match(self.text, self.at, self.at + length)
-        digits = found.group() if found else ""
-        self.at += len(digits)
         if len(digits) < length:
             full = (digits or "41").rjust(length, "0")
-            self.report("gbnf-short-escape", self.since(start), letter=kind, length=length, digits=full)
+            self.report("gbnf-short-escape", Span(start, end), letter=kind, length=length, digits=full)
             return ord(kind)
         code = int(digits, 16)
         if code > _LAST_CODE_POINT:
-            self.report("gbnf-beyond-unicode", self.since(start), code=code)
+            self.report("gbnf-beyond-unicode", Span(start, end), code=code)
             return _LAST_CODE_POINT
         return code

@@ -1,5 +1,9 @@
 """The lexer of regular expressions.
 
+It does not feed the parser, unlike that of GBNF: what a token is depends on the dialect (`[]a]` has two members in
+`re`, and in ECMAScript `[]` is complete) and on the flags of the groups around it, which only the parser follows
+exactly. A test compares its brackets with the parser's groups.
+
 The state that lasts beyond a line: whether a class or a comment is open, whether `(?x)` is in force, and how deep the
 group is at whose end it is lifted.
 """

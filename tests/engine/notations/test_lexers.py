@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 
 from engine.notations import NOTATIONS
 from engine.notations.gbnf.lexer import lex_line as lex_gbnf
+from engine.notations.gbnf.lexer import tokens as gbnf_tokens
+from engine.notations.gbnf.parser import parse as parse_gbnf
 from engine.notations.json_schema.lexer import lex_line as lex_json
 from engine.notations.lexing import TokenKind, lex, partners, runs
+from engine.source import GrammarError, Limits, SourceText
 
 
 def kinds(lex_line, line: str, state: int = 0) -> list[tuple[str, TokenKind]]:
@@ -107,3 +110,62 @@ def test_the_tokens_joined_are_the_text(notation, text):
     ends = [token.end for token in lex(text, lexer)]
     assert ends == sorted(set(ends)), "no token is empty"
     assert "".join(part for _, part in runs(text, lexer)) == text
+
+
+GBNF_PARTS = [
+    'root ::= "a',
+    '\nb ::= "c"',
+    "\nroot ::= b",
+    '"',
+    "[^a-",
+    "]",
+    "\\",
+    "\\x4",
+    "\n",
+    "\r\n",
+    " b",
+    "|",
+    "(",
+    ")",
+]
+GBNF_PARTS += ["*", "{2,", "{ # x\n2 }", "3}", "!<a", "<[1]>", "# c", "\u00a0"]
+GBNF_TEXTS = TEXTS | st.lists(st.sampled_from(GBNF_PARTS)).map("".join)
+
+
+@pytest.mark.parametrize("ends_at_rules", [True, False])
+@given(text=GBNF_TEXTS)
+def test_the_tokens_that_the_parser_and_the_editor_read_joined_are_the_text(ends_at_rules, text):
+    found = list(gbnf_tokens(text, ends_at_rules=ends_at_rules))
+    assert "".join(text[token.start : token.end] for token in found) == text
+    assert all(token.start < token.end for token in found)
+
+
+@given(text=GBNF_TEXTS)
+def test_a_text_read_by_lines_defines_the_same_names(text):
+    by_lines = [(one.start, one.end) for one in lex(text, lex_gbnf) if one.kind is TokenKind.NAME]
+    assert by_lines == [(one.start, one.end) for one in gbnf_tokens(text) if one.kind == "defined"]
+
+
+@given(text=GBNF_TEXTS)
+def test_the_rules_of_the_parser_are_the_defined_names_of_the_lexer(text):
+    try:
+        grammar, _ = parse_gbnf(SourceText(text), Limits())
+    except GrammarError:
+        return
+    defined = [token.span for token in gbnf_tokens(text, ends_at_rules=False) if token.kind == "defined"]
+    last = {text[span.start : span.end]: span for span in defined}
+    assert {rule.name: rule.span for rule in grammar.rules} == last
+
+
+def test_a_quote_that_is_being_typed_ends_at_the_next_rule():
+    text = 'root ::= "a b\nb ::= "c"'
+    assert [text[one.start : one.end] for one in gbnf_tokens(text) if one.kind == "defined"] == ["root", "b"]
+    state = lex_gbnf('root ::= "a b', 0).state
+    assert kinds(lex_gbnf, 'b ::= "c"', state)[0] == ("b", TokenKind.NAME)
+    exact = [one.kind for one in gbnf_tokens(text, ends_at_rules=False)]
+    assert exact == ["defined", "blank", "defines", "blank", "literal", "name", "open_literal"]
+
+
+def test_a_hyphen_is_a_range_only_between_two_members():
+    assert [kind for part, kind in kinds(lex_gbnf, "[-a-]") if part == "-"] == [TokenKind.CLASS, TokenKind.CLASS]
+    assert ("-", TokenKind.OPERATOR) in kinds(lex_gbnf, r"[\x41-Z]")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.notations.lexing import partners, plain_line
 from engine.notations.regex.lexer import lex_line
+from engine.notations.regex.parser import parse_with_details
+from engine.source import GrammarError, Limits, SourceText
 
 PIECES = [
     "(",
@@ -94,3 +96,38 @@ def test_brackets_find_their_partners_over_lines_and_past_escapes() -> None:
 def test_a_bracket_without_a_partner_has_none() -> None:
     assert partners("a)(", lex_line) == {}
     assert partners("()", plain_line) == {}
+
+
+REGEX_PARTS = [
+    "(",
+    "(?:",
+    "(?P<n>",
+    "(?=",
+    "(?i:",
+    "(?x: ",
+    ")",
+    "[",
+    "[^",
+    "]",
+    "a-z",
+    "\\]",
+    "\\(",
+    "\\d",
+    "|",
+    "*",
+    "{2}",
+]
+REGEX_PARTS += ["#", " ", "\n", "(?# b)", "a"]
+
+
+@given(st.lists(st.sampled_from(REGEX_PARTS)).map("".join))
+@example("(?x: # )\n )")
+@example("([)(]|[]()])")
+@example(r"((?P<n>\()(?:\[))")
+def test_a_group_of_the_parser_is_a_pair_of_brackets_of_the_lexer(pattern):
+    try:
+        _, details = parse_with_details(SourceText(pattern), "python", Limits())
+    except GrammarError:
+        return
+    pairs = partners(pattern, lex_line)
+    assert all(pairs.get(group.span.start) == group.span.end - 1 for group in details.groups)
