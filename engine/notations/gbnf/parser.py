@@ -287,7 +287,6 @@ class _Parser:
 
 # ---------------------------------------------------------------------- literals, classes and token elements
 
-_LINE_END: Final = re.compile(r"[\r\n]")
 _ELEMENT: Final = re.compile(r"(!?)<(?:(\[)(?:([0-9]+)(\]>)?)?)?")
 _SURROGATES: Final = CharSet(((0xD800, 0xDFFF),))
 _LAST_TOKEN_ID: Final = 2**31 - 1
@@ -298,10 +297,10 @@ _PLAIN: Final = {chr(code): CharSet(((code, code),)) for code in range(0x80) if 
 def _read_literal(reader: GbnfReader, span: Span) -> Node:
     """Read a literal: a character, a sequence of them, or nothing."""
     _note_crossing(reader, span)
-    text, at, end = reader.text, span.start + 1, span.end - 1
+    text, at, end, known = reader.text, span.start + 1, span.end - 1, _PLAIN
     characters: list[Node] = []
     while at < end:
-        start, plain = at, _PLAIN.get(text[at])
+        start, plain = at, known.get(text[at])
         if plain is not None:
             at += 1
             characters.append(Chars(plain, Span(start, at)))
@@ -339,7 +338,8 @@ def _read_class(reader: GbnfReader, span: Span) -> Node:
 
 
 def _note_crossing(reader: GbnfReader, span: Span) -> None:
-    if reader.crossing is None and _LINE_END.search(reader.text, span.start, span.end):
+    lines = reader.text.find("\n", span.start, span.end) >= 0 or reader.text.find("\r", span.start, span.end) >= 0
+    if lines and reader.crossing is None:
         reader.crossing = span
 
 
