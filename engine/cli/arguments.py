@@ -181,11 +181,16 @@ def as_count(text: str) -> int:
     return _integer(text, 1)
 
 
-def _integer(text: str, least: int) -> int:
+def as_integer(text: str) -> int:
+    """Parse a whole number."""
     try:
-        number = int(text)
+        return int(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(catalogue_text("cli.argument.not_integer", text=repr(text))) from error
+
+
+def _integer(text: str, least: int) -> int:
+    number = as_integer(text)
     if number < least:
         raise argparse.ArgumentTypeError(catalogue_text("cli.argument.below", number=number, least=least))
     return number

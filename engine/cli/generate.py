@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from engine import models
-from engine.cli.arguments import add_grammar, as_count, as_natural, as_text, number_between
+from engine.cli.arguments import add_grammar, as_count, as_integer, as_natural, as_text, number_between
 from engine.cli.exit_codes import ExitCode
 from engine.cli.inputs import compile_argument, read_json_file
 from engine.cli.output import CommandError, MisuseError, ProgressLine, print_json, print_message
@@ -25,12 +24,11 @@ from engine.decoding.pipeline_settings import (
     ZoneSettings,
 )
 from engine.decoding.stage import Field
-from engine.decoding.stages import STAGES, default_order
+from engine.decoding.stages import STAGES, pipeline_stages, sampler_stages
 from engine.source import InvariantError
 from engine.source.catalogue import catalogue_text
 from engine.vocabulary import visible
 
-_DEFAULTS = SamplerSettings()
 _ZONE_KEYS = ("notation", "grammar", "after", "after_token", "until")
 
 
@@ -44,19 +42,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--require-complete", action="store_true")
     parser.add_argument("--json", action="store_true")
     sampler = parser.add_argument_group("sampler")
-    sampler.add_argument("--seed", type=as_natural, default=_DEFAULTS.seed, metavar="N")
+    sampler.add_argument("--seed", type=as_natural, default=0, metavar="N")
     heat = sampler.add_mutually_exclusive_group()
-    heat.add_argument("--temperature", type=number_between(0, math.inf), default=_DEFAULTS.temperature, metavar="T")
-    heat.add_argument("--greedy", action="store_const", dest="temperature", const=0.0)
-    sampler.add_argument("--top-k", type=as_natural, default=_DEFAULTS.top_k, metavar="K")
-    sampler.add_argument("--top-p", type=number_between(0, 1, open_below=True), default=_DEFAULTS.top_p, metavar="P")
-    sampler.add_argument("--min-p", type=number_between(0, 1), default=_DEFAULTS.min_p, metavar="P")
-    sampler.add_argument(
-        "--repetition-penalty",
-        type=number_between(0, math.inf, open_below=True),
-        default=_DEFAULTS.repetition_penalty,
-        metavar="R",
-    )
+    for field in _sampler_fields():
+        is_heat = field.name == "temperature"
+        _OPTIONS[field.type].add(heat if is_heat else sampler, field)
+        if is_heat:
+            heat.add_argument("--greedy", action="store_const", dest="temperature", const=0.0)
     _add_pipeline(parser)
 
 
@@ -65,7 +57,7 @@ def _add_pipeline(parser: argparse.ArgumentParser) -> None:
     stages = parser.add_argument_group("processors")
     for field in _stage_fields():
         _OPTIONS[field.type].add(stages, field)
-    stages.add_argument("--order", default=",".join(default_order()), metavar="NAMES")
+    stages.add_argument("--order", default=",".join(STAGES.names), metavar="NAMES")
     stages.add_argument("--forced", "--coalesce", choices=[one.value for one in Strategy], default=Strategy.NONE.value)
     zones = parser.add_argument_group("zones")
     zones.add_argument("--after", type=as_text, default="", metavar="TEXT")
@@ -90,12 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     if grammar is not None and grammar.is_empty:
         raise CommandError(catalogue_text("cli.generate.error.no_text"))
     sampler = SamplerSettings(
-        repetition_penalty=arguments.repetition_penalty,
-        temperature=arguments.temperature,
-        top_k=arguments.top_k,
-        top_p=arguments.top_p,
-        min_p=arguments.min_p,
-        seed=arguments.seed,
+        **{field.name: _given(arguments, field) for field in _sampler_fields()}, seed=arguments.seed
     )
     with ProgressLine() as cancel:
         model = models.load_model(arguments.model, cancel=cancel)
@@ -179,7 +166,7 @@ def _pipeline_of(arguments: argparse.Namespace) -> PipelineSettings:
     """
     try:
         pipeline = PipelineSettings(
-            order=tuple(name.strip() for name in arguments.order.split(",")),
+            order=tuple(name.strip().replace(" ", "-") for name in arguments.order.split(",")),
             zones=_zones(arguments),
             forced=Strategy(arguments.forced),
         )
@@ -253,8 +240,12 @@ def _table(name: str) -> TableSettings:
 
 
 def _stage_fields() -> list[Field]:
-    """Return the fields of all stages that have one option each; the zones have several."""
-    return [field for stage in STAGES for field in stage.fields if field.type in _OPTIONS]
+    """Return the fields of a pipeline's stages that have one option each; the zones have several."""
+    return [field for stage in pipeline_stages() for field in stage.fields if field.type in _OPTIONS]
+
+
+def _sampler_fields() -> list[Field]:
+    return [field for stage in sampler_stages() for field in stage.fields]
 
 
 def _given(arguments: argparse.Namespace, field: Field) -> Any:
@@ -270,13 +261,14 @@ def _add_line(group: argparse._ArgumentGroup, field: Field) -> None:
 
 
 def _add_number(group: argparse._ArgumentGroup, field: Field) -> None:
-    within = number_between(field.least, field.most)
+    within = number_between(field.least, field.most, open_below=field.open_below)
 
     def number(text: str) -> Any:
+        value = as_integer(text) if isinstance(field.default, int) else float(text)
         within(text)
-        return type(field.default)(text)
+        return value
 
-    group.add_argument(field.option, type=number, default=field.default, metavar="N")
+    group.add_argument(field.option, type=number, default=field.default, metavar=field.metavar)
 
 
 def _add_file(group: argparse._ArgumentGroup, field: Field) -> None:

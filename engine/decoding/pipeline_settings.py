@@ -14,7 +14,8 @@ from enum import StrEnum
 from typing import Any, Final
 
 from engine.decoding.stage import Field, Values
-from engine.decoding.stages import STAGES, default_order
+from engine.decoding.stages import STAGES, pipeline_stages, sampler_stages
+from engine.decoding.values import SamplerSettings
 from engine.source import InvariantError
 
 
@@ -131,7 +132,7 @@ class PipelineSettings:
         others: the values of the fields of other stages, by name: of those that extensions declare.
     """
 
-    order: tuple[str, ...] = field(default_factory=default_order)
+    order: tuple[str, ...] = field(default_factory=lambda: STAGES.names)
     zones: ZoneSettings | None = None
     budget: bool = False
     static: str = ""
@@ -145,8 +146,8 @@ class PipelineSettings:
 
     def __post_init__(self) -> None:
         for name in self.order:
-            if name not in default_order():
-                raise InvariantError(f"there is no stage {name!r}; there are {', '.join(default_order())}")
+            if name not in STAGES:
+                raise InvariantError(f"there is no stage {name!r}; there are {', '.join(STAGES.names)}")
             if self.order.count(name) > 1:
                 raise InvariantError(f"the stage {name!r} is twice in the order")
         if unknown := self.others.keys() - {name for one in _fields() for name in one.names}:
@@ -174,7 +175,7 @@ class PipelineSettings:
 
     def values_of(self, stage: str) -> dict[str, Any]:
         """Return the values of a stage's fields by name; none for a stage of the sampler."""
-        return {name: self.value(name) for name in STAGES[stage].field_names} if stage in STAGES else {}
+        return {} if STAGES[stage].is_sampler else {name: self.value(name) for name in STAGES[stage].field_names}
 
     def is_on(self, stage: str) -> bool:
         """Return whether a field of a stage has not its default."""
@@ -191,13 +192,24 @@ class PipelineSettings:
     @property
     def stages(self) -> tuple[str, ...]:
         """All stages in their order, including those that are off."""
-        return (*self.order, *(name for name in default_order() if name not in self.order))
+        return (*self.order, *(name for name in STAGES.names if name not in self.order))
 
 
 _OWN_FIELDS: Final = frozenset(PipelineSettings.__slots__)
 
 
 def _fields() -> Iterator[Field]:
-    """Yield the fields of all stages."""
-    for stage in STAGES:
+    """Yield the fields whose values are `PipelineSettings`."""
+    for stage in pipeline_stages():
         yield from stage.fields
+
+
+def sampler_values(settings: SamplerSettings) -> dict[str, float]:
+    """Return the values of the sampler's stages that apply, by their names and in default order."""
+    values: dict[str, float] = {}
+    for stage in sampler_stages():
+        (field,) = stage.fields
+        value = getattr(settings, field.name)
+        if value != field.default and (stage.applies_if_greedy or not settings.is_greedy):
+            values[stage.name] = value
+    return values

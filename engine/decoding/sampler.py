@@ -16,8 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.decoding.processors import Logits, Masking, Shape, log_sum_exp, mask, sanitise, shapes, softmax
+from engine.decoding.pipeline_settings import sampler_values
+from engine.decoding.processors import Logits, Masking, Shape, log_sum_exp, mask, sanitise, softmax
 from engine.decoding.processors.logits import mass_of, padded
+from engine.decoding.stages import STAGES
 from engine.decoding.values import SamplerSettings, StageEffect
 
 Allowed = NDArray[np.bool_]
@@ -107,19 +109,19 @@ def decide(
         masked = mask(np.zeros_like(clean), wide)
     p_masked, log_z = _under_mask(clean, masked, p, wide)
     if stages is None:
-        stages = (("mask", Masking(wide)), *shapes(settings, history).items())
+        stages = (("mask", Masking(wide)), *sampler_shapes(settings).items())
     # If the model rules out all allowed tokens, the stages get equally likely ones.
     given = left = masked if rules_all_out else clean
     passed, emptied_by = list[tuple[str, Logits]](), ""
     for name, shape in stages:
         is_whole_mask = left is given and isinstance(shape, Masking) and shape.allowed is wide
-        left = masked if is_whole_mask else shape(left)
+        left = masked if is_whole_mask else shape(left, history)
         passed.append((name, left))
         if not emptied_by and _is_empty(left):
             emptied_by = name
-    is_plain = settings.temperature != 0 and (left is masked or np.array_equal(left, masked))
-    p_sampled = p_masked if is_plain else _sampled(left, greedy=settings.temperature == 0)
-    if settings.temperature == 0:
+    is_plain = not settings.is_greedy and (left is masked or np.array_equal(left, masked))
+    p_sampled = p_masked if is_plain else _sampled(left, greedy=settings.is_greedy)
+    if settings.is_greedy:
         passed.append(("greedy", mask(np.zeros_like(left), p_sampled > 0)))
     return Decision(
         logits=clean,
@@ -133,6 +135,16 @@ def decide(
         masked=masked,
         emptied_by=emptied_by if wide.any() else "",
     )
+
+
+def sampler_shapes(settings: SamplerSettings) -> dict[str, Shape]:
+    """Return the functions of the sampler's stages that apply, by name and in default order."""
+    shapes: dict[str, Shape] = {}
+    for name in sampler_values(settings):
+        stage = STAGES[name]
+        assert stage.sampler_shape is not None
+        shapes[name] = stage.sampler_shape({field: getattr(settings, field) for field in stage.field_names})
+    return shapes
 
 
 def _under_mask(clean: Logits, masked: Logits, p: Logits, allowed: Allowed) -> tuple[Logits, float]:

@@ -31,7 +31,11 @@ class Field:
         option: its option on the command line.
         example: an input, shown in the empty field.
         least, most: the bounds of a number.
+        open_below: whether the lower bound is excluded.
+        widget_bounds: the bounds in the window, if narrower.
+        step: the step of its widget.
         unit: the unit of a number.
+        metavar: its value in the help of the command line.
         companion: a further setting with the same widget, if the type has one.
     """
 
@@ -42,7 +46,11 @@ class Field:
     example: str = ""
     least: float = 0
     most: float = 1_000_000
+    open_below: bool = False
+    widget_bounds: tuple[float, float] | None = None
+    step: float = 1
     unit: str = ""
+    metavar: str = "N"
     companion: str = ""
 
     @property
@@ -60,10 +68,12 @@ class Stage:
 
     Attributes:
         name: its name in documents and in the order, which is that of its module.
-        fields: its settings; it is on if one of them has not its default.
+        fields: its settings; it is on if one of them has not its default. A stage of the sampler has one.
         machine: builds what removes tokens, from the values of the fields; None if it removes none.
         check: raises an `InvariantError` if values cannot be used with any vocabulary.
-        shape: builds a function of a row of logits; None if there is none.
+        shape: builds a function of a row of logits and the tokens so far; None if there is none.
+        sampler_shape: as `shape`, for a stage whose values are `SamplerSettings`.
+        applies_if_greedy: whether a stage of the sampler applies at a temperature of 0 too.
         is_enough: whether a text can be generated with this stage and without a grammar.
         has_switch: whether it can be off; the grammar's is on if there is a grammar.
     """
@@ -72,9 +82,16 @@ class Stage:
     fields: tuple[Field, ...]
     machine: Callable[[Values, Vocabulary], RowMachine[Any]] | None = None
     shape: Callable[[Values, Vocabulary], Shape] | None = None
+    sampler_shape: Callable[[Values], Shape] | None = None
+    applies_if_greedy: bool = False
     check: Callable[[Values], object] | None = None
     is_enough: bool = False
     has_switch: bool = True
+
+    @property
+    def is_sampler(self) -> bool:
+        """Return whether the values of its fields are `SamplerSettings`."""
+        return self.sampler_shape is not None
 
     @property
     def field_names(self) -> tuple[str, ...]:

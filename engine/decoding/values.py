@@ -89,6 +89,11 @@ class SamplerSettings:
         if self.seed < 0:
             raise InvariantError(f"a seed is 0 or more, not {self.seed}")
 
+    @property
+    def is_greedy(self) -> bool:
+        """Return whether the most probable token is taken."""
+        return self.temperature == 0
+
 
 @dataclass(frozen=True, slots=True)
 class Chat:

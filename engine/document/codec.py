@@ -181,7 +181,15 @@ def _from_version_1(document: dict[str, Any]) -> None:
         _rename(breakpoint_, "kind", "kind", {"place": "position"})
 
 
-_UPGRADES: Final[tuple[Callable[[dict[str, Any]], None], ...]] = (_from_version_1,)
+def _from_version_2(document: dict[str, Any]) -> None:
+    """Rename the one stage whose name had a space."""
+    pipeline = _object(document.get("pipeline"))
+    if "order" in pipeline:
+        names = _list(pipeline["order"])
+        pipeline["order"] = ["repetition-penalty" if name == "repetition penalty" else name for name in names]
+
+
+_UPGRADES: Final[tuple[Callable[[dict[str, Any]], None], ...]] = (_from_version_1, _from_version_2)
 """The function at index n rewrites version n + 1 into version n + 2."""
 
 

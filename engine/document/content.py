@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engine.compile import CompiledGrammar
 
 FORMAT: Final = "turnstile"
-VERSION: Final = 2
+VERSION: Final = 3
 MOST_TOKENS: Final = 2**31 - 1  # the largest number that the window's fields take
 
 Notation = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9_]*$")]

@@ -77,7 +77,6 @@ NOT_SHOWN = frozenset(
         *("cut off", "text before", "text after", "empty language", "grammar error"),
         *("digraph automaton {", '  start [shape=point, label=""];', "shape=box, peripheries="),
         "work of a drawing",
-        "repetition penalty",  # a stage in documents
     )
 )
 

@@ -30,12 +30,12 @@ from app.catalogue import ui_text
 from app.commands import keys_of, local_key, set_tip
 from app.display_text import unmarked
 from app.panes.generation.processors_fields import Fields
-from app.panes.generation.processors_format import stage_title, stage_values
+from app.panes.generation.processors_format import number_text, stage_title, stage_values
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from app.workers.requests.decode import DecodeView, PipelineRefused
-from engine.decoding.pipeline_settings import PipelineSettings, Strategy
-from engine.decoding.stages import STAGES, default_order
+from engine.decoding.pipeline_settings import PipelineSettings, Strategy, sampler_values
+from engine.decoding.stages import STAGES, pipeline_stages
 from engine.decoding.values import SamplerSettings
 
 _UP, _DOWN = local_key("processors.up", "Alt+Up"), local_key("processors.down", "Alt+Down")
@@ -224,7 +224,7 @@ class ProcessorsDialog(QDialog):
     def _build(self) -> None:
         blank = QPixmap(self.stages.iconSize())
         blank.fill(Qt.GlobalColor.transparent)
-        for stage in default_order():
+        for stage in STAGES.names:
             item = QListWidgetItem(self.stages)
             item.setSizeHint(QSize(0, _ROW_HEIGHT))
             if stage not in _switched():
@@ -399,7 +399,7 @@ class ProcessorsDialog(QDialog):
             problem = self._problems.get(stage, "")
             text = f"{name} · {value}" if value else name
             item.setText(f"✗ {name} · {ui_text('generation.processors.fragment.invalid')}" if problem else text)
-            is_off = (stage not in STAGES or STAGES[stage].has_switch) and stage not in values
+            is_off = STAGES[stage].has_switch and stage not in values
             state = "off" if is_off else "on" if stage in values else "everywhere"
             detail = unmarked(problem) or value or ui_text(f"generation.processors.fragment.{state}")
             item.setToolTip(plain_text(f"{name}: {detail}"))
@@ -419,17 +419,9 @@ class ProcessorsDialog(QDialog):
 
 def _switched() -> tuple[str, ...]:
     """Return the stages with a switch; the grammar is always on if there is one, the others are the sampler's."""
-    return tuple(stage.name for stage in STAGES if stage.has_switch)
+    return tuple(stage.name for stage in pipeline_stages() if stage.has_switch)
 
 
 def _sampler_values(sampler: SamplerSettings) -> dict[str, str]:
-    greedy = sampler.temperature == 0
-    temperature = f"{sampler.temperature:g}" if sampler.temperature != 1 else ""
-    values = {
-        "repetition penalty": f"{sampler.repetition_penalty:g}" if sampler.repetition_penalty != 1 else "",
-        "temperature": ui_text("generation.sampler.fragment.greedy") if greedy else temperature,
-        "top-k": f"{sampler.top_k}" if sampler.top_k and not greedy else "",
-        "top-p": f"{sampler.top_p:g}" if sampler.top_p < 1 and not greedy else "",
-        "min-p": f"{sampler.min_p:g}" if sampler.min_p and not greedy else "",
-    }
-    return {stage: value for stage, value in values.items() if value}
+    values = {stage: number_text(value) for stage, value in sampler_values(sampler).items()}
+    return values | ({"temperature": ui_text("generation.sampler.fragment.greedy")} if sampler.is_greedy else {})

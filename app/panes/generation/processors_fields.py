@@ -49,7 +49,7 @@ from engine.decoding.pipeline_settings import (
     ZoneSettings,
 )
 from engine.decoding.stage import Field, Stage
-from engine.decoding.stages import SAMPLER_STAGES, STAGES
+from engine.decoding.stages import STAGES, pipeline_stages
 from engine.decoding.values import BudgetState, StageEffect
 from engine.notations import NOTATIONS
 from engine.source import InvariantError
@@ -112,9 +112,7 @@ class Fields(QStackedWidget):
         self._effects: dict[str, QLabel] = {}
         self._widgets: dict[str, Any] = {}
         for stage in STAGES:
-            self._add_page(stage.name, self._content(stage))
-        for name in SAMPLER_STAGES:
-            self._add_page(name, None)
+            self._add_page(stage)
         self.show_settings(PipelineSettings())
 
     def widget_of(self, field: str) -> Any:
@@ -127,7 +125,7 @@ class Fields(QStackedWidget):
 
     def focus_stage(self, stage: str) -> None:
         """Move the focus to the first field of a stage."""
-        if stage in STAGES and (first := self._of(STAGES[stage])[0].first) is not None:
+        if (widgets := self._of(STAGES[stage])) and (first := widgets[0].first) is not None:
             first.setFocus()
 
     def show_settings(self, settings: PipelineSettings, keep: Collection[str] = ()) -> None:
@@ -137,7 +135,7 @@ class Fields(QStackedWidget):
             settings: the settings in force.
             keep: stages whose fields stay as they were typed.
         """
-        for stage in STAGES:
+        for stage in pipeline_stages():
             if stage.name not in keep and (settings.is_on(stage.name) or not stage.has_switch):
                 for widget in self._of(stage):
                     blocker = QSignalBlocker(cast("QWidget", widget))
@@ -174,7 +172,7 @@ class Fields(QStackedWidget):
             the settings, and the unreadable stages with the reasons.
         """
         settings, unreadable = PipelineSettings(order=order), dict[str, str]()
-        for stage in STAGES:
+        for stage in pipeline_stages():
             if stage.name in on or not stage.has_switch:
                 try:
                     settings = settings.with_values(self._values(stage))
@@ -190,7 +188,7 @@ class Fields(QStackedWidget):
         return {name: value for widget in widgets for name, value in widget.values().items()}
 
     def _of(self, stage: Stage) -> list[FieldWidget]:
-        return [self._widgets[field.name] for field in stage.fields]
+        return [] if stage.is_sampler else [self._widgets[field.name] for field in stage.fields]
 
     def _content(self, stage: Stage) -> QWidget:
         """Create the widgets of a stage; several have their titles beside them."""
@@ -205,12 +203,12 @@ class Fields(QStackedWidget):
             rows.add(field_title(field), self._widgets[field.name])
         return content
 
-    def _add_page(self, stage: str, content: QWidget | None) -> None:
+    def _add_page(self, stage: Stage) -> None:
         page = QWidget()
         layout = QVBoxLayout(page)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SPACE_S)
-        title = Label(stage_title(stage))
+        title = Label(stage_title(stage.name))
         title.setProperty("role", "heading")
         about = Label(_about(stage), wraps=True)
         about.setProperty("role", "muted")
@@ -218,16 +216,16 @@ class Fields(QStackedWidget):
         effect.setProperty("role", "muted")
         layout.addWidget(title)
         layout.addWidget(about)
-        if content is not None:
-            layout.addWidget(content)
-        else:
+        if stage.is_sampler:
             sampler = push_button(ui_text("generation.fields.sampler"), ui_text("generation.fields.sampler_tip"))
             sampler.setAutoDefault(False)
             sampler.clicked.connect(self.sampler_wanted)
             layout.addWidget(sampler, 0, Qt.AlignmentFlag.AlignLeft)
+        else:
+            layout.addWidget(self._content(stage))
         layout.addStretch(1)
         layout.addWidget(effect)
-        self._pages[stage], self._effects[stage] = page, effect
+        self._pages[stage.name], self._effects[stage.name] = page, effect
         self.addWidget(page)
 
 
@@ -236,8 +234,10 @@ def field_title(field: Field) -> str:
     return ui_text(f"generation.field.{field.name}")
 
 
-def _about(stage: str) -> str:
-    return ui_text(f"generation.stage.{in_keys(stage)}.about" if stage in STAGES else "generation.fields.sampler_about")
+def _about(stage: Stage) -> str:
+    if stage.is_sampler:
+        return ui_text("generation.fields.sampler_about")
+    return ui_text(f"generation.stage.{in_keys(stage.name)}.about")
 
 
 class SwitchField(QWidget):

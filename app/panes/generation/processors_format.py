@@ -20,7 +20,7 @@ from engine.decoding.pipeline_settings import (
     ZoneSettings,
 )
 from engine.decoding.stage import Field
-from engine.decoding.stages import STAGES, default_order
+from engine.decoding.stages import STAGES, pipeline_stages
 from engine.decoding.values import BudgetState
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "s": " ", "#": "#", "\\": "\\"}
@@ -135,16 +135,21 @@ def stage_title(stage: str) -> str:
     return ui_text(f"generation.stage.{in_keys(stage)}.name")
 
 
+def number_text(value: float) -> str:
+    """Return a number without needless digits."""
+    return str(value) if isinstance(value, int) else f"{value:g}"
+
+
 def in_keys(stage: str) -> str:
     """Return the name of a stage as it is in keys of the catalogue."""
-    return stage.replace(" ", "_").replace("-", "_")
+    return stage.replace("-", "_")
 
 
 def stage_values(settings: PipelineSettings) -> dict[str, str]:
     """Return the active stages, without those of the sampler, and their settings in a few words."""
     return {
         stage.name: ", ".join(filter(None, (_DESCRIPTIONS[field.type](field, settings) for field in stage.fields)))
-        for stage in STAGES
+        for stage in pipeline_stages()
         if settings.is_on(stage.name)
     }
 
@@ -153,7 +158,7 @@ def summary(settings: PipelineSettings) -> str:
     """Return what is active, in the order of the stages; empty at the defaults."""
     values = stage_values(settings)
     parts = [_named(stage, values[stage]) for stage in settings.stages if stage in values]
-    if settings.stages != default_order():
+    if settings.stages != STAGES.names:
         parts.append(ui_text("generation.processors.fragment.custom_order"))
     if settings.forced is not Strategy.NONE:
         name = ui_text(f"forced.strategy.{settings.forced}.name")
@@ -220,7 +225,7 @@ _DESCRIPTIONS: Final[Mapping[str, Callable[[Field, PipelineSettings], str]]] = {
     "switch": lambda _field, _settings: "",
     "budget": lambda _field, _settings: "",
     "line": lambda field, settings: _short(settings.value(field.name)),
-    "number": lambda field, settings: f"{settings.value(field.name):g} {field.unit}".strip(),
+    "number": lambda field, settings: f"{number_text(settings.value(field.name))} {field.unit}".strip(),
     "texts": lambda _field, settings: _suppress_value(settings),
     "biases": lambda _field, settings: _bias_value(settings),
     "transitions": lambda field, settings: ui_text(

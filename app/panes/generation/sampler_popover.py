@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QShowEvent
@@ -24,6 +25,9 @@ from app.catalogue import ui_text
 from app.panes.generation.processors_format import stage_title
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
+from engine.decoding.pipeline_settings import sampler_values
+from engine.decoding.stage import Field, Stage
+from engine.decoding.stages import sampler_stages
 from engine.decoding.values import DEFAULT_MAX_TOKENS, SamplerSettings
 
 _MOST = 100_000
@@ -47,13 +51,10 @@ class SamplerPopover(QFrame):
         super().__init__(parent, Qt.WindowType.Popup)
         self.setProperty("role", "card")
         self.greedy = QCheckBox(ui_text("generation.sampler.greedy"))
-        self.temperature = _real(0.01, 5.0, 0.05, ui_text("generation.sampler.tip.temperature"))
-        self.top_k = _integer(0, 1_000_000, ui_text("generation.sampler.tip.top_k"))
-        self.top_k.setSpecialValueText(ui_text("generation.processors.fragment.off"))
-        self.top_p = _real(0.01, 1.0, 0.05, ui_text("generation.sampler.tip.top_p"))
-        self.min_p = _real(0.0, 1.0, 0.01, ui_text("generation.sampler.tip.min_p"))
-        self.penalty = _real(0.1, 3.0, 0.05, ui_text("generation.sampler.tip.penalty"))
-        self.seed = _integer(0, _MOST_SEED, ui_text("generation.sampler.tip.seed"))
+        self.numbers = {field.name: _number(field) for stage in _stages() for field in stage.fields}
+        self.numbers["top_k"].setSpecialValueText(ui_text("generation.processors.fragment.off"))
+        self.seed = QSpinBox(minimum=0, maximum=_MOST_SEED)
+        _prepare(self.seed, "seed")
         self.new_seed = push_button(ui_text("generation.sampler.new_seed"), ui_text("generation.sampler.new_seed_tip"))
         self.reset = push_button(ui_text("generation.pane.reset"), ui_text("generation.sampler.reset_tip"), role="link")
         self._build()
@@ -62,28 +63,20 @@ class SamplerPopover(QFrame):
 
     def settings(self) -> SamplerSettings:
         """Return the settings in the fields."""
-        return SamplerSettings(
-            repetition_penalty=round(self.penalty.value(), 4),
-            temperature=0.0 if self.greedy.isChecked() else round(self.temperature.value(), 4),
-            top_k=self.top_k.value(),
-            top_p=round(self.top_p.value(), 4),
-            min_p=round(self.min_p.value(), 4),
-            seed=self.seed.value(),
-        )
+        values: dict[str, Any] = {name: round(field.value(), 4) for name, field in self.numbers.items()}
+        if self.greedy.isChecked():
+            values["temperature"] = 0.0
+        return SamplerSettings(**values, seed=self.seed.value())
 
     def show_settings(self, settings: SamplerSettings) -> None:
         """Fill the fields without signals."""
         if settings == self.settings():
             return
         with self._silently():
-            greedy = settings.temperature == 0
-            self.greedy.setChecked(greedy)
-            if not greedy:
-                self.temperature.setValue(settings.temperature)
-            self.top_k.setValue(settings.top_k)
-            self.top_p.setValue(settings.top_p)
-            self.min_p.setValue(settings.min_p)
-            self.penalty.setValue(settings.repetition_penalty)
+            self.greedy.setChecked(settings.is_greedy)
+            for name, field in self.numbers.items():
+                if not (settings.is_greedy and name == "temperature"):
+                    field.setValue(getattr(settings, name))
             self.seed.setValue(settings.seed)
         self._enable()
 
@@ -112,8 +105,7 @@ class SamplerPopover(QFrame):
         layout.addWidget(title)
         layout.addWidget(self.greedy)
         layout.addLayout(form)
-        stages = "temperature", "top-k", "top-p", "min-p", "repetition penalty"
-        names = *map(stage_title, stages), ui_text("common.word.seed")
+        names = *(stage_title(stage.name) for stage in _stages()), ui_text("common.word.seed")
         for row, (name, field) in enumerate(zip(names, self._fields(), strict=True)):
             label = Label(name)
             label.setBuddy(field)
@@ -130,7 +122,7 @@ class SamplerPopover(QFrame):
         self.reset.clicked.connect(self._reset)
 
     def _fields(self) -> tuple[QSpinBox | QDoubleSpinBox, ...]:
-        return (self.temperature, self.top_k, self.top_p, self.min_p, self.penalty, self.seed)
+        return *self.numbers.values(), self.seed
 
     def _reset(self) -> None:
         self.show_settings(_DEFAULTS)
@@ -141,8 +133,8 @@ class SamplerPopover(QFrame):
         self.edited.emit(self.settings())
 
     def _enable(self) -> None:
-        for field in (self.temperature, self.top_k, self.top_p, self.min_p):
-            field.setEnabled(not self.greedy.isChecked())
+        for stage in _stages():
+            self.numbers[stage.fields[0].name].setEnabled(stage.applies_if_greedy or not self.greedy.isChecked())
 
     @contextmanager
     def _silently(self) -> Iterator[None]:
@@ -197,45 +189,43 @@ class SamplerButton(QToolButton):
 
 def summary(settings: SamplerSettings) -> str:
     """Summarise settings: "temp 0.8 · seed 7"; a plus marks filters, which the tool tip names."""
-    if settings.temperature == 0:
+    if settings.is_greedy:
         return ui_text("generation.sampler.summary")
-    filters = settings.top_k or settings.top_p < 1 or settings.min_p or settings.repetition_penalty != 1
-    name = "filtered" if filters else "plain"
+    name = "filtered" if sampler_values(settings).keys() - {"temperature"} else "plain"
     return ui_text(f"generation.sampler.fragment.{name}", temperature=settings.temperature, seed=settings.seed)
 
 
 def details(settings: SamplerSettings) -> str:
     """Describe all settings that are in force."""
-    greedy = settings.temperature == 0
-    values: dict[str, float | None] = {
-        "temperature": None if greedy else settings.temperature,
-        "top_k": None if greedy else settings.top_k or None,
-        "top_p": None if greedy or settings.top_p >= 1 else settings.top_p,
-        "min_p": None if greedy else settings.min_p or None,
-        "penalty": None if settings.repetition_penalty == 1 else settings.repetition_penalty,
-        "seed": None if greedy else settings.seed,
-    }
-    facts = [ui_text("generation.sampler.fragment.greedy")] if greedy else []
-    for name, value in values.items():
-        if value is not None:
-            facts.append(ui_text(f"generation.sampler.value.fragment.{name}", value=value))
+    applied = sampler_values(settings)
+    facts = [ui_text("generation.sampler.fragment.greedy")] if settings.is_greedy else []
+    shown = [field.name for stage in _stages() for field in stage.fields if stage.name in applied]
+    if not settings.is_greedy:
+        shown = ["temperature", *(name for name in shown if name != "temperature"), "seed"]
+    facts += [ui_text(f"generation.sampler.value.fragment.{name}", value=getattr(settings, name)) for name in shown]
     return ", ".join(facts)
 
 
-def _real(least: float, most: float, step: float, tip: str) -> QDoubleSpinBox:
-    field = QDoubleSpinBox(minimum=least, maximum=most, singleStep=step, decimals=2)
-    field.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
-    field.setKeyboardTracking(False)  # a number is reported when it is complete
-    field.setToolTip(plain_text(tip))
-    return field
+def _stages() -> list[Stage]:
+    """Return the stages of the sampler; those that apply to greedy sampling too are last."""
+    return sorted(sampler_stages(), key=lambda stage: stage.applies_if_greedy)
 
 
-def _integer(least: int, most: int, tip: str) -> QSpinBox:
-    field = QSpinBox(minimum=least, maximum=most)
+def _number(field: Field) -> QSpinBox | QDoubleSpinBox:
+    least, most = field.widget_bounds or (field.least, field.most)
+    widget: QSpinBox | QDoubleSpinBox
+    if isinstance(field.default, int):
+        widget = QSpinBox(minimum=int(least), maximum=int(most))
+    else:
+        widget = QDoubleSpinBox(minimum=least, maximum=most, singleStep=field.step, decimals=2)
+    _prepare(widget, field.name)
+    return widget
+
+
+def _prepare(field: QSpinBox | QDoubleSpinBox, name: str) -> None:
     field.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
     field.setKeyboardTracking(False)  # a number is reported when it is complete
-    field.setToolTip(plain_text(tip))
-    return field
+    field.setToolTip(plain_text(ui_text(f"generation.sampler.tip.{name}")))
 
 
 class BudgetField(QSpinBox):

@@ -8,7 +8,7 @@ stage.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from typing import Any
 
@@ -19,11 +19,12 @@ from engine.decoding.constraints.constraint import Constraint, constraint_for
 from engine.decoding.constraints.zones import ZonedAutomaton, ZoneGrammars, ZonePart
 from engine.decoding.errors import DeadEndError, EmptyMaskError
 from engine.decoding.pipeline_settings import PipelineSettings
-from engine.decoding.processors import Masking, Suppress, shapes
+from engine.decoding.processors import Masking, Suppress
 from engine.decoding.processors.grammar_mask import TokenBudget, expected_bytes
 from engine.decoding.processors.logits import Allowed, padded
 from engine.decoding.processors.mask_processor import ENDED, Ended, RowMachine
 from engine.decoding.processors.shaping import Shape
+from engine.decoding.sampler import sampler_shapes
 from engine.decoding.stages import STAGES
 from engine.decoding.values import BudgetState, SamplerSettings
 from engine.matching import Matcher
@@ -281,28 +282,23 @@ class StagePlan:
         ordered = {name: machines[name] for name in self.settings.stages if name in machines}
         return StagedConstraint(language, self._vocabulary, ordered)
 
-    def stages(
-        self, constraint: StagedConstraint, width: int, history: Sequence[int], sampler: SamplerSettings
-    ) -> Iterator[tuple[str, Shape]]:
-        """Yield the enabled stages in order, each as a function of one row of logits.
+    def stages(self, constraint: StagedConstraint, width: int, sampler: SamplerSettings) -> Iterator[tuple[str, Shape]]:
+        """Yield the enabled stages in order, each as a function of a row of logits and the tokens so far.
 
         Args:
             constraint: the constraint whose masks apply.
             width: the number of logits in a row; a row is float64[width].
-            history: the token ids so far, for the repetition penalty.
             sampler: the settings of the sampler's stages.
 
         Yields:
             The stage's name and its function.
         """
-        masks, shaping = constraint.masks(), shapes(sampler, history)
+        masks, shapes = constraint.masks(), self._shapes | sampler_shapes(sampler)
         for name in self.settings.stages:
             if name in masks:
                 yield name, Masking(padded(masks[name], width))
-            elif name in self._shapes:
-                yield name, self._shapes[name]
-            elif name in shaping:
-                yield name, shaping[name]
+            elif name in shapes:
+                yield name, shapes[name]
 
     def _with_zones(self, grammar: CompiledGrammar) -> CompiledGrammar:
         if self._zones is None:

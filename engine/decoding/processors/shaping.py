@@ -7,7 +7,7 @@ function takes one row, float64[V]; the classes apply it to each row of a batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,15 +15,9 @@ from numpy.typing import NDArray
 
 from engine.decoding.processors.logits import Allowed, Logits, kth_best, mask, mass_of, softmax
 from engine.decoding.processors.processor import Context
-from engine.decoding.values import SamplerSettings
 
-Shape = Callable[[Logits], Logits]
-
-PENALTY = "repetition penalty"
-TEMPERATURE = "temperature"
-TOP_K = "top-k"
-TOP_P = "top-p"
-MIN_P = "min-p"
+Shape = Callable[[Logits, Sequence[int]], Logits]
+"""A function of a row of logits, float64[V], and the tokens so far."""
 
 _FIRST_LOOK = 1024  # the number of best tokens that usually suffices for top-p
 
@@ -91,50 +85,6 @@ def min_p(logits: Logits, share: float) -> Logits:
     return mask(logits, probabilities >= share * probabilities.max(initial=0.0))
 
 
-def shapes(settings: SamplerSettings, history: Sequence[int]) -> dict[str, Shape]:
-    """Return the enabled stages of the sampler by name, in default order. Greedy sampling uses only the penalty."""
-    enabled: dict[str, Shape] = {}
-    if settings.repetition_penalty != 1.0:
-        enabled[PENALTY] = lambda logits: repetition_penalty(logits, history, settings.repetition_penalty)
-    if settings.temperature == 0:
-        return enabled
-    if settings.temperature != 1.0:
-        enabled[TEMPERATURE] = lambda logits: temperature(logits, settings.temperature)
-    if settings.top_k > 0:
-        enabled[TOP_K] = lambda logits: top_k(logits, settings.top_k)
-    if settings.top_p < 1.0:
-        enabled[TOP_P] = lambda logits: top_p(logits, settings.top_p)
-    if settings.min_p > 0.0:
-        enabled[MIN_P] = lambda logits: min_p(logits, settings.min_p)
-    return enabled
-
-
-def process(logits: Logits, history: Sequence[int], settings: SamplerSettings) -> Logits:
-    """Apply a sampler's settings to masked logits, float64[V].
-
-    Args:
-        logits: the masked logits.
-        history: the ids so far, for the repetition penalty.
-        settings: the sampler's settings.
-    """
-    for _, after in stages(logits, history, settings):
-        logits = after
-    return logits
-
-
-def stages(logits: Logits, history: Sequence[int], settings: SamplerSettings) -> Iterator[tuple[str, Logits]]:
-    """Yield the enabled stages in order: the name of each, and the logits after it.
-
-    Args:
-        logits: the masked logits, float64[V].
-        history: the ids so far, for the repetition penalty.
-        settings: the sampler's settings.
-    """
-    for name, shape in shapes(settings, history).items():
-        logits = shape(logits)
-        yield name, logits
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Masking:
     """A `Shape` that masks tokens and exposes its mask, so that a caller who has the result need not call it.
@@ -145,7 +95,7 @@ class Masking:
 
     allowed: Allowed
 
-    def __call__(self, logits: Logits) -> Logits:
+    def __call__(self, logits: Logits, _history: Sequence[int]) -> Logits:
         """Mask one row."""
         return mask(logits, self.allowed)
 

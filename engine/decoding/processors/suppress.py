@@ -13,7 +13,7 @@ removed if it contains a forbidden text or starts with such a rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -152,9 +152,9 @@ class Bias:
             logits: float64[B, W].
             context: the tokens so far, which do not matter.
         """
-        return self.shape(logits), None
+        return self.shape(logits, ()), None
 
-    def shape(self, logits: Logits) -> Logits:
+    def shape(self, logits: Logits, _history: Sequence[int]) -> Logits:
         """Return the logits, float64[..., W], with the biases added."""
         biased = logits.copy()
         biased[..., : self.added.shape[0]] += self.added

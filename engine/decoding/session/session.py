@@ -504,7 +504,7 @@ class DecodeSession:
     def _weigh(self, logits: NDArray[np.floating]) -> Decision:
         allowed, history = self._constraint.allowed(), self._model_context.history(self._tree)
         width = max(logits.shape[0], allowed.shape[0])
-        stages = self._plan.stages(self._constraint, width, history, self._sampler)
+        stages = self._plan.stages(self._constraint, width, self._sampler)
         return decide(logits, allowed, history, self._sampler, stages)
 
     def _commit(self, decision: Decision, token_id: int, origin: StepOrigin) -> Step:

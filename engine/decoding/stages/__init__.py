@@ -1,24 +1,34 @@
 """The logits processors of a pipeline: each module of this package declares one as `STAGE`.
 
-The grammar and its budget are built by `engine.decoding.constraints.staged`, which knows the grammar.
+The grammar and its budget are built by `engine.decoding.constraints.staged`, which knows the grammar. The values of the
+sampler's stages are `SamplerSettings`; a pipeline only orders them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from engine.decoding.stage import Stage
-from engine.source.registry import Registry
+from engine.source.registry import OTHERS, Registry
 
 STAGES: Final = Registry[Stage](
-    __name__, "STAGE", order=("grammar", "budget", "static", "pattern", "table", "suppress", "bias")
+    __name__,
+    "STAGE",
+    order=(
+        *("grammar", "budget", "static", "pattern", "table", "suppress", "bias"),
+        OTHERS,
+        *("repetition-penalty", "temperature", "top-k", "top-p", "min-p"),
+    ),
 )
-"""All stages but those of the sampler, in their default order."""
-
-SAMPLER_STAGES: Final = ("repetition penalty", "temperature", "top-k", "top-p", "min-p")
-"""The stages whose values are `SamplerSettings`; a pipeline only orders them."""
+"""All stages, in their default order."""
 
 
-def default_order() -> tuple[str, ...]:
-    """Return the names of all stages in their default order."""
-    return *STAGES.names, *SAMPLER_STAGES
+def sampler_stages() -> Iterator[Stage]:
+    """Yield the stages of the sampler, in their default order."""
+    return (stage for stage in STAGES if stage.is_sampler)
+
+
+def pipeline_stages() -> Iterator[Stage]:
+    """Yield the stages whose values are `PipelineSettings`, in their default order."""
+    return (stage for stage in STAGES if not stage.is_sampler)

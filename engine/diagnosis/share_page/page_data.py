@@ -19,8 +19,8 @@ from typing import Any, Final
 from engine.automata.byte_automaton import DEAD
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.constraint import Constraint, GrammarConstraint
-from engine.decoding.pipeline_settings import PipelineSettings, Strategy
-from engine.decoding.stages import default_order
+from engine.decoding.pipeline_settings import PipelineSettings, Strategy, sampler_values
+from engine.decoding.stages import STAGES, pipeline_stages, sampler_stages
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Step, StepOrigin, Trace
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_text
 from engine.document.content import DocumentFile
@@ -360,22 +360,16 @@ def _facts(work: DocumentFile) -> Iterator[str]:
     yield _sampler(work.sampler)
     yield catalogue_text("share.fragment.most", count=work.max_tokens)
     if names := _processors(work.pipeline):
-        yield catalogue_text("share.fragment.processors", names=", ".join(names))
+        yield catalogue_text("share.fragment.processors", names="; ".join(names))
 
 
 def _processors(pipeline: PipelineSettings) -> list[str]:
     """Return the enabled logits processors other than the grammar and the sampler."""
-    is_on = {
-        "zones": pipeline.zones is not None,
-        "budget": pipeline.budget,
-        "static": bool(pipeline.static),
-        "pattern": bool(pipeline.pattern),
-        "table": pipeline.table is not None,
-        "suppress": bool(pipeline.suppress or pipeline.suppress_ids),
-        "bias": bool(pipeline.bias),
-        "order": pipeline.stages != default_order(),
-    }
-    names = [catalogue_text(f"share.fragment.processor.{name}") for name, on in is_on.items() if on]
+    changed = [stage for stage in pipeline_stages() if pipeline.is_on(stage.name)]
+    titles = [catalogue_text(f"generation.field.{field.name}") for stage in changed for field in stage.fields]
+    names = [title[:1].lower() + title[1:] for title in titles]
+    if pipeline.stages != STAGES.names:
+        names.append(catalogue_text("share.fragment.processor.order"))
     if pipeline.forced is not Strategy.NONE:
         names.append(catalogue_text("share.fragment.processor.forced", strategy=pipeline.forced))
     return names
@@ -383,10 +377,12 @@ def _processors(pipeline: PipelineSettings) -> list[str]:
 
 def _sampler(sampler: SamplerSettings) -> str:
     """Return the settings that differ from the defaults, and the seed."""
-    if sampler.temperature == 0:
+    if sampler.is_greedy:
         return catalogue_text("share.fragment.greedy")
-    defaults = {"top_k": 0, "top_p": 1, "min_p": 0, "repetition_penalty": 1}
-    names = ["temperature", *(name for name, off in defaults.items() if getattr(sampler, name) != off), "seed"]
+    stages = sorted(sampler_stages(), key=lambda stage: stage.applies_if_greedy)
+    applied = sampler_values(sampler)
+    changed = (field.name for stage in stages for field in stage.fields if stage.name in applied)
+    names = "temperature", *(name for name in changed if name != "temperature"), "seed"
     return ", ".join(catalogue_text(f"share.fragment.{name}", value=getattr(sampler, name)) for name in names)
 
 

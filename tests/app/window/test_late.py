@@ -57,5 +57,5 @@ def test_the_sampler_opens_with_what_is_in_force(desk):
     desk.wait(lambda: desk.session.decoding.view.sampler.seed == 41)
     button = desk.panes.generation.sampler
     desk.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert (button.popover.seed.value(), button.popover.top_k.value()) == (41, 3)
+    assert (button.popover.seed.value(), button.popover.numbers["top_k"].value()) == (41, 3)
     button.popover.hide()

@@ -15,7 +15,7 @@ from app.document.gallery import examples
 from app.panes.generation.processors_format import summary
 from app.workers.requests.decode import Take
 from engine.decoding.pipeline_settings import PipelineSettings, ZoneSettings
-from engine.decoding.stages import default_order
+from engine.decoding.stages import STAGES
 from engine.decoding.values import Finish, SamplerSettings
 
 AGE = json.dumps(
@@ -166,7 +166,7 @@ def test_the_order_is_seen_and_changed(desk):
     assert ui_text("generation.processors.fragment.custom_order") in desk.panes.generation.processors.chip.text()
     desk.window.commands["run.processors_reset"].trigger()
     desk.wait(lambda: in_force(desk) == PipelineSettings())
-    assert dialog.order == default_order()
+    assert dialog.order == STAGES.names
     assert not desk.panes.generation.processors.chip.isVisible()
 
 

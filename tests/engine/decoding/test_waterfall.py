@@ -23,7 +23,7 @@ def decision(settings: SamplerSettings, seed: int = 1, size: int = 40):
 
 def test_the_stages_stand_in_the_samplers_order():
     names = [effect.name for effect in waterfall(*both(decision(SETTINGS)))]
-    assert names == ["mask", "repetition penalty", "temperature", "top-k", "top-p", "min-p"]
+    assert names == ["mask", "repetition-penalty", "temperature", "top-k", "top-p", "min-p"]
     assert [effect.name for effect in waterfall(*both(decision(SamplerSettings())))] == ["mask"]
     assert [effect.name for effect in waterfall(*both(decision(SamplerSettings(temperature=0))))] == ["mask", "greedy"]
 

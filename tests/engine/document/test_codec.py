@@ -1,6 +1,7 @@
 """The `.turnstile` format: round trips, earlier versions, unknown fields, its JSON Schema, and damage."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -31,7 +32,8 @@ from engine.document.content import (
 from engine.document.saved_traces import read_saved_trace
 
 ROOT = Path(__file__).parents[3]
-VERSION_1 = ROOT / "tests" / "data" / "documents" / "version-1.turnstile"
+DOCUMENTS = ROOT / "tests" / "data" / "documents"
+VERSION_1, VERSION_2 = DOCUMENTS / "version-1.turnstile", DOCUMENTS / "version-2.turnstile"
 SCHEMA = ROOT / "resources" / "document.schema.json"
 
 
@@ -97,6 +99,12 @@ def test_a_file_is_indented_json_that_ends_in_a_newline():
 
 def test_a_document_of_version_1_opens_with_all_of_its_fields():
     assert decode(VERSION_1.read_bytes(), "a") == FULL
+
+
+def test_a_document_of_version_2_opens_with_its_order_of_the_stages():
+    order = ("suppress", "grammar", "repetition-penalty", "top-k")
+    expected = msgspec.structs.replace(FULL, pipeline=replace(FULL.pipeline, order=order))
+    assert decode(VERSION_2.read_bytes(), "a") == expected
 
 
 def test_a_document_of_version_1_has_the_defaults_of_fields_that_it_lacks():

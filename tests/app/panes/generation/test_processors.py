@@ -15,10 +15,10 @@ from engine.decoding.pipeline_settings import (
     TableSettings,
     ZoneSettings,
 )
-from engine.decoding.stages import default_order
+from engine.decoding.stages import STAGES
 
 FULL = PipelineSettings(
-    order=("suppress", *(name for name in default_order() if name != "suppress")),
+    order=("suppress", *(name for name in STAGES.names if name != "suppress")),
     zones=ZoneSettings("</think>", "", "\n", Afterwards.AGAIN, required=False),
     budget=True,
     static="LOWER{2}",
@@ -142,7 +142,7 @@ def test_stages_move_by_keys_and_by_buttons(qtbot, processors, dialog):
     assert not dialog.up.isEnabled()
     with qtbot.waitSignal(processors.edited) as edited:
         QTest.mouseClick(dialog.down, Qt.MouseButton.LeftButton)
-    assert edited.args[0].order == default_order()
+    assert edited.args[0].order == STAGES.names
 
 
 def test_a_dragged_stage_is_reported(qtbot, processors, dialog):
@@ -204,7 +204,7 @@ def test_reset_goes_back_to_the_grammar_alone(qtbot, processors, dialog):
     with qtbot.waitSignal(processors.edited) as edited:
         QTest.mouseClick(dialog.reset, Qt.MouseButton.LeftButton)
     assert edited.args == [PipelineSettings()]
-    assert dialog.order == default_order()
+    assert dialog.order == STAGES.names
     assert not dialog.fields.widget_of("pattern").text()
 
 

@@ -28,7 +28,7 @@ from engine.decoding.pipeline_settings import (
 )
 from engine.decoding.processors import FiniteStateGuide
 from engine.decoding.session import DecodeSession
-from engine.decoding.stages import default_order
+from engine.decoding.stages import STAGES
 from engine.decoding.values import Finish, SamplerSettings, StepOrigin, StopRule
 from engine.export.tables.token_index import build_token_index
 from engine.models import LogitSource, load_model
@@ -201,7 +201,7 @@ def test_a_filter_before_the_mask_may_leave_nothing_and_says_so():
 def test_tokens_that_the_model_rules_out_are_equals_in_any_order():
     infinity = float("inf")
     model = GivenModel(WORDS, [0, -infinity, 0, 0, -infinity, 0, 0, 0])
-    for order in (default_order(), ("top-k", "grammar")):
+    for order in (STAGES.names, ("top-k", "grammar")):
         session = DecodeSession(
             compile_grammar("regex", "[bc]"),
             model,
@@ -315,7 +315,7 @@ def test_settings_pickle_and_refuse_nonsense():
     for settings_ in (full, PipelineSettings()):  # as a document keeps it
         assert msgspec.json.decode(msgspec.json.encode(settings_), type=PipelineSettings) == settings_
     assert full.stages[:2] == ("budget", "grammar")
-    assert sorted(full.stages) == sorted(default_order())
+    assert sorted(full.stages) == sorted(STAGES.names)
     for nonsense in (
         {"order": ("nothing",)},
         {"order": ("bias", "bias")},

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from random_model import LETTERS
 
 from engine.compile import compile_grammar
-from engine.decoding import processors
 from engine.decoding.errors import EmptyMaskError
 from engine.decoding.processors import (
     Bias,
@@ -25,6 +24,7 @@ from engine.decoding.processors import (
     TopP,
     compile_pattern,
 )
+from engine.decoding.sampler import sampler_shapes
 from engine.decoding.values import SamplerSettings
 from engine.matching import Matcher
 from engine.source import InvariantError
@@ -44,7 +44,7 @@ def full_pipeline() -> Pipeline:
             ("grammar", GrammarMask(LINE, CHARACTERS)),
             ("suppress", Suppress(CHARACTERS, ["e", "AB"])),
             ("bias", Bias(CHARACTERS, {"x": 3.0})),
-            ("repetition penalty", RepetitionPenalty(1.3)),
+            ("repetition-penalty", RepetitionPenalty(1.3)),
             ("temperature", Temperature(0.7)),
             ("top-k", TopK(12)),
             ("top-p", TopP(0.9)),
@@ -93,7 +93,10 @@ def test_shaping_a_batch_is_shaping_each_row():
     pipeline = Pipeline([(str(at), stage) for at, stage in enumerate(stages)])
     made, _ = pipeline.process(pipeline.init(3), logits, Context.of(histories))
     for row in range(3):
-        np.testing.assert_allclose(made[row], processors.process(logits[row], histories[row], settings))
+        shaped = logits[row]
+        for shape in sampler_shapes(settings).values():
+            shaped = shape(shaped, histories[row])
+        np.testing.assert_allclose(made[row], shaped)
 
 
 def test_going_back_is_using_an_older_state():

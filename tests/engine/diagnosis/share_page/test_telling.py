@@ -164,7 +164,7 @@ def test_what_another_stage_removed_is_not_laid_at_the_grammars_door():
     said = {document["reasons"][one["why"]] for one in refused if one["token"] in "eAqZi"}
     assert said
     assert said <= {catalogue_text("share.removed", token=f"`{token}`") for token in "eAqZi"}
-    names = catalogue_text("share.fragment.processor.suppress")
+    names = catalogue_text("generation.field.suppress").lower()
     assert catalogue_text("share.fragment.processors", names=names) in document["facts"]
 
 

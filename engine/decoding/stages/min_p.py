@@ -1,0 +1,23 @@
+"""Tokens with at least a share of the best token's probability."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.decoding.stage import Field, Stage, Values
+
+if TYPE_CHECKING:
+    from engine.decoding.processors.shaping import Shape
+
+
+def _sampler_shape(values: Values) -> Shape:
+    from engine.decoding.processors.shaping import min_p  # start-up time: numpy
+
+    return lambda logits, _history: min_p(logits, values["min_p"])
+
+
+STAGE = Stage(
+    "min-p",
+    (Field("min_p", "number", 0.0, "--min-p", most=1, step=0.01, metavar="P"),),
+    sampler_shape=_sampler_shape,
+)

@@ -1,0 +1,37 @@
+"""Lower logits of the tokens that occurred."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+from engine.decoding.stage import Field, Stage, Values
+
+if TYPE_CHECKING:
+    from engine.decoding.processors.shaping import Shape
+
+
+def _sampler_shape(values: Values) -> Shape:
+    from engine.decoding.processors.shaping import repetition_penalty  # start-up time: numpy
+
+    return lambda logits, history: repetition_penalty(logits, history, values["repetition_penalty"])
+
+
+STAGE = Stage(
+    "repetition-penalty",
+    (
+        Field(
+            "repetition_penalty",
+            "number",
+            1.0,
+            "--repetition-penalty",
+            open_below=True,
+            most=inf,
+            widget_bounds=(0.1, 3.0),
+            step=0.05,
+            metavar="R",
+        ),
+    ),
+    sampler_shape=_sampler_shape,
+    applies_if_greedy=True,
+)
