@@ -300,6 +300,7 @@ def _read_literal(reader: GbnfReader, span: Span) -> Node:
     text, at, end, known = reader.text, span.start + 1, span.end - 1, _PLAIN
     characters: list[Node] = []
     while at < end:
+        checkpoint()
         start, plain = at, known.get(text[at])
         if plain is not None:
             at += 1
@@ -308,7 +309,6 @@ def _read_literal(reader: GbnfReader, span: Span) -> Node:
             at = reader.character_end(start)
             code = reader.code_point(start, at)
             characters.append(_chars(reader, CharSet(((code, code),)), Span(start, at)))
-    checkpoint(len(characters))
     if not characters:
         return Empty(span)
     return characters[0] if len(characters) == 1 else Sequence(tuple(characters), span)
@@ -324,6 +324,7 @@ def _read_class(reader: GbnfReader, span: Span) -> Node:
         return Empty(span)
     ranges: list[tuple[int, int]] = []
     for found in MEMBER.finditer(reader.text, first_member, end):
+        checkpoint()
         low, _, high = found.groups()
         first = last = ord(low) if len(low) == 1 else reader.code_point(*found.span(1))
         if high:
@@ -332,7 +333,6 @@ def _read_class(reader: GbnfReader, span: Span) -> Node:
             ranges.append((first, last))
         else:
             reader.report("gbnf-bad-range", Span(*found.span()), range=found[0])
-    checkpoint(end - first_member)
     members = CharSet.of(ranges)
     return _chars(reader, ~members if negated else members, span)
 
