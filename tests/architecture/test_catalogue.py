@@ -18,6 +18,7 @@ from engine.source.catalogue import CatalogueError, CatalogueText, area_texts, f
 from engine.source.diagnostics import diagnostic_keys, diagnostic_texts
 
 ROOT = Path(__file__).resolve().parents[2]
+ERRORS = ROOT / "engine/source/errors.py"
 AREAS = sorted(path.stem for path in (ROOT / "resources/texts").glob("*.toml"))
 CONVERTED = (
     "app/commands.py",
@@ -103,13 +104,15 @@ CONSOLE_SENTENCES = re.compile(r"\.(description|prose\.[a-z_]+)$")
 CONSOLE_NAMES = ("HTML", "JSON", "FR+FA")
 # Areas and tables of complete sentences, which are shown one after another.
 PROSE = ("verdicts.", "export.about.", "export.checked.", "export.scope.")
-PHRASES = ("explanation.",)  # areas of parts of lines; the code capitalises the first of a line
+PHRASES = ("explanation.", "errors.")  # areas of parts of lines; the code capitalises the first of a line
 LONGEST_TITLE = 40
 SENTENCE = re.compile(r"[A-Za-z]{2,},? [A-Za-z]+")
 HTML_TAG = re.compile(r"<[a-z/][^>]*(>|$)")
 
 
 READERS = ("ui_text", "has_text", "catalogue_text")
+ERROR = re.compile(r"errors(\.[a-z][a-z0-9_]*)+")  # the key of an error, which is its first argument
+ERROR_START = re.compile(r"errors\.")
 DIAGNOSTIC = re.compile(r"(?:regex|gbnf|schema|export)-|(?:limit-exceeded|matches-nothing)")
 
 
@@ -131,6 +134,10 @@ def used_keys(source: str) -> list[str]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in READERS:
             found += _patterns(node.args[0], node.lineno)
+        elif _is_string(node) and ERROR.fullmatch(node.value):
+            found.append(re.escape(node.value))
+        elif isinstance(node, ast.JoinedStr) and _is_string(node.values[0]) and ERROR_START.match(node.values[0].value):
+            found += _patterns(node, node.lineno)
     return found
 
 
@@ -153,7 +160,7 @@ def patterns() -> list[str]:
 @cache
 def sources() -> tuple[str, ...]:
     paths = [path for package in ("app", "engine") for path in sorted((ROOT / package).rglob("*.py"))]
-    return tuple(path.read_text("utf-8") for path in paths)
+    return tuple(path.read_text("utf-8") for path in paths if path != ERRORS)  # which shows the keys of all others
 
 
 def test_every_key_that_is_used_has_a_text(patterns):
@@ -179,6 +186,8 @@ def test_every_command_and_every_menu_has_its_texts_and_no_other_has():
 def test_a_key_in_a_call_is_found_in_each_of_its_forms():
     source = 'ui_text("a.b"); has_text(f"a.{x}.c"); ui_text("a.d" if x else "a.e", count=2)'
     assert used_keys(source) == [r"a\.b", r"a\..*\.c", r"a\.d", r"a\.e"]
+    source = 'raise EngineError("errors.a.b"); EngineError(f"errors.c.{x}", y=1); x = "errors"'
+    assert sorted(used_keys(source)) == [r"errors\.a\.b", r"errors\.c\..*"]
     with pytest.raises(AssertionError, match="line 1"):
         used_keys("ui_text(x)")
 
