@@ -18,7 +18,6 @@ from engine.source.catalogue import CatalogueError, CatalogueText, area_texts, f
 from engine.source.diagnostics import diagnostic_keys, diagnostic_texts
 
 ROOT = Path(__file__).resolve().parents[2]
-ERRORS = ROOT / "engine/source/errors.py"
 AREAS = sorted(path.stem for path in (ROOT / "resources/texts").glob("*.toml"))
 CONVERTED = (
     "app/commands.py",
@@ -133,7 +132,8 @@ def used_keys(source: str) -> list[str]:
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in READERS:
-            found += _patterns(node.args[0], node.lineno)
+            is_carried = ast.unparse(node.args[0]) == "self.key"  # by an error, which got it elsewhere
+            found += [] if is_carried else _patterns(node.args[0], node.lineno)
         elif _is_string(node) and ERROR.fullmatch(node.value):
             found.append(re.escape(node.value))
         elif isinstance(node, ast.JoinedStr) and _is_string(node.values[0]) and ERROR_START.match(node.values[0].value):
@@ -160,7 +160,7 @@ def patterns() -> list[str]:
 @cache
 def sources() -> tuple[str, ...]:
     paths = [path for package in ("app", "engine") for path in sorted((ROOT / package).rglob("*.py"))]
-    return tuple(path.read_text("utf-8") for path in paths if path != ERRORS)  # which shows the keys of all others
+    return tuple(path.read_text("utf-8") for path in paths)
 
 
 def test_every_key_that_is_used_has_a_text(patterns):
