@@ -38,13 +38,11 @@ class TokenSets:
         ids = set(tokens.ids)
         for name in tokens.names:
             if name not in ids_by_name:
-                raise VocabularyError(f"this vocabulary has no token {name}, which the grammar asks for")
+                raise VocabularyError("errors.vocabulary.no_named_token", name=name)
             ids |= ids_by_name[name]
         for token_id in tokens.ids:
             if token_id >= self._size:
-                raise VocabularyError(
-                    f"this vocabulary has no token {token_id}, which the grammar asks for: it has {self._size:,}"
-                )
+                raise VocabularyError("errors.vocabulary.no_token_id", id=token_id, size=self._size)
         return set(range(self._size)) - ids if tokens.negated else ids
 
     def holding(self, token_id: int) -> Callable[[TokenSet], bool]:

@@ -59,10 +59,10 @@ class Vocabulary:
             require("a name in special", name, str, "a string")
         table = [_validate_token(index, token) for index, token in enumerate(tokens)]
         if not table:
-            raise VocabularyError("a vocabulary needs at least one token; this one is empty")
+            raise VocabularyError("errors.vocabulary.empty")
         for index in (*ends, *names):
             if not 0 <= index < len(table):
-                raise VocabularyError(f"id {index} is outside the vocabulary, which has ids 0 to {len(table) - 1}")
+                raise VocabularyError("errors.vocabulary.outside", id=index, last=len(table) - 1)
         for index in ends:
             if (text := table[index]) is not None:
                 names.setdefault(index, text.decode("utf-8", errors="backslashreplace"))
@@ -103,7 +103,7 @@ class Vocabulary:
             VocabularyError: the id is outside the vocabulary.
         """
         if not 0 <= token_id < len(self.tokens):
-            raise VocabularyError(f"id {token_id} is outside the vocabulary, which has ids 0 to {self.size - 1}")
+            raise VocabularyError("errors.vocabulary.outside", id=token_id, last=self.size - 1)
         return self.tokens[token_id]
 
     @cached_property
@@ -130,5 +130,5 @@ class Vocabulary:
 
 def _validate_token(index: int, token: bytes | None) -> bytes | None:
     if token is not None and not isinstance(token, bytes):
-        raise VocabularyError(f"token {index} is {type(token).__name__}; a token is bytes, or None where it has none")
+        raise VocabularyError("errors.vocabulary.token_type", id=index, type=type(token).__name__)
     return token or None

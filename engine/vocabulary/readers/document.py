@@ -112,11 +112,9 @@ def read_bytes(file: Path) -> bytes:
     """
     size = file.stat().st_size
     if not file.is_file():  # reading a device or a pipe may never end
-        raise VocabularyError(f"{file} is not a regular file; give the path of a tokenizer's file")
+        raise VocabularyError("errors.vocabulary.not_regular", file=str(file))
     if size > _MAX_SIZE:
-        raise VocabularyError(
-            f"{file} has {size:,} bytes, and a tokenizer's file at most {_MAX_SIZE:,}; give the path of a tokenizer"
-        )
+        raise VocabularyError("errors.vocabulary.too_large", file=str(file), size=size, most=_MAX_SIZE)
     return file.read_bytes()
 
 

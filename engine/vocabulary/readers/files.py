@@ -15,7 +15,6 @@ from engine.vocabulary.readers.tokenizer_json import decode_byte_level, read_nam
 _NAMES = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json")
 _MAX_ID_DIGITS: Final = 12
 _ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
-_KNOWN = "tokenizer.json, tekken.json, tiktoken ranks (*.tiktoken) and sentencepiece models (*.model)"
 
 
 def read_path(path: Path) -> TokenTable:
@@ -31,9 +30,9 @@ def read_path(path: Path) -> TokenTable:
     except VocabularyError as error:
         if str(file.parent) in str(error):
             raise
-        raise VocabularyError(f"{file}: {error}") from error
+        raise VocabularyError("errors.vocabulary.in_file", file=str(file), reason=str(error)) from error
     if not table.texts and not table.special:
-        raise VocabularyError(f"{file} has no tokens; download it again")
+        raise VocabularyError("errors.vocabulary.no_tokens", file=str(file))
     return table
 
 
@@ -59,20 +58,20 @@ def _find(folder: Path) -> Path:
     for candidate in candidates:
         if candidate.is_file():
             return candidate
-    raise VocabularyError(f"the folder {folder} holds no tokenizer; Turnstile reads {_KNOWN}")
+    raise VocabularyError("errors.vocabulary.no_tokenizer", folder=str(folder))
 
 
 def _read_file(file: Path) -> TokenTable:
     try:
         content = read_bytes(file)
     except FileNotFoundError as error:
-        raise VocabularyError(f"there is no file or folder {file}; give the path of a tokenizer") from error
+        raise VocabularyError("errors.vocabulary.missing", file=str(file)) from error
     except OSError as error:
         raise _unreadable(file, error) from error
     if content.startswith(b"GGUF"):
-        raise VocabularyError(f"{file} is a GGUF model; open it as a model, which brings its tokenizer")
+        raise VocabularyError("errors.vocabulary.gguf", file=str(file))
     if not content.strip():
-        raise VocabularyError(f"{file} is empty; download it again")
+        raise VocabularyError("errors.vocabulary.empty_file", file=str(file))
     if content.lstrip().startswith(b"{"):
         return _read_json(file, content)
     if RANKS_LINE.match(content):
@@ -91,20 +90,20 @@ def _read_json(file: Path, content: bytes) -> TokenTable:
             raise document.get("model").refused("an object with the member “vocab”")
     if document.value and any(type(index) is int for index in document.value.values()):
         return _read_pieces(file, document)
-    raise VocabularyError(f"{file} is JSON, but no tokenizer; Turnstile reads {_KNOWN}")
+    raise VocabularyError("errors.vocabulary.other_json", file=str(file))
 
 
 def _read_pieces(file: Path, document: Part) -> TokenTable:
     """Read a bare table of pieces such as GPT-2's `vocab.json`; the bytes are defined only for byte-level pieces."""
     pieces = document.value
     if "Ġ" not in pieces or any("▁" in piece or piece.endswith("</w>") for piece in pieces):
-        raise VocabularyError(f"{file} does not say how its pieces spell bytes; give the folder's tokenizer.json")
+        raise VocabularyError("errors.vocabulary.bare_pieces", file=str(file))
     named = by_id((part, part.id_among(len(pieces)), piece) for piece, part in document.members())
     return TokenTable({index: decode_byte_level(piece) for index, piece in named.items()})
 
 
 def _unreadable(file: Path, error: OSError) -> VocabularyError:
-    return VocabularyError(f"{file} cannot be read ({error.strerror or error}); check its permissions")
+    return VocabularyError("errors.vocabulary.unreadable", file=str(file), reason=error.strerror or str(error))
 
 
 def _with_configuration(table: TokenTable, folder: Path) -> TokenTable:

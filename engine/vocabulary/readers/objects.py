@@ -37,10 +37,7 @@ def read_object(tokenizer: Any) -> TokenTable:
     path = getattr(getattr(inner, "tokenizer", inner), "file_path", None)
     if isinstance(path, Path):  # mistral-common, also inside transformers
         return read_path(path)
-    raise VocabularyError(
-        f"a {type(tokenizer).__name__} is no tokenizer that Turnstile can read: it reads those of transformers,"
-        " tokenizers, tiktoken, sentencepiece and mistral-common, and the files that they are saved in"
-    )
+    raise VocabularyError("errors.vocabulary.unknown_object", type=type(tokenizer).__name__)
 
 
 def _read_backend(backend: Any) -> TokenTable:

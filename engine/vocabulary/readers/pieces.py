@@ -23,16 +23,11 @@ def read_model(path: Path) -> TokenTable:
     try:
         from sentencepiece import SentencePieceProcessor
     except ImportError as error:
-        raise VocabularyError(
-            f"reading {path.name} needs sentencepiece, which is not installed: pip install sentencepiece"
-        ) from error
+        raise VocabularyError("errors.vocabulary.needs_sentencepiece", file=path.name) from error
     try:
         processor = SentencePieceProcessor(model_file=str(path))
     except (RuntimeError, OSError, ValueError) as error:
-        raise VocabularyError(
-            f"{path} is no tokenizer that Turnstile knows, or it is damaged: Turnstile reads tokenizer.json,"
-            " tekken.json, tiktoken ranks and sentencepiece models"
-        ) from error
+        raise VocabularyError("errors.vocabulary.unknown_file", file=str(path)) from error
     return read_processor(processor)
 
 
@@ -45,9 +40,7 @@ def read_processor(processor: SentencePieceProcessor) -> TokenTable:
     try:
         pieces = {index: processor.IdToPiece(index) for index in range(processor.GetPieceSize())}
     except UnicodeDecodeError as error:
-        raise VocabularyError(
-            "a piece of the sentencepiece model is not UTF-8, so the file is damaged; download it again"
-        ) from error
+        raise VocabularyError("errors.vocabulary.piece_not_utf8") from error
     table = read_pieces(pieces, processor)
     return table.with_eos_ids({processor.eos_id()} - {-1}).with_common_eos_ids()
 

@@ -46,15 +46,9 @@ def read_ranks(content: bytes, file: str) -> TokenTable:
             encoded, rank_text = line.split()
             rank, token = _parse_rank(rank_text), base64.b64decode(encoded, validate=True)
         except (ValueError, binascii.Error) as error:
-            raise VocabularyError(
-                f"{file} is damaged: line {number} of the tiktoken ranks is not a token in base64 and its rank;"
-                " download the file again, or correct it"
-            ) from error
+            raise VocabularyError("errors.vocabulary.rank_line", file=str(file), line=number) from error
         if texts.setdefault(rank, token) != token:
-            raise VocabularyError(
-                f"{file} is damaged: line {number} of the tiktoken ranks has the rank {rank:,} of an earlier line;"
-                " download the file again, or correct it"
-            )
+            raise VocabularyError("errors.vocabulary.rank_twice", file=str(file), line=number, rank=rank)
     return TokenTable(texts)
 
 

@@ -74,10 +74,7 @@ class TokenTable:
         if width is None:
             width = max(needed, max(self.special, default=-1) + 1)
         if width < needed:
-            raise VocabularyError(
-                f"the tokenizer has ids up to {needed - 1:,}, but the logits have only {width:,} values:"
-                " they do not belong to the same model"
-            )
+            raise VocabularyError("errors.vocabulary.narrow_logits", last=needed - 1, width=width)
         # An id beyond the logits never occurs. Models often lack the last special tokens of their tokenizer.
         special = {index: name for index, name in self.special.items() if index < width}
         ends = self.eos_ids if eos_ids is None else frozenset(eos_ids)
@@ -93,20 +90,17 @@ class TokenTable:
         ids, count = (*self.texts, *self.special), len(self.texts) + len(self.special)
         for index in ids if set(map(type, ids)) - {int} else ():
             if type(index) is not int:
-                raise VocabularyError(f"an id of the tokenizer should be a whole number, not {type(index).__name__}")
+                raise VocabularyError("errors.vocabulary.id_type", type=type(index).__name__)
         for index, name in self.special.items():
             if not isinstance(name, str):
-                raise VocabularyError(f"the name of the token {index:,} should be text, not {type(name).__name__}")
+                raise VocabularyError("errors.vocabulary.name_type", id=index, type=type(name).__name__)
             encoded(name)
         if (lowest := min(ids, default=0)) < 0:
-            raise VocabularyError(f"the tokenizer has the negative id {_digits(lowest)}; download its file again")
+            raise VocabularyError("errors.vocabulary.negative_id", id=_digits(lowest))
         check_highest(max(ids, default=0), count)
         size = sum(map(len, self.texts.values()))
         if size > _MAX_BYTES:
-            raise VocabularyError(
-                f"the tokens have {size:,} bytes of text together, where the limit is {_MAX_BYTES:,};"
-                " this is no tokenizer's file, or a damaged one"
-            )
+            raise VocabularyError("errors.vocabulary.too_many_bytes", size=size, most=_MAX_BYTES)
 
 
 def check_highest(highest: int, count: int) -> None:
@@ -117,10 +111,7 @@ def check_highest(highest: int, count: int) -> None:
     """
     most = highest_id(count)
     if highest > most:
-        raise VocabularyError(
-            f"the tokenizer has an id of {_digits(highest)}, where its {count:,} tokens allow ids up to {most:,}, since"
-            " every id up to the highest takes memory; download the file again"
-        )
+        raise VocabularyError("errors.vocabulary.high_id", id=_digits(highest), count=count, most=most)
 
 
 def _digits(index: int) -> str:

@@ -81,9 +81,7 @@ def token_decoder(document: Part) -> TokenDecoder:
         for step in steps:
             text = step(text)
             if len(text) > _MAX_TOKEN:
-                raise VocabularyError(
-                    f"this tokenizer cannot be used: its decoder makes more than {_MAX_TOKEN:,} characters of one token"
-                )
+                raise VocabularyError("errors.vocabulary.long_token", most=_MAX_TOKEN)
         return encoded(text) if isinstance(text, str) else text
 
     return decode
