@@ -24,6 +24,7 @@ def press_escape(desk) -> None:
 @pytest.mark.parametrize("place", ["field", "next_button", "drawing"])
 def test_the_find_bar_of_the_automaton(desk, cancelled, place):
     pane = desk.panes.automaton
+    desk.wait(lambda: pane.view.isVisible() and desk.session.decoding.view.position is not None)
     desk.window.commands["automaton.find"].trigger()
     desk.wait(pane.find_bar.field.hasFocus)
     desk.qtbot.keyClicks(pane.find_bar.field, "1")
@@ -32,7 +33,7 @@ def test_the_find_bar_of_the_automaton(desk, cancelled, place):
     press_escape(desk)
     assert pane.find_bar.isHidden()
     assert not cancelled
-    assert pane.view.hasFocus()
+    desk.wait(pane.view.hasFocus)
     press_escape(desk)
     assert cancelled == ["cancelled"]
 

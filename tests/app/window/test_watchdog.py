@@ -47,12 +47,10 @@ def settled(desk, watchdog, text="a+b"):
 
 def draw(desk, text):
     """Set a text, and wait until its automaton is laid out; the layout of the one before may still come."""
-    compiling, answers = desk.session.compiling, []
-    compiling.laid_out.connect(answers.append)
+    compiling, of_this_text = desk.session.compiling, []
+    compiling.laid_out.connect(lambda _answer: of_this_text.append(compiling.last_good.request.text == text))
     desk.document.set_text(text)
-    desk.wait(lambda: compiling.last_good.request.text == text)
-    before = len(answers)
-    desk.wait(lambda: len(answers) > before)
+    desk.wait(lambda: any(of_this_text))
 
 
 def test_compiling(desk, watchdog):
