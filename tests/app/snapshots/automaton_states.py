@@ -11,7 +11,7 @@ from app.graph.match.folding import fold_characters
 from app.graph.match.regions import regions_of
 from app.graph.match.rules import rule_charts
 from app.panes.automaton import AutomatonPane
-from app.workers.compile import stack_report
+from app.workers.grammar_position import stack_report
 from app.workers.requests.compile import StackAnswer
 from app.workers.requests.decode import TokensAnswer, TokensRequest, TokensTo
 from engine.automata.rtn.rule_tracker import RuleTracker

@@ -39,7 +39,7 @@ def test_a_breached_limit_is_a_diagnostic_with_its_numbers():
 
 
 def test_an_automaton_too_large_to_draw_shows_its_beginning_and_then_any_other_place(monkeypatch):
-    monkeypatch.setattr("app.workers.compile.DRAWN_STATES", 20)
+    monkeypatch.setattr("app.workers.grammar_position.DRAWN_STATES", 20)
     handler = CompileHandler()
     asked = request("(ab|cd){30}")
     answer = handle(asked, handler)
@@ -51,7 +51,7 @@ def test_an_automaton_too_large_to_draw_shows_its_beginning_and_then_any_other_p
 
 
 def test_a_drawing_that_takes_too_long_is_given_up(monkeypatch):
-    monkeypatch.setattr("app.workers.compile.DRAWING_WORK", 100)
+    monkeypatch.setattr("app.workers.grammar_position.DRAWING_WORK", 100)
     assert handle(request("(ab|cd){30}")).too_large == ui_text("workers.compile.size.work")
 
 
@@ -76,7 +76,7 @@ def test_the_work_of_a_drawing_is_the_same_whatever_was_done_before(monkeypatch)
             yield
             counted.append(work_turns())
 
-    monkeypatch.setattr("app.workers.compile.bounded_work", counting)
+    monkeypatch.setattr("app.workers.grammar_position.bounded_work", counting)
     handler = CompileHandler()
     patterns = (r"[a-zé-]{1,30}@(?:[a-z]+\.)+[a-z]{2,6}", '"(?:[^"]|é)*"')
     texts = [request(one) for one in patterns] + [CompileRequest(1, "json_schema", PERSON, CompileOptions())]
@@ -192,7 +192,7 @@ def test_an_output_does_not_tell_which_tokens_were_taken_whole():
 
 
 def test_a_regular_grammar_too_large_to_draw_is_drawn_by_its_rules(monkeypatch):
-    monkeypatch.setattr("app.workers.compile.MATERIALISE_STATES", 20)
+    monkeypatch.setattr("app.workers.grammar_position.MATERIALISE_STATES", 20)
     text = 'root ::= (x y){30}\nx ::= "ab" | "cd"\ny ::= [0-9]'
     answer = handle(CompileRequest(1, "gbnf", text, CompileOptions()))
     assert answer.too_large == ui_text("workers.compile.size.more", limit=20)
@@ -200,7 +200,7 @@ def test_a_regular_grammar_too_large_to_draw_is_drawn_by_its_rules(monkeypatch):
 
 
 def test_rules_too_large_to_draw_leave_the_surroundings(monkeypatch):
-    monkeypatch.setattr("app.workers.compile.DRAWN_STATES", 5)
+    monkeypatch.setattr("app.workers.grammar_position.DRAWN_STATES", 5)
     handler = CompileHandler()
     asked = CompileRequest(1, "gbnf", ARITHMETIC, CompileOptions())
     answer = handle(asked, handler)
@@ -255,14 +255,14 @@ def test_a_schema_without_such_rules_says_why(text, reason, monkeypatch):
 
 
 def test_a_schema_with_rules_too_large_to_draw_says_so(monkeypatch):
-    monkeypatch.setattr("app.workers.compile.DRAWN_STATES", 5)
+    monkeypatch.setattr("app.workers.grammar_position.DRAWN_STATES", 5)
     answer = handle(CompileRequest(1, "json_schema", PERSON, CompileOptions()))
     assert answer.rules is None
     assert answer.why_no_rules == ui_text("workers.compile.fragment.rules_states", limit=5)
 
 
 def test_a_schema_whose_rules_take_too_long_says_so(monkeypatch):
-    monkeypatch.setattr("app.workers.compile.DRAWING_WORK", 100)
+    monkeypatch.setattr("app.workers.grammar_position.DRAWING_WORK", 100)
     answer = handle(CompileRequest(1, "json_schema", PERSON, CompileOptions()))
     assert answer.rules is None
     assert answer.why_no_rules == ui_text("workers.compile.fragment.rules_work")

@@ -10,7 +10,7 @@ from app.catalogue import ui_text
 from app.graph.layout.methods import lay_out
 from app.graph.match.rules import rule_charts
 from app.panes.automaton import AutomatonPane
-from app.workers.compile import stack_report
+from app.workers.grammar_position import stack_report
 from app.workers.requests.compile import OpenFrame, OpenStack, StackAnswer
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar

@@ -1,0 +1,213 @@
+"""What the automaton pane shows of a grammar: its automaton and rules, and the position of an output in them.
+
+The position is the stacks of the match, the positions in the rules if these are drawn, and the neighbourhood of the
+live state if the automaton is too large to draw.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from app.catalogue import ui_text
+from app.graph.match.rules import RuleCharts, rule_charts
+from app.workers.bounded_work import TooMuchWorkError, bounded_work
+from app.workers.requests.compile import OpenFrame, OpenStack
+from engine.automata.byte_automaton import DEAD
+from engine.automata.labels import label
+from engine.automata.nfa.lazy_automaton import LazyAutomaton
+from engine.automata.rtn.rule_tracker import RuleTracker
+from engine.compile import compile_grammar
+from engine.notations.json_schema.json_tree import pointers, read_json
+from engine.source import CancelToken, GrammarError, LimitExceededError, SourceText, Span
+from engine.source.json_pointer import escape_step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.automata.dfa.dfa import ByteDfa
+    from engine.automata.nfa.stack_listing import StackFrame
+    from engine.automata.rtn.rule_automata import RuleAutomata
+    from engine.automata.rtn.rule_positions import RulePositions
+    from engine.compile import CompiledGrammar
+
+
+MATERIALISE_STATES = 20_000  # beyond, the minimal automaton is not computed at all
+DRAWN_STATES = 4_000  # beyond, the window gets the surroundings of the live state instead
+DRAWN_EDGES = 20_000  # the same: the window reads them all, and that must not take it longer than a frame
+DRAWING_WORK = 1_000_000  # the same beyond this work, about a second: findings and steps should not wait
+_RADIUS, _NODES = 2, 60  # of those surroundings
+
+
+class PositionReader:
+    """Finds what is drawn of one grammar, and positions of outputs in it; keeps what it computed for the next one.
+
+    Args:
+        grammar: the grammar.
+    """
+
+    def __init__(self, grammar: CompiledGrammar) -> None:
+        self.grammar = grammar
+        self._tracker: RuleTracker | None = None  # of the drawn rules
+
+    def drawable_automaton(self, cancel: CancelToken) -> tuple[ByteDfa, str]:
+        """Return the complete automaton, or its beginning and, in a few words, why it is not complete."""
+        grammar = self.grammar
+        if not grammar.is_regular:
+            is_schema = grammar.describes_json
+            kind = ui_text("common.notation.json_schema" if is_schema else "workers.compile.size.recursive")
+            return self.neighbourhood(b""), kind
+        try:
+            with bounded_work(DRAWING_WORK):
+                dfa = grammar.materialise(MATERIALISE_STATES, cancel=cancel)
+            if len(dfa.states) <= DRAWN_STATES and len(dfa.edges) <= DRAWN_EDGES:
+                return dfa, ""
+            size = ui_text("common.count.states", count=len(dfa.states))
+        except LimitExceededError:
+            size = ui_text("workers.compile.size.more", limit=MATERIALISE_STATES)
+        except TooMuchWorkError:
+            size = ui_text("workers.compile.size.work")
+        return self.neighbourhood(b""), size
+
+    def neighbourhood(self, output: bytes) -> ByteDfa:
+        """Return the part of the automaton around the state that an output leads to, which is its start."""
+        return self.grammar.neighbourhood(output, radius=_RADIUS, limit=_NODES)
+
+    def stacks(self, output: bytes) -> tuple[tuple[OpenStack, ...], int]:
+        """Return the stacks after an output; see `stack_report`."""
+        return stack_report(self.grammar, output)
+
+    def rule_charts(self, cancel: CancelToken) -> tuple[RuleCharts | None, str]:
+        """Return the charts of the rules, or why there are none: too slow, too large or not expressible.
+
+        Grammars with token elements are not tracked, since an output does not say which tokens were taken as a whole.
+        """
+        grammar = self.grammar
+        if not grammar.has_rules and not grammar.describes_json:
+            return None, ""
+        try:
+            automata, notes = _drawn_automata(grammar, cancel)
+        except GrammarError as error:
+            return None, error.diagnostics[0].message
+        except LimitExceededError:
+            return None, ui_text("workers.compile.fragment.rules_states", limit=DRAWN_STATES)
+        except TooMuchWorkError:
+            return None, ui_text("workers.compile.fragment.rules_work")
+        if not grammar.automaton.token_elements:
+            self._tracker = RuleTracker(automata)
+        return rule_charts(automata, notes, folds_texts=grammar.describes_json), ""
+
+    def rule_positions(self, output: bytes, cancel: CancelToken, *, by_rules: bool) -> RulePositions | None:
+        """Return the position of an output in the drawn rules; None without them, or if there are too many parses.
+
+        Args:
+            output: the text that is followed.
+            cancel: checked regularly.
+            by_rules: whether the window draws the rules. This process then computes missing rule automata: it may have
+                been restarted since, or cancelled while it computed them.
+        """
+        if self._tracker is None and by_rules:
+            self.rule_charts(cancel)
+        if self._tracker is None:
+            return None
+        if self.grammar.describes_json:
+            from engine.export import without_white_space  # start-up time: 38 ms
+
+            output = without_white_space(output)
+        try:
+            return self._tracker.positions(output, cancel)
+        except LimitExceededError:
+            return None
+
+
+def _drawn_automata(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleAutomata, tuple[str, ...]]:
+    """Return the automata of a grammar's rules, and notes about what they omit.
+
+    Raises:
+        GrammarError: the rules cannot be expressed.
+        LimitExceededError: they have too many states.
+        TooMuchWorkError: they take too much work.
+    """
+    if not grammar.describes_json:
+        with bounded_work(DRAWING_WORK):
+            return grammar.rule_automata(DRAWN_STATES, cancel=cancel), ()
+    from engine.export import drawable_automata  # start-up time: 38 ms; outside the counted work
+
+    with bounded_work(DRAWING_WORK):
+        # Compiled anew, because what a used grammar has computed already would count no turns.
+        fresh = compile_grammar(grammar.notation, grammar.source, grammar.options, cancel=cancel)
+        found = drawable_automata(fresh, DRAWN_STATES, cancel=cancel)
+    return found.automata, found.notes
+
+
+MOST_STACKS = 20
+_HOLDERS = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
+_WIDTH = 60
+
+
+def stack_report(grammar: CompiledGrammar, output: bytes) -> tuple[tuple[OpenStack, ...], int]:
+    """Return the stacks after a text, and how many more there are at least; none if no match begins with it."""
+    automaton = grammar.automaton
+    configuration = automaton.run(automaton.start, output)
+    if configuration == DEAD:
+        return (), 0
+    # One more than is listed: the stacks beyond the limit come as one.
+    parts = automaton.split_stacks(configuration, MOST_STACKS + 1)
+    found = list(dict.fromkeys(stack for part in parts[:MOST_STACKS] for stack in _stacks(grammar, part)))
+    return tuple(found[:MOST_STACKS]), max(0, len(parts) - MOST_STACKS) + len(found[MOST_STACKS:])
+
+
+def _stacks(grammar: CompiledGrammar, configuration: int) -> tuple[OpenStack, ...]:
+
+    automaton = grammar.automaton
+    expects = [label(ranges, _WIDTH)] if (ranges := tuple(automaton.expected(configuration))) else []
+    expects += [grammar.source.excerpt(tokens.span) for tokens in automaton.token_sets(configuration)]
+    expected, may_end = " ".join(expects), automaton.accepts(configuration)
+    if isinstance(automaton, LazyAutomaton) and grammar.has_named_rules:
+        listed = automaton.stacks(configuration, 1).stacks
+        frames = _frames(listed[0].frames if listed else ())
+        return (OpenStack(frames, expected, may_end, listed[0].left_out if listed else 0),)
+    position_frames = _position_frames(grammar, configuration)
+    return tuple(OpenStack(frames, expected, may_end) for frames in position_frames or [()])
+
+
+def _frames(frames: Sequence[StackFrame]) -> tuple[OpenFrame, ...]:
+    return tuple(OpenFrame(frame.rule, frame.spans, frame.may_end) for frame in reversed(frames))
+
+
+def _position_frames(grammar: CompiledGrammar, configuration: int) -> list[tuple[OpenFrame, ...]]:
+    """List the positions of a grammar without rules: the parts of a pattern, or of a schema, that may come next."""
+    spans = grammar.automaton.spans(configuration)
+    if not grammar.describes_json:
+        return [(OpenFrame(grammar.source.excerpt(span), (span,)),) for span in spans]
+    found = [
+        _schema_frames(grammar.source, pointer, span) for span in spans for pointer in pointers(grammar.source, [span])
+    ]
+    if found or grammar.automaton.accepts(configuration):
+        return found
+    root = _schemas(grammar.source.text).get("")  # nothing is read yet, or white space at the root
+    return [(OpenFrame("#", () if root is None else (root,)),)]
+
+
+def _schema_frames(source: SourceText, pointer: str, span: Span) -> tuple[OpenFrame, ...]:
+    """Return the frame of a position in a schema, and those of the schemas around it, the innermost first."""
+    known, parts = _schemas(source.text), pointer.split("/")
+    outer = ("/".join(parts[:length]) for length in range(len(parts) - 1, 0, -1))
+    frames = [OpenFrame(f"#{name}", (known[name],)) for name in outer if name in known]
+    return (OpenFrame(f"#{pointer}", (span,)), *frames)
+
+
+@lru_cache(maxsize=2)
+def _schemas(text: str) -> dict[str, Span]:
+    """Return the first character of each object that may be a schema, by pointer; not of keywords with several."""
+    found: dict[str, Span] = {}
+    pending = [(read_json(text), "", True)]
+    while pending:
+        value, pointer, is_schema = pending.pop()
+        if is_schema and value.members:
+            found[pointer] = Span(value.span.start, value.span.start + 1)
+        for name, member in value.members.items():
+            below = f"{pointer}/{escape_step(name)}"
+            pending.append((member, below, not (is_schema and name in _HOLDERS)))
+        pending += ((item, f"{pointer}/{index}", True) for index, item in enumerate(value.items))
+    return found
