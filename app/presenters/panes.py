@@ -20,11 +20,11 @@ from app.panes.editor import EditorPane
 from app.panes.editor.generated import GeneratedPage
 from app.panes.generation import GenerationPane
 from app.panes.problems import ProblemsPane
-from app.session import CompiledGrammarView, Session, grammar_prefix, view_of
+from app.session import CompiledGrammarView, Session, view_of
 from app.storage import is_small_number
 from app.widgets.lazy import Lazy
-from app.workers.requests.compile import StackAnswer
 from app.workers.requests.decode import DecodeView, GoTo, Lookup, Restart, Take, Why
+from app.workers.requests.grammar_position import GrammarPosition
 from app.workers.requests.judge import CoverAnswer, JudgeAnswer
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.diagnosis.test_strings.values import Coverage
@@ -209,7 +209,6 @@ class Panes(QObject):
         automaton.tokens_wanted.connect(session.decoding.queries.list_tokens)
         session.decoding.queries.tokens_listed.connect(automaton.show_tokens)
         session.decoding.running_changed.connect(automaton.set_running)
-        session.compiling.stacks_changed.connect(automaton.show_stacks)
         for table in (self.generation.candidates.table, self.generation.candidates.ends):
             table.pointed_at.connect(lambda pointed: automaton.show_candidate_path(pointed.token if pointed else None))
 
@@ -393,19 +392,20 @@ class Panes(QObject):
         self._highlighted = drawn = self._session.compiling.last_good
         states = self._live
         self.editor.show_live(self._spans)
-        # Without live states the answer is still pending; without positions it is known that there are none.
-        rule_positions = (drawn.rule_positions or RulePositions()) if drawn is not None and states else None
         view = self._session.decoding.view
-        output = grammar_prefix(view) or b""
-        if view.position is not None and grammar_prefix(view) is None:
+        output = view.grammar_prefix
+        if view.position is not None and output is None:
             self.automaton.set_live((), RulePositions(), b"")  # the grammar does not apply here
-            self.automaton.show_stacks(StackAnswer(view.grammar_revision, b"", ()))
+            self.automaton.show_stacks(GrammarPosition(b""))
             return
-        if drawn is not None and drawn.is_whole and drawn.rules is not None and output != drawn.output:
-            rule_positions = None  # the rule positions are requested with the stacks
-        self.automaton.set_live(states, rule_positions, output)
-        if view.position is not None:
-            self._session.compiling.request_stacks(output)
+        position = view.grammar_position
+        if drawn is None or position is None or drawn.request.revision != view.grammar_revision:
+            self.automaton.set_live(states, None, output or b"")  # the worker has not read this grammar yet
+            return
+        self.automaton.show_stacks(position)
+        self.automaton.set_live(
+            states, (position.rule_positions or RulePositions()) if states else None, position.output
+        )
 
     def _name_targets(self, states: frozenset[int], _spans: object) -> None:
         drawn = self._session.compiling.last_good

@@ -25,10 +25,6 @@ from app.workers.requests.compile import (
     Diagnosed,
     FormatAnswer,
     FormatRequest,
-    NeighbourhoodAnswer,
-    NeighbourhoodRequest,
-    StackAnswer,
-    StackRequest,
 )
 from app.workers.requests.export import ExportAnswer, ExportList, ExportOptionsMessage, ExportRequest, ListExports
 from app.workers.requests.layout import LayOut, LayOutPlainly
@@ -38,6 +34,7 @@ if TYPE_CHECKING:
     from app.graph.match.folding import FoldedAutomaton
     from app.graph.match.regions import AutomatonRegions
     from app.graph.match.rules import RuleCharts
+    from app.workers.requests.grammar_position import GrammarPosition
     from engine.automata.dfa.dfa import ByteDfa
     from engine.automata.rtn.rule_positions import RulePositions
 
@@ -96,7 +93,6 @@ class Compiling(QObject):
         view_changed(CompiledGrammarView): there is a new automaton, or another part of it, to draw.
         stale_changed(is stale, reason): whether the drawing belongs to an older text.
         laid_out(LayoutAnswer): positions for the drawing.
-        stacks_changed(StackAnswer): the stacks of the match.
         described(Description, text): the last good text in words.
         formatted(FormatAnswer, text): the changes that formatting makes to a text, or why there are none.
         exports_listed(ExportList): the export targets that fit the grammar.
@@ -109,7 +105,6 @@ class Compiling(QObject):
     view_changed = Signal(CompiledGrammarView)
     stale_changed = Signal(bool, str)
     laid_out = Signal(LayoutAnswer)
-    stacks_changed = Signal(StackAnswer)
     described = Signal(object, str)
     formatted = Signal(FormatAnswer, str)
     exports_listed = Signal(ExportList)
@@ -166,18 +161,20 @@ class Compiling(QObject):
             self._compile.cancel(lambda request: isinstance(request, CompileRequest))
             self._set_stale(ui_text("session.stale.cancelled"))
 
-    def draw_around(self, output: bytes) -> None:
-        """Request the neighbourhood of the state that `output` leads to, if the automaton is too large to draw."""
+    def draw_around(self, revision: int, position: GrammarPosition | None) -> None:
+        """Draw the neighbourhood of the live state, if the automaton of this revision is too large to draw."""
         drawn = self._last_good
-        if drawn is not None and not drawn.is_whole and output != drawn.output:
-            request = NeighbourhoodRequest(drawn.request, output, drawn.rules is not None)
-            self._compile.ask(request, self).then(partial(self._on_neighbourhood, output))
-
-    def request_stacks(self, output: bytes) -> None:
-        """Request the stacks of the match after `output`; a later request replaces an earlier one."""
-        if self._last_good is not None:
-            request = StackRequest(self._last_good.request, output, self._last_good.rules is not None)
-            self._compile.ask(request, self).then(self._on_stacks)
+        if drawn is None or position is None or position.dfa is None or not self._is_of_last_good(revision):
+            return
+        if not drawn.is_whole and position.output != drawn.output:
+            self._last_good = replace(
+                drawn,
+                dfa=position.dfa,
+                output=position.output,
+                fold=position.fold,
+                rule_positions=position.rule_positions,
+            )
+            self.view_changed.emit(self._last_good)
 
     def format_text(self) -> None:
         """Request the changes that formatting would make to the current text."""
@@ -231,17 +228,6 @@ class Compiling(QObject):
 
     def _is_of_last_good(self, revision: int) -> bool:
         return self._last_good is not None and revision == self._last_good.request.revision
-
-    def _on_neighbourhood(self, output: bytes, answer: NeighbourhoodAnswer) -> None:
-        if self._last_good is not None and self._is_of_last_good(answer.revision):
-            self._last_good = replace(
-                self._last_good, dfa=answer.dfa, output=output, fold=answer.fold, rule_positions=answer.rule_positions
-            )
-            self.view_changed.emit(self._last_good)
-
-    def _on_stacks(self, answer: StackAnswer) -> None:
-        if self._is_of_last_good(answer.revision):
-            self.stacks_changed.emit(answer)
 
     def _on_described(self, text: str, answer: DescribeAnswer) -> None:
         if self._is_of_last_good(answer.revision):

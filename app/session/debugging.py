@@ -2,8 +2,7 @@
 
 A run is one step after another (see `decoding`). After each step, this module decides whether the goal is reached or a
 breakpoint was hit. The worker reports with the view what it knows about a step, and it stops before a token that enters
-a breakpoint on a rule. Only the window knows which drawn states the step passed; if the rules are drawn, that comes
-from the compile group, and the run waits for it, so that no breakpoint is missed.
+a breakpoint on a rule. Which drawn states the step passed is decided here, by the positions in the view.
 """
 
 from __future__ import annotations
@@ -17,10 +16,9 @@ from app.catalogue import ui_text
 from app.document import Document
 from app.jobs import JobGroup, LostRequest
 from app.session.compiling import CompiledGrammarView, Compiling
-from app.session.decoding import Decoding, grammar_prefix
-from app.workers.requests.compile import StackAnswer
+from app.session.decoding import Decoding
 from app.workers.requests.decode import BaselineAnswer, BreakpointAnswer, DecodeView, FindBreakpoint, RunBaseline
-from engine.automata.rtn.rule_positions import RulePositions
+from app.workers.requests.grammar_position import GrammarPosition
 from engine.decoding.debugging.breakpoints import (
     Breakpoint,
     BreakpointKind,
@@ -59,10 +57,8 @@ class Debugging(QObject):
         self._until = RunUntil()
         self._steps = 0
         self._depth: int | None = None
-        self._rule_positions: tuple[bytes, RulePositions | None] | None = None  # after an output
-        self._states_before: tuple[bytes, frozenset[StateName]] | None = None  # the states before a step
+        self._states_before: frozenset[StateName] = frozenset()  # the states before a step
         self._text: str | None = None  # of the last grammar that compiled
-        compiling.stacks_changed.connect(self._on_stacks)
         compiling.compiled.connect(self._on_compiled)
         document.replaced.connect(self._forget)
 
@@ -73,7 +69,7 @@ class Debugging(QObject):
         if self._decoding.is_running:
             return
         self._until, self._steps, self._depth = until or RunUntil(), 0, None
-        self._states_before = None
+        self._states_before = frozenset()
         self._decoding.run(
             self._judge, watched=self._is_watched, one_by_one=self._steps_singly, stops=self._stops_before
         )
@@ -98,7 +94,7 @@ class Debugging(QObject):
         """Return whether the run may stop within a forced run."""
         return self._until.goal is not Goal.END or any(one.enabled for one in self.breakpoints)
 
-    def _judge(self, view: DecodeView) -> str | None:
+    def _judge(self, view: DecodeView) -> str:
         if view.stop_before is not None:
             self.breakpoint_hit.emit(view.stop_before.breakpoints[0])
             return _stop_sentence(view.stop_before)
@@ -107,8 +103,6 @@ class Debugging(QObject):
         if position is None or node is None:
             return ""
         states = self._states_passed(view)
-        if states is None:
-            return None
         self._steps += 1
         passage = view.passage
         if self._depth is None and passage is not None:
@@ -119,7 +113,7 @@ class Debugging(QObject):
         for one in reached_states(self.breakpoints, states):
             self.breakpoint_hit.emit(one)
             return ui_text("session.run.breakpoint_reached", name=name_of(one))
-        if self._wants_states and self._rule_positions is not None and self._rule_positions[1] is None:
+        if self._wants_states and view.grammar_position is not None and view.grammar_position.rule_positions is None:
             return ui_text("session.run.unknown_position")
         return reached(self._until, now)
 
@@ -135,23 +129,20 @@ class Debugging(QObject):
         """Return whether rule positions are needed."""
         return any(rule for rule, _ in self._state_names)
 
-    def _states_passed(self, view: DecodeView) -> frozenset[StateName] | None:
-        """Return the states of interest that the last step entered; None while the answer is pending."""
-        names, output = self._state_names, grammar_prefix(view)
+    def _states_passed(self, view: DecodeView) -> frozenset[StateName]:
+        """Return the states of interest that the last step entered."""
+        names, output = self._state_names, view.grammar_prefix
         if not names or output is None:
             return frozenset()
         entered = self._entered_in_dfa(view) if any(not rule for rule, _ in names) else frozenset()
         if not self._wants_states:
             return entered
-        if self._rule_positions is None or self._rule_positions[0] != output:
-            self._compiling.request_stacks(output)
-            return None
-        return entered | self._entered_in_rules(output)
+        return entered | self._entered_in_rules(view.grammar_position)
 
     def _entered_in_dfa(self, view: DecodeView) -> frozenset[StateName]:
         """Return the states of the complete automaton that the last step entered, byte by byte."""
         drawn = self._compiling.last_good
-        output = grammar_prefix(view)
+        output = view.grammar_prefix
         if drawn is None or not drawn.is_whole or not output or view.trace.current is None:
             return frozenset()
         step = view.trace.nodes[view.trace.current].step
@@ -168,24 +159,15 @@ class Debugging(QObject):
                 entered.add(("", state))
         return frozenset(entered)
 
-    def _entered_in_rules(self, output: bytes) -> frozenset[StateName]:
+    def _entered_in_rules(self, position: GrammarPosition | None) -> frozenset[StateName]:
         """Return the rule states that are live now and were not before the step."""
         drawn = self._compiling.last_good
-        assert self._rule_positions is not None
-        rule_positions = self._rule_positions[1]
-        if drawn is None or drawn.rules is None or rule_positions is None:
+        if drawn is None or drawn.rules is None or position is None or position.rule_positions is None:
             return frozenset()
-        live = frozenset((drawn.rules.names[rule], state) for rule, state in rule_positions.reading)
-        if self._states_before is not None and self._states_before[0] == output:
-            return live  # second question about the same step
-        before = self._states_before[1] if self._states_before is not None else frozenset()
-        self._states_before = output, live
+        names = drawn.rules.names
+        live = frozenset((names[rule], state) for rule, state in position.rule_positions.reading)
+        before, self._states_before = self._states_before, live
         return live - before
-
-    def _on_stacks(self, answer: StackAnswer) -> None:
-        self._rule_positions = answer.output, answer.rule_positions
-        if grammar_prefix(self._decoding.view) == answer.output and self._wants_states:
-            self._decoding.continue_run()
 
     # --- breakpoints -------------------------------------------------------------------------------------------------
 
@@ -214,14 +196,14 @@ class Debugging(QObject):
         self._document.set_breakpoints(breakpoints)
 
     def _forget(self) -> None:
-        self._text = self._rule_positions = self._states_before = None
+        self._text, self._states_before = None, frozenset()
 
     def _on_compiled(self, drawn: CompiledGrammarView) -> None:
         """Disable the breakpoints whose positions an edit invalidates: states, and offsets in a regular expression."""
         text, self._text = drawn.request.text, drawn.request.text if self._text is None else self._text
         if text == self._text:
             return
-        self._text, self._rule_positions, self._states_before = text, None, None
+        self._text, self._states_before = text, frozenset()
         self._document.set_breakpoints(tuple(_outdated(one) for one in self.breakpoints))
 
     # --- the baseline run --------------------------------------------------------------------------------------------

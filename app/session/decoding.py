@@ -69,14 +69,6 @@ def share_request(path: str, document: Document, *, is_own: bool) -> ShareTrace:
     return ShareTrace(path, work, is_own)
 
 
-def grammar_prefix(view: DecodeView) -> bytes | None:
-    """Return the bytes that the grammar has read; None before there is a position and outside of zones."""
-    position = view.position
-    if position is None:
-        return None
-    return position.output if view.pipeline.zones is None else position.grammar_text
-
-
 STOPPED_BY: dict[type, str] = {
     Take: "take",
     Force: "force",
@@ -99,8 +91,8 @@ model busy for long. All other requests interleave with a run.
 Move: TypeAlias = Take | Force | Back | Restart | GoTo | OpenOutput
 """The requests of the user that change the position; see `Decoding.ask`."""
 
-Judge: TypeAlias = Callable[[DecodeView], str | None]
-"""Called after a step of a run: returns why the run stops, "" to continue, None if that is not known yet."""
+Judge: TypeAlias = Callable[[DecodeView], str]
+"""Called after a step of a run: returns why the run stops, "" to continue."""
 
 
 class Decoding(QObject):
@@ -205,7 +197,14 @@ class Decoding(QObject):
         """Continue with a grammar that compiled."""
         compiled = drawn.request
         self.queries.set_grammar(drawn)
-        self._grammar = SetGrammar(compiled.revision, compiled.notation, compiled.text, compiled.options)
+        self._grammar = SetGrammar(
+            compiled.revision,
+            compiled.notation,
+            compiled.text,
+            compiled.options,
+            draws_rules=drawn.rules is not None,
+            draws_part=not drawn.is_whole,
+        )
         self.queries.cancel_assessment()
         self._send(self._grammar)
         self._group.cancel(lambda request: isinstance(request, SetGrammar) and request is not self._grammar)
@@ -310,11 +309,6 @@ class Decoding(QObject):
 
     def _next_step(self) -> StepOnce:
         return StepOnce(self._watched(), self._one_by_one(), self._breakpoints_before())
-
-    def continue_run(self) -> None:
-        """Decide again whether a run continues, if that was not known after its last step."""
-        if self._running and not self._waits_for(StepOnce):
-            self._go_on(self._view)
 
     def pause(self, why: str = "") -> None:
         """Stop stepping and drop a waiting move.
@@ -463,7 +457,7 @@ class Decoding(QObject):
     def _of_this_document(self, view: DecodeView) -> DecodeView:
         """Return a view without its position until the worker has read this document's grammar."""
         is_own = self._grammar is not None and view.grammar_revision >= self._first_revision
-        return view if is_own else replace(view, position=None, dead_end="")
+        return view if is_own else replace(view, position=None, grammar_position=None, dead_end="")
 
     @property
     def _another_document_waits(self) -> bool:
@@ -517,10 +511,9 @@ class Decoding(QObject):
             if view.error or view.position is None or view.position.finish is not None:
                 self.pause()  # the view has the reason
                 return
-            why = self._judge(view)
-            if why:
+            if why := self._judge(view):
                 self.pause(why)
-            elif why is not None:
+            else:
                 self.step()
 
     def _open_with_steps(self) -> None:

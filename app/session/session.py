@@ -21,7 +21,7 @@ from app.jobs import KILLED_AFTER_GRACE, JobGroup, Policy
 from app.session.compiling import CompiledGrammarView, Compiling
 from app.session.converting import Converting
 from app.session.debugging import Debugging
-from app.session.decoding import Decoding, grammar_prefix
+from app.session.decoding import Decoding
 from app.session.queries import ForcedQueries
 from app.session.test_runs import StringTestRuns
 from app.workers.handlers import compile_handler, judge_handler, layout_handler
@@ -282,8 +282,7 @@ class Session(QObject):
         return ""
 
     def _on_view(self, view: DecodeView) -> None:
-        if (text := grammar_prefix(view)) is not None:
-            self.compiling.draw_around(text)
+        self.compiling.draw_around(view.grammar_revision, view.grammar_position)
         self._update_live()
         self.step_allowed_changed.emit(self.step_refusal)
 
@@ -297,7 +296,7 @@ class Session(QObject):
         self.step_allowed_changed.emit(self.step_refusal)
 
     def _update_live(self) -> None:
-        drawn, text = self.compiling.last_good, grammar_prefix(self.decoding.view)
+        drawn, text = self.compiling.last_good, self.decoding.view.grammar_prefix
         state = None
         if drawn is not None and text is not None:
             state = live_state(drawn, text)

@@ -21,10 +21,6 @@ from app.workers.requests.compile import (
     Diagnosed,
     FormatAnswer,
     FormatRequest,
-    NeighbourhoodAnswer,
-    NeighbourhoodRequest,
-    StackAnswer,
-    StackRequest,
 )
 from app.workers.requests.export import ExportRequest, ListExports
 from engine.compile import compile_grammar
@@ -75,7 +71,7 @@ class CompileHandler(Handler):
             dfa, too_large = positions.drawable_automaton(cancel)
             if too_large or (grammar.has_rules and len(dfa.states) > FOLDED_BEYOND):
                 rules, why_no_rules = positions.rule_charts(cancel)
-                rule_positions = positions.rule_positions(b"", cancel, by_rules=False)
+                rule_positions = positions.rule_positions(b"", cancel)
         elapsed_ms = (time.perf_counter() - started) * 1000
         character_dfa = fold_characters(dfa) if dfa is not None else None
         if dfa is not None and not too_large and rules is None and grammar.grammar is not None:
@@ -92,20 +88,6 @@ class CompileHandler(Handler):
             regions,
             why_no_rules,
         )
-
-    @handles(NeighbourhoodRequest)
-    def _neighbourhood(self, request: NeighbourhoodRequest, job: Job) -> NeighbourhoodAnswer:
-        positions = self._positions_of(request.compiled, job.cancel)
-        dfa = positions.neighbourhood(request.output)
-        rule_positions = positions.rule_positions(request.output, job.cancel, by_rules=request.by_rules)
-        return NeighbourhoodAnswer(request.compiled.revision, dfa, fold_characters(dfa), rule_positions)
-
-    @handles(StackRequest)
-    def _stack_answer(self, request: StackRequest, job: Job) -> StackAnswer:
-        positions = self._positions_of(request.compiled, job.cancel)
-        stacks, more = positions.stacks(request.output)
-        rule_positions = positions.rule_positions(request.output, job.cancel, by_rules=request.by_rules)
-        return StackAnswer(request.compiled.revision, request.output, stacks, more, rule_positions)
 
     @handles(ListExports)
     def _list_exports(self, request: ListExports, job: Job) -> ExportList:

@@ -30,6 +30,7 @@ import engine
 from app.catalogue import ui_text
 from app.workers.decode_state import DecodeState
 from app.workers.forced import ForcedHandler
+from app.workers.grammar_position import PositionReader
 from app.workers.loop import Emit, Handler, Job, handles, handles_in_thread
 from app.workers.protocol import Refusal, WorkerRequest, sentence
 from app.workers.queries import QueryHandler, force, shown_prompt, summary_of, why
@@ -113,6 +114,8 @@ class DecodeHandler(Handler):
         self._max_tokens = DEFAULT_MAX_TOKENS
         self._pipeline = PipelineSettings()
         self._watcher = RuleWatcher()
+        self._reader: PositionReader | None = None
+        self._grammar_request: SetGrammar | None = None  # of the active grammar
 
     def warm(self) -> None:
         """Compile the kernels in the background.
@@ -347,6 +350,7 @@ class DecodeHandler(Handler):
             if replay.illegal is not None and before > replay.kept:
                 note = _kept_note("grammar", replay.kept, before)
         self._state.grammar, self._state.grammar_revision = grammar, request.revision
+        self._reader, self._grammar_request = PositionReader(grammar), request
         return self._view(note=note)
 
     def _view(
@@ -368,7 +372,7 @@ class DecodeHandler(Handler):
                     dead_end = str(session.emptied(position.emptied_by))
             except EngineError as failure:
                 error = error or sentence(failure)
-        return DecodeView(
+        view = DecodeView(
             model=self._summary,
             trace=session.trace if session is not None else Trace(),
             position=position,
@@ -384,6 +388,19 @@ class DecodeHandler(Handler):
             pipeline_error=state.pipeline_error,
             dead_end=dead_end,
         )
+        return self._with_grammar_position(view)
+
+    def _with_grammar_position(self, view: DecodeView) -> DecodeView:
+        reader, request, output = self._reader, self._grammar_request, view.grammar_prefix
+        if reader is None or request is None or output is None:
+            return view
+        try:
+            found = reader.position(
+                output, CancelToken(), draws_rules=request.draws_rules, draws_part=request.draws_part
+            )
+        except EngineError as error:
+            return replace(view, error=view.error or sentence(error))
+        return replace(view, grammar_position=found)
 
 
 def _kept_note(cause: str, kept: int, total: int) -> str:

@@ -10,9 +10,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from app.catalogue import ui_text
+from app.graph.match.folding import fold_characters
 from app.graph.match.rules import RuleCharts, rule_charts
 from app.workers.bounded_work import TooMuchWorkError, bounded_work
-from app.workers.requests.compile import OpenFrame, OpenStack
+from app.workers.requests.grammar_position import GrammarPosition, OpenFrame, OpenStack
 from engine.automata.byte_automaton import DEAD
 from engine.automata.labels import label
 from engine.automata.nfa.lazy_automaton import LazyAutomaton
@@ -49,6 +50,7 @@ class PositionReader:
     def __init__(self, grammar: CompiledGrammar) -> None:
         self.grammar = grammar
         self._tracker: RuleTracker | None = None  # of the drawn rules
+        self._has_read_rules = False
 
     def drawable_automaton(self, cancel: CancelToken) -> tuple[ByteDfa, str]:
         """Return the complete automaton, or its beginning and, in a few words, why it is not complete."""
@@ -73,9 +75,23 @@ class PositionReader:
         """Return the part of the automaton around the state that an output leads to, which is its start."""
         return self.grammar.neighbourhood(output, radius=_RADIUS, limit=_NODES)
 
-    def stacks(self, output: bytes) -> tuple[tuple[OpenStack, ...], int]:
-        """Return the stacks after an output; see `stack_report`."""
-        return stack_report(self.grammar, output)
+    def position(
+        self, output: bytes, cancel: CancelToken, *, draws_rules: bool = False, draws_part: bool = False
+    ) -> GrammarPosition:
+        """Return the position of an output.
+
+        Args:
+            output: the text that is followed.
+            cancel: checked regularly.
+            draws_rules: whether the window draws the rules.
+            draws_part: whether it draws the neighbourhood of the live state.
+        """
+        if draws_rules and not self._has_read_rules:
+            self.rule_charts(cancel)
+        stacks, more = stack_report(self.grammar, output)
+        rule_positions = self.rule_positions(output, cancel) if draws_rules else None
+        dfa = self.neighbourhood(output) if draws_part else None
+        return GrammarPosition(output, stacks, more, rule_positions, dfa, None if dfa is None else fold_characters(dfa))
 
     def rule_charts(self, cancel: CancelToken) -> tuple[RuleCharts | None, str]:
         """Return the charts of the rules, or why there are none: too slow, too large or not expressible.
@@ -93,21 +109,14 @@ class PositionReader:
             return None, ui_text("workers.compile.fragment.rules_states", limit=DRAWN_STATES)
         except TooMuchWorkError:
             return None, ui_text("workers.compile.fragment.rules_work")
+        finally:
+            self._has_read_rules = not cancel.is_cancelled
         if not grammar.automaton.token_elements:
             self._tracker = RuleTracker(automata)
         return rule_charts(automata, notes, folds_texts=grammar.describes_json), ""
 
-    def rule_positions(self, output: bytes, cancel: CancelToken, *, by_rules: bool) -> RulePositions | None:
-        """Return the position of an output in the drawn rules; None without them, or if there are too many parses.
-
-        Args:
-            output: the text that is followed.
-            cancel: checked regularly.
-            by_rules: whether the window draws the rules. This process then computes missing rule automata: it may have
-                been restarted since, or cancelled while it computed them.
-        """
-        if self._tracker is None and by_rules:
-            self.rule_charts(cancel)
+    def rule_positions(self, output: bytes, cancel: CancelToken) -> RulePositions | None:
+        """Return the position of an output in the rules; None without drawn ones, or if there are too many parses."""
         if self._tracker is None:
             return None
         if self.grammar.describes_json:

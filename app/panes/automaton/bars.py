@@ -31,7 +31,7 @@ from app.panes.automaton.view_state import LIVE_STATE, ViewState
 from app.theme.buttons import give_menu, icon_button, tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.elided_label import ElidedLabel
-from app.workers.requests.compile import OpenFrame, OpenStack, StackAnswer
+from app.workers.requests.grammar_position import GrammarPosition, OpenFrame, OpenStack
 from engine.source import SourceText, Span
 
 _FRAMES = Qt.ItemDataRole.UserRole
@@ -378,7 +378,7 @@ class StackPanel(QTreeWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._answer: StackAnswer | None = None
+        self._position: GrammarPosition | None = None
         self._source: SourceText | None = None
         self.setAccessibleName(ui_text("automaton.stacks.name"))
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -402,30 +402,30 @@ class StackPanel(QTreeWidget):
     @property
     def count(self) -> int:
         """Return the number of stacks, as far as they are counted."""
-        return 0 if self._answer is None else len(self._answer.stacks) + self._answer.more
+        return 0 if self._position is None else len(self._position.stacks) + self._position.more
 
-    def show_answer(self, answer: StackAnswer | None, source: SourceText | None = None) -> None:
+    def show_position(self, position: GrammarPosition | None, source: SourceText | None = None) -> None:
         """Show other stacks; the selection is kept if possible."""
         if (
-            self._answer is not None
-            and answer is not None
-            and answer.stacks == self._answer.stacks
+            self._position is not None
+            and position is not None
+            and position.stacks == self._position.stacks
             and source == self._source
         ):
             return
         chosen, expanded = self._names_of(self.currentItem()), self._expanded()
-        self._answer, self._source = answer, source
+        self._position, self._source = position, source
         was_blocked = self.blockSignals(True)
         self.clear()
-        for stack in answer.stacks if answer is not None else ():
+        for stack in position.stacks if position is not None else ():
             item = self._line(stack)
             self.addTopLevelItem(item)
             item.setExpanded(self._names_of(item) in expanded)
             if chosen and self._names_of(item) == chosen:
                 self.setCurrentItem(item)
-        if answer is not None and answer.more:
-            self._note(ui_text("automaton.stacks.more", count=answer.more))
-        if answer is not None and not answer.stacks:
+        if position is not None and position.more:
+            self._note(ui_text("automaton.stacks.more", count=position.more))
+        if position is not None and not position.stacks:
             self._note(ui_text("automaton.stacks.dead"))
         self.blockSignals(was_blocked)
         self._emit_picked()

@@ -59,8 +59,8 @@ from app.widgets.banner import Banner
 from app.widgets.coverage_choice import CoverageChoice
 from app.widgets.find_bar import FindBar
 from app.widgets.keyboard import CloseOnEscape, delegate_focus
-from app.workers.requests.compile import OpenFrame, StackAnswer
 from app.workers.requests.decode import TokensAnswer, TokensRequest
+from app.workers.requests.grammar_position import GrammarPosition, OpenFrame
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.decoding.debugging.breakpoints import Breakpoint
@@ -307,12 +307,10 @@ class AutomatonPane(QWidget):
                 return
         self._draw()
 
-    def show_stacks(self, answer: StackAnswer) -> None:
-        """Show the stacks of the match, and its rule positions, as far as they are known."""
-        self.stacks.show_answer(answer, self._source)
+    def show_stacks(self, position: GrammarPosition) -> None:
+        """Show the stacks of the match."""
+        self.stacks.show_position(position, self._source)
         self.footer.count_stacks(self.stacks.count)
-        if answer.rule_positions is not None and answer.output == self.navigation.output:
-            self.set_live(self.navigation.states, answer.rule_positions, answer.output)
 
     def show_tokens(self, answer: TokensAnswer) -> None:
         """Use the allowed tokens: as badges, or as the drawing of one state."""
@@ -407,7 +405,7 @@ class AutomatonPane(QWidget):
         self._too_large = ""
         self._update_marks()
         self.token_watch.forget()
-        self.stacks.show_answer(None)
+        self.stacks.show_position(None)
         self.footer.count_stacks(0)
         self.model.show_dfa(None, lambda _: "", None)
         self.stale_banner.set_text("")

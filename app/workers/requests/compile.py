@@ -1,4 +1,4 @@
-"""Requests about the text of a grammar: its automaton, stacks, a description, formatting."""
+"""Requests about the text of a grammar: its automaton, a description, formatting."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from engine.grammar.options import CompileOptions
     from engine.notations.editing import Change
     from engine.notations.explanation import Description
-    from engine.source import Diagnostic, Span
+    from engine.source import Diagnostic
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,88 +63,6 @@ class CompileAnswer:
     rule_positions: RulePositions | None = None
     regions: AutomatonRegions | None = None
     why_no_rules: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class NeighbourhoodRequest(WorkerRequest["NeighbourhoodAnswer"]):
-    """Compute the neighbourhood of the configuration that `output` leads to, for an automaton too large to draw.
-
-    Attributes:
-        by_rules: whether the window draws its rules, which a restarted process does not know.
-    """
-
-    compiled: CompileRequest
-    output: bytes
-    by_rules: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class NeighbourhoodAnswer:
-    """The part of an automaton around the live state, which is its start, and the rule positions.
-
-    Attributes:
-        rule_positions: None if the rules are not drawn, or if there are too many derivations.
-    """
-
-    revision: int
-    dfa: ByteDfa
-    fold: FoldedAutomaton | None = None
-    rule_positions: RulePositions | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StackRequest(WorkerRequest["StackAnswer"]):
-    """List the stacks of the match after `output`.
-
-    Attributes:
-        by_rules: see `NeighbourhoodRequest`.
-    """
-
-    compiled: CompileRequest
-    output: bytes
-    by_rules: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class OpenFrame:
-    """An open rule, or a position in a schema.
-
-    Attributes:
-        spans: what may come next in it, once the frames above it are closed.
-        may_end: whether it may then end itself.
-    """
-
-    name: str
-    spans: tuple[Span, ...]
-    may_end: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class OpenStack:
-    """One of the stacks of a match.
-
-    Attributes:
-        frames: the open frames, the innermost first.
-        expects: what it can read next, as text for the user.
-        may_end: whether the text may end here.
-        left_out: how many frames in the middle are not listed.
-    """
-
-    frames: tuple[OpenFrame, ...]
-    expects: str
-    may_end: bool = False
-    left_out: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class StackAnswer:
-    """The stacks of a match, a lower bound on how many more there are, and the positions in the drawn rules."""
-
-    revision: int
-    output: bytes
-    stacks: tuple[OpenStack, ...]
-    more: int = 0
-    rule_positions: RulePositions | None = None
 
 
 @dataclass(frozen=True, slots=True)

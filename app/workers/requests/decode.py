@@ -24,6 +24,7 @@ from engine.decoding.values import (
 
 if TYPE_CHECKING:
     from app.workers.requests.compile import CompileRequest
+    from app.workers.requests.grammar_position import GrammarPosition
     from engine.diagnosis.verdicts.verdict import Verdict
     from engine.document.content import DocumentFile
     from engine.document.saved_traces import SavedTrace
@@ -53,12 +54,19 @@ class OpenModel(SessionRequest["DecodeView"]):
 
 @dataclass(frozen=True, slots=True)
 class SetGrammar(SessionRequest["DecodeView"]):
-    """Replace the grammar and replay the trace under it, without the model."""
+    """Replace the grammar and replay the trace under it, without the model.
+
+    Attributes:
+        draws_rules: whether the window draws the rules; all later views then have the positions in them.
+        draws_part: whether it draws the neighbourhood of the live state; all later views then have that.
+    """
 
     revision: int
     notation: str
     text: str
     options: CompileOptions
+    draws_rules: bool = False
+    draws_part: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +254,7 @@ class DecodeView:
         dead_end: at a dead end, or if no token can be drawn, the stage that removes all tokens and what it expects;
             empty if it is the grammar alone.
         refused: the stages that this request asked for and that are not active, each unfit by itself.
+        grammar_position: where the output is in the grammar; None without a position and outside of zones.
     """
 
     model: ModelSummary | None = None
@@ -265,6 +274,14 @@ class DecodeView:
     pipeline_error: str = ""
     dead_end: str = ""
     refused: tuple[RefusedStage, ...] = ()
+    grammar_position: GrammarPosition | None = None
+
+    @property
+    def grammar_prefix(self) -> bytes | None:
+        """Return the bytes that the grammar has read; None before there is a position and outside of zones."""
+        if self.position is None:
+            return None
+        return self.position.output if self.pipeline.zones is None else self.position.grammar_text
 
     @property
     def has_model(self) -> bool:

@@ -12,8 +12,8 @@ from app.graph.match.regions import regions_of
 from app.graph.match.rules import rule_charts
 from app.panes.automaton import AutomatonPane
 from app.workers.grammar_position import stack_report
-from app.workers.requests.compile import StackAnswer
 from app.workers.requests.decode import TokensAnswer, TokensRequest, TokensTo
+from app.workers.requests.grammar_position import GrammarPosition
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
 from engine.diagnosis.test_strings.coverage import coverage, single_rule, uses_of
@@ -25,6 +25,13 @@ MANY = RULES + ' | long\nlong ::= "b"{45}'
 PATTERN = r"(19|20)[0-9]{2}-(0[1-9]|1[0-2])"
 LONG = "[ab]{60}(x|y)z"
 TOKENS = "[a-c]+(x|y)?z"
+
+
+def show(pane, position):
+    """Show a position as the presenter does."""
+    pane.show_stacks(position)
+    if position.rule_positions is not None:
+        pane.set_live(pane.navigation.states, position.rule_positions, position.output)
 
 
 def pane() -> AutomatonPane:
@@ -44,7 +51,7 @@ def rules(text: str, output: bytes, *, live: bool = False, stacks: bool = False,
     places = RuleTracker(automata).positions(output)
     made.set_live([0], places, output)
     open_, more = stack_report(grammar, output)
-    made.show_stacks(StackAnswer(1, output, open_, more, places))
+    show(made, GrammarPosition(output, open_, more, places))
     if live:
         made.level_bar.live_button.click()
     if stacks:

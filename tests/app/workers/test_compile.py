@@ -6,8 +6,10 @@ import pytest
 
 from app.catalogue import ui_text
 from app.workers.compile import CompileHandler
-from app.workers.requests.compile import CompileRequest, NeighbourhoodRequest, StackRequest
+from app.workers.grammar_position import PositionReader
+from app.workers.requests.compile import CompileRequest
 from app.workers.requests.export import ExportOptionsMessage, ExportRequest, ListExports
+from engine.compile import compile_grammar
 from engine.grammar.options import CompileOptions
 from engine.source import CancelledError, CancelToken, Limits, Severity, limited_work, work_turns
 
@@ -18,6 +20,12 @@ def request(text, revision=1, options=None):
 
 def handle(message, handler=None):
     return (handler or CompileHandler()).handle(message, CancelToken(), lambda _value: None)
+
+
+def at(asked, output):
+    """Return the position of an output in the grammar of a request, with all that can be drawn of it."""
+    reader = PositionReader(compile_grammar(asked.notation, asked.text, asked.options))
+    return reader.position(output, CancelToken(), draws_rules=True, draws_part=True)
 
 
 def test_a_pattern_becomes_an_automaton_that_crosses_to_the_window():
@@ -45,7 +53,7 @@ def test_an_automaton_too_large_to_draw_shows_its_beginning_and_then_any_other_p
     answer = handle(asked, handler)
     assert answer.too_large
     assert answer.dfa.boundary
-    there = handle(NeighbourhoodRequest(asked, b"abcda"), handler)
+    there = at(asked, b"abcda")
     assert there.dfa.step(there.dfa.start, ord("b")) is not None
     assert there.dfa.step(there.dfa.start, ord("c")) is None
 
@@ -64,7 +72,7 @@ def test_what_is_drawn_does_not_depend_on_the_clock(monkeypatch):
     asked = CompileRequest(1, "json_schema", PERSON, CompileOptions())
     answer = handle(asked, handler)
     assert answer.rules is not None
-    assert handle(NeighbourhoodRequest(asked, b'{"name": "x'), handler).rule_positions is not None
+    assert at(asked, b'{"name": "x').rule_positions is not None
 
 
 def test_the_work_of_a_drawing_is_the_same_whatever_was_done_before(monkeypatch):
@@ -153,7 +161,7 @@ def test_a_grammar_without_a_finite_automaton_is_drawn_in_part(notation, text, o
     answer = handle(asked, handler)
     assert answer.too_large == ui_text(size)
     assert answer.dfa.step(answer.dfa.start, output[0]) is not None
-    there = handle(NeighbourhoodRequest(asked, output), handler).dfa
+    there = at(asked, output).dfa
     assert there.step(there.start, byte[0]) is not None
     assert there.states[there.start].spans
 
@@ -174,7 +182,7 @@ def test_rules_that_nest_are_drawn_each_by_itself_and_followed():
     assert answer.rules.names == ("root", "expr", "term")
     assert answer.rules.combined is not None
     assert answer.rule_positions.reading == {(2, 0)}
-    there = pickle.loads(pickle.dumps(handle(NeighbourhoodRequest(asked, b"(a"), handler)))
+    there = pickle.loads(pickle.dumps(at(asked, b"(a")))
     assert {answer.rules.names[rule] for rule, _ in there.rule_positions.reading} == {"expr", "term"}
     assert "subgraph" in handle(ExportRequest(asked, "dot"), handler).preview
 
@@ -207,7 +215,7 @@ def test_rules_too_large_to_draw_leave_the_surroundings(monkeypatch):
     assert (answer.rules, answer.rule_positions) == (None, None)
     assert answer.why_no_rules == ui_text("workers.compile.fragment.rules_states", limit=5)
     assert answer.dfa.states
-    assert handle(NeighbourhoodRequest(asked, b"("), handler).rule_positions is None
+    assert at(asked, b"(").rule_positions is None
 
 
 PERSON = """{"type": "object", "properties": {"name": {"type": "string", "maxLength": 9}, "age": {"type": "number"}},
@@ -225,7 +233,7 @@ def test_a_schema_is_drawn_by_its_rules_and_followed_through_its_white_space():
     assert {names[rule] for rule, _ in answer.rule_positions.reading} == {"root"}
 
     def live(output):
-        return handle(NeighbourhoodRequest(asked, output), handler).rule_positions
+        return at(asked, output).rule_positions
 
     assert live(b'{"name"  ') == live(b'{"name"')
     assert live(b'{ "name" : "a b') == live(b'{"name":"a b')
@@ -251,7 +259,7 @@ def test_a_schema_without_such_rules_says_why(text, reason, monkeypatch):
     assert (answer.rules, answer.rule_positions) == (None, None)
     assert answer.why_no_rules.startswith(reason)
     assert answer.dfa.states
-    assert handle(NeighbourhoodRequest(asked, b'"'), handler).rule_positions is None
+    assert at(asked, b'"').rule_positions is None
 
 
 def test_a_schema_with_rules_too_large_to_draw_says_so(monkeypatch):
@@ -273,8 +281,8 @@ def test_a_text_that_too_many_ways_lead_to_has_no_places(monkeypatch):
     handler = CompileHandler()
     asked = CompileRequest(1, "gbnf", ARITHMETIC, CompileOptions())
     assert handle(asked, handler).rule_positions is not None
-    assert handle(NeighbourhoodRequest(asked, b"((((a"), handler).rule_positions is None
-    assert handle(NeighbourhoodRequest(asked, b"("), handler).rule_positions is not None
+    assert at(asked, b"((((a").rule_positions is None
+    assert at(asked, b"(").rule_positions is not None
 
 
 def test_a_large_pattern_comes_with_the_map_of_its_parts():
@@ -290,19 +298,5 @@ def test_a_large_regular_grammar_of_rules_comes_whole_and_by_its_rules():
     answer = handle(asked, handler)
     assert (answer.too_large, answer.regions, answer.rules.names) == ("", None, ("root", "b"))
     assert len(answer.dfa.states) > 100
-    told = handle(StackRequest(asked, b"a1"), handler)
+    told = at(asked, b"a1")
     assert {answer.rules.names[rule] for rule, _ in told.rule_positions.reading} == {"b"}
-
-
-def test_where_a_match_stands_outlives_a_broken_text_and_a_new_process():
-    grammar = 'root ::= item "z"\nitem ::= "(" item ")" | [bc]{1,3}\n'
-    asked = CompileRequest(1, "gbnf", grammar, CompileOptions())
-    broken = CompileRequest(2, "gbnf", grammar + "?", CompileOptions())
-    handler = CompileHandler()
-    assert handle(asked, handler).rules is not None
-    there = handle(StackRequest(asked, b"(b", by_rules=True), handler).rule_positions
-    assert there is not None
-    assert there.reading
-    assert handle(broken, handler).dfa is None
-    assert handle(StackRequest(asked, b"(b", by_rules=True), handler).rule_positions == there
-    assert handle(StackRequest(asked, b"(b", by_rules=True), CompileHandler()).rule_positions == there

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from app.workers.compile import CompileHandler
-from app.workers.requests.compile import CompileRequest, StackAnswer, StackRequest
-from engine.grammar.options import CompileOptions
+from app.workers.grammar_position import PositionReader
+from app.workers.requests.grammar_position import GrammarPosition
+from engine.compile import compile_grammar
 from engine.source import CancelToken, SourceText
 
 ARITHMETIC = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" expr ")" | w\nw ::= [0-9]+'
 SCHEMA = '{"properties": {"a": {"items": {"properties": {"b": {"type": "integer"}}}}}}'
 
 
-def standing(notation: str, text: str, output: bytes) -> StackAnswer:
-    handler = CompileHandler()
-    compiled = CompileRequest(3, notation, text, CompileOptions())
-    handler.handle(compiled, CancelToken(), lambda _value: None)
-    answer = handler.handle(StackRequest(compiled, output), CancelToken(), lambda _value: None)
-    assert isinstance(answer, StackAnswer)
-    assert (answer.revision, answer.output) == (3, output)
-    return answer
+def standing(notation: str, text: str, output: bytes) -> GrammarPosition:
+    return PositionReader(compile_grammar(notation, text)).position(output, CancelToken(), draws_rules=True)
 
 
 def test_each_stack_is_listed_the_innermost_rule_first() -> None:

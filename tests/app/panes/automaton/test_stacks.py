@@ -11,7 +11,7 @@ from app.graph.layout.methods import lay_out
 from app.graph.match.rules import rule_charts
 from app.panes.automaton import AutomatonPane
 from app.workers.grammar_position import stack_report
-from app.workers.requests.compile import OpenFrame, OpenStack, StackAnswer
+from app.workers.requests.grammar_position import GrammarPosition, OpenFrame, OpenStack
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
 from engine.source import Span
@@ -19,6 +19,13 @@ from engine.source import Span
 TEXT = 'root ::= expr "="\nexpr ::= term ("+" term)*\nterm ::= "a" | "(" expr ")"'
 GRAMMAR = compile_grammar("gbnf", TEXT)
 LEFT = Qt.MouseButton.LeftButton
+
+
+def show(pane, position):
+    """Show a position as the presenter does."""
+    pane.show_stacks(position)
+    if position.rule_positions is not None:
+        pane.set_live(pane.navigation.states, position.rule_positions, position.output)
 
 
 @pytest.fixture
@@ -40,7 +47,7 @@ def write(pane: AutomatonPane, output: bytes) -> None:
     pane.set_live([0], None, output)
     stacks, more = stack_report(GRAMMAR, output)
     places = RuleTracker(GRAMMAR.rule_automata()).positions(output)
-    pane.show_stacks(StackAnswer(1, output, stacks, more, places))
+    show(pane, GrammarPosition(output, stacks, more, places))
 
 
 def lines(pane: AutomatonPane) -> list[tuple[str, str]]:
@@ -94,16 +101,9 @@ def test_where_the_rules_stand_comes_with_the_stacks(pane: AutomatonPane) -> Non
     assert lines(pane) == [("root", "the end")]
 
 
-def test_a_late_answer_moves_no_light(pane: AutomatonPane) -> None:
-    pane.set_live([0], None, b"(a)")
-    before = pane.scene.highlights.live
-    pane.show_stacks(StackAnswer(1, b"(", (), 0, RuleTracker(GRAMMAR.rule_automata()).positions(b"(")))
-    assert pane.scene.highlights.live == before
-
-
 def test_a_deep_stack_is_said_shortly_and_listed_whole(pane: AutomatonPane) -> None:
     frames = tuple(OpenFrame(f"r{number}", (Span(0, 4),), may_end=number == 1) for number in range(30))
-    pane.show_stacks(StackAnswer(1, b"", (OpenStack(frames, "x", left_out=5),), 7))
+    show(pane, GrammarPosition(b"", (OpenStack(frames, "x", left_out=5),), 7))
     assert lines(pane)[0] == ("r0 ‹ r1 ‹ r2 ‹ r3 ‹ r4 ‹ r5 ‹ … 23 … ‹ r29", "x")
     assert lines(pane)[1][0] == ui_text("automaton.stacks.more", count=7)
     item = pane.stacks.topLevelItem(0)
@@ -115,5 +115,5 @@ def test_a_deep_stack_is_said_shortly_and_listed_whole(pane: AutomatonPane) -> N
 
 
 def test_what_cannot_go_on_is_said(pane: AutomatonPane) -> None:
-    pane.show_stacks(StackAnswer(1, b"zz", ()))
+    show(pane, GrammarPosition(b"zz", ()))
     assert lines(pane)[0][0] == ui_text("automaton.stacks.dead")
