@@ -402,10 +402,9 @@ class Panes(QObject):
         if drawn is None or position is None or drawn.request.revision != view.grammar_revision:
             self.automaton.set_live(states, None, output or b"")  # the worker has not read this grammar yet
             return
+        rule_positions = (position.rule_positions or RulePositions()) if states else None
         self.automaton.show_stacks(position)
-        self.automaton.set_live(
-            states, (position.rule_positions or RulePositions()) if states else None, position.output
-        )
+        self.automaton.set_live(states, rule_positions, position.output)
 
     def _name_targets(self, states: frozenset[int], _spans: object) -> None:
         drawn = self._session.compiling.last_good

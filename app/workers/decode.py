@@ -114,8 +114,8 @@ class DecodeHandler(Handler):
         self._max_tokens = DEFAULT_MAX_TOKENS
         self._pipeline = PipelineSettings()
         self._watcher = RuleWatcher()
-        self._reader: PositionReader | None = None
-        self._grammar_request: SetGrammar | None = None  # of the active grammar
+        self._positions: PositionReader | None = None  # in the active grammar
+        self._draws_part = False
 
     def warm(self) -> None:
         """Compile the kernels in the background.
@@ -339,7 +339,9 @@ class DecodeHandler(Handler):
     @handles(SetGrammar)
     def _set_grammar(self, request: SetGrammar, job: Job) -> DecodeView:
         grammar = compile_grammar(request.notation, request.text, request.options, cancel=job.cancel)
-        note = ""
+        positions, note = PositionReader(grammar), ""
+        if request.draws_rules:
+            positions.read_rules(job.cancel)
         if self._state.session is not None:
             before = len(self._state.session.steps)
             try:
@@ -350,7 +352,7 @@ class DecodeHandler(Handler):
             if replay.illegal is not None and before > replay.kept:
                 note = _kept_note("grammar", replay.kept, before)
         self._state.grammar, self._state.grammar_revision = grammar, request.revision
-        self._reader, self._grammar_request = PositionReader(grammar), request
+        self._positions, self._draws_part = positions, request.draws_part
         return self._view(note=note)
 
     def _view(
@@ -391,13 +393,11 @@ class DecodeHandler(Handler):
         return self._with_grammar_position(view)
 
     def _with_grammar_position(self, view: DecodeView) -> DecodeView:
-        reader, request, output = self._reader, self._grammar_request, view.grammar_prefix
-        if reader is None or request is None or output is None:
+        output = view.grammar_prefix
+        if self._positions is None or output is None:
             return view
         try:
-            found = reader.position(
-                output, CancelToken(), draws_rules=request.draws_rules, draws_part=request.draws_part
-            )
+            found = self._positions.position(output, CancelToken(), draws_part=self._draws_part)
         except EngineError as error:
             return replace(view, error=view.error or sentence(error))
         return replace(view, grammar_position=found)

@@ -1,4 +1,4 @@
-"""What the automaton pane shows of a grammar: its automaton and rules, and the position of an output in them.
+"""Find what the automaton pane shows of a grammar: its automaton and rules, and the position of an output in them.
 
 The position is the stacks of the match, the positions in the rules if these are drawn, and the neighbourhood of the
 live state if the automaton is too large to draw.
@@ -50,7 +50,8 @@ class PositionReader:
     def __init__(self, grammar: CompiledGrammar) -> None:
         self.grammar = grammar
         self._tracker: RuleTracker | None = None  # of the drawn rules
-        self._has_read_rules = False
+        self._reached = b"", grammar.automaton.start  # the last output, and its configuration
+        self._last: GrammarPosition | None = None  # what was returned last
 
     def drawable_automaton(self, cancel: CancelToken) -> tuple[ByteDfa, str]:
         """Return the complete automaton, or its beginning and, in a few words, why it is not complete."""
@@ -75,44 +76,66 @@ class PositionReader:
         """Return the part of the automaton around the state that an output leads to, which is its start."""
         return self.grammar.neighbourhood(output, radius=_RADIUS, limit=_NODES)
 
-    def position(
-        self, output: bytes, cancel: CancelToken, *, draws_rules: bool = False, draws_part: bool = False
-    ) -> GrammarPosition:
-        """Return the position of an output.
+    def position(self, output: bytes, cancel: CancelToken, *, draws_part: bool = False) -> GrammarPosition:
+        """Return the position of an output; it has positions in the rules if these were read before.
 
         Args:
-            output: the text that is followed.
+            output: the text that is followed. What it shares with the last one is not read again.
             cancel: checked regularly.
-            draws_rules: whether the window draws the rules.
-            draws_part: whether it draws the neighbourhood of the live state.
+            draws_part: whether the window draws the neighbourhood of the live state.
         """
-        if draws_rules and not self._has_read_rules:
-            self.rule_charts(cancel)
-        stacks, more = stack_report(self.grammar, output)
-        rule_positions = self.rule_positions(output, cancel) if draws_rules else None
+        last = self._last
+        if last is not None and last.output == output and (last.dfa is not None) == draws_part:
+            return last
+        stacks, more = _stacks_in(self.grammar, self._configuration(output))
+        rule_positions = self.rule_positions(output, cancel)
         dfa = self.neighbourhood(output) if draws_part else None
-        return GrammarPosition(output, stacks, more, rule_positions, dfa, None if dfa is None else fold_characters(dfa))
+        fold = None if dfa is None else fold_characters(dfa)
+        self._last = GrammarPosition(output, stacks, more, rule_positions, dfa, fold)
+        return self._last
+
+    def _configuration(self, output: bytes) -> int:
+        """Return the configuration after an output."""
+        automaton = self.grammar.automaton
+        read, configuration = self._reached
+        if not output.startswith(read):
+            read, configuration = b"", automaton.start
+        self._reached = output, automaton.run(configuration, output[len(read) :])
+        return self._reached[1]
+
+    def read_rules(self, cancel: CancelToken) -> None:
+        """Read the rules that `rule_charts` draws, so that positions have theirs.
+
+        The work is not bounded: the process that draws them has found that it is small enough.
+
+        Raises:
+            GrammarError: the rules cannot be expressed.
+            LimitExceededError: they have too many states.
+        """
+        self._follow(_drawn_automata(self.grammar, cancel)[0])
+
+    def _follow(self, automata: RuleAutomata) -> None:
+        """Follow outputs through the rules from now on.
+
+        Grammars with token elements are not followed, since an output does not say which tokens were taken as a whole.
+        """
+        if not self.grammar.automaton.token_elements:
+            self._tracker, self._last = RuleTracker(automata), None
 
     def rule_charts(self, cancel: CancelToken) -> tuple[RuleCharts | None, str]:
-        """Return the charts of the rules, or why there are none: too slow, too large or not expressible.
-
-        Grammars with token elements are not tracked, since an output does not say which tokens were taken as a whole.
-        """
+        """Return the charts of the rules, or why there are none: too slow, too large or not expressible."""
         grammar = self.grammar
         if not grammar.has_rules and not grammar.describes_json:
             return None, ""
         try:
-            automata, notes = _drawn_automata(grammar, cancel)
+            automata, notes = _automata_in_bound(grammar, cancel)
         except GrammarError as error:
             return None, error.diagnostics[0].message
         except LimitExceededError:
             return None, ui_text("workers.compile.fragment.rules_states", limit=DRAWN_STATES)
         except TooMuchWorkError:
             return None, ui_text("workers.compile.fragment.rules_work")
-        finally:
-            self._has_read_rules = not cancel.is_cancelled
-        if not grammar.automaton.token_elements:
-            self._tracker = RuleTracker(automata)
+        self._follow(automata)
         return rule_charts(automata, notes, folds_texts=grammar.describes_json), ""
 
     def rule_positions(self, output: bytes, cancel: CancelToken) -> RulePositions | None:
@@ -135,18 +158,30 @@ def _drawn_automata(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[Rule
     Raises:
         GrammarError: the rules cannot be expressed.
         LimitExceededError: they have too many states.
-        TooMuchWorkError: they take too much work.
     """
     if not grammar.describes_json:
-        with bounded_work(DRAWING_WORK):
-            return grammar.rule_automata(DRAWN_STATES, cancel=cancel), ()
-    from engine.export import drawable_automata  # start-up time: 38 ms; outside the counted work
+        return grammar.rule_automata(DRAWN_STATES, cancel=cancel), ()
+    from engine.export import drawable_automata  # start-up time: 38 ms
 
-    with bounded_work(DRAWING_WORK):
-        # Compiled anew, because what a used grammar has computed already would count no turns.
-        fresh = compile_grammar(grammar.notation, grammar.source, grammar.options, cancel=cancel)
-        found = drawable_automata(fresh, DRAWN_STATES, cancel=cancel)
+    found = drawable_automata(grammar, DRAWN_STATES, cancel=cancel)
     return found.automata, found.notes
+
+
+def _automata_in_bound(grammar: CompiledGrammar, cancel: CancelToken) -> tuple[RuleAutomata, tuple[str, ...]]:
+    """Return what `_drawn_automata` returns if it takes less than `DRAWING_WORK`.
+
+    Raises:
+        GrammarError: as `_drawn_automata`.
+        LimitExceededError: as `_drawn_automata`.
+        TooMuchWorkError: it takes more.
+    """
+    if grammar.describes_json:
+        import engine.export  # noqa: F401 - an import counts turns, and may have happened already
+    with bounded_work(DRAWING_WORK):
+        if grammar.describes_json:
+            # Compiled anew, because what a used grammar has computed already would count no turns.
+            grammar = compile_grammar(grammar.notation, grammar.source, grammar.options, cancel=cancel)
+        return _drawn_automata(grammar, cancel)
 
 
 MOST_STACKS = 20
@@ -156,8 +191,12 @@ _WIDTH = 60
 
 def stack_report(grammar: CompiledGrammar, output: bytes) -> tuple[tuple[OpenStack, ...], int]:
     """Return the stacks after a text, and how many more there are at least; none if no match begins with it."""
+    return _stacks_in(grammar, grammar.automaton.run(grammar.automaton.start, output))
+
+
+def _stacks_in(grammar: CompiledGrammar, configuration: int) -> tuple[tuple[OpenStack, ...], int]:
+    """Return the stacks of a configuration, and how many more there are at least."""
     automaton = grammar.automaton
-    configuration = automaton.run(automaton.start, output)
     if configuration == DEAD:
         return (), 0
     # One more than is listed: the stacks beyond the limit come as one.
@@ -167,7 +206,6 @@ def stack_report(grammar: CompiledGrammar, output: bytes) -> tuple[tuple[OpenSta
 
 
 def _stacks(grammar: CompiledGrammar, configuration: int) -> tuple[OpenStack, ...]:
-
     automaton = grammar.automaton
     expects = [label(ranges, _WIDTH)] if (ranges := tuple(automaton.expected(configuration))) else []
     expects += [grammar.source.excerpt(tokens.span) for tokens in automaton.token_sets(configuration)]

@@ -27,13 +27,6 @@ LONG = "[ab]{60}(x|y)z"
 TOKENS = "[a-c]+(x|y)?z"
 
 
-def show(pane, position):
-    """Show a position as the presenter does."""
-    pane.show_stacks(position)
-    if position.rule_positions is not None:
-        pane.set_live(pane.navigation.states, position.rule_positions, position.output)
-
-
 def pane() -> AutomatonPane:
     """An empty pane; layouts are answered at once."""
     made = AutomatonPane()
@@ -51,7 +44,7 @@ def rules(text: str, output: bytes, *, live: bool = False, stacks: bool = False,
     places = RuleTracker(automata).positions(output)
     made.set_live([0], places, output)
     open_, more = stack_report(grammar, output)
-    show(made, GrammarPosition(output, open_, more, places))
+    made.show_stacks(GrammarPosition(output, open_, more, places))
     if live:
         made.level_bar.live_button.click()
     if stacks:

@@ -33,7 +33,7 @@ def test_the_find_bar_of_the_automaton(desk, cancelled, place):
     press_escape(desk)
     assert pane.find_bar.isHidden()
     assert not cancelled
-    desk.wait(pane.view.hasFocus)
+    assert pane.view.hasFocus()
     press_escape(desk)
     assert cancelled == ["cancelled"]
 

@@ -1,4 +1,4 @@
-"""What a step asks of the worker processes."""
+"""Which requests a step sends to the worker processes."""
 
 from app.workers.requests.decode import StepOnce
 
@@ -22,3 +22,22 @@ def test_a_step_is_answered_by_the_decode_process_alone(desk, monkeypatch):
     assert position.rule_positions is not None
     assert compiling.last_good.output == position.output
     assert desk.panes.automaton.stacks.count == len(position.stacks)
+
+
+def test_a_position_in_another_grammar_is_not_shown(desk, monkeypatch):
+    desk.open('root ::= "(" root ")" | "a"', notation="gbnf")
+    decoding, compiling = desk.session.decoding, desk.session.compiling
+    desk.wait(lambda: not desk.session.step_refusal and decoding.has_grammar and not decoding.is_reading_grammar)
+    pane, revisions = desk.panes.automaton, []
+    show_stacks = pane.show_stacks
+
+    def record(position):
+        revisions.append((compiling.last_good.request.revision, decoding.view.grammar_revision))
+        show_stacks(position)
+
+    monkeypatch.setattr(pane, "show_stacks", record)
+    before = decoding.view.grammar_revision
+    desk.panes.editor.edit.setPlainText('root ::= "[" root "]" | "b"')
+    desk.wait(lambda: any(drawn != before for drawn, _ in revisions))
+    assert all(drawn == decoded for drawn, decoded in revisions)
+    assert pane.stacks.count == len(decoding.view.grammar_position.stacks)

@@ -25,7 +25,8 @@ def handle(message, handler=None):
 def at(asked, output):
     """Return the position of an output in the grammar of a request, with all that can be drawn of it."""
     reader = PositionReader(compile_grammar(asked.notation, asked.text, asked.options))
-    return reader.position(output, CancelToken(), draws_rules=True, draws_part=True)
+    reader.rule_charts(CancelToken())
+    return reader.position(output, CancelToken(), draws_part=True)
 
 
 def test_a_pattern_becomes_an_automaton_that_crosses_to_the_window():

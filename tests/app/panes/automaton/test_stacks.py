@@ -21,13 +21,6 @@ GRAMMAR = compile_grammar("gbnf", TEXT)
 LEFT = Qt.MouseButton.LeftButton
 
 
-def show(pane, position):
-    """Show a position as the presenter does."""
-    pane.show_stacks(position)
-    if position.rule_positions is not None:
-        pane.set_live(pane.navigation.states, position.rule_positions, position.output)
-
-
 @pytest.fixture
 def pane(qtbot: QtBot) -> AutomatonPane:
     pane = AutomatonPane()
@@ -44,10 +37,10 @@ def pane(qtbot: QtBot) -> AutomatonPane:
 
 def write(pane: AutomatonPane, output: bytes) -> None:
     """Another output: what is live, and then the stacks."""
-    pane.set_live([0], None, output)
     stacks, more = stack_report(GRAMMAR, output)
     places = RuleTracker(GRAMMAR.rule_automata()).positions(output)
-    show(pane, GrammarPosition(output, stacks, more, places))
+    pane.set_live([0], places, output)
+    pane.show_stacks(GrammarPosition(output, stacks, more, places))
 
 
 def lines(pane: AutomatonPane) -> list[tuple[str, str]]:
@@ -103,7 +96,7 @@ def test_where_the_rules_stand_comes_with_the_stacks(pane: AutomatonPane) -> Non
 
 def test_a_deep_stack_is_said_shortly_and_listed_whole(pane: AutomatonPane) -> None:
     frames = tuple(OpenFrame(f"r{number}", (Span(0, 4),), may_end=number == 1) for number in range(30))
-    show(pane, GrammarPosition(b"", (OpenStack(frames, "x", left_out=5),), 7))
+    pane.show_stacks(GrammarPosition(b"", (OpenStack(frames, "x", left_out=5),), 7))
     assert lines(pane)[0] == ("r0 ‹ r1 ‹ r2 ‹ r3 ‹ r4 ‹ r5 ‹ … 23 … ‹ r29", "x")
     assert lines(pane)[1][0] == ui_text("automaton.stacks.more", count=7)
     item = pane.stacks.topLevelItem(0)
@@ -115,5 +108,5 @@ def test_a_deep_stack_is_said_shortly_and_listed_whole(pane: AutomatonPane) -> N
 
 
 def test_what_cannot_go_on_is_said(pane: AutomatonPane) -> None:
-    show(pane, GrammarPosition(b"zz", ()))
+    pane.show_stacks(GrammarPosition(b"zz", ()))
     assert lines(pane)[0][0] == ui_text("automaton.stacks.dead")
