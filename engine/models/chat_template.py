@@ -22,6 +22,7 @@ from typing import Any, Final
 from engine.models import chat_template_child as child
 from engine.models.source import ModelError
 from engine.source.cancel import check_cancelled
+from engine.source.catalogue import catalogue_text
 from engine.source.processes import start_python
 
 MAX_TEMPLATE: Final = 200_000
@@ -29,22 +30,11 @@ MAX_TEMPLATE: Final = 200_000
 _POLL_SECONDS: Final = 0.05
 _MAX_SECONDS: Final = 30.0  # on platforms without a limit of processor time, such as Windows
 _END_SECONDS: Final = 2.0
-_OTHER_PROMPT: Final = "use a plain prompt, or another model"
-_CORRECT: Final = "correct the template in the model's folder, or use a plain prompt"
 _lock = threading.Lock()
 
 
 class ChatTemplateError(ModelError):
-    """A chat template cannot be rendered.
-
-    Attributes:
-        line: the line of the template, from 1; None if it is not known.
-        hint: what to do about it.
-    """
-
-    def __init__(self, problem: str, hint: str, line: int | None = None) -> None:
-        super().__init__(f"the model's chat template {problem}; {hint}")
-        self.line, self.hint = line, hint
+    """A chat template cannot be rendered."""
 
 
 def render(template: str, variables: Mapping[str, Any]) -> str:
@@ -60,27 +50,24 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
         CancelledError: the work of this thread was cancelled.
     """
     if len(template) > MAX_TEMPLATE:
-        raise ChatTemplateError(f"has {len(template):,} characters, and the limit is {MAX_TEMPLATE:,}", _OTHER_PROMPT)
+        raise ChatTemplateError("errors.models.template.long", size=len(template), limit=MAX_TEMPLATE)
     with _lock:
         answer = _running_child().ask({"template": template, "variables": variables})
     match answer:
         case {"text": str(text)}:
             return text
-        case {"kind": str(kind), "message": str(message), "line": int() | None as line}:
-            raise _error(kind, message, line)
-    raise ChatTemplateError("broke the process that renders it", _OTHER_PROMPT)
+        case {"limit": str(name), "fields": dict(fields), "line": line}:
+            reason = catalogue_text(f"errors.models.template.exceeded.{name}", **fields)
+            raise ChatTemplateError("errors.models.template.limit", where=_where(line), reason=reason)
+        case {"kind": "refused", "message": str(message)}:
+            raise ChatTemplateError("errors.models.template.refused", message=message)
+        case {"kind": str(kind), "message": str(message), "line": line}:
+            raise ChatTemplateError(f"errors.models.template.{kind}", where=_where(line), reason=message)
+    raise ChatTemplateError("errors.models.template.broken")
 
 
-def _error(kind: str, message: str, line: int | None) -> ChatTemplateError:
-    where = "" if line is None else f" in line {line}"
-    match kind:
-        case "refused":
-            return ChatTemplateError(f"refuses these messages ({message})", "change their roles or contents", line)
-        case "limit":
-            return ChatTemplateError(f"was stopped{where}: {message}", _OTHER_PROMPT, line)
-        case "syntax":
-            return ChatTemplateError(f"is not valid{where}: {message}", _CORRECT, line)
-    return ChatTemplateError(f"fails{where}: {message}", _CORRECT, line)
+def _where(line: int | None) -> str:
+    return "" if line is None else catalogue_text("errors.models.template.fragment.line", line=line)
 
 
 class _Child:
@@ -94,10 +81,7 @@ class _Child:
                 [child.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
         except OSError as error:
-            raise ModelError(
-                f"the process that renders chat templates cannot be started ({error.strerror or error});"
-                " close other programs and try again"
-            ) from error
+            raise ModelError("errors.models.template_process", reason=error.strerror or str(error)) from error
 
     @property
     def is_usable(self) -> bool:
@@ -155,10 +139,8 @@ class _Child:
     def _failure(self) -> ChatTemplateError:
         status = self._process.returncode
         if not child.HAS_LIMITS or status == -signal.SIGXCPU:
-            return ChatTemplateError(
-                f"was stopped: it takes more than {child.CPU_SECONDS} s of processor time", _OTHER_PROMPT
-            )
-        return ChatTemplateError(f"broke the process that renders it (status {status})", _OTHER_PROMPT)
+            return ChatTemplateError("errors.models.template.time", seconds=child.CPU_SECONDS)
+        return ChatTemplateError("errors.models.template.broken_status", status=status)
 
 
 _children: list[_Child] = []  # at most one

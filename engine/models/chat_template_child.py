@@ -63,7 +63,16 @@ _WIDTH = re.compile(r"\d+")
 
 
 class LimitError(Exception):
-    """A template exceeds a limit."""
+    """A template exceeds a limit.
+
+    Attributes:
+        name: the name of the limit, by which the parent process finds the text.
+        fields: the values of the fields of the text.
+    """
+
+    def __init__(self, name: str, /, **fields: object) -> None:
+        super().__init__(name)
+        self.name, self.fields = name, fields
 
 
 class RefusedError(jinja2.TemplateError):
@@ -101,7 +110,7 @@ class LimitedEnvironment(ImmutableSandboxedEnvironment):
         """
         self.steps += steps
         if self.steps > MAX_STEPS:
-            raise LimitError(f"it does not end within {MAX_STEPS:,} steps")
+            raise LimitError("steps", limit=MAX_STEPS)
 
     def counted(self, iterable: Any) -> Any:
         """Return the iterable of a loop, with its items counted."""
@@ -265,7 +274,7 @@ def _range(*args: int) -> range:
     except OverflowError:
         count = MAX_RANGE + 1
     if count > MAX_RANGE:
-        raise LimitError(f"a range has more than {MAX_RANGE:,} items")
+        raise LimitError("range", limit=MAX_RANGE)
     return items
 
 
@@ -296,35 +305,31 @@ def _check_operands(operator: str, left: Any, right: Any) -> None:
     elif isinstance(left, int) and isinstance(right, int):
         bits = left.bit_length() * right if operator == "**" else left.bit_length() + right.bit_length()
         if bits > MAX_BITS and abs(left) > 1:
-            raise LimitError(f"the result of {operator} has more than {MAX_BITS:,} bits")
+            raise LimitError("bits", operator=operator, limit=MAX_BITS)
 
 
 def _check_length(what: str, length: int) -> None:
     if length > MAX_VALUE:
-        raise LimitError(f"the result of {what} is longer than {MAX_VALUE:,}")
+        raise LimitError("length", operator=what, limit=MAX_VALUE)
 
 
 def _check_widths(what: str, values: Iterable[Any]) -> None:
     for value in values:
         if isinstance(value, int) and abs(value) > MAX_WIDTH:
-            raise LimitError(f"{what} has the width {_format_width(value)}, and the limit is {MAX_WIDTH:,}")
+            raise LimitError("width", name=what, limit=MAX_WIDTH)
 
 
 def _check_format(format_text: str | bytes) -> None:
     text = format_text if isinstance(format_text, str) else format_text.decode("latin-1")
     for number in _WIDTH.findall(text):
         if ("%" in text or "{" in text) and len(number.lstrip("0")) > len(str(MAX_WIDTH)):
-            raise LimitError(f"a format has a width of {len(number)} digits, and the limit is {MAX_WIDTH:,}")
+            raise LimitError("format", digits=len(number), limit=MAX_WIDTH)
 
 
 def _length_after_replace(text: str, old: Any, new: Any) -> int:
     if not isinstance(old, str) or not isinstance(new, str):
         return 0
     return len(text) + text.count(old) * (len(new) - len(old))
-
-
-def _format_width(value: int) -> str:
-    return f"{value:,}" if value.bit_length() < MAX_BITS.bit_length() * 4 else "of very many digits"
 
 
 class Renderer:
@@ -335,10 +340,12 @@ class Renderer:
         self._compiled: OrderedDict[str, jinja2.Template] = OrderedDict()
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the rendered text, or the error: its `kind`, `message`, and `line` or None."""
+        """Return the rendered text, or an error with its `line` or None: a `limit`, or a `kind` and a `message`."""
         try:
             return {"text": self._render(request["template"], request["variables"])}
         except Exception as error:  # noqa: BLE001 - a template may raise anything
+            if limit := _exceeded_limit(error):
+                return {"limit": limit.name, "fields": limit.fields, "line": _template_line(error.__traceback__)}
             kind, message, line = _describe_error(error)
         return {"kind": kind, "message": message, "line": line}
 
@@ -348,7 +355,7 @@ class Renderer:
         if template is None:
             tokens = self._environment.lexer.tokeniter(source, None)
             if sum(1 for _ in itertools.islice(tokens, MAX_TOKENS + 1)) > MAX_TOKENS:
-                raise LimitError(f"it has more than {MAX_TOKENS:,} tokens")
+                raise LimitError("tokens", limit=MAX_TOKENS)
             template = self._compiled[source] = self._environment.from_string(source)
             if len(self._compiled) > _CACHE_SIZE:
                 self._compiled.popitem(last=False)
@@ -358,7 +365,7 @@ class Renderer:
         for part in template.root_render_func(template.new_context(dict(variables))):
             length += len(part)
             if length > limit:
-                raise LimitError(f"it writes more than {limit:,} characters")
+                raise LimitError("output", limit=limit)
             parts.append(part)
         return "".join(parts)
 
@@ -367,18 +374,22 @@ def _message_length(messages: Any) -> int:
     return sum(len(text) for message in messages or () for text in message.values() if isinstance(text, str))
 
 
+def _exceeded_limit(error: Exception) -> LimitError | None:
+    if isinstance(error, LimitError):
+        return error
+    if isinstance(error, jinja2.TemplateSyntaxError):
+        return None
+    if isinstance(error, RecursionError | SyntaxError):  # raised by Python for the code that Jinja generates
+        return LimitError("nesting")
+    return LimitError("memory", limit=MEMORY_BYTES >> 20) if isinstance(error, MemoryError) else None
+
+
 def _describe_error(error: Exception) -> tuple[str, str, int | None]:
     if isinstance(error, jinja2.TemplateSyntaxError):
-        return "syntax", _short(error.message or "a syntax error"), error.lineno
+        return "syntax", _short(error.message or type(error).__name__), error.lineno
     line = _template_line(error.__traceback__)
     if isinstance(error, RefusedError):
         return "refused", _short(error.message or ""), line
-    if isinstance(error, LimitError):
-        return "limit", str(error), line
-    if isinstance(error, RecursionError | SyntaxError):  # raised by Python for the code that Jinja generates
-        return "limit", "it calls itself too often, or is nested too deep", line
-    if isinstance(error, MemoryError):
-        return "limit", f"it needs more than {MEMORY_BYTES >> 20} MB of memory", line
     if isinstance(error, jinja2.TemplateError):
         return "failed", _short(error.message or type(error).__name__), line
     return "failed", _short(f"{type(error).__name__}: {error}"), line

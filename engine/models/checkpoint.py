@@ -19,6 +19,7 @@ from engine.models.headers import check_folder, check_gguf
 from engine.models.libraries import libraries
 from engine.models.source import ModelError, is_panic
 from engine.source import CancelledError, CancelToken, EngineError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import VocabularyError
 from engine.vocabulary.readers import check_tokenizer_folder
 
@@ -60,47 +61,43 @@ def load_checkpoint(path: Path, cancel: CancelToken) -> Checkpoint:
         folder = path.parent
         options["gguf_file"] = path.name
     with library_errors(path):
-        cancel.report("reading the tokenizer", 0)
+        cancel.report(catalogue_text("sources.stage.tokenizer"), 0)
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **options)
-        cancel.report("reading the weights", 0, size)
+        reading = catalogue_text("sources.stage.weights")
+        cancel.report(reading, 0, size)
         if path.is_dir():
             options["use_safetensors"] = True
         dtype = torch.float32 if size <= _FULL_PRECISION_BYTES else "auto"
         model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, **options).eval()
-        cancel.report("reading the weights", size, size)
+        cancel.report(reading, size, size)
     return Checkpoint(model, tokenizer, _fingerprint(files))
 
 
 def _folder_files(folder: Path) -> list[Path]:
     if not folder.exists():
-        raise ModelError(f"there is no model at {folder}; give a transformers folder, a .gguf file or a Hub id")
+        raise ModelError("errors.models.missing", folder=folder)
     if not (folder / "config.json").is_file():
-        raise ModelError(f"{folder} has no config.json, so it is no transformers folder; give the folder that has it")
+        raise ModelError("errors.models.no_config", folder=folder)
     weights = sorted(folder.glob("*.safetensors"))
     if weights:
         return [folder / "config.json", *weights]
     if any(folder.glob("*.bin")) or any(folder.glob("*.pt")):
-        raise ModelError(
-            f"{folder} has its weights only as a pickle (.bin), which can run code as it loads; "
-            "convert it to safetensors (save_pretrained does) and load that"
-        )
-    raise ModelError(f"{folder} has no .safetensors file; download the weights too")
+        raise ModelError("errors.models.pickle", folder=folder)
+    raise ModelError("errors.models.no_safetensors", folder=folder)
 
 
 def _check_tokenizer(folder: Path) -> None:
     try:
         check_tokenizer_folder(folder)
     except VocabularyError as error:
-        raise ModelError(str(error)) from error
+        raise ModelError(error.key, **error.fields) from error
 
 
 def _gguf_files(path: Path) -> list[Path]:
     with path.open("rb") as file:
         magic = file.read(4)
     if magic != b"GGUF":
-        raise ModelError(
-            f"{path} is not a GGUF file; give a .gguf file, or the folder that a transformers model was saved in"
-        )
+        raise ModelError("errors.models.not_gguf", path=path)
     return [path]
 
 
@@ -110,8 +107,7 @@ def _check_memory(path: Path, size: int) -> None:
     needed = size * _memory_factor(path, size)
     if available is not None and needed > available:
         raise ModelError(
-            f"{path.name} needs about {needed / 1e9:.1f} GB of memory and {available / 1e9:.1f} GB are free; "
-            "close something, or choose a smaller model"
+            "errors.models.too_large", name=path.name, needed=needed / 1000000000.0, available=available / 1000000000.0
         )
 
 
@@ -155,16 +151,16 @@ def _model_error(path: Path, error: BaseException) -> ModelError:
     if "allocate memory" in text or "not enough memory" in text:
         return _memory_error(path)
     if kind == "SafetensorError" or "safetensors" in kind.lower():
-        return ModelError(f"the weights of {path} are damaged or incomplete ({text}); download them again")
+        return ModelError("errors.models.damaged_weights", path=path, reason=text)
     if "trust_remote_code" in text:
-        return ModelError(f"{path} needs Python code of its own, which Turnstile does not run; choose another model")
+        return ModelError("errors.models.remote_code", path=path)
     if "does not recognize this architecture" in text or "Unrecognized configuration class" in text:
-        return ModelError(f"transformers does not know the architecture of {path}; update it, or choose another model")
+        return ModelError("errors.models.architecture", path=path)
     if path.is_file() and _is_truncated(error):
-        return ModelError(f"{path} is damaged, or cut short; download it again")
+        return ModelError("errors.models.cut_short", path=path)
     if "GGUF" in text and "not supported" in text:
-        return ModelError(f"transformers cannot read this kind of GGUF file ({text}); choose another model")
-    return ModelError(f"{path} cannot be loaded ({_shorten(text) or kind}); check that it is a complete language model")
+        return ModelError("errors.models.gguf_kind", reason=text)
+    return ModelError("errors.models.not_loadable", path=path, reason=_shorten(text) or kind)
 
 
 def _is_truncated(error: BaseException) -> bool:
@@ -174,7 +170,7 @@ def _is_truncated(error: BaseException) -> bool:
 
 
 def _memory_error(path: Path) -> ModelError:
-    return ModelError(f"there is not enough memory for {path.name}; close something, or choose a smaller model")
+    return ModelError("errors.models.no_memory", name=path.name)
 
 
 def _shorten(text: str) -> str:

@@ -53,8 +53,11 @@ def temporary_folder(needed_bytes: int) -> Iterator[Path]:
         free = shutil.disk_usage(root).free
         if free < needed_bytes:
             raise ModelError(
-                f"{root} has {free / 1e6:,.0f} MB free and {needed_bytes / 1e6:,.0f} MB are needed; "
-                f"free some space, or name another folder in {VARIABLE}"
+                "errors.models.little_space",
+                folder=root,
+                free=free / 1000000.0,
+                needed=needed_bytes / 1000000.0,
+                variable=VARIABLE,
             )
         folder = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=root))
         try:
@@ -78,8 +81,11 @@ def _disk_errors(root: Path, needed_bytes: int) -> Iterator[None]:
         yield
     except OSError as error:
         raise ModelError(
-            f"{root} cannot be written ({error.strerror or error}); make {needed_bytes / 1e6:,.0f} MB available there, "
-            f"or name another folder in {VARIABLE}"
+            "errors.models.not_writable",
+            folder=root,
+            reason=error.strerror or str(error),
+            needed=needed_bytes / 1000000.0,
+            variable=VARIABLE,
         ) from error
 
 

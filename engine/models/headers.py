@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.models.source import ModelError
+from engine.source import EngineError
+from engine.source.catalogue import catalogue_text
 
 _SCALARS: Final = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 """The sizes in bytes of GGUF's numbers and booleans, by type number."""
@@ -51,16 +53,16 @@ def check_gguf(path: Path) -> None:
         try:
             _GgufHeader(data).check()
         except (struct.error, IndexError, _DamagedError) as error:
-            what = str(error) if isinstance(error, _DamagedError) else "it ends within its header"
-            raise ModelError(f"{path} is damaged, or cut short: {what}; download it again") from error
+            reason = error if isinstance(error, _DamagedError) else _DamagedError("errors.models.gguf.short")
+            raise ModelError("errors.models.damaged_gguf", path=path, reason=str(reason)) from error
 
 
 def _key_text(key: bytes) -> str:
     return key[:80].decode("utf-8", errors="replace")
 
 
-class _DamagedError(Exception):
-    """The header is inconsistent with the file; the message says where."""
+class _DamagedError(EngineError):
+    """The header is inconsistent with the file."""
 
 
 class _GgufHeader:
@@ -74,11 +76,11 @@ class _GgufHeader:
             self._byte_order, self._offset = ">", 4
             version = self._number("I")
         if version not in _VERSIONS:
-            raise _DamagedError(f"version {version} of GGUF is none that can be read (byte 4)")
+            raise _DamagedError("errors.models.gguf.version", version=version)
         tensors, pairs = self._number("Q"), self._number("Q")
         for count, what, minimum in ((tensors, "tensors", 24), (pairs, "values", 13)):
             if count * minimum > self._size:
-                raise _DamagedError(f"it promises {count:,} {what}, which do not fit into {self._size:,} bytes")
+                raise _DamagedError(f"errors.models.gguf.many.{what}", count=count, size=self._size)
         numbers: dict[bytes, int] = {}
         for _ in range(pairs):
             name, kind = self._string(), self._number("I")
@@ -89,7 +91,7 @@ class _GgufHeader:
         for _ in range(tensors):
             self._tensor()
         if self._offset > self._size:
-            raise _DamagedError("it ends within its header")
+            raise _DamagedError("errors.models.gguf.short")
 
     def _number(self, kind: str) -> int:
         (value,) = struct.unpack_from(self._byte_order + kind, self._data, self._offset)
@@ -98,7 +100,7 @@ class _GgufHeader:
 
     def _skip(self, length: int, what: str) -> None:
         if length > self._size - self._offset:
-            raise _DamagedError(f"{what} of {length:,} bytes does not fit (byte {self._offset:,} of {self._size:,})")
+            raise _DamagedError(f"errors.models.gguf.long.{what}", length=length, offset=self._offset, size=self._size)
         self._offset += length
 
     def _check_shape(self, numbers: Mapping[bytes, int], tensors: int) -> None:
@@ -107,48 +109,44 @@ class _GgufHeader:
         for name, value in numbers.items():
             is_factor = name.endswith(_GGUF_FACTORS)
             if name.endswith(_GGUF_LAYERS) and value > tensors:
-                raise _DamagedError(f"{_key_text(name)} is {value:,}, and it holds {tensors:,} tensors")
+                raise _DamagedError("errors.models.gguf.layers", name=_key_text(name), value=value, tensors=tensors)
             if (is_factor or name.endswith(_GGUF_WIDTH)) and value * (width if is_factor else 1) > 8 * self._size:
-                raise _DamagedError(f"{_key_text(name)} is {value:,}, and it holds {self._size:,} bytes")
+                raise _DamagedError("errors.models.gguf.width", name=_key_text(name), value=value, size=self._size)
 
     def _string(self) -> bytes:
         length = self._number("Q")
-        self._skip(length, "a text")
+        self._skip(length, "text")
         return self._data[self._offset - length : self._offset] if length <= _MAX_KEY else b""
 
     def _value(self, kind: int, depth: int) -> None:
         if kind in _SCALARS:
-            self._skip(_SCALARS[kind], "a number")
+            self._skip(_SCALARS[kind], "number")
         elif kind == _STRING:
             self._string()
         elif kind == _ARRAY and depth:
             inner, count = self._number("I"), self._number("Q")
             if inner in _SCALARS:
-                self._skip(count * _SCALARS[inner], "an array")
+                self._skip(count * _SCALARS[inner], "array")
                 return
             if count * 8 > self._size - self._offset:
-                raise _DamagedError(
-                    f"an array of {count:,} values does not fit (byte {self._offset:,} of {self._size:,})"
-                )
+                raise _DamagedError("errors.models.gguf.array", count=count, offset=self._offset, size=self._size)
             for _ in range(count):
                 self._value(inner, depth - 1)
         else:
-            raise _DamagedError(f"a value of the unknown type {kind} (byte {self._offset:,})")
+            raise _DamagedError("errors.models.gguf.type", kind=kind, offset=self._offset)
 
     def _tensor(self) -> None:
         self._string()
         dimensions = self._number("I")
         if dimensions > _MAX_DIMENSIONS:
-            raise _DamagedError(f"a tensor of {dimensions:,} dimensions (byte {self._offset:,})")
+            raise _DamagedError("errors.models.gguf.dimensions", dimensions=dimensions, offset=self._offset)
         elements = 1
         for _ in range(dimensions):
             elements *= self._number("Q")
         self._number("I")
         offset = self._number("Q")
         if offset > self._size or elements > 8 * self._size:  # every type has at least one bit
-            raise _DamagedError(
-                f"a tensor of {elements:,} numbers at {offset:,} does not fit into {self._size:,} bytes"
-            )
+            raise _DamagedError("errors.models.gguf.tensor", elements=elements, offset=offset, size=self._size)
 
 
 def check_folder(folder: Path, files: list[Path]) -> None:
@@ -167,41 +165,40 @@ def check_folder(folder: Path, files: list[Path]) -> None:
         numbers = {name: value for name, value in part.items() if type(value) is int}
         for name in _LAYERS:
             if numbers.get(name, 0) > tensors:
-                raise _mismatch(path, f"{where}/{name}", numbers[name], f"the weights hold {tensors:,} tensors")
+                raise _mismatch("layers", path, f"{where}/{name}", numbers[name], tensors)
         if numbers.get("num_labels", 0) > _MAX_LABELS:
-            limit = f"a model has at most {_MAX_LABELS:,} labels"
-            raise _mismatch(path, f"{where}/num_labels", numbers["num_labels"], limit)
+            raise _mismatch("labels", path, f"{where}/num_labels", numbers["num_labels"], _MAX_LABELS)
         width = max([1, *(numbers.get(name, 1) for name in _WIDTHS)])
         for name in (*_WIDTHS, *_FACTORS):
             factor = 1 if name in _WIDTHS else width
             if numbers.get(name, 0) * factor > 8 * size:  # every type has at least one bit
-                raise _mismatch(path, f"{where}/{name}", numbers[name], f"the weights take {size:,} bytes")
+                raise _mismatch("width", path, f"{where}/{name}", numbers[name], size)
 
 
 def _configuration(path: Path) -> Mapping[str, Any]:
     try:
         size = path.stat().st_size
         if size > _MAX_CONFIG_SIZE:
-            raise ModelError(f"{path} has {size:,} bytes, and a configuration at most {_MAX_CONFIG_SIZE:,}")
+            raise ModelError("errors.models.config_size", path=path, size=size, limit=_MAX_CONFIG_SIZE)
         config = json.loads(path.read_bytes())
     except OSError as error:
-        raise ModelError(f"{path} cannot be read ({error.strerror or error}); check its permissions") from error
+        raise ModelError("errors.unreadable", file=path, reason=error.strerror or str(error)) from error
     except RecursionError as error:
-        raise ModelError(f"{path} is damaged: its values are nested too deep; download it again") from error
+        raise ModelError("errors.models.config_depth", path=path) from error
     except ValueError as error:
-        raise ModelError(f"{path} is not valid JSON ({error}); download it again, or correct it") from error
+        raise ModelError("errors.models.config_json", path=path, reason=str(error)) from error
     if not isinstance(config, dict):
-        raise ModelError(f"{path} is damaged: it should be a JSON object, not {type(config).__name__}")
+        raise ModelError("errors.models.config_type", path=path, type=type(config).__name__)
     return config
 
 
-def _mismatch(path: Path, where: str, value: int, found: str) -> ModelError:
-    shown = f"{value:,}" if value.bit_length() < 100 else "a number of very many digits"
-    return ModelError(f"{path} does not belong to the weights beside it: {where} is {shown}, where {found}")
+def _mismatch(what: str, path: Path, where: str, value: int, found: int) -> ModelError:
+    shown = f"{value:,}" if value.bit_length() < 100 else catalogue_text("errors.models.mismatch.digits")
+    return ModelError(f"errors.models.mismatch.{what}", path=path, where=where, shown=shown, found=found)
 
 
 def _damaged_weights(file: Path) -> ModelError:
-    return ModelError(f"the weights of {file} are damaged or incomplete (its header); download them again")
+    return ModelError("errors.models.damaged_header", file=file)
 
 
 def _count_tensors(file: Path) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 from engine.models.downloads import ChildResult, bytes_under, run_child
 from engine.models.source import ModelError
 from engine.source import CancelToken
+from engine.source.catalogue import catalogue_text
 
 _FILE_PATTERNS = ["*.json", "*.safetensors", "*.jinja", "*.txt", "*.model", "*.tiktoken"]
 _FETCH_SCRIPT = """
@@ -35,7 +36,7 @@ def hub_folder(repository: str, cancel: CancelToken) -> Path:
 
     folder = Path(constants.HF_HUB_CACHE) / f"models--{repository.replace('/', '--')}"
     initial_bytes = bytes_under(folder)
-    stage = f"downloading {repository}"
+    stage = catalogue_text("sources.stage.download", name=repository)
 
     def report() -> None:
         cancel.report(stage, max(0, bytes_under(folder) - initial_bytes))
@@ -47,9 +48,7 @@ def hub_folder(repository: str, cancel: CancelToken) -> Path:
         raise _fetch_error(repository, result)
     cached = cached_folder(repository)
     if cached is None:
-        raise ModelError(
-            f"{repository} has no weights in safetensors; choose another model, or convert it (save_pretrained does)"
-        )
+        raise ModelError("errors.models.hub_no_weights", repository=repository)
     return cached
 
 
@@ -63,7 +62,7 @@ def cached_folder(repository: str) -> Path | None:
     except LocalEntryNotFoundError:
         return None
     except HFValidationError as error:
-        raise ModelError(f"“{repository}” is no Hub id; one looks like owner/name") from error
+        raise ModelError("errors.models.no_hub_id", repository=repository) from error
     complete = (folder / "config.json").is_file() and any(folder.glob("*.safetensors"))
     return folder if complete else None
 
@@ -71,18 +70,11 @@ def cached_folder(repository: str) -> Path | None:
 def _fetch_error(repository: str, result: ChildResult) -> ModelError:
     output = result.output
     if "GatedRepoError" in output:
-        return ModelError(f"{repository} is gated: accept its terms on the Hub, run `hf auth login`, and try again")
+        return ModelError("errors.models.gated", repository=repository)
     if "RepositoryNotFoundError" in output:
-        return ModelError(
-            f"the Hub has no model “{repository}”, or it is private; check the id, or run `hf auth login`"
-        )
+        return ModelError("errors.models.not_on_hub", repository=repository)
     if "No space left" in output:
-        return ModelError(f"the disk is full before {repository} is all here; free some space and try again")
+        return ModelError("errors.models.full_disk", repository=repository)
     if "LocalEntryNotFoundError" in output or "ConnectError" in output or "OfflineModeIsEnabled" in output:
-        return ModelError(
-            f"the Hugging Face Hub cannot be reached and {repository} is not in its local cache; "
-            "check the network, or give a local folder or .gguf file"
-        )
-    return ModelError(
-        f"{repository} could not be fetched ({result.last_line()[:200]}); try again, or choose another model"
-    )
+        return ModelError("errors.models.hub_unreachable", repository=repository)
+    return ModelError("errors.models.not_fetched", repository=repository, reason=result.last_line()[:200])

@@ -13,6 +13,7 @@ from types import ModuleType
 
 from engine.models.source import ModelError
 from engine.source import CancelToken
+from engine.source.catalogue import catalogue_text
 
 _MAX_THREADS = 4  # more threads are not faster for one token at a time
 _SMALL_MODEL = 50_000_000  # parameters; for smaller models a second thread costs more than it gains
@@ -27,10 +28,7 @@ def _import_libraries() -> tuple[ModuleType, ModuleType]:
     try:
         torch, transformers = import_module("torch"), import_module("transformers")
     except ImportError as error:
-        raise ModelError(
-            f"torch and transformers cannot be imported ({error}); install Turnstile again, "
-            "or use a tokenizer alone (uniform:PATH)"
-        ) from error
+        raise ModelError("errors.models.libraries", reason=str(error)) from error
     transformers.logging.set_verbosity(transformers.logging.CRITICAL)
     transformers.logging.disable_progress_bar()
     return torch, transformers
@@ -55,7 +53,7 @@ def libraries(cancel: CancelToken) -> tuple[ModuleType, ModuleType]:
     Raises:
         ModelError: one of them is not installed.
     """
-    cancel.report("starting torch", 0)
+    cancel.report(catalogue_text("sources.stage.libraries"), 0)
     found = _import_libraries()
     cancel.check()
     return found

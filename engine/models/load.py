@@ -38,4 +38,4 @@ def load_model(spec: str, *, cancel: CancelToken | None = None) -> LogitSource:
     for kind in SOURCES:
         if kind.recognises(spec):
             return kind.load(spec, cancel)
-    raise ModelError(f"there is no model “{spec}”: give {', '.join(kind.forms for kind in SOURCES)}")
+    raise ModelError("errors.models.unknown", spec=spec, forms=", ".join(kind.forms for kind in SOURCES))

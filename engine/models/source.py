@@ -14,15 +14,7 @@ from engine.vocabulary import Vocabulary
 
 
 class ModelError(EngineError):
-    """A model cannot be loaded, or cannot do what was requested.
-
-    Attributes:
-        message: one sentence: what failed, and what to do about it.
-    """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+    """A model cannot be loaded, or cannot do what was requested."""
 
 
 def is_panic(error: BaseException) -> bool:

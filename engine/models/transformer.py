@@ -24,6 +24,7 @@ import numpy as np
 from engine.models.checkpoint import Checkpoint
 from engine.models.libraries import threads_for
 from engine.models.source import Logits, Message, ModelError, is_panic
+from engine.source.catalogue import catalogue_text
 from engine.source.lru import LruCache
 from engine.vocabulary import Vocabulary
 
@@ -67,10 +68,7 @@ class TransformerSource:
 
     def _compute_logits(self, ids: list[int]) -> Logits:
         if self.context_length is not None and len(ids) > self.context_length:
-            raise ModelError(
-                f"prompt and output are {len(ids):,} tokens, and the context of {self.name} ends at "
-                f"{self.context_length:,}; go back, shorten the prompt, or choose another model"
-            )
+            raise ModelError("errors.models.context", tokens=len(ids), name=self.name, limit=self.context_length)
         answer = self._forward(ids)
         answer.setflags(write=False)
         return answer
@@ -96,12 +94,9 @@ class TransformerSource:
         except Exception as error:
             self._clear_cache()
             if isinstance(error, MemoryError) or "memory" in str(error):
-                raise ModelError(
-                    f"the memory does not hold {len(ids):,} tokens of {self.name}; go back, or choose a smaller model"
-                ) from error
+                raise ModelError("errors.models.tokens_memory", tokens=len(ids), name=self.name) from error
             raise ModelError(
-                f"{self.name} cannot compute an answer ({type(error).__name__}: {str(error)[:_MAX_CAUSE]});"
-                " its configuration does not fit its weights: download the model again"
+                "errors.models.computing", name=self.name, type=type(error).__name__, reason=str(error)[:_MAX_CAUSE]
             ) from error
 
     def _logits_with_cache(self, ids: list[int]) -> Logits:
@@ -198,9 +193,7 @@ def encode_text(tokenizer: Any, vocabulary: Vocabulary, alphabet: frozenset[str]
     plain = _encode(tokenizer, text, special=False)
     unknown = tokenizer.unk_token_id
     if unknown is not None and unknown in plain and tokenizer.unk_token not in text:
-        raise ModelError(
-            f"the vocabulary cannot spell {_unknown_character(tokenizer, text)}; take it out of the prompt"
-        )
+        raise ModelError("errors.models.prompt.unknown", part=_unknown_character(tokenizer, text))
     ids = _encode(tokenizer, text, special=True)
     if tokenizer.eos_token_id != tokenizer.bos_token_id:
         ids = _remove_added_eos(ids, plain, tokenizer.eos_token_id)
@@ -221,7 +214,7 @@ def encode_messages(tokenizer: Any, messages: Sequence[Message], assistant_prefi
         CancelledError: the work of this thread was cancelled.
     """
     if not tokenizer.chat_template:
-        raise ModelError("this model has no chat template; use a plain prompt")
+        raise ModelError("errors.models.template.none")
     from engine.models import chat_template  # deferred: only a model with a template needs Jinja
 
     variables = {
@@ -241,12 +234,9 @@ def _template(tokenizer: Any) -> str:
     try:
         template = tokenizer.get_chat_template()
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ModelError(f"this model has no chat template for conversations ({error}); use a plain prompt") from error
+        raise ModelError("errors.models.template.conversation", reason=str(error)) from error
     if not isinstance(template, str):
-        raise ModelError(
-            f"the model's chat template should be text, not {type(template).__name__};"
-            " correct “chat_template” in its tokenizer_config.json, or use a plain prompt"
-        )
+        raise ModelError("errors.models.template.type", type=type(template).__name__)
     return template
 
 
@@ -266,8 +256,7 @@ def _encode(tokenizer: Any, text: str, *, special: bool) -> list[int]:
         if not isinstance(error, Exception) and not is_panic(error):
             raise
         raise ModelError(
-            f"the model's tokenizer cannot encode the prompt ({type(error).__name__}: {str(error)[:_MAX_CAUSE]});"
-            " its files may be damaged: download the model again"
+            "errors.models.prompt.failure", type=type(error).__name__, reason=str(error)[:_MAX_CAUSE]
         ) from error
 
 
@@ -278,8 +267,10 @@ def _check_alphabet(alphabet: frozenset[str], text: str, names: Iterable[str]) -
     for position, character in enumerate(text, start=1):
         if character not in alphabet:
             raise ModelError(
-                f"this model knows {len(alphabet)} characters, and {_character_name(character)} at position {position} "
-                "of the prompt is not one of them; take it out, or choose another model"
+                "errors.models.prompt.alphabet",
+                count=len(alphabet),
+                character=_character_name(character),
+                position=position,
             )
 
 
@@ -290,8 +281,10 @@ def _character_name(character: str) -> str:
 def _unknown_character(tokenizer: Any, text: str) -> str:
     for position, character in enumerate(text, start=1):
         if tokenizer.unk_token_id in _encode(tokenizer, character, special=False):
-            return f"{_character_name(character)} at position {position}"
-    return "a part of the prompt"
+            return catalogue_text(
+                "errors.models.prompt.character", character=_character_name(character), position=position
+            )
+    return catalogue_text("errors.models.prompt.part")
 
 
 def _remove_added_eos(ids: list[int], plain: list[int], eos_id: int | None) -> list[int]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.models.source import Logits, Message, ModelError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary, VocabularyError
 
 
@@ -44,14 +45,12 @@ class UniformSource:
                     break
             else:
                 position = len(data[:at].decode("utf-8", errors="ignore")) + 1
-                raise ModelError(
-                    f"no token spells “{text[position - 1]}” at position {position} of the prompt; take it out"
-                )
+                raise ModelError("errors.models.prompt.uniform", character=text[position - 1], position=position)
         return ids or [min(self.vocabulary.eos_ids, default=0)]
 
     def encode_chat(self, messages: Sequence[Message], assistant_prefix: str = "") -> list[int]:
         """See `LogitSource`; always raises, since there is no template."""
-        raise ModelError("a tokenizer alone has no chat template; use a plain prompt")
+        raise ModelError("errors.models.template.uniform")
 
 
 def load_uniform(path: Path) -> UniformSource:
@@ -61,9 +60,9 @@ def load_uniform(path: Path) -> UniformSource:
         ModelError: there is none, or it cannot be read.
     """
     if not path.exists():
-        raise ModelError(f"there is no tokenizer at {path}; give a tokenizer.json, or the folder that it is in")
+        raise ModelError("errors.models.no_tokenizer", path=path)
     try:
         vocabulary = Vocabulary.from_tokenizer(path)
     except VocabularyError as error:
-        raise ModelError(str(error)) from error
-    return UniformSource(f"uniform over {path.name}", vocabulary)
+        raise ModelError(error.key, **error.fields) from error
+    return UniformSource(catalogue_text("sources.name.uniform", file=path.name), vocabulary)

@@ -60,15 +60,17 @@ CONVERTED = (
     "engine/export/text/conversion.py",
     "engine/export/text/plain_grammar.py",
     "engine/export/writing.py",
+    "engine/models",
     "engine/notations/explanation.py",
     *(f"engine/notations/{name}/explanation.py" for name in ("gbnf", "json_schema", "regex")),
     "engine/notations/json_schema/fixes.py",
     "engine/notations/node_explanation.py",
 )
-# What these raise is shown to the user as it is; elsewhere an error may be for developers alone.
-RAISED = ("app/main.py", "engine/cli", "engine/export/writing.py")
+# The errors of the engine that these raise have keys; elsewhere they may still have their text.
+RAISED = ("app/main.py", "engine/cli", "engine/export/writing.py", "engine/models")
 # Modules that consist of the text of programs; what they show is in the catalogue, too.
 PROGRAMS = frozenset(("engine/cli/completion.py",))
+MISUSE = ("AttributeError", "NotImplementedError", "ReferenceError", "TypeError", "ValueError")  # by calling code
 # Names in settings files, ids of verdicts in JSON, the syntax of DOT, and a limit whose error never leaves
 # `app.workers.bounded_work`.
 NOT_SHOWN = frozenset(
@@ -77,6 +79,11 @@ NOT_SHOWN = frozenset(
         *("cut off", "text before", "text after", "empty language", "grammar error"),
         *("digraph automaton {", '  start [shape=point, label=""];', "shape=box, peripheries="),
         "work of a drawing",
+        "No space left",  # what follows is parts of messages of other libraries, by which their errors are recognised
+        *("cannot reshape array", "must be a divisor of the total size", "allocate memory", "not enough memory"),
+        *("does not recognize this architecture", "Unrecognized configuration class", "not supported"),
+        "a namespace cannot have an attribute ",  # shown as Jinja's own messages are
+        "chat template",  # a name for the operating system's list of threads
     )
 )
 
@@ -94,16 +101,22 @@ BANNED = re.compile(
 )
 PROPER = frozenset(
     """Turnstile Graphviz Python Hugging Face Hub Schema Pretty Ctrl Shift Return Shakespeare Transformers Ollama Lark
-    Outlines Apache Licence""".split()
+    Outlines Apache Licence Instruct""".split()
 )
-NAMES = ("Unicode", "POSIX")  # what begins in upper case everywhere
+NAMES = ("Unicode", "POSIX", "SmolLM2", "GBNF", "Graphviz", "Lark")  # what begins in upper case everywhere
 LOWER_NAMES = ("transformers", "vLLM")  # what begins in lower case everywhere
 CONSOLE = "cli."  # as in other programs, help texts and messages begin in lower case
 CONSOLE_SENTENCES = re.compile(r"\.(description|prose\.[a-z_]+)$")
 CONSOLE_NAMES = ("HTML", "JSON", "FR+FA")
 # Areas and tables of complete sentences, which are shown one after another.
 PROSE = ("verdicts.", "export.about.", "export.checked.", "export.scope.")
-PHRASES = ("explanation.", "errors.")  # areas of parts of lines; the code capitalises the first of a line
+PHRASES = (
+    "explanation.",
+    "errors.",
+    "sources.forms.",
+    "sources.name.",
+    "sources.stage.",
+)  # areas of parts of lines; the code capitalises the first of a line
 LONGEST_TITLE = 40
 SENTENCE = re.compile(r"[A-Za-z]{2,},? [A-Za-z]+")
 HTML_TAG = re.compile(r"<[a-z/][^>]*(>|$)")
@@ -394,8 +407,11 @@ def literals(source: str, *, raised: bool = False) -> list[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and _is_string(node.value):  # a docstring
             ignored.add(id(node.value))
-        if isinstance(node, ast.Assert if raised else ast.Raise | ast.Assert) or (
-            isinstance(node, ast.Call) and _called(node).startswith("_log.")
+        is_for_developers = isinstance(node, ast.Raise) and (not raised or _raised(node) in MISUSE)
+        if (
+            isinstance(node, ast.Assert)
+            or is_for_developers
+            or (isinstance(node, ast.Call) and _called(node).startswith("_log."))
         ):
             ignored |= {id(inner) for inner in ast.walk(node)}
         if isinstance(node, ast.Call) and not node.args and _called(node).endswith(".split"):  # a list of names
@@ -403,7 +419,7 @@ def literals(source: str, *, raised: bool = False) -> list[str]:
         if isinstance(node, ast.AnnAssign | ast.arg) and node.annotation is not None:
             ignored |= {id(inner) for inner in ast.walk(node.annotation)}
     for node in ast.walk(tree):
-        if not _is_string(node) or id(node) in ignored or node.value in NOT_SHOWN:
+        if not _is_string(node) or id(node) in ignored or node.value in NOT_SHOWN or node.value.startswith("\nimport "):
             pass
         elif SENTENCE.search(HTML_TAG.sub("", node.value)):
             found.append(node.value)
@@ -419,6 +435,10 @@ def _is_string(node: ast.AST) -> bool:
 
 def _called(node: ast.Call) -> str:
     return ast.unparse(node.func)
+
+
+def _raised(node: ast.Raise) -> str:
+    return _called(node.exc) if isinstance(node.exc, ast.Call) else ""
 
 
 def _shown_parts(node: ast.expr) -> list[str]:

@@ -9,11 +9,9 @@ from typing import Final
 from engine.models.source import LogitSource, ModelError, ModelInfo
 from engine.models.sources.path import load_path
 from engine.source import CancelToken
+from engine.source.catalogue import catalogue_text
 
-_MODELS: Final = {
-    "shakespeare": ("Shakespeare", "Writes plays, one of 65 characters at a time; has no end of text."),
-    "records": ("Records", "Writes JSON records, dates, e-mail addresses and plain English."),
-}
+_MODELS: Final = ("shakespeare", "records")
 
 
 def bundled_folder(name: str) -> Path:
@@ -27,7 +25,7 @@ def bundled_folder(name: str) -> Path:
     except ModuleNotFoundError:
         folder = Path(name)
     if not (folder / "config.json").is_file():
-        raise ModelError(f"the bundled model “{name}” is missing from this installation; install Turnstile again")
+        raise ModelError("errors.models.not_bundled", name=name)
     return folder
 
 
@@ -35,7 +33,7 @@ class _BundledModels:
     forms = ", ".join(_MODELS)
 
     def known_models(self) -> tuple[ModelInfo, ...]:
-        return tuple(_info(spec, title, description) for spec, (title, description) in _MODELS.items())
+        return tuple(_info(spec) for spec in _MODELS)
 
     def recognises(self, spec: str) -> bool:
         return spec in _MODELS
@@ -44,11 +42,12 @@ class _BundledModels:
         return load_path(spec, bundled_folder(spec), cancel)
 
 
-def _info(spec: str, title: str, description: str) -> ModelInfo:
+def _info(spec: str) -> ModelInfo:
     try:
         size, is_available = (bundled_folder(spec) / "model.safetensors").stat().st_size, True
     except (ModelError, OSError):
         size, is_available = 0, False
+    title, description = (catalogue_text(f"sources.known.{spec}.{part}") for part in ("title", "description"))
     return ModelInfo(spec, title, description, is_available, size)
 
 

@@ -10,12 +10,15 @@ from engine.models.hub import hub_folder
 from engine.models.source import LogitSource, ModelInfo
 from engine.models.sources.path import load_path
 from engine.source import CancelToken
+from engine.source.catalogue import catalogue_text
 
 _ID: Final = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 class _HubModels:
-    forms = "or a Hub id (owner/name)"
+    @property
+    def forms(self) -> str:
+        return catalogue_text("sources.forms.hub")
 
     def known_models(self) -> tuple[ModelInfo, ...]:
         return ()

@@ -9,6 +9,7 @@ from engine.models.libraries import libraries
 from engine.models.source import LogitSource, ModelError, ModelInfo
 from engine.models.transformer import TransformerSource
 from engine.source import CancelToken
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import VocabularyError
 
 
@@ -21,18 +22,20 @@ def load_path(name: str, path: Path, cancel: CancelToken) -> LogitSource:
         cancel: as in `load_model`.
     """
     checkpoint = load_checkpoint(path, cancel)
-    cancel.report("reading the vocabulary", 0)
+    cancel.report(catalogue_text("sources.stage.vocabulary"), 0)
     try:
         with library_errors(path):
             source = TransformerSource(name, checkpoint, *libraries(cancel))
     except VocabularyError as error:
-        raise ModelError(f"the tokenizer of {name} cannot be used: {error}") from error
+        raise ModelError("errors.models.tokenizer", name=name, reason=str(error)) from error
     cancel.check()
     return source
 
 
 class _Paths:
-    forms = "the path of a transformers folder or .gguf file"
+    @property
+    def forms(self) -> str:
+        return catalogue_text("sources.forms.path")
 
     def known_models(self) -> tuple[ModelInfo, ...]:
         return ()

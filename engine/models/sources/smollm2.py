@@ -6,6 +6,7 @@ from engine.models import smollm2
 from engine.models.source import LogitSource, ModelInfo
 from engine.models.sources.path import load_path
 from engine.source import CancelToken
+from engine.source.catalogue import catalogue_text
 
 
 class _SmolLM2:
@@ -14,8 +15,11 @@ class _SmolLM2:
     def known_models(self) -> tuple[ModelInfo, ...]:
         is_available = smollm2.is_installed()
         size = smollm2.CONVERTED_BYTES if is_available else smollm2.DOWNLOAD_BYTES
-        description = "A real chat model with 49,152 tokens, fetched once."
-        return (ModelInfo("smollm2", "SmolLM2 135M Instruct", description, is_available, size),)
+        title, description = (
+            catalogue_text("sources.known.smollm2.title"),
+            catalogue_text("sources.known.smollm2.description"),
+        )
+        return (ModelInfo("smollm2", title, description, is_available, size),)
 
     def recognises(self, spec: str) -> bool:
         return spec == "smollm2"

@@ -8,12 +8,15 @@ from typing import Final
 from engine.models.source import LogitSource, ModelInfo
 from engine.models.uniform import load_uniform
 from engine.source import CancelToken
+from engine.source.catalogue import catalogue_text
 
 _PREFIX: Final = "uniform:"
 
 
 class _Tokenizers:
-    forms = f"{_PREFIX}PATH of a tokenizer"
+    @property
+    def forms(self) -> str:
+        return catalogue_text("sources.forms.uniform", prefix=_PREFIX)
 
     def known_models(self) -> tuple[ModelInfo, ...]:
         return ()

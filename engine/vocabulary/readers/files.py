@@ -103,7 +103,7 @@ def _read_pieces(file: Path, document: Part) -> TokenTable:
 
 
 def _unreadable(file: Path, error: OSError) -> VocabularyError:
-    return VocabularyError("errors.vocabulary.unreadable", file=str(file), reason=error.strerror or str(error))
+    return VocabularyError("errors.unreadable", file=str(file), reason=error.strerror or str(error))
 
 
 def _with_configuration(table: TokenTable, folder: Path) -> TokenTable:

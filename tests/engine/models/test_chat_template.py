@@ -113,16 +113,16 @@ FAILING: dict[str, tuple[str, int | None, str]] = {
     "nested brackets": ("{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}", None, "nested too deep"),
     "nested operators": ("{{ " + "not " * 5000 + "1 }}", None, "nested too deep"),
     "nested blocks": ("{% if 1 %}" * 150 + "{% endif %}" * 150, None, "nested too deep"),
-    "center": ("{{ 'a'|center(10**10) }}", 1, "center has the width 10,000,000,000, and the limit is 10,000"),
-    "indent": ("{{ 'a\nb'|indent(10**9) }}", None, "indent has the width"),
-    "round": ("{{ 5|round(-1000000000) }}", 1, "round has the width"),
-    "zfill": ("{{ '1'.zfill(10**10) }}", 1, "zfill has the width"),
-    "to_bytes": ("{{ (1).to_bytes(10**10, 'big') }}", 1, "to_bytes has the width"),
+    "center": ("{{ 'a'|center(10**10) }}", 1, "center has a width above the limit of 10,000"),
+    "indent": ("{{ 'a\nb'|indent(10**9) }}", None, "indent has a width above"),
+    "round": ("{{ 5|round(-1000000000) }}", 1, "round has a width above"),
+    "zfill": ("{{ '1'.zfill(10**10) }}", 1, "zfill has a width above"),
+    "to_bytes": ("{{ (1).to_bytes(10**10, 'big') }}", 1, "to_bytes has a width above"),
     "percent format": ("{{ '%1000000000d' % 1 }}", 1, "a format has a width of 10 digits"),
-    "percent format of an argument": ("{{ '%*d' % (10**9, 1) }}", 1, "% has the width"),
+    "percent format of an argument": ("{{ '%*d' % (10**9, 1) }}", 1, "% has a width above"),
     "format": ("{{ '{:1000000000d}'.format(1) }}", 1, "a format has a width of 10 digits"),
     "replace": ("{{ ('a' * 100000).replace('a', 'b' * 100000) }}", 1, "the result of replace is longer"),
-    "json": ("{{ [[1]]|tojson(indent=10**9) }}", 1, "tojson has the width"),
+    "json": ("{{ [[1]]|tojson(indent=10**9) }}", 1, "tojson has a width above"),
     "expensive filters": (
         "{% for i in range(999) %}{% set x = range(9999)|list|sort %}{% endfor %}",
         1,
@@ -160,8 +160,8 @@ def test_a_failing_template_is_a_message_with_its_line(name: str) -> None:
         with pytest.raises(ChatTemplateError) as caught:
             render(template, VARIABLES)
         assert message in str(caught.value)
-        assert str(caught.value).endswith(f"; {caught.value.hint}")
-        assert line is None or caught.value.line == line
+        has_line = line is not None and caught.value.key != "errors.models.template.refused"
+        assert not has_line or f" in line {line}: " in str(caught.value)
     assert render("{{ messages[0].role }}", VARIABLES) == "system"
 
 
