@@ -195,7 +195,7 @@ def read_record(content: bytes, name: str) -> EngineRecord:
     try:
         return msgspec.json.decode(content, type=EngineRecord)
     except msgspec.DecodeError as error:
-        raise TargetDataError(f"the data of {name} cannot be read: {error}") from error
+        raise TargetDataError("errors.targets.unreadable", name=name, reason=str(error)) from error
 
 
 def _subschemas(value: Any) -> Iterator[dict[str, Any]]:

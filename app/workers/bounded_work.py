@@ -27,7 +27,7 @@ def bounded_work(limit: int) -> Iterator[None]:
         TooMuchWorkError: the work needs more than `limit` turns; an error that the work raised for this reason is
             replaced, whatever its type.
     """
-    with limited_work("work of a drawing", limit):
+    with limited_work("errors.limit.drawing_work", limit):
         try:
             yield
         except CancelledError:

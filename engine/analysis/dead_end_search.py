@@ -102,7 +102,7 @@ class _Explorer:
         steps = self._steps
         while len(self._successors) < min(len(self._cursors), limit) and (effort is None or steps.n_visited <= effort):
             if self._cancel is not None:
-                self._cancel.report("looking for dead ends", len(self._successors))
+                self._cancel.report("progress.dead_ends", len(self._successors))
             try:
                 self._expand(len(self._successors))
             except LimitExceededError:

@@ -101,7 +101,7 @@ class _Search:
             if self._bytes_missing(state) == 0:
                 return TokenCompletion(bound, bound, self._read_back(state))
             if self._cancel is not None:
-                self._cancel.report("looking for the end", len(self._reached_from))
+                self._cancel.report("progress.ending", len(self._reached_from))
             try:
                 self._expand(state, frontier)
                 exhausted = self._steps.n_visited > effort

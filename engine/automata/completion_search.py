@@ -97,7 +97,7 @@ class _Search:
         self._frontier: list[tuple[int, int, int, Any]] = [(weight * self.at_least, 0, 0, start)]
         for expanded in range(effort):
             if cancel is not None and expanded % _CHECK_EVERY == 0:
-                cancel.report("looking for the end", expanded)
+                cancel.report("progress.ending", expanded)
             while self._frontier and -self._frontier[0][1] > self._predecessors[self._frontier[0][3]][0]:
                 heapq.heappop(self._frontier)  # a shorter path was found since
             if not self._frontier:

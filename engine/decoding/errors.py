@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.matching.explanation import Explanation
 from engine.source import EngineError
+from engine.source.catalogue import catalogue_text
 
 
 class NotAllowedError(EngineError):
@@ -14,7 +15,7 @@ class NotAllowedError(EngineError):
     """
 
     def __init__(self, explanation: Explanation) -> None:
-        super().__init__(f"the grammar does not allow this token here ({explanation.reason})")
+        super().__init__("errors.decoding.not_allowed", reason=str(explanation.reason))
         self.explanation = explanation
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -25,17 +26,17 @@ class DeadEndError(EngineError):
     """The text is not complete, and no token of the vocabulary continues it."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "no token of this vocabulary continues the text, and the grammar does not accept it yet; "
-            "go back, or change the grammar or the model"
-        )
+        super().__init__("errors.decoding.dead_end")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return DeadEndError, ()
 
 
 class FinishedError(EngineError):
     """A step was requested after the end."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"the generation is over ({why}); go back or restart")
+        super().__init__("errors.decoding.finished", why=why)
         self.why = why
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -53,10 +54,16 @@ class EmptyMaskError(DeadEndError):
     """
 
     def __init__(self, stage: str, cause: str, expected: str = "", row: int | None = None) -> None:
-        where = f"the stage `{stage}`" if stage else "this processor"
-        of = "" if row is None else f" in row {row}"
-        wants = f"; it expects {expected}" if expected else ""
-        EngineError.__init__(self, f"{where} leaves no token{of}: {cause}{wants}")
+        EngineError.__init__(
+            self,
+            "errors.decoding.empty_mask",
+            where=catalogue_text("errors.decoding.fragment.stage", name=stage)
+            if stage
+            else catalogue_text("errors.decoding.fragment.processor"),
+            row="" if row is None else catalogue_text("errors.decoding.fragment.row", row=row),
+            cause=cause,
+            expected=catalogue_text("errors.decoding.fragment.expected", expected=expected) if expected else "",
+        )
         self.stage, self.cause, self.expected, self.row = stage, cause, expected, row
 
     def named(self, stage: str) -> EmptyMaskError:
@@ -76,7 +83,7 @@ class RemovedError(EngineError):
     """
 
     def __init__(self, stage: str, why: str) -> None:
-        super().__init__(f"the stage `{stage}` does not allow this token here: {why}")
+        super().__init__("errors.decoding.removed", stage=stage, why=why)
         self.stage, self.why = stage, why
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -86,13 +93,5 @@ class RemovedError(EngineError):
 class ZoneError(EngineError):
     """The grammar of a zone cannot be used.
 
-    Attributes:
-        number: the number of the zone; the main grammar is 1.
+    The field `number` is the number of the zone; the main grammar is 1.
     """
-
-    def __init__(self, number: int, why: str) -> None:
-        super().__init__(f"the grammar of zone {number} {why}")
-        self.number, self.why = number, why
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return ZoneError, (self.number, self.why)

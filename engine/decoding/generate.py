@@ -31,6 +31,7 @@ from engine.models.source import Logits, Message
 from engine.models.text_encoder import text_encoder_of
 from engine.models.uniform import UniformSource
 from engine.source import CancelToken
+from engine.source.catalogue import capitalised, catalogue_text
 
 SHARED_LOGITS_BYTES = 64 * 2**20
 
@@ -86,7 +87,7 @@ def run_to_end(session: DecodeSession, cancel: CancelToken | None = None) -> Gen
     while session.finish is None:
         fast_forward.advance(session)
         if cancel is not None:
-            cancel.report("generate", len(session.steps), session.max_tokens)
+            cancel.report("progress.generating", len(session.steps), session.max_tokens)
     return generation_of(session)
 
 
@@ -255,7 +256,7 @@ def generate_fast_forward(  # noqa: PLR0913 - those of `generate`, the strategy 
     while session.finish is None:
         fast_forward.advance(session)
         if cancel is not None:
-            cancel.report("generate", len(session.steps), session.max_tokens)
+            cancel.report("progress.generating", len(session.steps), session.max_tokens)
     generation = generation_of(session)
     unasked = sum(not step.was_queried for step in generation.steps)
     return FastForwardGeneration(
@@ -267,9 +268,6 @@ def generate_fast_forward(  # noqa: PLR0913 - those of `generate`, the strategy 
         counted.seconds,
         time.perf_counter() - started - counted.waited + counted.seconds,
     )
-
-
-_BASELINE = "Without the grammar"
 
 
 def run_baseline(
@@ -308,7 +306,7 @@ def run_baseline(
         session.step()
         yield BaselineRun(mine, session.steps, diverges_at(mine, session.steps))
         if cancel is not None:
-            cancel.report(_BASELINE, len(session.steps), max_tokens)
+            cancel.report(capitalised(catalogue_text("decoding.baseline")), len(session.steps), max_tokens)
     yield BaselineRun(mine, session.steps, diverges_at(mine, session.steps), finish)
 
 

@@ -54,11 +54,11 @@ class OtherZone:
 
     def __post_init__(self) -> None:
         if not (self.after or self.after_token):
-            raise InvariantError("a zone beside another one needs a trigger that begins it: a text or a token")
+            raise InvariantError("errors.decoding.zones.no_trigger")
         if not self.notation and not self.until:
-            raise InvariantError("a zone of free text needs a text that closes it")
+            raise InvariantError("errors.decoding.zones.no_end")
         if self.notation and not self.text:
-            raise InvariantError("a zone with a grammar needs the grammar's text")
+            raise InvariantError("errors.decoding.zones.no_grammar")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +84,17 @@ class ZoneSettings:
     def __post_init__(self) -> None:
         if not (self.after or self.after_token):
             if self.then is Afterwards.AGAIN:
-                raise InvariantError("a grammar that comes again needs a trigger that begins it: a text or a token")
+                raise InvariantError("errors.decoding.zones.again")
             if self.others:
-                raise InvariantError("beside other zones the grammar needs a trigger that begins it: a text or a token")
+                raise InvariantError("errors.decoding.zones.others")
         zones: tuple[ZoneSettings | OtherZone, ...] = (self, *self.others)
         triggers = [trigger for zone in zones for trigger in {zone.after, zone.after_token} - {""}]
         if twice := next((trigger for trigger in triggers if triggers.count(trigger) > 1), None):
-            raise InvariantError(f"two zones wait for {twice!r}; each needs a trigger of its own")
+            raise InvariantError("errors.decoding.zones.same_trigger", trigger=repr(twice))
         texts = [zone.after for zone in zones if zone.after]
         for text in texts:
             if within := next((other for other in texts if other != text and other in text), None):
-                raise InvariantError(f"{text!r} never begins its zone: {within!r} in it begins another one sooner")
+                raise InvariantError("errors.decoding.zones.hidden_trigger", text=repr(text), within=repr(within))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,18 +147,16 @@ class PipelineSettings:
     def __post_init__(self) -> None:
         for name in self.order:
             if name not in STAGES:
-                raise InvariantError(f"there is no stage {name!r}; there are {', '.join(STAGES.names)}")
+                raise InvariantError("errors.decoding.stages.unknown", name=repr(name), names=", ".join(STAGES.names))
             if self.order.count(name) > 1:
-                raise InvariantError(f"the stage {name!r} is twice in the order")
+                raise InvariantError("errors.decoding.stages.twice_in_order", name=repr(name))
         if unknown := self.others.keys() - {name for one in _fields() for name in one.names}:
-            raise InvariantError(f"there is no stage with a setting {min(unknown)!r}")
+            raise InvariantError("errors.decoding.stages.unknown_field", name=repr(min(unknown)))
         if "" in self.suppress or any(not text for text, _ in self.bias):
-            raise InvariantError("an empty text is part of every token; enter a text")
+            raise InvariantError("errors.decoding.empty_text")
         for text, value in self.bias:
             if not math.isfinite(value):
-                raise InvariantError(
-                    f"the bias of {text!r} is a finite number, not {value}; to remove tokens, suppress them"
-                )
+                raise InvariantError("errors.decoding.setting.bias", text=repr(text), value=value)
 
     def value(self, name: str) -> Any:
         """Return the value of a stage's field, of an extension's stage too."""

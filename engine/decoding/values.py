@@ -77,17 +77,17 @@ class SamplerSettings:
     def __post_init__(self) -> None:
         # The comparisons are written so that a NaN fails them too.
         if not 0 < self.repetition_penalty < math.inf:
-            raise InvariantError(f"a repetition penalty is above 0, not {self.repetition_penalty}")
+            raise InvariantError("errors.decoding.setting.repetition_penalty", value=self.repetition_penalty)
         if not 0 <= self.temperature < math.inf:
-            raise InvariantError(f"a temperature is 0 or more, not {self.temperature}")
+            raise InvariantError("errors.decoding.setting.temperature", value=self.temperature)
         if self.top_k < 0:
-            raise InvariantError(f"top-k is 0 or more, not {self.top_k}")
+            raise InvariantError("errors.decoding.setting.top_k", value=self.top_k)
         if not 0 < self.top_p <= 1:
-            raise InvariantError(f"top-p is above 0 and at most 1, not {self.top_p}")
+            raise InvariantError("errors.decoding.setting.top_p", value=self.top_p)
         if not 0 <= self.min_p <= 1:
-            raise InvariantError(f"min-p is between 0 and 1, not {self.min_p}")
+            raise InvariantError("errors.decoding.setting.min_p", value=self.min_p)
         if self.seed < 0:
-            raise InvariantError(f"a seed is 0 or more, not {self.seed}")
+            raise InvariantError("errors.decoding.setting.seed", value=self.seed)
 
     @property
     def is_greedy(self) -> bool:
@@ -163,7 +163,7 @@ class TopTokens:
 
     def __post_init__(self) -> None:
         if len(self.ids) != len(self.p) or len(self.ids) % 4:
-            raise InvariantError("every token that a step keeps has an id and a probability of four bytes each")
+            raise InvariantError("errors.decoding.trace.step_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,15 +262,15 @@ class Trace:
         parents: dict[int | None, int | None] = {}
         for node in self.nodes:
             if node.id in parents or not (node.parent is None or node.parent in parents):
-                raise InvariantError(f"step {node.id} of the trace repeats an id or has no parent")
+                raise InvariantError("errors.decoding.trace.step", id=node.id)
             parents[node.id] = node.parent
         above: int | None = None
         for node_id in self.path:
             if node_id not in parents or parents[node_id] != above:
-                raise InvariantError(f"the path of the trace breaks at step {node_id}")
+                raise InvariantError("errors.decoding.trace.path", id=node_id)
             above = node_id
         if self.current is not None and self.current not in self.path:
-            raise InvariantError(f"the current step of the trace is {self.current}, which is not on its path")
+            raise InvariantError("errors.decoding.trace.current", id=self.current)
 
 
 @dataclass(frozen=True, slots=True)

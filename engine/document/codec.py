@@ -86,14 +86,11 @@ def decode(data: bytes, name: str) -> DocumentFile:
     try:
         head = msgspec.json.decode(data, type=_Head)
     except UNREADABLE as error:
-        raise DocumentError(f"{name} is not a Turnstile document: {error}. Choose a {SUFFIX} file.") from None
+        raise DocumentError("errors.document.no_document", name=name, reason=str(error), suffix=SUFFIX) from None
     if head.format != FORMAT:
-        raise DocumentError(f"{name} is JSON, but not a Turnstile document. Choose a {SUFFIX} file.")
+        raise DocumentError("errors.document.other_json", name=name, suffix=SUFFIX)
     if head.version > VERSION:
-        raise LaterVersionError(
-            f"{name} was written by a later Turnstile (format {head.version}; this one reads up to {VERSION}). "
-            "Update Turnstile to open it."
-        )
+        raise LaterVersionError("errors.document.later_version", name=name, version=head.version, latest=VERSION)
     try:
         if head.version < VERSION:
             data = _upgraded(data, head.version)
@@ -102,7 +99,7 @@ def decode(data: bytes, name: str) -> DocumentFile:
         fields = {name: getattr(stored, name) for name in stored.__struct_fields__}
         return DocumentFile(**fields, unknown=_unknown_fields(data))
     except UNREADABLE as error:
-        raise DocumentError(f"{name} is damaged: {error}. Nothing was changed; restore a copy of it.") from None
+        raise DocumentError("errors.document.damaged", name=name, reason=str(error)) from None
 
 
 def json_schema() -> dict[str, Any]:

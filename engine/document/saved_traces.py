@@ -60,9 +60,7 @@ def read_saved_trace(data: bytes, name: str) -> SavedTrace:
     try:
         return _of_generation(json.loads(data))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-        raise EngineError(
-            f"{name} is no saved trace: give a .turnstile document, or what `turnstile generate --json` prints"
-        ) from error
+        raise EngineError("errors.document.no_trace", name=name) from error
 
 
 def _of_document(trace: Trace) -> SavedTrace:

@@ -65,7 +65,7 @@ def _followed(job: ExportJob, walks: int, walk: Callable[[], int]) -> tuple[int,
     """
     total = 0
     for number in range(walks):
-        job.cancel.report("Checking", number, walks)
+        job.cancel.report("progress.checking", number, walks)
         total += walk()
     return walks, total
 

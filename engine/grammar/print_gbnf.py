@@ -188,7 +188,7 @@ def _print_node(
         case Repeat():
             yield from _repeat(node, context)
         case Lookaround():
-            raise NoGbnfError("GBNF has no conditions on what surrounds a place")
+            raise NoGbnfError("errors.grammar.conditions")
 
 
 def _sequence(node: Sequence, context: _Context) -> Iterator[str | tuple[Node, _Context]]:
@@ -281,10 +281,10 @@ def _token_set(node: TokenSet) -> str:
     elements = [*node.names, *(f"<[{token_id}]>" for token_id in node.ids)]
     for name in node.names:
         if not _TOKEN_NAME.fullmatch(name):
-            raise NoGbnfError(f"GBNF writes a token's name in angle brackets, and {name!r} has none")
+            raise NoGbnfError("errors.grammar.token_name", name=repr(name))
     if node.negated:
         if len(elements) != 1:
-            raise NoGbnfError("GBNF can exclude one token at a time only")
+            raise NoGbnfError("errors.grammar.excluded_tokens")
         return f"!{elements[0]}"
     if not elements:
         return _NEVER

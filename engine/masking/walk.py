@@ -57,7 +57,7 @@ from engine.masking.token_slices import TokenSlice
 from engine.source import limited_work
 from engine.vocabulary import Trie
 
-WORK: Final = "work of one mask"
+WORK: Final = "errors.limit.mask_work"
 """The name of a walk's limit in messages."""
 NOTHING: npt.NDArray[np.uint8] = np.zeros(256, np.uint8)
 NOTHING.setflags(write=False)

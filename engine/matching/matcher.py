@@ -275,7 +275,7 @@ class Matcher:
             TypeError: `token` is neither an integer nor bytes.
         """
         token = token if isinstance(token, bytes) else _id_of(token, "token", "an id or bytes")
-        with self._limited("work of one explanation"):
+        with self._limited("errors.limit.explanation_work"):
             return with_sentence(self._verdict(token), token, self._grammar.source, self._vocabulary)
 
     def _verdict(self, token: int | bytes) -> Explanation:
@@ -342,7 +342,7 @@ class Matcher:
         if self._state.finished:
             return Completion(0, 0, b"")
         try:
-            with self._limited("work of one completion"):
+            with self._limited("errors.limit.completion_work"):
                 return self._automaton.shortest_completion(self._state.configuration, effort, cancel)
         except LimitExceededError:
             return Completion(0 if self._state.accepting else 1)
@@ -357,7 +357,7 @@ class Matcher:
         if self._state.finished:
             return TokenCompletion(0, 0, ())
         try:
-            with self._limited("work of one completion"):
+            with self._limited("errors.limit.completion_work"):
                 return search_token_completion(
                     self._automaton, self._vocabulary, self._state.configuration, effort, cancel
                 )

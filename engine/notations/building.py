@@ -14,8 +14,8 @@ from engine.grammar import Grammar
 from engine.grammar.simplify import simplify_grammar
 from engine.source import CancelToken, Diagnostic, Limits, limited_work
 
-READING: Final = "work of reading the grammar"
-SEARCHING: Final = "work of the search for a match"
+READING: Final = "errors.limit.reading_work"
+SEARCHING: Final = "errors.limit.searching_work"
 READING_SHARE: Final = 4
 """The factor by which reading a text may exceed the limit of work: its passes are many, short and linear."""
 
@@ -53,12 +53,12 @@ def build_rules(
         GrammarError, LimitExceededError, CancelledError: as `Notation.build`.
     """
     with limited_work(READING, READING_SHARE * limits.work):
-        cancel.begin("parsing")
+        cancel.begin("progress.parsing")
         grammar, diagnostics = parse()
-        cancel.begin("assembling")
+        cancel.begin("progress.assembling")
         program = assemble(simplify_grammar(grammar), limits)
     with limited_work(SEARCHING, limits.work):
         is_regular = program is None or not nests_without_bound(program)
-        cancel.begin("looking for a match")
+        cancel.begin("progress.matching")
         automaton = LazyAutomaton(program, limits, cancel)
     return Built(automaton, diagnostics, is_regular, grammar, program)

@@ -49,7 +49,7 @@ def read_cases(lines: str) -> list[BenchCase]:
             found.append(_case(json.loads(line)))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             what = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-            raise CasesError(f"line {number} is no case: {what}") from error
+            raise CasesError("errors.peers.case", line=number, reason=what) from error
     return found
 
 

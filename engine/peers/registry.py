@@ -27,5 +27,5 @@ def find_peers(names: Sequence[str] = ()) -> tuple[Peer, ...]:
     """
     for name in names:
         if name not in PEERS:
-            raise UnknownPeerError(f"there is no engine {name}; there is {', '.join(PEERS.names)}")
+            raise UnknownPeerError("errors.peers.unknown", name=name, names=", ".join(PEERS.names))
     return tuple(PEERS[name] for name in PEERS.names if not names or name in {OWN, *names})

@@ -22,6 +22,7 @@ from contextvars import ContextVar, Token
 from functools import lru_cache, wraps
 from typing import Final, Generic, ParamSpec, TypeVar, cast
 
+from engine.source.catalogue import catalogue_text
 from engine.source.errors import CancelledError
 from engine.source.limits import LimitExceededError
 
@@ -67,12 +68,12 @@ class CancelToken:
         """Report progress, then check.
 
         Args:
-            what: the stage of the work.
+            what: the stage of the work: a key of the catalogue that begins with `progress.`, or a text.
             done: how much is done.
             total: how much there is to do; None if that is not known.
         """
         if self._on_progress is not None:
-            self._on_progress(what, done, total)
+            self._on_progress(catalogue_text(what) if what.startswith("progress.") else what, done, total)
         self.check()
 
     def begin(self, what: str) -> None:
@@ -109,7 +110,7 @@ class _Work:
 
     Attributes:
         token: the token that may cancel it.
-        what: the name of the work in the message of a limit.
+        what: the key of the name of the work in the message of a limit; empty if there is no limit.
         turns: the number of turns so far.
         limit: the largest number of turns; None for no limit.
         next_check: the turn at which to check the token and the limit again.
@@ -149,7 +150,7 @@ class limited_work:  # noqa: N801 - used like a function; a generator function w
     """A context manager that limits the turns of work; inside another limit, the outer limit stays in force.
 
     Args:
-        what: the name of the work in the message of the limit.
+        what: the key of the name of the work in the message of the limit.
         limit: the largest number of turns.
     """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from engine.source.arguments import require_count
+from engine.source.catalogue import catalogue_text
 from engine.source.errors import EngineError
 from engine.source.text import Span
 
@@ -13,7 +14,7 @@ class LimitExceededError(EngineError):
     """A compile or a step exceeded a configured limit.
 
     Attributes:
-        what: the limited quantity.
+        what: the key of the limited quantity in the catalogue, under `errors.limit`.
         given: its value, or the count at which the work stopped.
         limit: the largest allowed value.
         name: the field of `Limits` that sets the limit; empty if none does.
@@ -22,7 +23,7 @@ class LimitExceededError(EngineError):
     """
 
     def __init__(self, what: str, *, given: int, limit: int, name: str = "") -> None:
-        super().__init__(f"{what}: {given:,} exceeds the limit of {limit:,}")
+        super().__init__(what)
         self.what, self.given, self.limit, self.name = what, given, limit, name
         self.span: Span | None = None
         self.where = ""
@@ -35,11 +36,15 @@ class LimitExceededError(EngineError):
     @property
     def remedy(self) -> str:
         """Return how to raise the limit on the command line; empty if it cannot be raised."""
-        return f"raise it with --limit {self.name}={max(self.given, 2 * self.limit)}" if self.name else ""
+        if not self.name:
+            return ""
+        return catalogue_text("errors.limit.remedy", name=self.name, value=max(self.given, 2 * self.limit))
 
     def __str__(self) -> str:
-        message = super().__str__()
-        return f"{message}, at {self.where}" if self.where else message
+        given = {"what": super().__str__(), "given": self.given, "limit": self.limit}
+        if self.where:
+            return catalogue_text("errors.limit.exceeded_at", where=self.where, **given)
+        return catalogue_text("errors.limit.exceeded", **given)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _limit_exceeded, (self.what, self.given, self.limit, self.name, self.span, self.where)
@@ -87,7 +92,7 @@ class Limits:
         """Raise `LimitExceededError` if a value exceeds a limit.
 
         Args:
-            what: the limited quantity, for the message.
+            what: the key of the limited quantity in the catalogue, under `errors.limit`.
             given: its value.
             limit: the largest allowed value.
             name: the field of `Limits` that sets the limit; empty if none does.

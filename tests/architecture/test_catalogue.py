@@ -48,6 +48,7 @@ CONVERTED = (
     "app/window",
     "app/workers",
     "engine/cli",
+    "engine/decoding",
     "engine/diagnosis/distance.py",
     "engine/diagnosis/fixes.py",
     "engine/diagnosis/share_page/page_data.py",
@@ -67,7 +68,7 @@ CONVERTED = (
     "engine/notations/node_explanation.py",
 )
 # The errors of the engine that these raise have keys; elsewhere they may still have their text.
-RAISED = ("app/main.py", "engine/cli", "engine/export/writing.py", "engine/models")
+RAISED = ("app/main.py", "engine/cli", "engine/decoding", "engine/export/writing.py", "engine/models")
 # Modules that consist of the text of programs; what they show is in the catalogue, too.
 PROGRAMS = frozenset(("engine/cli/completion.py",))
 MISUSE = ("AttributeError", "NotImplementedError", "ReferenceError", "TypeError", "ValueError")  # by calling code
@@ -76,7 +77,19 @@ MISUSE = ("AttributeError", "NotImplementedError", "ReferenceError", "TypeError"
 NOT_SHOWN = frozenset(
     (
         *("automaton split", "editor pages", "full screen", "grammar text size"),
-        *("cut off", "text before", "text after", "empty language", "grammar error"),
+        *(
+            "cut off",
+            "forced by the user",
+            "dead end",
+            "not yet",
+            "no eos",
+            "rule exit",
+            "eos legal",
+            "text before",
+            "text after",
+            "empty language",
+            "grammar error",
+        ),
         *("digraph automaton {", '  start [shape=point, label=""];', "shape=box, peripheries="),
         "work of a drawing",
         "No space left",  # what follows is parts of messages of other libraries, by which their errors are recognised
@@ -103,7 +116,7 @@ PROPER = frozenset(
     """Turnstile Graphviz Python Hugging Face Hub Schema Pretty Ctrl Shift Return Shakespeare Transformers Ollama Lark
     Outlines Apache Licence Instruct""".split()
 )
-NAMES = ("Unicode", "POSIX", "SmolLM2", "GBNF", "Graphviz", "Lark")  # what begins in upper case everywhere
+NAMES = ("Z is", "Unicode", "POSIX", "SmolLM2", "GBNF", "Graphviz", "Lark")  # what begins in upper case everywhere
 LOWER_NAMES = ("transformers", "vLLM")  # what begins in lower case everywhere
 CONSOLE = "cli."  # as in other programs, help texts and messages begin in lower case
 CONSOLE_SENTENCES = re.compile(r"\.(description|prose\.[a-z_]+)$")
@@ -111,6 +124,8 @@ CONSOLE_NAMES = ("HTML", "JSON", "FR+FA")
 # Areas and tables of complete sentences, which are shown one after another.
 PROSE = ("verdicts.", "export.about.", "export.checked.", "export.scope.")
 PHRASES = (
+    "decoding.",
+    "progress.",
     "explanation.",
     "errors.",
     "sources.forms.",
@@ -123,7 +138,7 @@ HTML_TAG = re.compile(r"<[a-z/][^>]*(>|$)")
 
 
 READERS = ("ui_text", "has_text", "catalogue_text")
-ERROR = re.compile(r"errors(\.[a-z][a-z0-9_]*)+")  # the key of an error, which is its first argument
+ERROR = re.compile(r"errors(\.[a-z][a-z0-9_]*)+|progress\.[a-z_]+")  # a key that is passed to another function
 ERROR_START = re.compile(r"errors\.")
 DIAGNOSTIC = re.compile(r"(?:regex|gbnf|schema|export)-|(?:limit-exceeded|matches-nothing)")
 
@@ -145,7 +160,7 @@ def used_keys(source: str) -> list[str]:
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in READERS:
-            is_carried = ast.unparse(node.args[0]) == "self.key"  # by an error, which got it elsewhere
+            is_carried = ast.unparse(node.args[0]) in ("self.key", "what")  # by an object, which got it elsewhere
             found += [] if is_carried else _patterns(node.args[0], node.lineno)
         elif _is_string(node) and ERROR.fullmatch(node.value):
             found.append(re.escape(node.value))

@@ -189,7 +189,7 @@ class LazyTable(ABC, Generic[Key]):
         number = self._ids.get(key)
         if number is None:
             number = len(self._keys)
-            self._limits.check("configurations", number, self._limits.configurations, "configurations")
+            self._limits.check("errors.limit.configurations", number, self._limits.configurations, "configurations")
             if number == len(self.rows):
                 self._grow()
             self._ids[key] = number

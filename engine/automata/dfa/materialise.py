@@ -109,14 +109,14 @@ def _explore(automaton: ByteAutomaton, limit: int, cancel: CancelToken | None) -
     rows: list[list[int]] = []
     while len(rows) < len(numbers):
         if cancel is not None and len(rows) % _CHECK_EVERY == 0:
-            cancel.report("determinising", len(rows))
+            cancel.report("progress.determinising", len(rows))
         checkpoint(4 + len(automaton.classes) // 4)
         configuration = numbers[len(rows)]
         row = []
         for target in automaton.row(configuration):
             if target != DEAD and target not in index:
                 if len(numbers) == limit:
-                    raise LimitExceededError("states of the automaton", given=limit + 1, limit=limit)
+                    raise LimitExceededError("errors.limit.automaton_states", given=limit + 1, limit=limit)
                 index[target] = len(numbers)
                 numbers.append(target)
             row.append(index.get(target, -1))

@@ -36,7 +36,7 @@ def equivalence_classes(
         block, symbol = pending.pop()
         rounds += 1
         if cancel is not None and rounds % _CHECK_EVERY == 0:
-            cancel.report("minimising", len(partition.blocks), len(rows))
+            cancel.report("progress.minimising", len(partition.blocks), len(rows))
         checkpoint(2 + len(partition.blocks[block]))
         entering = {state for target in partition.blocks[block] for state in sources[target].get(symbol, ())}
         for split, fresh in partition.refine(entering):

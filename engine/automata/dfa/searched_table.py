@@ -31,7 +31,7 @@ class SearchedTable(LazyTable[Key]):
     def _follow(self, configuration: int, byte_class: int) -> int:
         if is_work_limited():  # as within a mask, which steps often
             return self._live_step(configuration, byte_class)
-        with limited_work("work of one step", self._limits.work):
+        with limited_work("errors.limit.step_work", self._limits.work):
             return self._live_step(configuration, byte_class)
 
     def _live_step(self, configuration: int, byte_class: int) -> int:
@@ -79,7 +79,7 @@ class SearchedTable(LazyTable[Key]):
                 if verdict is None and following not in reached_from:
                     reached_from[following] = current
                     self._limits.check(
-                        "configurations searched for a match", len(reached_from), self._limits.search, "search"
+                        "errors.limit.searched_configurations", len(reached_from), self._limits.search, "search"
                     )
                     heapq.heappush(frontier, (self._priority(following, len(reached_from)), following))
         for number in reached_from:

@@ -246,7 +246,7 @@ class LazyAutomaton(SearchedTable[_Key]):
         if is_work_limited():
             self._complete(state, threads)
             return
-        with limited_work("work of one step", self._limits.work):
+        with limited_work("errors.limit.step_work", self._limits.work):
             self._complete(state, threads)
 
     def _complete(self, state: int, threads: Threads) -> None:

@@ -258,7 +258,7 @@ class _Assembler:
     def emit(self, instruction: Instruction) -> Pc:
         pc = len(self.code)
         if pc >= self._limits.instructions:
-            self._limits.check("instructions", pc + 1, self._limits.instructions, "instructions")
+            self._limits.check("errors.limit.instructions", pc + 1, self._limits.instructions, "instructions")
         self.code.append(instruction)
         self.minima.append(self._around)
         return pc

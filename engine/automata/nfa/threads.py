@@ -432,7 +432,7 @@ class ThreadMachine:
             number = self.intern(Thread(pc, 0, counters, obligations | extra, self._push(pushed, stacks)))
             if self._may_match(number):
                 into.add(number)
-            self._limits.check("alternatives of one configuration", len(into), self._limits.threads, "threads")
+            self._limits.check("errors.limit.configuration_alternatives", len(into), self._limits.threads, "threads")
 
     def _push(self, frames: tuple[CallFrame, ...], stacks: StackSet) -> StackSet:
         for frame in frames:
@@ -526,7 +526,7 @@ class ThreadMachine:
                 numbers = set()
                 for group in groups.values():
                     numbers |= self._uncovered(self._united(group)) if len(group) > 1 else set(group)
-            self._limits.check("alternatives of one configuration", len(numbers), self._limits.threads, "threads")
+            self._limits.check("errors.limit.configuration_alternatives", len(numbers), self._limits.threads, "threads")
         return frozenset(numbers)
 
     def _united(self, group: list[ThreadId]) -> set[ThreadId]:

@@ -115,7 +115,7 @@ def rule_automata(program: Program, limit: int, cancel: CancelToken | None = Non
         if number in built:
             continue
         if cancel is not None:
-            cancel.report("rules", len(built), rules)
+            cancel.report("progress.rules", len(built), rules)
         built[number] = explored.pop(number).minimal()
         todo += (numbers[call.rule] for call in built[number].calls)
     others = sorted(built.keys() - {start})
@@ -139,7 +139,7 @@ def explore_rules(program: Program, limit: int, cancel: CancelToken | None = Non
         if number in explored:
             continue
         if cancel is not None:
-            cancel.report("states of rules", len(explored))
+            cancel.report("progress.rule_states", len(explored))
         explored[number] = RuleSubsets(program, network, number, limit, left, cancel)
         left -= len(explored[number].states)
         todo += explored[number].called
@@ -212,7 +212,7 @@ class RuleSubsets:
                     continue
                 if members not in index:
                     if len(self.states) == left:
-                        raise LimitExceededError("states of the rules' automata", given=limit + 1, limit=limit)
+                        raise LimitExceededError("errors.limit.rule_states", given=limit + 1, limit=limit)
                     index[members] = len(self.states)
                     self.states.append(members)
                 row[symbol] = index[members]

@@ -213,7 +213,7 @@ class RuleTracker:
             size = self._size + position.size
             if size > MOST_ITEMS:
                 self._positions.pop()
-                raise LimitExceededError("ways to follow through the rules", given=size, limit=MOST_ITEMS)
+                raise LimitExceededError("errors.limit.rule_ways", given=size, limit=MOST_ITEMS)
         self._size += position.size
 
     def _after_return(self, rule: int, origin: int) -> list[Item]:

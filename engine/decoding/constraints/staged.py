@@ -30,6 +30,7 @@ from engine.decoding.values import BudgetState, SamplerSettings
 from engine.matching import Matcher
 from engine.matching.explanation import Explanation
 from engine.source import EngineError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 States = tuple[Any, ...]
@@ -133,7 +134,11 @@ class StagedConstraint:
             return None
         for name, state in zip(self._machines, self._states[-1], strict=True):
             if name in masks and not masks[name][token_id]:
-                return name, "nothing may follow" if state is ENDED else self._machines[name].why_not(state, token_id)
+                machine = self._machines[name]
+                why = (
+                    catalogue_text("decoding.expected.nothing") if state is ENDED else machine.why_not(state, token_id)
+                )
+                return name, why
         return None
 
     def dead_end(self) -> DeadEndError:
@@ -143,18 +148,17 @@ class StagedConstraint:
         remaining = np.ones(self._vocabulary.size, dtype=np.bool_)
         for name, mask in self.masks().items():
             if not mask.any():
-                cause = self._machines[name].nothing_left if name in self._machines else RowMachine.nothing_left
+                machine = self._machines.get(name)
+                cause = machine.nothing_left if machine else catalogue_text("decoding.empty.no_token")
                 return EmptyMaskError(name, cause, self._expected(name))
             remaining &= mask
             if not remaining.any():
-                return EmptyMaskError(name, "other stages remove all that it allows", self._expected(name))
+                return EmptyMaskError(name, catalogue_text("decoding.empty.removed_by_others"), self._expected(name))
         return DeadEndError()
 
     def emptied(self, name: str) -> EmptyMaskError:
         """Build the error for a stage that removes all remaining logits although some token passes every mask."""
-        return EmptyMaskError(
-            name, "earlier stages removed every token that it allows; move it before them", self._expected(name)
-        )
+        return EmptyMaskError(name, catalogue_text("decoding.empty.removed_before"), self._expected(name))
 
     def _expected(self, name: str) -> str:
         if name == "grammar" and self.grammar is not None:
@@ -232,16 +236,18 @@ class StagedConstraint:
 
 
 _PART_NAMES = {
-    ZonePart.BEFORE: "free text",
-    ZonePart.BETWEEN: "free text",
+    ZonePart.BEFORE: "free",
+    ZonePart.BETWEEN: "free",
     ZonePart.GRAMMAR: "grammar",
-    ZonePart.UNTIL: "closing text",
-    ZonePart.OVER: "end",
+    ZonePart.UNTIL: "until",
+    ZonePart.OVER: "over",
 }
 
 
 def _part_name(part: ZonePart, zone: int) -> str:
-    return f"zone {zone + 1}" if part is ZonePart.GRAMMAR and zone > 0 else _PART_NAMES[part]
+    if part is ZonePart.GRAMMAR and zone > 0:
+        return catalogue_text("decoding.part.zone", number=zone + 1)
+    return catalogue_text(f"decoding.part.{_PART_NAMES[part]}")
 
 
 class StagePlan:

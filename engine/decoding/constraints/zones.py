@@ -127,7 +127,7 @@ class ZonedAutomaton(LazyTable[_Key]):
     ) -> None:
         super().__init__(_BYTES, frozenset(), limits)
         if not zones:
-            raise InvariantError("an output with zones needs one at least")
+            raise InvariantError("errors.decoding.zones.none")
         self.zones = tuple(zones)
         self._inner = [zone.grammar.automaton for zone in zones]
         self._until = [zone.until.encode() for zone in zones]
@@ -143,9 +143,9 @@ class ZonedAutomaton(LazyTable[_Key]):
         self.token_elements = frozenset((*own, *inner))
         waits = [bool(zone.after or zone.after_token) for zone in zones]
         if then is Afterwards.AGAIN and not any(waits):
-            raise InvariantError("a grammar that comes again needs a trigger that begins it: a text or a token")
+            raise InvariantError("errors.decoding.zones.again")
         if any(waits) and not all(waits):
-            raise InvariantError("a zone without a trigger begins at once, so none of the others could be waited for")
+            raise InvariantError("errors.decoding.zones.at_once")
         states = (
             {ZoneState(ZonePart.BEFORE, -1, 0)} if all(waits) else set().union(*map(self._enter, range(len(zones))))
         )
@@ -388,7 +388,7 @@ def _token_triggers(zones: Sequence[Zone], vocabulary: Vocabulary) -> dict[Token
             text = zone.after_token.encode()
             ids += [token_id for token_id, token in enumerate(vocabulary.tokens) if token == text]
             if not ids:
-                raise VocabularyError(f"this vocabulary has no token {zone.after_token}, which a zone waits for")
+                raise VocabularyError("errors.decoding.zones.no_token", name=zone.after_token)
         if ids:
             found.setdefault(TokenSet((), tuple(sorted(ids)), negated=False), index)
     return found
@@ -443,10 +443,12 @@ def _zone(number: int, zone: OtherZone, cancel: CancelToken | None) -> Zone:
     except GrammarError as error:
         first = next(diagnostic for diagnostic in error.diagnostics if diagnostic.severity is Severity.ERROR)
         line, column = error.source.line_column(first.span.start)
-        hint = f" ({first.hint})" if first.hint else ""
-        raise ZoneError(number, f"does not compile: line {line}, column {column}: {first.message}{hint}") from error
+        found = first.message + (f" ({first.hint})" if first.hint else "")
+        raise ZoneError(
+            "errors.decoding.zones.compile", number=number, line=line, column=column, found=found
+        ) from error
     if grammar.is_empty:
-        raise ZoneError(number, "matches no text")
+        raise ZoneError("errors.decoding.zones.no_text", number=number)
     return Zone(grammar, zone.after, zone.after_token, zone.until)
 
 

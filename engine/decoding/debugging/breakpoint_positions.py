@@ -13,6 +13,7 @@ from engine.grammar import Chars, Grammar, RuleReference, TokenSet
 from engine.grammar.nodes import parts
 from engine.notations.json_schema.json_tree import Json, read_json
 from engine.source import SourceText, Span
+from engine.source.catalogue import catalogue_text
 from engine.source.json_pointer import escape_step
 
 _LONGEST_LABEL = 24
@@ -94,7 +95,9 @@ def _in_schema(source: SourceText, offset: int) -> Breakpoint | None:
 
 
 def _on_pointer(pointer: str, value: Json) -> Breakpoint:
-    return Breakpoint(BreakpointKind.RULE, pointer, offset=value.span.start, label=pointer or "the whole schema")
+    return Breakpoint(
+        BreakpointKind.RULE, pointer, offset=value.span.start, label=pointer or catalogue_text("decoding.whole_schema")
+    )
 
 
 def _is_subschema(path: list[str]) -> bool:

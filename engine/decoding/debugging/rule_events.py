@@ -34,6 +34,7 @@ from engine.compile import CompiledGrammar
 from engine.decoding.debugging.breakpoints import RuleEvents
 from engine.schema_automaton.pushdown.automaton import JsonAutomaton
 from engine.source import LimitExceededError, Span
+from engine.source.catalogue import catalogue_text
 from engine.source.json_pointer import escape_step, unescape_step
 from engine.source.json_scanner import JsonPath, JsonScanner
 
@@ -126,11 +127,11 @@ def _rules_of(grammar: CompiledGrammar) -> tuple[tuple[RuleTracker, tuple[str, .
     if not grammar.has_rules:
         return None, ""
     if grammar.automaton.token_elements:
-        return None, "the grammar names tokens, and an output does not tell which of them were taken whole"
+        return None, catalogue_text("decoding.rules_name_tokens")
     try:
         automata = grammar.rule_automata(MOST_STATES)
     except LimitExceededError:
-        return None, f"the rules take more than {MOST_STATES:,} states"
+        return None, catalogue_text("decoding.rules_too_large", limit=MOST_STATES)
     return (RuleTracker(automata), tuple(rule.name for rule in automata.rules)), ""
 
 

@@ -14,6 +14,7 @@ from enum import StrEnum
 from engine.decoding.debugging.breakpoints import RuleEvents, StateName
 from engine.decoding.values import EosState, Position, Step
 from engine.source import InvariantError
+from engine.source.catalogue import capitalised, catalogue_text
 from engine.source.number_format import percent
 from engine.vocabulary.visible import visible
 
@@ -62,9 +63,9 @@ class RunUntil:
 
     def __post_init__(self) -> None:
         if not 0 < self.z <= 1:
-            raise InvariantError(f"an allowed mass to fall below is above 0 and at most 1, not {self.z}")
+            raise InvariantError("errors.decoding.run.mass", value=self.z)
         if self.count < 1:
-            raise InvariantError(f"a run takes 1 token or more, not {self.count}")
+            raise InvariantError("errors.decoding.run.count", count=self.count)
 
     @property
     def needs_rule_events(self) -> bool:
@@ -98,20 +99,26 @@ def reached(until: RunUntil, now: RunProgress) -> str:
 
     The end of the generation stops every run and is not reported here.
     """
+    return capitalised(_goal_text(until, now))
+
+
+def _goal_text(until: RunUntil, now: RunProgress) -> str:
     if until.needs_rule_events:
         return _of_rules(until, now)
     position, step = now.position, now.step
     match until.goal:
         case Goal.STATE if (until.name, until.state) in now.states:
-            return f"The match came to {until.label or f'state {until.state}'}"
+            name = until.label or catalogue_text("decoding.run.state_number", number=until.state)
+            return catalogue_text("decoding.run.state", name=name)
         case Goal.TOKEN if is_token(step, until):
-            return f"The token {until.label or until.token or f'#{until.token_id}'} was taken"
+            name = until.label or until.token or f"#{until.token_id}"
+            return catalogue_text("decoding.run.token", name=name)
         case Goal.Z_BELOW if position.finish is None and position.z is not None and position.z < until.z:
-            return f"Z is {percent(position.z)}, below {percent(until.z)}: the model wants something else here"
+            return catalogue_text("decoding.run.z_below", z=percent(position.z), limit=percent(until.z))
         case Goal.EOS_LEGAL if may_end(position):
-            return "The text may end here"
+            return catalogue_text("decoding.run.may_end")
         case Goal.TOKENS if now.steps >= until.count:
-            return "1 token was taken" if until.count == 1 else f"{until.count:,} tokens were taken"
+            return catalogue_text("decoding.run.tokens", count=until.count)
     return ""
 
 
@@ -133,15 +140,24 @@ def _of_rules(until: RunUntil, now: RunProgress) -> str:
     if passage is None or now.depth is None:
         return ""
     if until.goal is Goal.RULE_EXIT:
-        return f"The rule {until.name} is over" if until.name in passage.left else ""
+        if until.name not in passage.left:
+            return ""
+        return catalogue_text("decoding.run.rule_exit", name=until.name)
     if until.goal is Goal.OVER:
         if passage.depth > now.depth:
             return ""
-        return f"Stepped over {_rules(passage.left)}" if passage.left and now.steps > 1 else "Nothing was entered"
+        if not passage.left or now.steps < 2:
+            return catalogue_text("decoding.run.nothing_entered")
+        return catalogue_text("decoding.run.over", rules=_rules(passage.left))
     if passage.depth >= now.depth:
         return ""
-    return f"Stepped out of {_rules(passage.left)}"
+    return catalogue_text("decoding.run.out", rules=_rules(passage.left))
 
 
 def _rules(names: tuple[str, ...]) -> str:
-    return " and ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "") or "the rule"
+    if not names:
+        return catalogue_text("decoding.run.the_rule")
+    if len(names) == 1:
+        return names[0]
+    rules = catalogue_text("decoding.run.two_rules", first=names[0], second=names[1])
+    return rules if len(names) == 2 else catalogue_text("decoding.run.more_rules", rules=rules, count=len(names) - 2)

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from engine.decoding.processors.logits import Allowed
 from engine.source import InvariantError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary, visible
 
 
@@ -65,19 +66,22 @@ def token_set(vocabulary: Vocabulary, spec: TokenSpec) -> Allowed:
     found: Allowed
     if isinstance(spec, str) and spec in CharacterClass.__members__:
         found = (_classes(vocabulary) & _BITS[CharacterClass(spec)]) != 0
-        what = f"the class {spec}"
+        what = catalogue_text("decoding.token_set.class", name=spec)
     elif isinstance(spec, str | bytes):
         text = spec.encode() if isinstance(spec, str) else spec
         found = np.fromiter((token == text for token in vocabulary.tokens), np.bool_, vocabulary.size)
-        what = f"the text `{visible(text)}`"
+        what = catalogue_text("decoding.token_set.text", text=visible(text))
     elif isinstance(spec, np.ndarray) and spec.dtype == np.bool_:
         if spec.shape != (vocabulary.size,):
-            raise InvariantError(f"a mask over this vocabulary is bool[{vocabulary.size}], not bool{list(spec.shape)}")
-        found, what = spec.copy(), "the mask"
+            raise InvariantError("errors.decoding.token_set.shape", size=vocabulary.size, shape=list(spec.shape))
+        found, what = spec.copy(), catalogue_text("decoding.token_set.mask")
     else:
-        found, what = _of_ids(vocabulary, [int(token_id) for token_id in spec]), "the set"
+        found, what = (
+            _of_ids(vocabulary, [int(token_id) for token_id in spec]),
+            catalogue_text("decoding.token_set.set"),
+        )
     if not found.any():
-        raise InvariantError(f"no token of this vocabulary is in {what}")
+        raise InvariantError("errors.decoding.token_set.empty", what=what)
     found.setflags(write=False)
     return found
 
@@ -85,9 +89,7 @@ def token_set(vocabulary: Vocabulary, spec: TokenSpec) -> Allowed:
 def _of_ids(vocabulary: Vocabulary, ids: list[int]) -> Allowed:
     for token_id in ids:
         if not 0 <= token_id < vocabulary.size:
-            raise InvariantError(
-                f"token {token_id} is outside the vocabulary, which has ids 0 to {vocabulary.size - 1}"
-            )
+            raise InvariantError("errors.decoding.no_token_id", id=token_id, last=vocabulary.size - 1)
     found = np.zeros(vocabulary.size, dtype=np.bool_)
     found[ids] = True
     return found

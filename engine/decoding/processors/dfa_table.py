@@ -32,6 +32,7 @@ from engine.decoding.processors.logits import Allowed, Logits
 from engine.decoding.processors.mask_processor import RowMachine, named
 from engine.decoding.processors.processor import Context
 from engine.source import InvariantError, LimitExceededError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 NO_STATE = 0
@@ -136,8 +137,8 @@ class DfaTable(RowMachine[int]):
         row = int(np.argmax(empty))
         state = int(states[row])
         if state == NO_STATE:
-            raise EmptyMaskError("", f"token {last[row]} has no transition in the state where it was taken", row=row)
-        raise EmptyMaskError("", "all that it allows was ruled out before it", self.expected(state), row)
+            raise EmptyMaskError("", catalogue_text("decoding.empty.no_transition", token=last[row]), row=row)
+        raise EmptyMaskError("", catalogue_text("decoding.empty.ruled_out"), self.expected(state), row)
 
     # ------------------------------------------------------------------ one row
 
@@ -160,25 +161,25 @@ class DfaTable(RowMachine[int]):
     def expected(self, state: int) -> str:
         """Describe the state and the tokens that have a transition in it."""
         tokens = named(self.vocabulary, np.flatnonzero(self.allowed(state)).tolist())
-        return f"{tokens} in state {state}" if tokens else ""
+        return catalogue_text("decoding.expected.in_state", tokens=tokens, state=state) if tokens else ""
 
 
 def _dense(transitions: NDArray[np.int64], initial: int, width: int) -> NDArray[np.int32]:
     states = np.concatenate(([initial], transitions[:, 0], transitions[:, 2]))
     if states.min() <= NO_STATE:
-        raise InvariantError(f"states are numbered from 1, as row 0 means that there is no state; not {states.min()}")
+        raise InvariantError("errors.decoding.table.state", state=states.min())
     tokens = transitions[:, 1]
     if ((tokens < 0) | (tokens >= width)).any():
         odd = int(tokens[(tokens < 0) | (tokens >= width)][0])
-        raise InvariantError(f"a transition takes token {odd}, but the table has columns 0 to {width - 1}")
+        raise InvariantError("errors.decoding.table.token", token=odd, last=width - 1)
     entries = (int(states.max()) + 1) * width
     if entries > MOST_ENTRIES:
-        raise LimitExceededError("entries of a dense table", given=entries, limit=MOST_ENTRIES)
+        raise LimitExceededError("errors.limit.table_entries", given=entries, limit=MOST_ENTRIES)
     table = np.zeros((int(states.max()) + 1, width), dtype=np.int32)
     table[transitions[:, 0], tokens] = transitions[:, 2]
     lost = table[transitions[:, 0], tokens] != transitions[:, 2]
     if lost.any():
         state, token, _ = transitions[int(np.argmax(lost))].tolist()
-        raise InvariantError(f"in state {state}, token {token} leads to two states; a DFA has one")
+        raise InvariantError("errors.decoding.table.two_states", state=state, token=token)
     table.setflags(write=False)
     return table

@@ -22,11 +22,12 @@ import numpy as np
 from engine.analysis.token_budget import BudgetSearch
 from engine.compile import CompiledGrammar
 from engine.decoding.processors.logits import Allowed
-from engine.decoding.processors.mask_processor import MaskProcessor
+from engine.decoding.processors.mask_processor import MaskProcessor, either
 from engine.decoding.values import BudgetState
 from engine.masking.bitmask import unpack_mask
 from engine.masking.token_automaton import TokenState, token_automaton
 from engine.source import InvariantError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary, visible
 
 
@@ -69,15 +70,16 @@ def expected_bytes(grammar: CompiledGrammar, configuration: int) -> str:
     """Describe what a grammar expects in a configuration: byte ranges, and tokens that it names."""
     automaton = grammar.automaton
     wanted = [_range(first, last) for first, last in automaton.expected(configuration)]
-    wanted += [" or ".join(tokens.names) or "a token" for tokens in automaton.token_sets(configuration)]
+    any_token = catalogue_text("decoding.expected.any_token")
+    wanted += [either(tokens.names) or any_token for tokens in automaton.token_sets(configuration)]
     if automaton.accepts(configuration):
-        wanted.append("the end")
-    return f"{', '.join(wanted[:-1])} or {wanted[-1]}" if len(wanted) > 1 else "".join(wanted)
+        wanted.append(catalogue_text("decoding.expected.end"))
+    return either(wanted)
 
 
 def _range(first: int, last: int) -> str:
     least, most = visible(bytes((first,))), visible(bytes((last,)))
-    return f"`{least}`" if first == last else f"`{least}` to `{most}`"
+    return f"`{least}`" if first == last else catalogue_text("decoding.expected.range", least=least, most=most)
 
 
 class Left(NamedTuple):
@@ -123,8 +125,6 @@ class TokenBudget(MaskProcessor[Left]):
         InvariantError: the budget is below 0.
     """
 
-    nothing_left = "the grammar cannot end in time"
-
     def __init__(
         self,
         grammar: CompiledGrammar,
@@ -136,7 +136,7 @@ class TokenBudget(MaskProcessor[Left]):
     ) -> None:
         super().__init__(vocabulary, pad_id)
         if tokens < 0:
-            raise InvariantError(f"a budget is 0 tokens or more, not {tokens}")
+            raise InvariantError("errors.decoding.setting.budget", count=tokens)
         self.tokens = tokens
         self._grammar = GrammarMask(grammar, vocabulary)
         self._search = BudgetSearch(grammar, vocabulary if never is None else _without(vocabulary, never))
@@ -147,6 +147,11 @@ class TokenBudget(MaskProcessor[Left]):
         other = TokenBudget.__new__(TokenBudget)
         other.__dict__.update(self.__dict__, tokens=tokens)
         return other
+
+    @property
+    def nothing_left(self) -> str:
+        """What an empty mask means, in words."""
+        return catalogue_text("decoding.empty.budget")
 
     def start(self) -> Left:
         """Return the start of the grammar with the full budget."""
@@ -202,20 +207,20 @@ class TokenBudget(MaskProcessor[Left]):
         """Describe how many tokens an ending takes."""
         needs = self.report(state)
         if needs.at_least is None:
-            return "an ending, and no tokens of this vocabulary are one"
+            return catalogue_text("decoding.expected.any_ending")
         wanted = f"{needs.at_least:,}"
         if needs.at_most is None:
-            wanted = f"at least {wanted}"
+            wanted = catalogue_text("decoding.expected.at_least", count=needs.at_least)
         elif needs.at_most > needs.at_least:
-            wanted = f"{wanted} to {needs.at_most:,}"
-        return f"a budget of {wanted} for the shortest ending, with {state.tokens:,} left"
+            wanted = catalogue_text("decoding.expected.between", least=needs.at_least, most=needs.at_most)
+        return catalogue_text("decoding.expected.ending", wanted=wanted, left=state.tokens)
 
     def why_not(self, state: Left, token_id: int) -> str:
         """Describe what the budget lacks after the token."""
         after = self.advance(state, token_id)
         if after is None or token_id in self.vocabulary.eos_ids:
-            return "the grammar does not allow it"
-        return f"behind it, the grammar wants {self.expected(after)}"
+            return catalogue_text("decoding.expected.not_grammar")
+        return catalogue_text("decoding.expected.after", expected=self.expected(after))
 
 
 def _without(vocabulary: Vocabulary, never: Allowed) -> Vocabulary:

@@ -76,7 +76,7 @@ class FiniteStateGuide(MaskProcessor[int]):
         for other, known, elsewhere in self._transitions:
             if other == source and elsewhere != target and (both := self._sets[known] & mask).any():
                 token = int(np.argmax(both))
-                raise InvariantError(f"in state {state!r}, token {token} leads to another state already")
+                raise InvariantError("errors.decoding.table.another_state", state=repr(state), token=token)
         number = self._set_numbers.setdefault(np.packbits(mask).tobytes(), len(self._sets))
         if number == len(self._sets):
             self._sets.append(mask)

@@ -10,7 +10,7 @@ it can be sampled from like any other.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -19,6 +19,7 @@ import numpy as np
 from engine.decoding.errors import EmptyMaskError
 from engine.decoding.processors.logits import Allowed, Logits, padded
 from engine.decoding.processors.processor import Context
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary, visible
 
 S = TypeVar("S")
@@ -58,15 +59,18 @@ class RowMachine(ABC, Generic[S]):
         vocabulary: the vocabulary of the mask.
         pad_id: the only token of a row that has ended: by default the lowest EOS id, or 0 without one.
         stops_itself: whether a text without an EOS token may end where it accepts.
-        nothing_left: what an empty mask means, in words.
     """
 
     stops_itself: bool = True
-    nothing_left: str = "no token of this vocabulary may follow"
 
     def __init__(self, vocabulary: Vocabulary, pad_id: int | None = None) -> None:
         self.vocabulary = vocabulary
         self.pad_id = min(vocabulary.eos_ids, default=0) if pad_id is None else pad_id
+
+    @property
+    def nothing_left(self) -> str:
+        """What an empty mask means, in words."""
+        return catalogue_text("decoding.empty.no_token")
 
     @abstractmethod
     def start(self) -> S:
@@ -91,7 +95,9 @@ class RowMachine(ABC, Generic[S]):
     def why_not(self, state: S, token_id: int) -> str:
         """Describe why a token may not come next."""
         wanted = self.expected(state)
-        return f"it expects {wanted}" if wanted else "nothing may follow"
+        if not wanted:
+            return catalogue_text("decoding.expected.nothing")
+        return catalogue_text("decoding.expected.text", expected=wanted)
 
     def step(self, state: S, token_id: int) -> S | Ended | None:
         """Return the state after any token; None if it is not allowed."""
@@ -137,7 +143,7 @@ class MaskProcessor(RowMachine[S]):
             return state
         following = self.step(state, token_id)
         if following is None:
-            cause = f"{named(self.vocabulary, [token_id])} was taken, which may not come there"
+            cause = catalogue_text("decoding.empty.taken", tokens=named(self.vocabulary, [token_id]))
             raise EmptyMaskError("", cause, self.expected(state), row)
         return following
 
@@ -147,7 +153,7 @@ class MaskProcessor(RowMachine[S]):
         out[np.isnan(out)] = -np.inf
         if np.isneginf(out).all():
             if allowed.any():
-                raise EmptyMaskError("", "all that it allows was ruled out before it", self.expected(state), row)
+                raise EmptyMaskError("", catalogue_text("decoding.empty.ruled_out"), self.expected(state), row)
             raise EmptyMaskError("", self.nothing_left, self.expected(state), row)
 
 
@@ -156,12 +162,19 @@ def named(vocabulary: Vocabulary, token_ids: Iterable[int]) -> str:
     ids = list(token_ids)
     shown = [_name(vocabulary, token_id) for token_id in ids[:MOST_NAMED]]
     if len(ids) > MOST_NAMED:
-        shown[-1:] = [f"{len(ids) - MOST_NAMED + 1:,} others"]
-    return f"{', '.join(shown[:-1])} or {shown[-1]}" if len(shown) > 1 else "".join(shown)
+        shown[-1:] = [catalogue_text("decoding.expected.others", count=len(ids) - MOST_NAMED + 1)]
+    return either(shown)
+
+
+def either(names: Sequence[str]) -> str:
+    """Return alternatives as words: "a, b or c"."""
+    if len(names) < 2:
+        return "".join(names)
+    return catalogue_text("decoding.expected.either", first=", ".join(names[:-1]), last=names[-1])
 
 
 def _name(vocabulary: Vocabulary, token_id: int) -> str:
     token = vocabulary.tokens[token_id] if 0 <= token_id < vocabulary.size else None
     if token:
         return f"`{visible(token)}`"
-    return vocabulary.special.get(token_id, f"token {token_id}")
+    return vocabulary.special.get(token_id) or catalogue_text("decoding.expected.token", id=token_id)

@@ -24,6 +24,7 @@ from engine.decoding.processors.character_classes import CharacterClass, token_s
 from engine.decoding.processors.guide import NOWHERE, FiniteStateGuide, token_classes
 from engine.decoding.processors.logits import Allowed
 from engine.source import InvariantError, LimitExceededError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary, visible
 
 MOST_STATES = 10_000
@@ -57,15 +58,18 @@ def parse_pattern(text: str) -> tuple[Element, ...]:
             continue
         element = _ELEMENT.match(text, at)
         if element is None:
-            _refuse(text, at, "a class in capitals or a text between double quotes is expected")
+            _refuse(text, at, catalogue_text("errors.decoding.pattern.element"))
         at = element.end()
         name = element["name"]
         if name is not None and name not in CharacterClass.__members__:
-            _refuse(text, element.start(), f"{name} is no class; there are {', '.join(CharacterClass)}")
+            names = ", ".join(CharacterClass)
+            _refuse(
+                text, element.start(), catalogue_text("errors.decoding.pattern.unknown_class", name=name, names=names)
+            )
         count = _COUNT.match(text, at)
         at = count.end() if count else at
         if at < len(text) and not text[at].isspace():
-            _refuse(text, at, "a blank is expected between elements")
+            _refuse(text, at, catalogue_text("errors.decoding.pattern.no_blank"))
         what = name if name is not None else _unescaped(text, element.start("text"), element["text"]).encode()
         found.append((what, count[0] if count else "1"))
     return tuple(found)
@@ -74,14 +78,14 @@ def parse_pattern(text: str) -> tuple[Element, ...]:
 def _unescaped(text: str, start: int, quoted: str) -> str:
     def replace(found: re.Match[str]) -> str:
         if found[1] not in _ESCAPES:
-            _refuse(text, start + found.start(), f"{found[0]} is no escape")
+            _refuse(text, start + found.start(), catalogue_text("errors.decoding.pattern.escape", escape=found[0]))
         return _ESCAPES[found[1]]
 
     return re.sub(r"\\(.)", replace, quoted)
 
 
 def _refuse(text: str, at: int, why: str) -> NoReturn:
-    raise InvariantError(f"the pattern {text!r} cannot be read at character {at + 1}: {why}")
+    raise InvariantError("errors.decoding.pattern.unreadable", text=repr(text), position=at + 1, reason=why)
 
 
 def compile_pattern(
@@ -128,7 +132,7 @@ def fixed_sets(vocabulary: Vocabulary, pattern: str) -> list[Allowed]:
     for what, count in parse_pattern(pattern):
         least, most = _counts(count)
         if least != most:
-            raise InvariantError(f"a static mask has fixed positions, so {what!r} cannot come `{count}`; say {{n}}")
+            raise InvariantError("errors.decoding.pattern.variable", element=repr(what), count=count)
         sets += [token_set(vocabulary, what)] * least
     return sets
 
@@ -138,13 +142,13 @@ def _counts(count: str) -> tuple[int, int | None]:
         return int(count), int(count)
     found = _COUNT.fullmatch(count)
     if found is None:
-        raise InvariantError(f"`{count}` does not say how often: 1, ?, *, +, {{3}}, {{3,}} or {{3,5}} does")
+        raise InvariantError("errors.decoding.pattern.count", count=count)
     if found[1] is None:
         return {"?": (0, 1), "*": (0, None), "+": (1, None)}[count]
     least = int(found[1])
     most = least if found[2] is None else int(found[3]) if found[3] else None
     if most is not None and most < least:
-        raise InvariantError(f"`{count}`: the second number is below the first")
+        raise InvariantError("errors.decoding.pattern.order", count=count)
     return least, most
 
 
@@ -190,7 +194,7 @@ class _Nfa:
             return
         text = what.encode() if isinstance(what, str) else what
         if not text:
-            raise InvariantError("an element without text means nothing")
+            raise InvariantError("errors.decoding.pattern.empty")
         base = self.end
         for _ in text:
             self._new_state()
@@ -200,13 +204,13 @@ class _Nfa:
                 if number is not None:
                     self.reads[base + start].append((number, base + start + length))
         if not _is_spelled(self.reads[base : base + len(text)], base, len(text)):
-            raise InvariantError(f"no tokens of this vocabulary spell `{visible(text)}`")
+            raise InvariantError("errors.decoding.pattern.not_spelled", text=visible(text))
 
     def _new_state(self) -> int:
         self.reads.append([])
         self.skips.append([])
         if len(self.reads) > MOST_STATES:
-            raise LimitExceededError("states of a pattern", given=len(self.reads), limit=MOST_STATES)
+            raise LimitExceededError("errors.limit.pattern_states", given=len(self.reads), limit=MOST_STATES)
         return self.end
 
     def _set(self, what: str | bytes) -> int:
@@ -254,7 +258,7 @@ def _subsets(parts: _Nfa, members: NDArray[np.bool_]) -> tuple[list[list[int]], 
             following = closure(after)
             if following not in numbers:
                 if len(order) >= MOST_STATES:
-                    raise LimitExceededError("states of a pattern", given=len(order) + 1, limit=MOST_STATES)
+                    raise LimitExceededError("errors.limit.pattern_states", given=len(order) + 1, limit=MOST_STATES)
                 numbers[following] = len(order)
                 order.append(following)
             row.append(numbers[following])

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from engine.decoding.errors import EmptyMaskError
 from engine.decoding.processors.logits import Logits, sanitise
 from engine.source import InvariantError
+from engine.source.catalogue import catalogue_text
 
 State = TypeVar("State")
 
@@ -125,7 +126,7 @@ class Pipeline:
         self.stages = tuple(stages)
         if len(set(self.names)) < len(self.stages):
             twice = next(name for name in self.names if self.names.count(name) > 1)
-            raise InvariantError(f"two stages are called {twice!r}; each needs a name of its own")
+            raise InvariantError("errors.decoding.stages.twice", name=repr(twice))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -172,7 +173,7 @@ class Pipeline:
                 raise error.named(name) from None
             empty = np.isneginf(logits).all(axis=-1)
             if empty.any():
-                raise EmptyMaskError(name, "it removed the last one", row=int(np.argmax(empty)))
+                raise EmptyMaskError(name, catalogue_text("decoding.empty.removed_last"), row=int(np.argmax(empty)))
             yield logits, after
 
     def moved(self, name: str, index: int) -> Pipeline:
@@ -199,5 +200,5 @@ class Pipeline:
 
     def _index(self, name: str) -> int:
         if name not in self.names:
-            raise InvariantError(f"there is no stage {name!r}; there are {', '.join(self.names) or 'none'}")
+            raise InvariantError("errors.decoding.stages.unknown", name=repr(name), names=", ".join(self.names) or "–")
         return self.names.index(name)

@@ -22,6 +22,7 @@ from engine.decoding.processors.logits import Allowed, Logits
 from engine.decoding.processors.mask_processor import MaskProcessor
 from engine.decoding.processors.processor import Context
 from engine.source import InvariantError
+from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary, visible
 
 Rests: TypeAlias = frozenset[bytes]
@@ -102,17 +103,19 @@ class Suppress(MaskProcessor[Rests]):
     def expected(self, state: Rests) -> str:
         """Describe the allowed text by what is forbidden, which is shorter."""
         texts = ", ".join(f"`{visible(text)}`" for text in self._texts)
-        return f"text without {texts}" if texts else "other tokens"
+        if not texts:
+            return catalogue_text("decoding.expected.other_tokens")
+        return catalogue_text("decoding.expected.without", texts=texts)
 
     def why_not(self, state: Rests, token_id: int) -> str:
         """Describe which text the token would write."""
         token = self.vocabulary.tokens[token_id] or b""
         for text in self._texts:
             if text in token:
-                return f"it holds `{visible(text)}`"
+                return catalogue_text("decoding.suppressed.contains", text=visible(text))
             if any(text.endswith(rest) and token.startswith(rest) for rest in state):
-                return f"it would complete `{visible(text)}`"
-        return "the token is suppressed"
+                return catalogue_text("decoding.suppressed.completes", text=visible(text))
+        return catalogue_text("decoding.suppressed.token")
 
 
 class Bias:
@@ -135,7 +138,7 @@ class Bias:
         self.added = np.zeros(vocabulary.size)
         for what, value in biases.items():
             if not value < np.inf:
-                raise InvariantError(f"a bias is a number or -inf, not {value}")
+                raise InvariantError("errors.decoding.setting.added", value=value)
             if isinstance(what, int):
                 self.added[_known(vocabulary, what)] += value
             else:
@@ -171,11 +174,11 @@ def tokens_containing(vocabulary: Vocabulary, texts: Iterable[bytes]) -> Allowed
 def _bytes(text: str | bytes) -> bytes:
     data = text.encode() if isinstance(text, str) else text
     if not data:
-        raise InvariantError("an empty text is part of every token; enter a text")
+        raise InvariantError("errors.decoding.empty_text")
     return data
 
 
 def _known(vocabulary: Vocabulary, token_id: int) -> int:
     if not 0 <= token_id < vocabulary.size:
-        raise InvariantError(f"token {token_id} is outside the vocabulary, which has ids 0 to {vocabulary.size - 1}")
+        raise InvariantError("errors.decoding.no_token_id", id=token_id, last=vocabulary.size - 1)
     return token_id

@@ -161,7 +161,7 @@ def imported_trace(ids: Sequence[int], grammar: CompiledGrammar | None, vocabula
     legal = len(ids)
     for index, token_id in enumerate(ids):
         if not 0 <= token_id < vocabulary.size:
-            raise EngineError(f"token {index + 1} is #{token_id}, which this vocabulary does not have")
+            raise EngineError("errors.decoding.replayed_id", position=index + 1, id=token_id)
         allowed = int(np.count_nonzero(constraint.allowed())) if index <= legal else 0
         if index < legal and not constraint.accept(token_id):
             legal = index

@@ -426,7 +426,7 @@ class DecodeSession:
     def set_max_tokens(self, max_tokens: int) -> None:
         """Change the token limit; steps beyond a smaller one stay."""
         if max_tokens < 0:
-            raise InvariantError(f"a budget is 0 tokens or more, not {max_tokens}")
+            raise InvariantError("errors.decoding.setting.budget", count=max_tokens)
         self._max_tokens = max_tokens
         self._budget_changed()
 
@@ -511,7 +511,7 @@ class DecodeSession:
         looked = self._positions.peek(self._tree.current)
         is_forced = origin == StepOrigin.FORCED_BY_USER
         if not (self._constraint.force(token_id) if is_forced else self._constraint.accept(token_id)):
-            raise InvariantError(f"the matcher refuses token {token_id}, which its own mask allows")
+            raise InvariantError("errors.decoding.refused_by_matcher", id=token_id)
         configuration = self._constraint.configuration
         step = queried_step(self._vocabulary, token_id, decision, configuration, origin, looked)
         node = self._tree.push(step)

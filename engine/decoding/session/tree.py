@@ -78,7 +78,7 @@ class StepTree:
             InvariantError: there is none.
         """
         if not 0 <= node_id < len(self._nodes):
-            raise InvariantError(f"the trace has no step {node_id}")
+            raise InvariantError("errors.decoding.trace.no_step", id=node_id)
         return self._nodes[node_id]
 
     def children(self, node_id: int | None) -> Iterator[TraceNode]:
@@ -134,7 +134,7 @@ class StepTree:
     def move_to_depth(self, depth: int) -> None:
         """Move along the shown path."""
         if not 0 <= depth <= len(self._path):
-            raise InvariantError(f"the path has {len(self._path)} steps, not {depth}")
+            raise InvariantError("errors.decoding.trace.path_length", steps=len(self._path), depth=depth)
         self._depth = depth
 
     def go_to(self, node_id: int | None) -> None:

@@ -59,9 +59,9 @@ def write_page(path: Path, text: str) -> int:
     if path.is_symlink():
         path = path.resolve()  # replace the link's target, not the link
     if path.is_dir():
-        raise EngineError(f"cannot write {path}: it is a folder")
+        raise EngineError("errors.diagnosis.page.folder", path=path)
     if _is_special(path):
-        raise EngineError(f"cannot write {path}: it is a device or a pipe; - is the terminal")
+        raise EngineError("errors.diagnosis.page.device", path=path)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
     try:
         with beside.open("wb") as file:
@@ -69,11 +69,11 @@ def write_page(path: Path, text: str) -> int:
             file.flush()
             os.fsync(file.fileno())
         if beside.read_bytes() != content:
-            raise EngineError(f"cannot write {path}: what was read back is not what was written")
+            raise EngineError("errors.diagnosis.page.differs", path=path)
         beside.replace(path)
     except (OSError, ValueError) as error:
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
-        raise EngineError(f"cannot write {path}: {reason}") from error
+        raise EngineError("errors.diagnosis.page.unwritable", path=path, reason=reason) from error
     finally:
         with contextlib.suppress(OSError, ValueError):
             beside.unlink(missing_ok=True)

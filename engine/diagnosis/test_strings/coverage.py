@@ -178,7 +178,7 @@ class _Chart:
                 if link is not None:
                     items[made].append(link)
             if self._size + len(items) > MOST_ITEMS:
-                raise LimitExceededError("ways to follow", given=self._size + len(items), limit=MOST_ITEMS)
+                raise LimitExceededError("errors.limit.followed_ways", given=self._size + len(items), limit=MOST_ITEMS)
         self._size += len(items)
 
     def _following(self, item: Item, here: int) -> Iterable[tuple[Item, _Link | None]]:

@@ -88,7 +88,7 @@ def replay_text(
         CancelledError: `cancel` was used.
     """
     if grammar.automaton.token_elements:
-        raise EngineError("this grammar names tokens: give the output as token ids, and say whose they are")
+        raise EngineError("errors.diagnosis.needs_ids")
     return _Replay(grammar, text, None, token_source, budget, finish, cancel, advise=advise).verdict()
 
 
@@ -138,7 +138,7 @@ def replay_pieces(
         cancel: cancels the replay.
     """
     if grammar.automaton.token_elements:
-        raise EngineError("this grammar names tokens: give the output as token ids, and say whose they are")
+        raise EngineError("errors.diagnosis.needs_ids")
     tokens = given_pieces(pieces)
     return _Replay(grammar, tokens.data, tokens, None, budget, finish, cancel).verdict()
 

@@ -64,7 +64,7 @@ def given_ids(ids: Sequence[int], vocabulary: Vocabulary) -> OutputTokens:
     for index, token_id in enumerate(ids):
         if not 0 <= token_id < vocabulary.size:
             last = vocabulary.size - 1
-            raise EngineError(f"token {index + 1} is #{token_id}, and this vocabulary has ids 0 to {last}")
+            raise EngineError("errors.diagnosis.id_outside", position=index + 1, id=token_id, last=last)
     ends = bool(ids) and ids[-1] in vocabulary.eos_ids
     pieces = tuple(vocabulary.token_bytes(token_id) or b"" for token_id in ids)
     foreign = next((i for i, piece in enumerate(pieces[: len(ids) - ends]) if not piece), None)

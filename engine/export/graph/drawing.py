@@ -85,7 +85,7 @@ def drawing(job: ExportJob, most_states: int = MOST_STATES) -> tuple[str, ByteDf
     else:
         size, text = automata.size, rules_to_dot(automata, source, notes, exact=True)
     if size > most_states:
-        raise LimitExceededError("states to draw", given=size, limit=most_states)
+        raise LimitExceededError("errors.limit.drawn_states", given=size, limit=most_states)
     first, _, rest = text.partition("\n")
     return commented(job, f"{first}\n{_STYLE}{rest}", "//", notes), automata, notes
 
@@ -108,7 +108,7 @@ def picture(
     text, automata, notes = drawing(job, MOST_DRAWN)
     edges = text.count(" -> ")
     if edges > MOST_EDGES:
-        raise LimitExceededError("edges to draw", given=edges, limit=MOST_EDGES)
+        raise LimitExceededError("errors.limit.drawn_edges", given=edges, limit=MOST_EDGES)
     if is_small:
         text = text.replace(_STYLE, _STYLE + _SMALL)
     return draw(text, form, job.cancel), automata, notes
@@ -139,7 +139,7 @@ def draw(text: str, form: Picture, cancel: CancelToken) -> bytes:
                     break
                 except subprocess.TimeoutExpired:
                     data = None  # the first call has passed it
-                    cancel.report("Drawing", int(time.monotonic() - began))
+                    cancel.report("progress.drawing", int(time.monotonic() - began))
                     if time.monotonic() - began > MOST_SECONDS:
                         raise ExportError(f"Graphviz takes longer than {MOST_SECONDS:.0f} seconds") from None
         finally:

@@ -95,7 +95,7 @@ class _Writer:
                 whole = self.expand(node.name, inside)
                 written += size(whole)
                 if written > LONGEST:
-                    raise LimitExceededError("parts of an expression", given=written, limit=LONGEST)
+                    raise LimitExceededError("errors.limit.expression_parts", given=written, limit=LONGEST)
                 return whole
 
             node = mapped(self._nodes[name], leaf)

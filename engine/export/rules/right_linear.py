@@ -180,7 +180,7 @@ class _Solver:
                 if any(target == chosen for _, target in before.edges):
                     self._rows[state] = _substituted(before, chosen, row)
                     written += sum(size(label) for label, _ in self._rows[state].edges)
-            self._limits.check("parts of an expression", written, self._limits.threads * 10)
+            self._limits.check("errors.limit.expression_parts", written, self._limits.threads * 10)
         return done
 
 

@@ -110,7 +110,7 @@ class RuleBuilder:
             candidate = f"{plain}-{self._counts[plain] + 1}"
         self._taken.add(candidate)
         self._plain[candidate] = plain
-        self._limits.check("rules of the grammar", len(self._taken), self._limits.threads, "threads")
+        self._limits.check("errors.limit.rules", len(self._taken), self._limits.threads, "threads")
         return candidate
 
     def define(self, name: str, node: Node, span: Span, *, tentative: bool = False) -> RuleReference:

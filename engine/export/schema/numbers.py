@@ -103,7 +103,7 @@ def bounded_number(
             system.connect(block, Chars(CharSet.of((symbol, symbol) for symbol in read)), target)
     if not useful[0]:
         return NEVER
-    limits.check("states of a number's automaton", len(system.edges), MOST_STATES)
+    limits.check("errors.limit.number_states", len(system.edges), MOST_STATES)
     return solve(system, blocks[0], namer, limits, loops_as_rules=loops_as_rules)
 
 
@@ -128,7 +128,7 @@ def _explored(language: NumberLanguage, symbols: bytes, limits: Limits) -> tuple
                 continue
             if following not in index:
                 index[following] = len(index)
-                limits.check("states of a number's automaton", len(index), MOST_EXPLORED)
+                limits.check("errors.limit.number_states", len(index), MOST_EXPLORED)
                 queue.append(following)
             row.append(index[following])
         rows.append(row)

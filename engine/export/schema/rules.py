@@ -87,7 +87,7 @@ class SchemaRules:
                 if found := self._builder.recursive_rule(node, self._cases.values()):
                     raise RecursiveError(*found)
             case, name, span = self._todo.popleft()
-            self._settings.cancel.report("writing rules", len(self._cases) - len(self._todo), len(self._cases))
+            self._settings.cancel.report("progress.writing_rules", len(self._cases) - len(self._todo), len(self._cases))
             self.at = span
             body = self._array(case, name, span) if isinstance(case, ArrayMachine) else self._object(case, name, span)
             self._builder.define(name, body, span)

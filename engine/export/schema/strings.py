@@ -146,7 +146,7 @@ class StringRules:
         system = self._decoded_forms[formula]
         if not isinstance(system, System):
             return system
-        self._settings.limits.check("states of a string's automaton", len(system.edges), MOST_STATES)
+        self._settings.limits.check("errors.limit.string_states", len(system.edges), MOST_STATES)
         return self._written(system, name, span)
 
     def _node_or_system(self, formula: Formula) -> Node | System:

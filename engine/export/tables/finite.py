@@ -229,7 +229,7 @@ def whole_token_index(
     rows: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
     total = 0
     for state in range(len(found.taken)):
-        cancel.report("token index", state, len(found.taken))
+        cancel.report("progress.token_index", state, len(found.taken))
         rows.append(row_of(state))
         total += rows[-1][0].shape[0]
         if total > most_transitions:
@@ -255,9 +255,9 @@ class _Configurations:
         if automaton.start != DEAD:
             self._number(automaton.start)
         for configuration in self._order:
-            cancel.report("configurations", len(self._rows), len(self._order))
+            cancel.report("progress.configurations", len(self._rows), len(self._order))
             if len(self._order) > most:
-                raise LimitExceededError("configurations", given=len(self._order), limit=most)
+                raise LimitExceededError("errors.limit.configurations", given=len(self._order), limit=most)
             following = [self._number(one) for one in automaton.row(configuration)]
             self._rows.append([following[byte_class] for byte_class in automaton.classes.of_byte])
             self.taken.append(self._taken(configuration))

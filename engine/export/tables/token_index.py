@@ -133,7 +133,7 @@ def index_of(
     # The states with the most tokens first: if there are too many, the error comes early.
     for done, state in enumerate(heaviest_first(table, spelling).tolist()):
         if cancel is not None:
-            cancel.report("token index", done, len(dfa.states))
+            cancel.report("progress.token_index", done, len(dfa.states))
         ids, reached = spelling.run(table, state)
         total += ids.shape[0]
         if total > most_transitions:
@@ -145,7 +145,7 @@ def index_of(
 def too_many(transitions: int, limit: int) -> LimitExceededError:
     """Return the error of an index that is too large."""
     return LimitExceededError(
-        "transitions of the token index", given=transitions, limit=limit, name="table_transitions"
+        "errors.limit.index_transitions", given=transitions, limit=limit, name="table_transitions"
     )
 
 

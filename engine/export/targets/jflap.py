@@ -58,7 +58,7 @@ class JflapTarget(RulesTarget):
         regular, notes = regular_form(job)
         system = read_characters(regular.materialise(cancel=job.cancel))
         if len(system.edges) > MOST_STATES:
-            raise LimitExceededError("states of a JFLAP automaton", given=len(system.edges), limit=MOST_STATES)
+            raise LimitExceededError("errors.limit.jflap_states", given=len(system.edges), limit=MOST_STATES)
         text, leaves_out = _written(system, "\n".join(provenance_lines(job, *self.supported_options(job.compiled))))
         return Artifact((("automaton.jff", text),), (*notes, _left_out()) if leaves_out else notes)
 
@@ -98,7 +98,7 @@ def _written(system: System, comment: str) -> tuple[bytes, bool]:
                 ET.SubElement(transition, "to").text = str(target)
                 ET.SubElement(transition, "read").text = read
     if count > MOST_TRANSITIONS:
-        raise LimitExceededError("transitions of a JFLAP automaton", given=count, limit=MOST_TRANSITIONS)
+        raise LimitExceededError("errors.limit.jflap_transitions", given=count, limit=MOST_TRANSITIONS)
     ET.indent(root)
     text = ET.tostring(root, encoding="unicode").replace("\r", "&#13;")  # an XML parser would turn it into a line feed
     return f'<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n{text}\n'.encode(), leaves_out

@@ -40,7 +40,7 @@ def print_regex(node: Node, dialect: Dialect = "python", limits: Limits | None =
         LimitExceededError: its groups are nested too deeply for a regular expression.
     """
     limits = limits or Limits()
-    limits.check("groups nested in one another", depth(node) + 1, limits.nesting, "nesting")
+    limits.check("errors.limit.nested_groups", depth(node) + 1, limits.nesting, "nesting")
     return _Printer(dialect).text(node, 0)
 
 

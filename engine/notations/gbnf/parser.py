@@ -56,7 +56,7 @@ def parse(source: SourceText, limits: Limits) -> tuple[Grammar, tuple[Diagnostic
         GrammarError: the text is malformed, or a rule is missing; it carries all findings.
         LimitExceededError: the text is too long.
     """
-    limits.check("characters of the grammar", len(source.text), limits.source_length, "source_length")
+    limits.check("errors.limit.grammar_length", len(source.text), limits.source_length, "source_length")
     parser = _Parser(source, limits)
     parser.run()
     grammar, findings = check_rules(parser.rules, source, parser.reader.findings)

@@ -165,7 +165,7 @@ class _Writer:
         self._budget -= items
         if self._budget < 0:
             raise LimitExceededError(
-                "elements of the plain rules", given=MOST_ELEMENTS - self._budget, limit=MOST_ELEMENTS
+                "errors.limit.plain_elements", given=MOST_ELEMENTS - self._budget, limit=MOST_ELEMENTS
             )
 
     def _name(self) -> str:

@@ -20,7 +20,7 @@ from engine.source import CancelToken, GrammarError, SourceText, Span, diagnosti
 
 def build(text: SourceText, options: CompileOptions, cancel: CancelToken) -> Built:
     """Parse a schema and build its automaton; see `Notation.build`."""
-    cancel.begin("parsing")
+    cancel.begin("progress.parsing")
     with limited_work(READING, READING_SHARE * options.limits.work):
         model, findings = parse(
             text,
@@ -30,7 +30,7 @@ def build(text: SourceText, options: CompileOptions, cancel: CancelToken) -> Bui
             unenforced=options.unenforced,
             any_numbers=options.numbers == "any",
         )
-    cancel.begin("looking for a match")
+    cancel.begin("progress.matching")
     any_order = options.property_order == "any"
     solver = SchemaSolver(model.arena, options.limits, Escapes(options.escapes), any_order=any_order)
     previous = sys.getrecursionlimit()

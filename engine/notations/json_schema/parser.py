@@ -52,7 +52,7 @@ def parse(
         GrammarError: it is not JSON, or not a schema that can be enforced; it carries all findings.
         LimitExceededError: it is too long.
     """
-    limits.check("characters of the schema", len(source.text), limits.source_length, "source_length")
+    limits.check("errors.limit.schema_length", len(source.text), limits.source_length, "source_length")
     findings = SchemaFindings(lenient=unenforced == "warn")
     try:
         root = read_json(source.text, limits.nesting)

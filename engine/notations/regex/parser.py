@@ -100,7 +100,7 @@ def parse_with_details(
 def _parsed(
     source: SourceText, dialect: Dialect | Literal["python", "ecma"], limits: Limits, flags: Flags
 ) -> tuple[Node, _Parser]:
-    limits.check("characters of the pattern", len(source.text), limits.source_length, "source_length")
+    limits.check("errors.limit.pattern_length", len(source.text), limits.source_length, "source_length")
     parser = _Parser(RegexReader(source.text, Dialect(dialect)), limits, flags)
     node = parser.run()
     if parser.reader.findings.has_errors:

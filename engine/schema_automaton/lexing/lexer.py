@@ -274,7 +274,7 @@ class LexerTable:
 
     def _reserve(self, size: int) -> None:
         """Reserve rows for a number of states."""
-        self._limits.check("lexer states", size - 1, self._limits.configurations, "configurations")
+        self._limits.check("errors.limit.lexer_states", size - 1, self._limits.configurations, "configurations")
         if size > len(self.rows):
             self._grow(size)
         elif 2 * size > len(self.rows):

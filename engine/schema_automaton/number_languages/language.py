@@ -69,7 +69,7 @@ def fraction(number: Number) -> Fraction:
 
 def _check(digits: int) -> None:
     if digits > LARGEST:
-        raise LimitExceededError("digits of a number in the schema", given=digits, limit=LARGEST)
+        raise LimitExceededError("errors.limit.number_digits", given=digits, limit=LARGEST)
 
 
 def _tightest(

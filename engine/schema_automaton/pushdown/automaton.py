@@ -156,7 +156,7 @@ class JsonAutomaton:
         number = self._ids.get(cursor)
         if number is None:
             number = self._ids[cursor] = len(self._cursors)
-            self._limits.check("configurations", number, self._limits.configurations, "configurations")
+            self._limits.check("errors.limit.configurations", number, self._limits.configurations, "configurations")
             self._cursors.append(cursor)
             self.accepting.append(self._is_accepting(cursor))
         return number
@@ -261,7 +261,9 @@ class JsonAutomaton:
         number = self._node_ids.get(key)
         if number is None:
             number = self._node_ids[key] = len(self._nodes)
-            self._limits.check("levels of documents", number, _NODES_FOR_A_CONFIGURATION * self._limits.configurations)
+            self._limits.check(
+                "errors.limit.document_levels", number, _NODES_FOR_A_CONFIGURATION * self._limits.configurations
+            )
             self._nodes.append(key)
             self._follows_text.append(mark >= 0 or (below >= 0 and self._follows_text[below]))
         return number
@@ -352,10 +354,10 @@ class JsonAutomaton:
         try:
             if is_work_limited():  # as within a mask, which calls often
                 return function(*arguments)
-            with limited_work("work of one step", self._limits.work):
+            with limited_work("errors.limit.step_work", self._limits.work):
                 return function(*arguments)
         except RecursionError as error:
-            raise LimitExceededError("recursion of a search for a value", given=DEEPEST + 1, limit=DEEPEST) from error
+            raise LimitExceededError("errors.limit.value_recursion", given=DEEPEST + 1, limit=DEEPEST) from error
         finally:
             sys.setrecursionlimit(before)
 

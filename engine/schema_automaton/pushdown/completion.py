@@ -98,7 +98,7 @@ class JsonCompletion:
         least = steps = 0  # some state of the shortest path is always in the queue
         while self._queue and steps + self._endings.steps < self._effort * _STEPS:
             if self._cancel is not None and steps % _CHECK_EVERY == 0:
-                self._cancel.report("looking for the end", steps)
+                self._cancel.report("progress.ending", steps)
             steps += 1
             checkpoint(8)
             least, _, _, node, number = heapq.heappop(self._queue)

@@ -129,7 +129,7 @@ class FrameTable:
         number = self._ids.get((position, alternatives))
         if number is None:
             number = len(self.frames)
-            self._limits.check("frames of a document", number, self._limits.configurations, "configurations")
+            self._limits.check("errors.limit.frames", number, self._limits.configurations, "configurations")
             checkpoint(8 + len(alternatives))
             self._count_item_bytes(alternatives)
             lexer = self._lexer_of(position, alternatives)
@@ -149,7 +149,7 @@ class FrameTable:
             if isinstance(state, ArrayState) and state.seen:
                 self._item_bytes += _OF_FRAME + sum(map(_length, state.seen))
         self._limits.check(
-            "bytes of items that must differ, in all texts together",
+            "errors.limit.item_bytes",
             self._item_bytes,
             _BYTES_FOR_A_CONFIGURATION * self._limits.configurations,
             "configurations",
@@ -324,7 +324,7 @@ class FrameTable:
         value, behind = first + 1, first + 2
         known = self._ids.get((ParsePosition.AFTER_MEMBER, then))  # from another key
         phases = OF_MEMBER[:2] if known is not None else OF_MEMBER if goes_on else OF_MEMBER[:3]
-        self._limits.check("frames of a document", first + len(phases), self._limits.configurations, "configurations")
+        self._limits.check("errors.limit.frames", first + len(phases), self._limits.configurations, "configurations")
         for number, position in enumerate(phases, first):
             frame = Frame(position, alternatives if number <= value else then)
             self._ids[frame] = number

@@ -250,7 +250,7 @@ class ArrayMachine(Machine):
                 if self.can_close(transition.state) or live.get((transition.state,)):
                     return True
                 seen.add(transition.state)
-                solver.limits.check("states of an array", len(seen), solver.limits.search, "search")
+                solver.limits.check("errors.limit.array_states", len(seen), solver.limits.search, "search")
                 todo.append(transition.state)
         return False
 
@@ -287,7 +287,7 @@ class ArrayMachine(Machine):
         """
         total = len(values) * sum(self._size(value) for value in values) // 2
         limits = self.solver.limits
-        limits.check("work of items that must differ", total, limits.work, "work")
+        limits.check("errors.limit.unique_work", total, limits.work, "work")
 
     def _size(self, value: Value) -> int:
         """Return the cost of a value in units of work; one unit is about 200 bytes of memory."""
@@ -363,7 +363,7 @@ class ArrayMachine(Machine):
                 found[each.goal] = None
                 if each.state not in reached and not self.can_close(each.state):
                     reached.add(each.state)
-                    self.solver.limits.check("states of an array", len(reached), _MOST_TRIED)
+                    self.solver.limits.check("errors.limit.array_states", len(reached), _MOST_TRIED)
                     todo.append(each.state)
         longest = min(len(reached), _MOST_DISTINCT)
         few: dict[Value, None] = {}

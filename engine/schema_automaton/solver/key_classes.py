@@ -104,7 +104,7 @@ def find_key_classes(
         possible = [one for one in split if one[1] is not arena.false]
         any_key = any_key and len(possible) == len(split)
         classes = [one for one in possible if _inhabited(strings, one[0])]
-        strings.limits.check("sets of keys that an object tells apart", len(classes), 2000)
+        strings.limits.check("errors.limit.key_sets", len(classes), 2000)
     merged: dict[tuple[Formula, int], list[Formula]] = {}
     for parts, goal, bits in classes:
         merged.setdefault((goal, bits), []).append(arena.all_of(parts))

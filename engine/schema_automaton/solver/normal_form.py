@@ -278,7 +278,7 @@ class TypeProjector:
                 # There are too many: all of them stay unexpanded, as conditions on the whole object.
                 found = [(*one, *((position[kept], (kept,)) for kept in conditions)) for one in few]
                 break
-            self._limits.check("alternatives of a schema", len(found), self._limits.threads, "threads")
+            self._limits.check("errors.limit.schema_alternatives", len(found), self._limits.threads, "threads")
         return _without_covered([_flat(one) for one in found])
 
     def _is_about_members(self, formula: Formula) -> bool:

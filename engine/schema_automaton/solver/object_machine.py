@@ -531,7 +531,7 @@ class ObjectMachine(Machine):
                 if self.can_close(transition.state) or live.get((transition.state,)):
                     return True
                 reached.add(transition.state)
-                solver.limits.check("states of an object", len(reached), solver.limits.search, "search")
+                solver.limits.check("errors.limit.object_states", len(reached), solver.limits.search, "search")
                 todo.append(transition.state)
         return False
 

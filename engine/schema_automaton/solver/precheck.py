@@ -48,7 +48,7 @@ def explore(solver: SchemaSolver, goal: Formula, cancel: CancelToken) -> None:
 
 def _explore(solver: SchemaSolver, seen: set[Formula], todo: list[Formula], cancel: CancelToken) -> None:
     while todo:
-        cancel.report("looking at subschemas", len(seen))
+        cancel.report("progress.subschemas", len(seen))
         current = todo.pop()
         try:
             for kind in (JsonType.ARRAY, JsonType.OBJECT):

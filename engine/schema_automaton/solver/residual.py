@@ -67,7 +67,7 @@ class ResidualConditions:
             case PropertyConstraint():
                 keys = strings.project(formula.keys)
                 if strings.arena.is_doubtful(keys):  # both the keys in the set and those outside are needed exactly
-                    strings.limits.check("conditions on keys whose format is not known exactly", 1, 0)
+                    strings.limits.check("errors.limit.inexact_keys", 1, 0)
                 if formula not in self._numbers:
                     self._numbers[formula] = len(self.atoms)
                     self.atoms.append((keys, formula.value))

@@ -214,7 +214,9 @@ class SchemaSolver:
         self.checked_count += 1
         if self.budget is not None and self.checked_count > self.budget:
             raise BudgetSpentError
-        self.limits.check("combinations of one schema", self.checked_count - self._checked_before, MOST_CONJUNCTIONS)
+        self.limits.check(
+            "errors.limit.schema_combinations", self.checked_count - self._checked_before, MOST_CONJUNCTIONS
+        )
         before = self.provisional_epoch
         machine = self.machine(conjunction, kind)
         live = machine.is_live(machine.start)  # type: ignore[arg-type]

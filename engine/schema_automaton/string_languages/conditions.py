@@ -243,7 +243,7 @@ def text_program(
     if not by_characters:
         program = json_spelled(node, limits, escapes)
         if program is not None and any(not look.ahead for look in program.looks):
-            limits.check("kinds of characters of a pattern that looks behind", MOST_CLASSES + 1, MOST_CLASSES)
+            limits.check("errors.limit.character_kinds", MOST_CLASSES + 1, MOST_CLASSES)
         return program, limits, None, escapes
     simple = simplify(node)
     char_classes = char_classes_of((part.set for part in parts(simple) if isinstance(part, Chars)), escapes)

@@ -120,7 +120,7 @@ def test_why_names_the_stage_that_removes_a_token(worker):
     worker(SetPipeline(PipelineSettings(suppress=("e",))))
     for request in (Why(E), Take(E)):
         answer = worker(request)
-        assert answer.removed_by == ("suppress", "it holds `e`")
+        assert answer.removed_by == ("suppress", "it contains `e`")
     assert worker(Why(A)).removed_by is None
     assert worker(Why(EOS)).removed_by is None  # that is the grammar's own no
     assert "suppress" in worker(Lookup('"e"')).verdicts[0]

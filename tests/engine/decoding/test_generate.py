@@ -62,7 +62,7 @@ def test_it_can_be_cancelled_between_steps():
     cancel = CancelToken(listen)
     with pytest.raises(CancelledError):
         generate(LINE, RandomModel(), cancel=cancel)
-    assert heard == [("generate", 1, 256), ("generate", 2, 256)]
+    assert heard == [("generating", 1, 256), ("generating", 2, 256)]
 
 
 def test_many_can_be_cancelled_and_keep_what_was_given():

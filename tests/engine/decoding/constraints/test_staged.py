@@ -215,9 +215,9 @@ def test_a_stage_says_why_it_takes_a_token_away():
     session = DecodeSession(
         compile_grammar("regex", "[abc]+"), RandomModel(WORDS), pipeline=PipelineSettings(suppress=("ab",))
     )
-    assert session.removed_by(2) == ("suppress", "it holds `ab`")
+    assert session.removed_by(2) == ("suppress", "it contains `ab`")
     with pytest.raises(
-        RemovedError, match="the stage `suppress` does not allow this token here: it holds `ab`"
+        RemovedError, match="the stage `suppress` does not allow this token here: it contains `ab`"
     ) as refusal:
         session.take(2)
     assert pickle.loads(pickle.dumps(refusal.value)).why == refusal.value.why
