@@ -1,0 +1,152 @@
+"""A failed request as data: what was asked for, what came back, and what the server logged.
+
+`engine.diagnosis.intake` reads it from what a user pastes, and `engine.diagnosis.failures` finds the cause. The window,
+the command line and the files of a batch all pass it, so that each reads and judges the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from engine.grammar.options import CompileOptions
+
+
+class FinishReason(StrEnum):
+    """The reason for which a server ended an output."""
+
+    STOP = "stop"  # an end token, a stop string, or the end of the grammar
+    LENGTH = "length"  # the token budget
+    CONTEXT = "context"  # the model's context
+    TOOL_CALLS = "tool_calls"  # a tool was called
+    UNKNOWN = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestConstraint:
+    """A grammar that a request asks for.
+
+    Attributes:
+        notation: the id of its notation.
+        text: the grammar, as the request has it (a JSON Schema keeps its source text and key order).
+        options: the compile options that follow from the request, such as white space.
+        way: the field that asks for it, such as `response_format`, `guided_json`, `structured_outputs`, `tools`,
+            `grammar`, `format`; empty if the grammar was given by itself.
+        pointer: the JSON Pointer of the grammar in the request; empty if it was given by itself.
+        tool: the name of the tool whose arguments it describes; empty for the output itself.
+    """
+
+    notation: str
+    text: str
+    options: CompileOptions = field(default_factory=CompileOptions)
+    way: str = ""
+    pointer: str = ""
+    tool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message of a chat: its role and its text."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool call of a response: the tool's name and the text of its arguments."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredToken:
+    """A token of a response with its log-probability.
+
+    Attributes:
+        data: its bytes.
+        logprob: its natural log-probability; None if unknown.
+        token_id: its id; None if unknown.
+        alternatives: other tokens at this position, as bytes with log-probabilities.
+    """
+
+    data: bytes
+    logprob: float | None = None
+    token_id: int | None = None
+    alternatives: tuple[tuple[bytes, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LogFinding:
+    """A message of a server or an engine that was recognised in a log.
+
+    Attributes:
+        message: the id of the message in the catalogue (`resources/failures/messages.toml`).
+        line: its line in the log, counted from 1.
+        text: the line.
+        values: the values that it contains, by name, such as token ids or a byte offset.
+    """
+
+    message: str
+    line: int
+    text: str
+    values: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FailureCase:
+    """A failed request: all fields are optional, and unknown ones have the default.
+
+    Attributes:
+        constraints: the grammars that were asked for; several if the request has several tools.
+        tool_choice: `auto`, `required`, `none` or the name of a tool.
+        server: the server that the request is for, a name of `engine.targets.ENGINES`.
+        version: its version.
+        interface: the kind of endpoint: `chat`, `completions`, `responses`, `generate` or `completion`.
+        ignored: JSON Pointers of constraints in places that this server does not read.
+        messages, prompt, prefill: the input; the prefill begins the assistant's answer.
+        max_tokens, min_tokens, temperature, top_k, seed, stop: settings of the generation.
+        is_lazy: whether the grammar begins at a trigger.
+        triggers: the texts that begin it.
+        thinking: whether the model thinks before it answers; None if unknown.
+        output: the bytes of the answer; None if there is none.
+        reasoning: the text of the reasoning channel.
+        tool_calls: the tool calls of the response.
+        ids: the token ids of the output; empty if unknown.
+        scores: tokens with log-probabilities; empty if unknown.
+        finish: the reason for which the output ended.
+        completion_tokens: the number of tokens of the output; None if unknown.
+        status: the HTTP status or error text of the response; empty if it succeeded.
+        log: the messages that were recognised.
+        removed_secrets: the number of secrets that were removed from the pasted text.
+    """
+
+    constraints: tuple[RequestConstraint, ...] = ()
+    tool_choice: str = ""
+    server: str = ""
+    version: str = ""
+    interface: str = ""
+    ignored: tuple[str, ...] = ()
+    messages: tuple[Message, ...] = ()
+    prompt: str = ""
+    prefill: str = ""
+    max_tokens: int | None = None
+    min_tokens: int | None = None
+    temperature: float | None = None
+    top_k: int | None = None
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    is_lazy: bool = False
+    triggers: tuple[str, ...] = ()
+    thinking: bool | None = None
+    output: bytes | None = None
+    reasoning: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    ids: tuple[int, ...] = ()
+    scores: tuple[ScoredToken, ...] = ()
+    finish: FinishReason = FinishReason.UNKNOWN
+    completion_tokens: int | None = None
+    status: str = ""
+    log: tuple[LogFinding, ...] = ()
+    removed_secrets: int = 0
