@@ -418,7 +418,7 @@ class JsonAutomaton:
                 names, key_classes = lexer.next_keys(name, i, alternative)
                 spans = alternative.machine.key_spans(names, has_others=bool(key_classes))
             elif spans is None:
-                spans, goals = spans_of(alternative, goals)
+                spans, goals = spans_of(alternative, goals, self._frame_table.solver.arena.definitions)
             found.update(self._source_map.resolve(spans, goals))
         return tuple(sorted(span for span in found if span.end))  # implied assertions have no location
 

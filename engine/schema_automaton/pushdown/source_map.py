@@ -13,19 +13,23 @@ frame: there would be as many frames as paths.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
 
 from engine.schema_automaton.formula.arena import Arena
 from engine.schema_automaton.formula.nodes import (
     And,
+    EnumValues,
     ExactlyOne,
     Formula,
     Located,
+    Maximum,
+    Minimum,
     MultipleOf,
     Not,
     Or,
     Ref,
+    TypeIn,
     span_of,
     span_of_location,
 )
@@ -34,6 +38,10 @@ from engine.schema_automaton.solver.array_machine import ArrayState, ArrayTransi
 from engine.schema_automaton.solver.object_machine import ObjectState, ObjectTransition
 from engine.schema_automaton.string_languages.language import EnumLanguage, TextLanguage
 from engine.source import Span
+
+
+_DECISIVE: Final = (TypeIn, EnumValues, Minimum, Maximum)
+"""The assertions that decide how a value may begin."""
 
 
 class SourceMap:
@@ -94,12 +102,15 @@ class SourceMap:
         return next((each for each in above if each in self._numbers), -1) in schemas
 
 
-def spans_of(alternative: Any, goals: list[Formula]) -> tuple[Iterable[Span], list[Formula]]:
+def spans_of(
+    alternative: Any, goals: list[Formula], definitions: Sequence[Formula | None]
+) -> tuple[Iterable[Span], list[Formula]]:
     """Return the first source locations of an alternative of a frame, and the goals that resolve them.
 
     Args:
         alternative: an alternative of a frame (see `frames.Alternative`).
         goals: the goals of the value that contains it.
+        definitions: the definitions of the arena.
 
     Returns:
         The locations, and `goals` or, where the next value is meant, the goal of that value.
@@ -108,21 +119,36 @@ def spans_of(alternative: Any, goals: list[Formula]) -> tuple[Iterable[Span], li
         case ArrayState() | ObjectState():
             return alternative.machine.spans, goals
         case ArrayTransition() | ObjectTransition():
-            spans = _goal_spans(alternative.goal)
+            spans = _goal_spans(alternative.goal, definitions)
             return (spans, [alternative.goal]) if spans else (alternative.state.machine.spans, goals)
         case TextLanguage() | EnumLanguage():
             return alternative.locations, goals
         case Root():
-            return _goal_spans(alternative.goal), [alternative.goal]
+            return _goal_spans(alternative.goal, definitions), [alternative.goal]
         case _:
             return (), goals
 
 
-def _goal_spans(goal: Formula) -> set[Span]:
-    """Return the locations of the assertions in a goal, without those of definitions, which may be recursive."""
-    if isinstance(goal, And | Or | ExactlyOne):
-        return {span for item in goal.items for span in _goal_spans(item)}
-    if isinstance(goal, MultipleOf) and goal.written:
-        return set()  # one formula for all integers; the type assertion beside it has its own location
-    span = span_of(goal)
-    return {span} if span.end else set()
+def _goal_spans(goal: Formula, definitions: Sequence[Formula | None]) -> set[Span]:
+    """Return the locations of what decides how a value may begin: types, enumerations and bounds of numbers.
+
+    Without such assertions all others of the goal are returned. Definitions are followed.
+    """
+    todo, seen = [goal], set[Ref]()
+    decisive, others = set[Span](), set[Span]()
+    while todo:
+        part = todo.pop()
+        match part:
+            case Ref():
+                definition = definitions[part.number]
+                if definition is not None and part not in seen:
+                    seen.add(part)
+                    todo.append(definition)
+            case And() | Or() | ExactlyOne():
+                todo += part.items
+            case MultipleOf(written=True):
+                pass  # one formula for all integers; the type assertion beside it has its own location
+            case _:
+                atom = part.item if isinstance(part, Not) else part
+                (decisive if isinstance(atom, _DECISIVE) else others).add(span_of(part))
+    return {span for span in decisive if span.end} or {span for span in others if span.end}

@@ -114,6 +114,39 @@ def test_a_value_is_told_by_the_type_of_its_own_property(kind):
     assert (first.rules, second.rules) == (("/properties/a/type",), ("/properties/b/type",))
 
 
+NODE = {
+    "$defs": {
+        "node": {
+            "type": "object",
+            "properties": {
+                "kids": {"type": "array", "items": {"$ref": "#/$defs/node"}},
+                "size": {"type": "integer", "minimum": 3},
+                "unit": {"enum": ["c", "f"]},
+            },
+            "additionalProperties": False,
+        }
+    },
+    "anyOf": [{"$ref": "#/$defs/node"}, {"type": "string", "maxLength": 4}],
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("", {"/$defs/node/type", "/anyOf/1/type"}),
+        ('{"kids":', {"/$defs/node/properties/kids/type"}),
+        ('{"kids":[{"size":', {"/$defs/node/properties/size/type", "/$defs/node/properties/size/minimum"}),
+        ('{"unit":', {"/$defs/node/properties/unit/enum"}),
+        ('{"unit": ', {"/$defs/node/properties/unit/enum"}),
+        ('{"kids":[],"', {"/$defs/node/properties/size", "/$defs/node/properties/unit"}),
+        ('{"kids":[],"u', {"/$defs/node/properties/unit"}),
+    ],
+)
+def test_a_value_that_has_not_begun_has_the_locations_that_decide_its_first_byte(text, rules):
+    (verdict,) = at("json_schema", json.dumps(NODE), text.encode()).stacks()
+    assert set(verdict.rules) == rules
+
+
 def test_a_token_element_is_allowed_and_explained():
     matcher = at("gbnf", 'root ::= "a" <t> "b" | "ac"', b"a")
     assert matcher.explain(256).allowed
