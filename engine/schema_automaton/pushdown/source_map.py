@@ -39,7 +39,6 @@ from engine.schema_automaton.solver.object_machine import ObjectState, ObjectTra
 from engine.schema_automaton.string_languages.language import EnumLanguage, TextLanguage
 from engine.source import Span
 
-
 _DECISIVE: Final = (TypeIn, EnumValues, Minimum, Maximum)
 """The assertions that decide how a value may begin."""
 
