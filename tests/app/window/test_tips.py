@@ -158,12 +158,14 @@ def test_keys_are_written_in_declarations_alone():
     assert found == []
 
 
-def test_local_keys_are_keys_and_differ_within_a_widget(desk):
+def test_local_keys_are_keys_of_no_command_but_esc_and_differ_within_a_widget(desk):
     close(open_everything(desk))  # some are declared with the first use of a widget
     local = LOCAL_KEYS
     assert {"find.close", "candidates.take", "breakpoints.remove", "tour.end"} <= local.keys()
     assert [name for name, keys in local.items() if QKeySequence(keys).isEmpty()] == []
     assert local.keys() & {command.id for command in declared_commands()} == set()
+    commands = {keys for command in declared_commands() for keys in command.keys}
+    assert set(local.values()) & commands == {"Esc"}  # it closes what has the focus, and stops a run elsewhere
     used = [(name.partition(".")[0], keys) for name, keys in local.items()]
     assert len(used) == len(set(used))
 
