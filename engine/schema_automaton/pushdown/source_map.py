@@ -118,20 +118,21 @@ def spans_of(
         case ArrayState() | ObjectState():
             return alternative.machine.spans, goals
         case ArrayTransition() | ObjectTransition():
-            spans = _goal_spans(alternative.goal, definitions)
+            decisive, others = _decisive_spans(alternative.goal, definitions)
+            spans = decisive or others
             return (spans, [alternative.goal]) if spans else (alternative.state.machine.spans, goals)
         case TextLanguage() | EnumLanguage():
             return alternative.locations, goals
         case Root():
-            return _goal_spans(alternative.goal, definitions), [alternative.goal]
+            return _decisive_spans(alternative.goal, definitions)[0], [alternative.goal]
         case _:
             return (), goals
 
 
-def _goal_spans(goal: Formula, definitions: Sequence[Formula | None]) -> set[Span]:
-    """Return the locations of what decides how a value may begin: types, enumerations and bounds of numbers.
+def _decisive_spans(goal: Formula, definitions: Sequence[Formula | None]) -> tuple[set[Span], set[Span]]:
+    """Return the locations of the assertions that decide how a value may begin, and those of all others.
 
-    Without such assertions all others of the goal are returned. Definitions are followed.
+    Definitions are followed.
     """
     todo, seen = [goal], set[Ref]()
     decisive, others = set[Span](), set[Span]()
@@ -150,4 +151,4 @@ def _goal_spans(goal: Formula, definitions: Sequence[Formula | None]) -> set[Spa
             case _:
                 atom = part.item if isinstance(part, Not) else part
                 (decisive if isinstance(atom, _DECISIVE) else others).add(span_of(part))
-    return {span for span in decisive if span.end} or {span for span in others if span.end}
+    return {span for span in decisive if span.end}, {span for span in others if span.end}
