@@ -28,6 +28,7 @@ from app.workers.requests.grammar_position import GrammarPosition
 from app.workers.requests.judge import CoverAnswer, JudgeAnswer
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.diagnosis.test_strings.values import Coverage
+from engine.grammar.options import CompileOptions
 from engine.notations import NOTATIONS
 from engine.source import Diagnostic, Severity, SourceText, Span
 
@@ -191,7 +192,8 @@ class Panes(QObject):
 
         def show() -> None:
             grammar = document.content.grammar
-            page.show_notation(grammar.notation, grammar.dialect, grammar.text)
+            options = CompileOptions(dialect=grammar.dialect)
+            page.show_groups(NOTATIONS[grammar.notation].reference(grammar.text, options))
 
         document.changed.connect(lambda _revision: show())
         show()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from engine.grammar import Grammar
     from engine.grammar.options import CompileOptions
     from engine.notations.building import Built
+    from engine.notations.reference import ReferenceGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +134,15 @@ class Notation:
         """
         return plain_line(line, state)
 
-    def draft(self, text: str) -> int:
-        """Return the version of the notation that a text names, which selects its reference; 0 if it has none."""
-        del text
-        return 0
+    def reference(self, text: str, options: CompileOptions) -> tuple[ReferenceGroup, ...]:
+        """Return the quick reference: the constructs of the notation, each with an example; empty if it has none.
+
+        Args:
+            text: the grammar, valid or not, which may name a version of the notation.
+            options: the compile options, which may select a dialect.
+        """
+        del text, options
+        return ()
 
     def explain(self, text: SourceText, options: CompileOptions) -> Description:
         """Explain each part of a text.

@@ -63,9 +63,14 @@ CONVERTED = (
     "engine/export/writing.py",
     "engine/models",
     "engine/notations/explanation.py",
-    *(f"engine/notations/{name}/explanation.py" for name in ("gbnf", "json_schema", "regex")),
+    *(
+        f"engine/notations/{name}/{part}.py"
+        for name in ("gbnf", "json_schema", "regex")
+        for part in ("completion", "explanation", "reference")
+    ),
     "engine/notations/json_schema/fixes.py",
     "engine/notations/node_explanation.py",
+    "engine/notations/reference.py",
 )
 # The errors of the engine that these raise have keys; elsewhere they may still have their text.
 RAISED = ("app/main.py", "engine/cli", "engine/decoding", "engine/export/writing.py", "engine/models")

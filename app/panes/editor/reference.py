@@ -14,8 +14,7 @@ from app.theme import Role
 from app.theme.labels import Label, plain_text
 from app.widgets.keyboard import FieldKeys
 from app.widgets.rich_text import code
-from engine.notations import NOTATIONS
-from engine.notations.reference import ReferenceEntry, reference
+from engine.notations.reference import ReferenceEntry, ReferenceGroup
 
 _ENTRY = Qt.ItemDataRole.UserRole
 _SEARCH_TEXT = Qt.ItemDataRole.UserRole + 1
@@ -34,7 +33,7 @@ class ReferencePage(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._notation: tuple[str, str, int] | None = None
+        self._groups: tuple[ReferenceGroup, ...] = ()
         self._width = 0  # of the column of forms, in pixels
         self._model = QStandardItemModel(self)
         self._proxy = QSortFilterProxyModel(self)
@@ -69,17 +68,10 @@ class ReferencePage(QWidget):
         self.tree.selectionModel().currentChanged.connect(lambda index, _before: self._show_example(index))
         theme.themes.changed.connect(self._recolour)
 
-    def show_notation(self, notation: str, dialect: str, text: str) -> None:
-        """List the syntax of a notation.
-
-        Args:
-            notation: the notation.
-            dialect: the dialect of a regex.
-            text: the grammar; that of a schema may name its draft.
-        """
-        notation_and_dialect = notation, dialect, NOTATIONS[notation].draft(text)
-        if notation_and_dialect != self._notation:
-            self._notation = notation_and_dialect
+    def show_groups(self, groups: tuple[ReferenceGroup, ...]) -> None:
+        """List the constructs of a notation."""
+        if groups != self._groups:
+            self._groups = groups
             self._fill()
 
     def entry(self, index: QModelIndex) -> ReferenceEntry | None:
@@ -88,13 +80,11 @@ class ReferencePage(QWidget):
         return found if isinstance(found, ReferenceEntry) else None
 
     def _fill(self) -> None:
-        assert self._notation is not None
         self._model.clear()
         mono, muted = theme.mono_font(), theme.colour(Role.MUTED)
-        groups = reference(*self._notation)
-        widest = max((len(entry.form) for group in groups for entry in group.entries), default=0)
+        widest = max((len(entry.form) for group in self._groups for entry in group.entries), default=0)
         self._width = QFontMetrics(mono).horizontalAdvance("0") * (widest + 1) + 3 * theme.SPACE_L
-        for group in groups:
+        for group in self._groups:
             heading = QStandardItem(group.title)
             font = theme.ui_font()
             font.setBold(True)
@@ -162,8 +152,7 @@ class ReferencePage(QWidget):
             self.focus_left.emit()
 
     def _recolour(self) -> None:
-        if self._notation is not None:
-            self._fill()
+        self._fill()
 
 
 class _Tree(QTreeView):

@@ -1,7 +1,7 @@
 """Completion proposals for the cursor position, in a text that is being typed.
 
 Proposals that start with the typed text come first, then those that contain it; case does not matter. Otherwise the
-order is that of the lists in `words`: the most common ones come first.
+order is that of the lists in `reference.py` of the notations: the most common ones come first.
 
 Rejected: proposals from the parser's error. The parser stops at the first error, which is rarely where the user types.
 """

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from engine.notations.editing.completion import Proposals
     from engine.notations.explanation import ExplanationEntry
     from engine.notations.lexing import LineTokens
+    from engine.notations.reference import ReferenceGroup
     from engine.source import Diagnostic, SourceText
 
 __all__ = ["Gbnf"]
@@ -42,6 +43,13 @@ class Gbnf(Notation):
         from engine.notations.gbnf.explanation import gbnf_entries
 
         return gbnf_entries(text, options.limits)
+
+    def reference(self, text: str, options: CompileOptions) -> tuple[ReferenceGroup, ...]:
+        """Return the forms of GBNF; see `Notation`."""
+        from engine.notations.gbnf.reference import gbnf_reference
+
+        del text, options
+        return gbnf_reference()
 
     def looks_like(self, text: str) -> bool:
         """Return whether a line of a text begins a rule."""

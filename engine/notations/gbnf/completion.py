@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from engine.notations.editing import words
 from engine.notations.editing.completion import Proposal, Proposals, escapes, matching
 from engine.notations.gbnf.lexer import GbnfToken, tokens
+from engine.notations.gbnf.reference import escape_meanings
 from engine.source import Span
+from engine.source.catalogue import catalogue_text
 
 _WORD_BEFORE: Final = re.compile(r"[A-Za-z0-9_-]*\Z")
 
@@ -20,7 +21,7 @@ def propose(text: str, offset: int) -> Proposals:
     kind = here.kind if here is not None else None
     is_within = here is not None and offset < here.end
     if kind in {"open_literal", "open_class"} or (kind in {"literal", "class"} and is_within):
-        return escapes(text, offset, words.GBNF_ESCAPES)
+        return escapes(text, offset, escape_meanings())
     if kind in {"comment", "element", "count"}:
         return Proposals(Span(offset, offset))
     before = _WORD_BEFORE.search(text, 0, offset)
@@ -37,12 +38,16 @@ def propose(text: str, offset: int) -> Proposals:
         if "root" not in defined and "root" not in missing:
             missing.insert(0, "root")
         behind = "" if re.compile(r"[ \t]*::=").match(text, span.end) else " ::= "
-        proposals = [Proposal(name, name + behind, "used, and not defined yet") for name in missing]
+        proposals = [Proposal(name, name + behind, _undefined()) for name in missing]
     else:
         proposals = [Proposal(name, name, _body_excerpt(text, end)) for name, end in defined.items()]
-        proposals += [Proposal(name, name, "not defined yet") for name in missing]
+        proposals += [Proposal(name, name, _undefined()) for name in missing]
     opens_unasked = bool(typed) and own == typed
     return matching(span, typed, proposals, opens_unasked=opens_unasked)
+
+
+def _undefined() -> str:
+    return catalogue_text("reference.gbnf.proposal.used")
 
 
 def _begins_rule(text: str, known: list[GbnfToken], start: int) -> bool:

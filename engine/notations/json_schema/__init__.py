@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from engine.notations.editing.completion import Proposals
     from engine.notations.explanation import ExplanationEntry
     from engine.notations.lexing import LineTokens
+    from engine.notations.reference import ReferenceGroup
     from engine.source import CancelToken, SourceText, Span
 
 __all__ = ["JsonSchema"]
@@ -48,11 +49,12 @@ class JsonSchema(Notation):
         """Return whether a text is a JSON object."""
         return _OBJECT.match(text) is not None
 
-    def draft(self, text: str) -> int:
-        """Return the draft that a schema names; see `Notation`."""
-        from engine.notations.json_schema.dialects import draft_named_in
+    def reference(self, text: str, options: CompileOptions) -> tuple[ReferenceGroup, ...]:
+        """Return the keywords, types and formats of the schema's draft; see `Notation`."""
+        from engine.notations.json_schema.dialects import SchemaDraft, draft_named_in
+        from engine.notations.json_schema.reference import schema_reference
 
-        return draft_named_in(text)
+        return schema_reference(draft_named_in(text, SchemaDraft(options.draft)))
 
     def names(self, text: str) -> tuple[Name, ...]:
         """Return the definitions and anchors of a text; see `Notation`."""

@@ -37,10 +37,10 @@ def draft_of(address: str) -> SchemaDraft | None:
     return _BY_ADDRESS.get(plain)
 
 
-def draft_named_in(text: str) -> SchemaDraft:
-    """Return the draft that a schema's text names first, valid or not; the default draft if it names none."""
+def draft_named_in(text: str, default: SchemaDraft) -> SchemaDraft:
+    """Return the draft that a schema's text names first, valid or not; the default if it names none."""
     found = _NAMED.search(text)
-    return (draft_of(found[1]) if found else None) or SchemaDraft.DRAFT_2020
+    return (draft_of(found[1]) if found else None) or default
 
 
 def draft_name(draft: SchemaDraft) -> str:

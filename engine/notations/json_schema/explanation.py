@@ -15,13 +15,13 @@ from functools import cached_property, partial
 from typing import Final, TypeAlias
 
 from engine.grammar.options import CompileOptions
-from engine.notations.editing import words
 from engine.notations.explanation import ExplanationEntry, nothing
 from engine.notations.json_schema.dialects import SINCE, SchemaDraft, draft_name, draft_of
 from engine.notations.json_schema.findings import SchemaFindings
 from engine.notations.json_schema.formats import NAMES
 from engine.notations.json_schema.json_tree import Json, read_json
 from engine.notations.json_schema.parser import parse
+from engine.notations.json_schema.reference import KEYWORDS
 from engine.notations.json_schema.resources import Resources
 from engine.notations.node_explanation import joined
 from engine.notations.regex.dialect import Dialect
@@ -32,7 +32,7 @@ from engine.source.text import quoted, shortened
 
 MOST_LISTED: Final = 6
 KINDS: Final = {"integer": "number"}
-KIND_OF: Final = {keyword: kind for kind, known in words.KEYWORDS.items() if kind != "any" for keyword in known}
+KIND_OF: Final = {keyword: kind for kind, known in KEYWORDS.items() if kind != "any" for keyword in known}
 FACTS: Final = tuple(
     """$ref $dynamicRef $recursiveRef const enum format pattern minimum exclusiveMinimum maximum exclusiveMaximum
     multipleOf minLength maxLength minItems maxItems uniqueItems minProperties maxProperties allOf anyOf oneOf

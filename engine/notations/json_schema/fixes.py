@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from engine.notations.editing import words
 from engine.notations.editing.edits import Edit
 from engine.notations.json_schema.outline import Outline, OutlinePart
+from engine.notations.json_schema.reference import FORMATS, KEYWORDS, TYPES
 from engine.notations.json_schema.targets import REFERENCES, SchemaTargets, decoded_step, key_span, quoted
 from engine.source import Span, similar_words
 from engine.source.catalogue import catalogue_text
@@ -80,12 +80,12 @@ def _near_strings(known: Iterable[str]) -> Repairer:
 
 
 def _unknown_format(text: str, span: Span) -> Iterator[Repair]:
-    yield from _near_strings(words.FORMATS)(text, span)
+    yield from _near_strings(FORMATS)(text, span)
     yield from _remove_keyword(text, span)
 
 
 def _misspelled(text: str, span: Span) -> Iterator[Repair]:
-    known = [name for group in words.KEYWORDS.values() for name in group]
+    known = [name for group in KEYWORDS.values() for name in group]
     written = text[span.start : span.end].strip('"')
     for near in similar_words(written, known, _MOST):
         yield _replaced(span, quoted(near))
@@ -230,7 +230,7 @@ def _missing(text: str) -> str:
 
 
 SCHEMA_FIXES: Final[Mapping[str, Repairer]] = {
-    "schema-unknown-type": _near_strings(words.TYPES),
+    "schema-unknown-type": _near_strings(TYPES),
     "schema-unknown-format": _unknown_format,
     "schema-misspelled-keyword": _misspelled,
     "schema-unknown-keyword": _unknown_keyword,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from engine.notations.editing.completion import Proposals
     from engine.notations.explanation import ExplanationEntry
     from engine.notations.lexing import LineTokens
+    from engine.notations.reference import ReferenceGroup
     from engine.source import Diagnostic, SourceText, Span
 
 __all__ = ["Regex"]
@@ -66,6 +67,13 @@ class Regex(Notation):
         from engine.notations.regex.explanation import regex_entries
 
         return regex_entries(text, Dialect(options.dialect), options.limits)
+
+    def reference(self, text: str, options: CompileOptions) -> tuple[ReferenceGroup, ...]:
+        """Return the forms of the dialect; see `Notation`."""
+        from engine.notations.regex.reference import regex_reference
+
+        del text
+        return regex_reference(options.dialect)
 
     def looks_like(self, text: str) -> bool:
         """Return whether a text is one line with a part that only an expression has."""

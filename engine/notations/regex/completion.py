@@ -4,31 +4,33 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.notations.editing import words
 from engine.notations.editing.completion import Proposal, Proposals, escapes, is_in_escape, matching
+from engine.notations.reference import without_holes
+from engine.notations.regex.reference import form_meaning
 from engine.source import Span
 
-_HOLE: Final = "…"
+_SETS: Final = (r"\d", r"\D", r"\w", r"\W", r"\s", r"\S", r"\p{L}", r"\p{Lu}", r"\p{N}")
+_ESCAPES: Final = (r"\n", r"\r", r"\t", r"\\", r"\.", r"\x41", r"\u0041")
+_BOUNDARIES: Final = (r"\b", r"\B")
+_FORMS: Final = (".", "[a-z]", "[^a-z]", "(?:…)", "…|…", "(?=…)", "(?!…)", "(?<=…)", "(?<!…)", "^", "$")
+_QUANTIFIERS: Final = ("*", "+", "?", "{3}", "{2,5}")
 
 
 def propose(text: str, offset: int) -> Proposals:
     """Return the proposals at an offset; see `Notation.propose`."""
     in_class = _in_class(text, offset)
-    sequences = {**words.REGEX_SETS, **words.REGEX_ESCAPES, **({} if in_class else words.REGEX_BOUNDARIES)}
+    sequences = (*_SETS, *_ESCAPES, *(() if in_class else _BOUNDARIES))
     if is_in_escape(text, offset):
-        return escapes(text, offset, sequences)
-    found = sequences if in_class else {**words.REGEX_FORMS, **sequences}
+        return escapes(text, offset, {form: form_meaning(form) for form in sequences})
+    found = sequences if in_class else (*_FORMS, *sequences)
     if not in_class and offset > 0 and text[offset - 1] not in "(|^":
-        found = {**words.REGEX_QUANTIFIERS, **found}
-    return matching(
-        Span(offset, offset), "", (_form(form, detail) for form, detail in found.items()), opens_unasked=False
-    )
+        found = (*_QUANTIFIERS, *found)
+    return matching(Span(offset, offset), "", (_proposal(form) for form in found), opens_unasked=False)
 
 
-def _form(form: str, detail: str) -> Proposal:
-    """Build the proposal of a form; its holes are removed, and the cursor goes to the first."""
-    caret = form.find(_HOLE)
-    return Proposal(form, form.replace(_HOLE, ""), detail, caret if caret >= 0 else None)
+def _proposal(form: str) -> Proposal:
+    text, caret = without_holes(form)
+    return Proposal(form, text, form_meaning(form), caret if text != form else None)
 
 
 def _in_class(text: str, offset: int) -> bool:

@@ -12,6 +12,7 @@ from app.workers.judge import generate
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.judge import GenerateAnswer, GenerateRequest
 from engine.compile import CompileOptions, compile_grammar
+from engine.notations import NOTATIONS
 from engine.source import CancelToken, Span
 from tests.app.snapshots.making import GBNF, POLL_MS, SCHEMA, State, diagnostics_of, pictured, shown
 from tests.support.explanations import explain
@@ -44,7 +45,7 @@ def reference(notation: str, typed: str = "") -> QWidget:
     """The quick reference, filtered by what is typed."""
     made = pane("", notation)
     page = made.reference.get()
-    page.show_notation(notation, "python", "")
+    page.show_groups(NOTATIONS[notation].reference("", CompileOptions()))
     made.toggle_reference()
     QTest.qWait(POLL_MS)
     QTest.keyClicks(page.field, typed)

@@ -9,7 +9,7 @@ import pytest
 
 from app.pasting import notation_choices
 from engine.cli.main import main
-from engine.compile import compile_grammar
+from engine.compile import CompileOptions, compile_grammar
 from engine.document.codec import DocumentError, decode, encode
 from engine.document.content import DocumentFile, GrammarPart
 from engine.notations import NOTATIONS
@@ -47,6 +47,13 @@ def test_it_is_recognised_and_has_colours():
     assert NOTATIONS.likely(TEXT) is NOTATIONS["literals"]
     assert NOTATIONS.likely("a+") is not NOTATIONS["literals"]
     assert [kind.value for kind, _ in runs(TEXT, NOTATIONS["literals"].lex_line)][:3] == ["comment", "space", "literal"]
+
+
+def test_it_has_a_quick_reference_with_examples_that_match():
+    (group,) = NOTATIONS["literals"].reference(TEXT, CompileOptions())
+    assert [entry.form for entry in group.entries] == ["…", "# …"]
+    for entry in group.entries:
+        assert compile_grammar("literals", entry.example).fullmatch(entry.takes)
 
 
 def test_it_is_offered_by_the_window():

@@ -11,7 +11,9 @@ from app.catalogue import ui_text
 from app.panes.editor import EditorPane
 from app.panes.editor.reference import ReferencePage
 from app.widgets.rich_text import code
-from engine.notations.reference import reference
+from engine.compile import CompileOptions
+from engine.notations import NOTATIONS
+from engine.notations.reference import ReferenceGroup
 from engine.source import Span
 
 
@@ -24,7 +26,7 @@ def pane(qtbot: QtBot) -> EditorPane:
     qtbot.waitExposed(pane)
     pane.set_notation("regex")
     pane.set_text("ab")
-    pane.reference.get().show_notation("regex", "python", "ab")
+    pane.reference.get().show_groups(groups("regex"))
     pane.toggle_reference()
     qtbot.waitUntil(pane.reference.get().tree.isVisible)
     return pane
@@ -47,21 +49,20 @@ def row(page: ReferencePage, form: str) -> QModelIndex:
     raise AssertionError(form)
 
 
-def forms(*reading: str | int) -> list[str]:
-    return [entry.form for group in reference(*reading) for entry in group.entries]  # type: ignore[arg-type]
+def groups(notation: str, text: str = "", **options: str) -> tuple[ReferenceGroup, ...]:
+    return NOTATIONS[notation].reference(text, CompileOptions(**options))  # type: ignore[arg-type]
 
 
-def test_it_lists_what_the_reading_knows(pane) -> None:
+def forms(notation: str, text: str = "", **options: str) -> list[str]:
+    return [entry.form for group in groups(notation, text, **options) for entry in group.entries]
+
+
+def test_it_lists_the_groups_that_it_is_given(pane) -> None:
     page = pane.reference.get()
-    assert listed(page) == forms("regex", "python")
-    page.show_notation("regex", "ecma", "")
-    assert listed(page) == forms("regex", "ecma")
-    page.show_notation("gbnf", "python", "")
-    assert listed(page) == forms("gbnf")
-    page.show_notation("json_schema", "python", '{"$schema" : "http://json-schema.org/draft-07/schema#"}')
-    assert listed(page) == forms("json_schema", "python", 7)
-    page.show_notation("json_schema", "python", '{"$schema": "what is this"}')
-    assert listed(page) == forms("json_schema", "python", 2020)
+    assert listed(page) == forms("regex")
+    for notation, options in (("regex", {"dialect": "ecma"}), ("gbnf", {}), ("json_schema", {})):
+        page.show_groups(groups(notation, **options))
+        assert listed(page) == forms(notation, **options)
 
 
 def test_a_double_click_writes_at_the_cursor(pane, qtbot) -> None:
@@ -100,7 +101,7 @@ def test_it_is_filtered_and_written_by_keys_alone(pane, qtbot) -> None:
     assert pane.edit.caret == 3
     page.field.setFocus()
     qtbot.keyClick(page.field, Qt.Key.Key_Escape)
-    assert listed(page) == forms("regex", "python")
+    assert listed(page) == forms("regex")
     qtbot.keyClicks(page.field, "ESCAPES")  # a heading keeps what it holds
     assert r"\n" in listed(page)
     assert r"\d" not in listed(page)
@@ -121,7 +122,7 @@ def test_the_current_row_has_an_example(pane) -> None:
 def test_another_theme_keeps_the_list(pane) -> None:
     page = pane.reference.get()
     theme.themes.changed.emit()
-    assert listed(page) == forms("regex", "python")
+    assert listed(page) == forms("regex")
 
 
 def test_it_says_that_nothing_has_what_is_typed(pane, qtbot) -> None:
@@ -131,4 +132,4 @@ def test_it_says_that_nothing_has_what_is_typed(pane, qtbot) -> None:
     assert page.example_label.text() == ui_text("editor.reference.none", text=code("zzz"))
     page.field.clear()
     assert "zzz" not in page.example_label.text()
-    assert listed(page) == forms("regex", "python")
+    assert listed(page) == forms("regex")

@@ -7,8 +7,9 @@ from corpora import cases
 
 from engine import CompileOptions, compile_grammar
 from engine.notations import NOTATIONS
-from engine.notations.editing import Edit, Proposals, apply_edits, words
-from engine.notations.json_schema import outline
+from engine.notations.editing import Edit, Proposals, apply_edits
+from engine.notations.gbnf.reference import escape_meanings
+from engine.notations.json_schema import outline, reference
 from engine.notations.json_schema.dialects import ENFORCED, LIST, NAMED, ONE
 from engine.notations.json_schema.formats import NAMES
 from engine.notations.json_schema.lowering import TYPES
@@ -45,9 +46,9 @@ def taken(notation: str, text: str, label: str) -> str:
         ("root ::= a # ¦", []),
         ("root ::= <a¦>", []),
         ("root ::= a{1¦}", []),
-        ('root ::= "a¦\nb ::= root', list(words.GBNF_ESCAPES)),
-        ("root ::= [a\\¦]", list(words.GBNF_ESCAPES)),
-        (r'root ::= "\\¦"', list(words.GBNF_ESCAPES)),
+        ('root ::= "a¦\nb ::= root', list(escape_meanings())),
+        ("root ::= [a\\¦]", list(escape_meanings())),
+        (r'root ::= "\\¦"', list(escape_meanings())),
     ],
 )
 def test_gbnf(text: str, expected: list[str]) -> None:
@@ -64,8 +65,8 @@ def test_a_rule_tells_what_it_says() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('{"type": "¦"}', list(words.TYPES)),
-        ('{"type": ["null", "¦"]}', list(words.TYPES)),
+        ('{"type": "¦"}', list(reference.TYPES)),
+        ('{"type": ["null", "¦"]}', list(reference.TYPES)),
         ('{"type": st¦}', ["string"]),
         ('{"format": "idn¦"}', ["idn-email", "idn-hostname"]),
         ('{"$defs": {"a/b c": {}}, "items": {"$ref": "¦"}}', ["#", "#/$defs/a~1b%20c"]),
@@ -122,15 +123,15 @@ def test_classes_have_no_boundaries() -> None:
 
 
 def test_every_gbnf_escape_compiles() -> None:
-    for escape in words.GBNF_ESCAPES:
+    for escape in escape_meanings():
         compile_grammar("gbnf", f'root ::= "{escape}"')
 
 
 def test_the_words_are_those_of_the_reader() -> None:
-    known = {name for group in words.KEYWORDS.values() for name in group}
+    known = {name for group in reference.KEYWORDS.values() for name in group}
     assert ENFORCED - known == {"$recursiveRef"}  # of one old draft only
-    assert set(words.TYPES) == set(TYPES)
-    assert set(words.FORMATS) == NAMES
+    assert set(reference.TYPES) == set(TYPES)
+    assert set(reference.FORMATS) == NAMES
     assert (outline.ONE, outline.LIST, outline.NAMED) == (ONE, LIST, NAMED)
 
 

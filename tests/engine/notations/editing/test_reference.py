@@ -7,9 +7,10 @@ import json
 import pytest
 
 from engine.compile import CompileOptions, compile_grammar
-from engine.notations.editing import words
+from engine.notations import NOTATIONS
 from engine.notations.json_schema.dialects import ENFORCED
-from engine.notations.reference import ReferenceEntry, reference
+from engine.notations.json_schema.reference import FORMATS, TYPES
+from engine.notations.reference import ReferenceEntry
 from engine.source import GrammarError
 
 READINGS = [
@@ -21,7 +22,8 @@ READINGS = [
 
 
 def entries(notation: str, dialect: str = "python", draft: int = 2020) -> list[ReferenceEntry]:
-    return [entry for group in reference(notation, dialect, draft) for entry in group.entries]
+    options = CompileOptions(dialect=dialect, draft=draft)  # type: ignore[arg-type]
+    return [entry for group in NOTATIONS[notation].reference("", options) for entry in group.entries]
 
 
 @pytest.mark.parametrize(("notation", "dialect", "draft"), READINGS)
@@ -67,7 +69,14 @@ def test_what_a_draft_does_not_know_is_not_listed() -> None:
     assert '"additionalItems"' in forms[2019] - forms[2020]
 
 
+def test_a_schema_names_its_draft() -> None:
+    schema = NOTATIONS["json_schema"]
+    draft_7 = schema.reference('{"$schema" : "http://json-schema.org/draft-07/schema#"', CompileOptions())
+    assert draft_7 == schema.reference("{}", CompileOptions(draft=7))
+    assert schema.reference('{"$schema": "unknown"}', CompileOptions()) == schema.reference("", CompileOptions())
+
+
 def test_every_keyword_that_is_enforced_is_listed_in_some_draft() -> None:
     listed = {entry.form.strip('"') for draft in (4, 2020) for entry in entries("json_schema", draft=draft)}
     assert ENFORCED - listed == {"$recursiveRef"}
-    assert {json.loads(entry.form) for entry in entries("json_schema")} >= set(words.FORMATS) | set(words.TYPES)
+    assert {json.loads(entry.form) for entry in entries("json_schema")} >= set(FORMATS) | set(TYPES)

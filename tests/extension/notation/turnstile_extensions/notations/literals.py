@@ -6,6 +6,7 @@ from engine.grammar import NEVER, Chars, CharSet, Choice, Empty, Grammar, Node, 
 from engine.grammar.options import CompileOptions
 from engine.notations.lexing import LineTokens, Token, TokenKind
 from engine.notations.notation import Notation, NotationVariant
+from engine.notations.reference import ReferenceGroup, form_entry
 from engine.source import Diagnostic, SourceText, Span
 
 
@@ -33,6 +34,11 @@ class Literals(Notation):
     def lex_line(self, line: str, state: int) -> LineTokens:
         kind = TokenKind.COMMENT if line.startswith("#") else TokenKind.LITERAL
         return LineTokens((Token(0, len(line), kind),) if line else (), state)
+
+    def reference(self, text: str, options: CompileOptions) -> tuple[ReferenceGroup, ...]:
+        del text, options
+        lines = form_entry("…", "A text", "red", "red"), form_entry("# …", "A comment", "# 1\na", "a")
+        return (ReferenceGroup("Lines", lines),)
 
     def looks_like(self, text: str) -> bool:
         return text.startswith("# literals\n")
