@@ -15,20 +15,41 @@ class ExitCode(IntEnum):
     NEGATIVE = 1
     MISUSE = 2
     INCOMPLETE = 3
+    UNKNOWN = 4
     CANCELLED = 130
     TERMINATED = 143
 
 
-COMMANDS: Final = ("generate", "check", "step", "explain", "replay", "mask", "export", "share", "forced", "bench")
+COMMANDS: Final = (
+    "generate",
+    "check",
+    "step",
+    "explain",
+    "replay",
+    "diagnose",
+    "mask",
+    "export",
+    "share",
+    "forced",
+    "bench",
+)
 """The commands; the module, the texts and the negative answer of each have its name."""
 
-_OTHERS: Final = (ExitCode.MISUSE, ExitCode.INCOMPLETE, ExitCode.CANCELLED, ExitCode.TERMINATED)
+_OTHERS: Final = (
+    ExitCode.MISUSE,
+    ExitCode.INCOMPLETE,
+    ExitCode.UNKNOWN,
+    ExitCode.CANCELLED,
+    ExitCode.TERMINATED,
+)
+_ONLY_OF: Final = {ExitCode.INCOMPLETE: "generate", ExitCode.UNKNOWN: "diagnose"}
+"""Codes of one command."""
 
 
 def help_text(command: str) -> str:
     """Return the table for the `--help` of a command, of the `window`, or of the `program`."""
     rows = [(ExitCode.SUCCESS, catalogue_text("cli.exit.success")), (ExitCode.NEGATIVE, negative_answer(command))]
-    rows += [row for row in other_codes() if row[0] is not ExitCode.INCOMPLETE or command in ("program", "generate")]
+    rows += [row for row in other_codes() if command in ("program", _ONLY_OF.get(row[0], command))]
     heading = catalogue_text("cli.exit.heading")
     return f"{heading}:\n" + "\n".join(f"  {code:<5}{meaning}" for code, meaning in rows)
 

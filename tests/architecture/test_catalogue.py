@@ -50,6 +50,7 @@ CONVERTED = (
     "engine/cli",
     "engine/decoding",
     "engine/diagnosis/distance.py",
+    "engine/diagnosis/failures",
     "engine/diagnosis/fixes.py",
     "engine/diagnosis/share_page/page_data.py",
     "engine/diagnosis/verdicts",
@@ -127,7 +128,13 @@ CONSOLE = "cli."  # as in other programs, help texts and messages begin in lower
 CONSOLE_SENTENCES = re.compile(r"\.(description|prose\.[a-z_]+)$")
 CONSOLE_NAMES = ("HTML", "JSON", "FR+FA")
 # Areas and tables of complete sentences, which are shown one after another.
-PROSE = ("verdicts.", "export.about.", "export.checked.", "export.scope.")
+PROSE = (
+    "verdicts.",
+    *(f"failures.{table}." for table in ("sentence", "fix", "evidence", "check", "canary", "violation")),
+    "export.about.",
+    "export.checked.",
+    "export.scope.",
+)
 PHRASES = (
     "decoding.",
     "progress.",
@@ -145,7 +152,7 @@ HTML_TAG = re.compile(r"<[a-z/][^>]*(>|$)")
 READERS = ("ui_text", "has_text", "catalogue_text")
 ERROR = re.compile(r"errors(\.[a-z][a-z0-9_]*)+|progress\.[a-z_]+")  # a key that is passed to another function
 ERROR_START = re.compile(r"errors\.")
-DIAGNOSTIC = re.compile(r"(?:regex|gbnf|schema|export)-|(?:limit-exceeded|matches-nothing)")
+DIAGNOSTIC = re.compile(r"(?!schema-violation)(?:regex|gbnf|schema|export)-|(?:limit-exceeded|matches-nothing)")
 
 
 def catalogue() -> dict[str, CatalogueText]:

@@ -28,6 +28,7 @@ SUCCESS = {
     "step": (*REGEX, "ab", "--text", "a"),
     "explain": (*REGEX, "ab", "--text", "a"),
     "replay": (*REGEX, "ab", "--text", "ab"),
+    "diagnose": ("--jsonl", "{complete}"),
     "mask": (*REGEX, "ab", *MODEL),
     "export": ("--to", "gbnf", *REGEX, "ab", "--output", "-"),
     "share": ("{document}", "--output", "-"),
@@ -40,6 +41,7 @@ NEGATIVE = {
     "step": (*REGEX, "ab", "--text", "b"),
     "explain": (*REGEX, "ab", "--text", "b"),
     "replay": (*REGEX, "ab", "--text", "a"),
+    "diagnose": ("--jsonl", "{cut_off}"),
     "mask": (*REGEX, "ab", "--text", "b", *MODEL),
     "export": ("--to", "gbnf", *REGEX, r"[^\s\S]", "--output", "-"),
     "share": ("{broken}", "--output", "-"),
@@ -60,7 +62,16 @@ def files(tmp_path):
     document.write_text('{"format": "turnstile", "version": 1, "grammar": {"notation": "regex", "text": "ab"}}')
     broken = tmp_path / "broken.turnstile"
     broken.write_text("{")
-    return {"document": document, "broken": broken, "missing": tmp_path / "missing.turnstile"}
+    complete, cut_off = tmp_path / "complete.jsonl", tmp_path / "cut_off.jsonl"
+    complete.write_text('{"notation": "regex", "grammar": "ab", "output": "ab"}')
+    cut_off.write_text('{"notation": "regex", "grammar": "ab", "output": "a"}')
+    return {
+        "document": document,
+        "broken": broken,
+        "complete": complete,
+        "cut_off": cut_off,
+        "missing": tmp_path / "missing.turnstile",
+    }
 
 
 def filled(arguments: tuple[str, ...], files: dict[str, Path]) -> list[object]:

@@ -1,0 +1,336 @@
+"""`turnstile diagnose`: the cause of a failed request, its fix and the evidence."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from engine import models
+from engine.cli.arguments import as_count, as_text
+from engine.cli.exit_codes import ExitCode
+from engine.cli.inputs import as_utf8, read_file, read_json_file
+from engine.cli.output import MisuseError, ProgressLine, print_json
+from engine.compile import NOTATIONS
+from engine.diagnosis.case import FailureCase, FinishReason, RequestConstraint
+from engine.diagnosis.failures.diagnose import diagnose
+from engine.diagnosis.failures.diagnosis import Cause, Diagnosis, FailurePlace
+from engine.diagnosis.verdicts.replay import TokenSource
+from engine.diagnosis.verdicts.verdict import parse_token_ids
+from engine.models.text_encoder import text_encoder_of
+from engine.source import CancelToken
+from engine.source.catalogue import catalogue_text
+
+_FINISHES: Final = {
+    "stop": FinishReason.STOP,
+    "eos": FinishReason.STOP,
+    "length": FinishReason.LENGTH,
+    "context": FinishReason.CONTEXT,
+    "tool_calls": FinishReason.TOOL_CALLS,
+}
+_GRAMMARS: Final = {"schema.json": "json_schema", "grammar.gbnf": "gbnf", "pattern.txt": "regex"}
+"""The files of a folder that have a grammar."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument("folder", nargs="?", metavar="FOLDER")
+    parser.add_argument("--request", metavar="FILE")
+    parser.add_argument("--response", metavar="FILE")
+    parser.add_argument("--notation", choices=NOTATIONS)
+    parser.add_argument("--grammar-file", metavar="FILE")
+    parser.add_argument("--output", metavar="FILE")
+    parser.add_argument("--ids", metavar="FILE")
+    parser.add_argument("--log", metavar="FILE")
+    parser.add_argument("--budget", type=as_count, metavar="N")
+    parser.add_argument("--finish", choices=tuple(_FINISHES))
+    parser.add_argument("--after", type=as_text, default="", metavar="TEXT")
+    parser.add_argument("--zones", metavar="FILE")
+    parser.add_argument("--target", default="", metavar="NAME[@VERSION]")
+    parser.add_argument("--model")
+    parser.add_argument("--jsonl", metavar="FILE")
+    parser.add_argument("--json", action="store_true")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the cause of a failure; return 0 if the output is complete, and 4 if no cause is known."""
+    _check(arguments)
+    with ProgressLine() as cancel:
+        source = _token_source(arguments, cancel)
+        if arguments.jsonl is not None or arguments.folder is not None:
+            cases = _records(arguments.jsonl) if arguments.jsonl is not None else _folders(Path(arguments.folder))
+            return _table(arguments, list(cases), source, cancel)
+        found = _diagnosed(arguments, _case(arguments), source, cancel)
+    if arguments.json:
+        print_json(as_data(found))
+    else:
+        print("\n".join(_in_words(found)))
+    return _exit_code(found)
+
+
+def _exit_code(found: Diagnosis) -> ExitCode:
+    return {Cause.COMPLETE: ExitCode.SUCCESS, Cause.UNKNOWN: ExitCode.UNKNOWN}.get(found.cause, ExitCode.NEGATIVE)
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Check what argparse cannot."""
+    batches = [arguments.jsonl, arguments.folder]
+    single = [arguments.request, arguments.response, arguments.grammar_file, arguments.output, arguments.ids]
+    single.append(arguments.log)
+    if sum(one is not None for one in batches) + any(one is not None for one in single) != 1:
+        arguments.parser.error(catalogue_text("cli.diagnose.error.inputs"))
+    if (arguments.notation is None) != (arguments.grammar_file is None):
+        arguments.parser.error(catalogue_text("cli.diagnose.error.notation"))
+    if arguments.ids is not None and arguments.model is None:
+        arguments.parser.error(catalogue_text("cli.diagnose.error.ids"))
+
+
+def _token_source(arguments: argparse.Namespace, cancel: CancelToken) -> TokenSource | None:
+    if arguments.model is None:
+        return None
+    model = models.load_model(arguments.model, cancel=cancel)
+    return TokenSource(model.vocabulary, text_encoder_of(model))
+
+
+def _diagnosed(
+    arguments: argparse.Namespace, case: FailureCase, source: TokenSource | None, cancel: CancelToken
+) -> Diagnosis:
+    triggers = [arguments.after] if arguments.after else []
+    if arguments.zones is not None:
+        zones = read_json_file(arguments.zones)
+        named = [zone.get("after") for zone in zones if isinstance(zone, dict)] if isinstance(zones, list) else []
+        triggers += [one for one in named if isinstance(one, str) and one]
+    return diagnose(case, token_source=source, target=arguments.target, triggers=triggers, cancel=cancel)
+
+
+# --- cases
+
+
+def _case(arguments: argparse.Namespace) -> FailureCase:
+    """Return the case that the command line describes.
+
+    Raises:
+        MisuseError: a file cannot be read.
+    """
+    case = FailureCase()
+    if arguments.request is not None:
+        case = _with_request(case, read_json_file(arguments.request))
+    if arguments.response is not None:
+        case = _with_response(case, read_json_file(arguments.response))
+    if arguments.grammar_file is not None:
+        text = as_utf8(read_file(arguments.grammar_file, stdin=True), arguments.grammar_file)
+        if NOTATIONS[arguments.notation].is_expression:
+            text = text.removesuffix("\n").removesuffix("\r")
+        case = replace(case, constraints=(RequestConstraint(arguments.notation, text),))
+    if arguments.output is not None:
+        case = replace(case, output=read_file(arguments.output, stdin=True))
+    if arguments.ids is not None:
+        try:
+            ids = parse_token_ids(as_utf8(read_file(arguments.ids, stdin=True), arguments.ids))
+        except ValueError as error:
+            raise MisuseError(str(error)) from error
+        case = replace(case, ids=ids)
+    if arguments.budget is not None:
+        case = replace(case, max_tokens=arguments.budget)
+    if arguments.finish is not None:
+        case = replace(case, finish=_FINISHES[arguments.finish])
+    return case
+
+
+def _with_request(case: FailureCase, body: Any) -> FailureCase:
+    if not isinstance(body, dict):
+        return case
+    constraints = []
+    chat, responses = body.get("response_format"), body.get("text")
+    structured = body.get("structured_outputs")
+    sources = [body, body.get("extra_body"), structured, body.get("sampling_params")]
+    if isinstance(chat, dict) and isinstance(chat.get("json_schema"), dict):
+        constraints.append(("json_schema", chat["json_schema"].get("schema"), "response_format"))
+    if isinstance(responses, dict) and isinstance(responses.get("format"), dict):
+        constraints.append(("json_schema", responses["format"].get("schema"), "text"))
+    for holder in sources:
+        if isinstance(holder, dict):
+            for key, notation in _FIELDS.items():
+                if key in holder:
+                    constraints.append((notation, holder[key], key))
+    made = [
+        RequestConstraint(notation, text if isinstance(text, str) else json.dumps(text, ensure_ascii=False), way=way)
+        for notation, text, way in constraints
+        if isinstance(text, dict | str) and text
+    ]
+    triggers = [
+        one.get("word") or one.get("value") for one in body.get("grammar_triggers", ()) if isinstance(one, dict)
+    ]
+    budget = body.get("max_tokens") or body.get("max_completion_tokens") or body.get("n_predict")
+    return replace(
+        case,
+        constraints=tuple(made),
+        is_lazy=bool(body.get("grammar_lazy")),
+        triggers=tuple(one for one in triggers if isinstance(one, str)),
+        max_tokens=budget if isinstance(budget, int) else None,
+        top_k=body.get("top_k") if isinstance(body.get("top_k"), int) else None,
+        min_tokens=body.get("min_tokens") if isinstance(body.get("min_tokens"), int) else None,
+    )
+
+
+_FIELDS: Final = {
+    "guided_json": "json_schema",
+    "json": "json_schema",
+    "json_schema": "json_schema",
+    "format": "json_schema",
+    "guided_regex": "regex",
+    "regex": "regex",
+    "guided_grammar": "gbnf",
+    "grammar": "gbnf",
+}
+
+
+def _with_response(case: FailureCase, body: Any) -> FailureCase:
+    choices = body.get("choices") if isinstance(body, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else body
+    if not isinstance(first, dict):
+        return case
+    message = first.get("message", first)
+    content = message.get("content", first.get("text")) if isinstance(message, dict) else first.get("text")
+    reasoning = message.get("reasoning_content") if isinstance(message, dict) else None
+    usage = body.get("usage") if isinstance(body, dict) else None
+    used = usage.get("completion_tokens") if isinstance(usage, dict) else None
+    return replace(
+        case,
+        output=content.encode() if isinstance(content, str) else case.output,
+        reasoning=reasoning if isinstance(reasoning, str) else "",
+        finish=_FINISHES.get(str(first.get("finish_reason")), FinishReason.UNKNOWN),
+        completion_tokens=used if isinstance(used, int) else None,
+    )
+
+
+def _records(name: str) -> Iterator[tuple[str, FailureCase]]:
+    """Yield the cases of a JSONL file with their line numbers.
+
+    Raises:
+        MisuseError: the file cannot be read, or a line is no JSON object.
+    """
+    for number, line in enumerate(as_utf8(read_file(name, stdin=True), name).splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise MisuseError(catalogue_text("cli.file.not_json", name=f"{name}:{number}", reason=error)) from error
+        if not isinstance(record, dict):
+            raise MisuseError(catalogue_text("cli.diagnose.error.record", name=name, number=number))
+        case = _with_response(_with_request(FailureCase(), record.get("request")), record.get("response"))
+        if record.get("grammar") is not None:
+            notation = record.get("notation", "json_schema")
+            if notation not in NOTATIONS:
+                raise MisuseError(catalogue_text("cli.diagnose.error.record", name=name, number=number))
+            text = record["grammar"] if isinstance(record["grammar"], str) else json.dumps(record["grammar"])
+            case = replace(case, constraints=(RequestConstraint(notation, text),))
+        if isinstance(record.get("output"), str):
+            case = replace(case, output=record["output"].encode("utf-8", "surrogatepass"))
+        if isinstance(record.get("budget"), int):
+            case = replace(case, max_tokens=record["budget"])
+        if record.get("finish") in _FINISHES:
+            case = replace(case, finish=_FINISHES[record["finish"]])
+        yield str(number), case
+
+
+def _folders(folder: Path) -> Iterator[tuple[str, FailureCase]]:
+    """Yield the cases of a folder: the folder itself, or its folders, with the file names of a bundle.
+
+    Raises:
+        MisuseError: there is no such folder, or it has no case.
+    """
+    if not folder.is_dir():
+        raise MisuseError(catalogue_text("cli.diagnose.error.folder", name=folder))
+    inner = sorted(path for path in folder.iterdir() if path.is_dir())
+    cases = [(path.name, case) for path in [folder, *inner] if (case := _folder_case(path)) is not None]
+    if not cases:
+        raise MisuseError(catalogue_text("cli.diagnose.error.folder", name=folder))
+    yield from cases
+
+
+def _folder_case(folder: Path) -> FailureCase | None:
+    case, is_found = FailureCase(), False
+    for name, read in (("request.json", _with_request), ("response.json", _with_response)):
+        if (folder / name).is_file():
+            case, is_found = read(case, read_json_file(str(folder / name))), True
+    for name, notation in _GRAMMARS.items():
+        if not case.constraints and (folder / name).is_file():
+            text = as_utf8(read_file(str(folder / name)), name)
+            text = text.removesuffix("\n") if NOTATIONS[notation].is_expression else text
+            case, is_found = replace(case, constraints=(RequestConstraint(notation, text),)), True
+    if case.output is None and (folder / "output.txt").is_file():
+        case, is_found = replace(case, output=read_file(str(folder / "output.txt"))), True
+    return case if is_found else None
+
+
+# --- results
+
+
+def _table(
+    arguments: argparse.Namespace,
+    cases: list[tuple[str, FailureCase]],
+    source: TokenSource | None,
+    cancel: CancelToken,
+) -> int:
+    """Print one table by cause; return 1 if a cause was found, and 4 if all others are unknown."""
+    found = [(name, _diagnosed(arguments, case, source, cancel)) for name, case in cases]
+    counts = Counter(one.cause for _, one in found)
+    if arguments.json:
+        causes = [
+            {"cause": cause, "count": count, "cases": [name for name, one in found if one.cause is cause]}
+            for cause, count in counts.most_common()
+        ]
+        print_json({"causes": causes, "cases": [{"name": name, **as_data(one)} for name, one in found]})
+    else:
+        width = max(map(len, counts), default=0)
+        for cause, count in counts.most_common():
+            names = ", ".join(name for name, one in found if one.cause is cause)
+            print(f"{cause:<{width}}  {count:>4}  {names}")
+    if set(counts) <= {Cause.COMPLETE}:
+        return ExitCode.SUCCESS
+    return ExitCode.UNKNOWN if set(counts) <= {Cause.COMPLETE, Cause.UNKNOWN} else ExitCode.NEGATIVE
+
+
+def as_data(found: Diagnosis) -> dict[str, object]:
+    """Return a diagnosis as a document."""
+    return {
+        "cause": found.cause,
+        "detail": found.detail,
+        "sentence": found.sentence,
+        "fix": found.fix,
+        "evidence": list(found.evidence),
+        "tool": found.tool,
+        "zone": found.zone,
+        "target": found.target,
+        "places": [_place(place) for place in found.places],
+        "others": [{"cause": other.cause, "detail": other.detail} for other in found.others],
+        "legal_prefix": {
+            "bytes": 0 if found.legal_prefix is None else found.legal_prefix.bytes,
+            "tokens": None if found.legal_prefix is None else found.legal_prefix.tokens,
+        },
+    }
+
+
+def _place(place: FailurePlace) -> dict[str, object]:
+    if place.pointer is not None:
+        return {"pointer": place.pointer}
+    return {"line": place.line, "column": place.column}
+
+
+def _in_words(found: Diagnosis) -> list[str]:
+    heading = f"{found.cause}: {found.detail}" if found.detail else str(found.cause)
+    lines = [found.sentence, heading]
+    if found.fix:
+        lines.append(catalogue_text("cli.diagnose.message.fix", fix=found.fix.rstrip(".")))
+    lines += [f"- {one}" for one in found.evidence]
+    lines += [f"- {one.sentence}" for one in found.violations]
+    if found.others:
+        names = ", ".join(f"{one.cause} ({one.detail})" if one.detail else str(one.cause) for one in found.others)
+        lines.append(catalogue_text("cli.diagnose.message.others", names=names))
+    return lines

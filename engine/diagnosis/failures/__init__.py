@@ -1,0 +1,1 @@
+"""Causes of failed requests: what went wrong, the evidence for it, and the fix."""
