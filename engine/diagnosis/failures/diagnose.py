@@ -222,7 +222,7 @@ def _findings(examined: Examination) -> Iterator[Finding]:
         yield _grammar_error(examined, examined.error)
         return
     if grammar is not None and grammar.is_empty:
-        sentence = catalogue_text("failures.sentence.grammar-error.empty")
+        sentence = catalogue_text("verdicts.empty.text")
         yield Finding(Cause.GRAMMAR_ERROR, sentence, "empty", weight=EvidenceWeight.GRAMMAR)
         return
     is_explained = False
@@ -240,7 +240,7 @@ def _grammar_error(examined: Examination, error: GrammarError) -> Finding:
     first = next(one for one in error.diagnostics if one.severity is Severity.ERROR)
     source: SourceText = error.source
     line, column = source.line_column(first.span.start)
-    sentence = catalogue_text("failures.sentence.grammar-error.text", line=line, column=column, message=first.message)
+    sentence = catalogue_text("verdicts.grammar.error", line=line, column=column, message=first.message)
     fix = catalogue_text("verdicts.grammar.hint", hint=first.hint) if first.hint else ""
     place = FailurePlace(line=line, column=column, offset=first.span.start)
     excerpt = source.text.splitlines()[line - 1 : line]

@@ -355,7 +355,7 @@ def _whitespace_loop(examined: Examination) -> Finding | None:
         evidence.append(catalogue_text("failures.evidence.finish_length"))
     ending = examined.shortest_ending if end == len(examined.data) else None
     if ending:
-        evidence.append(catalogue_text("failures.evidence.ending", text=shown(ending)))
+        evidence.append(catalogue_text("verdicts.budget.ending", text=shown(ending)))
     return Finding(
         Cause.WHITESPACE_LOOP,
         sentence,
