@@ -31,6 +31,7 @@ COMMANDS: Final = (
     "export",
     "share",
     "forced",
+    "reduce",
     "bench",
 )
 """The commands; the module, the texts and the negative answer of each have its name."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _SAFE_PATH = "PYTHONSAFEPATH"
 _PYTHON_PATH = "PYTHONPATH"
+_SAFE_PATH_OF_USER = os.environ.get(_SAFE_PATH)
 _ROOT = Path(__file__).resolve().parents[2]  # the folder of the packages `engine`, `app` and `resources`
 
 
@@ -95,6 +96,24 @@ def start_python(
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         **options,
     )
+
+
+def start_command(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
+    """Start a program that the user named, in the environment in which the user started Turnstile.
+
+    Args:
+        command: the program and its arguments; no shell reads them.
+        options: keyword arguments of `subprocess.Popen`.
+
+    Raises:
+        OSError: the program cannot be started.
+    """
+    import subprocess
+
+    environment = dict(os.environ)
+    if _SAFE_PATH_OF_USER is None:
+        environment.pop(_SAFE_PATH, None)  # it was set to protect Turnstile's own children
+    return subprocess.Popen(list(command), env=environment, **options)
 
 
 def _own_folders() -> set[Path]:

@@ -33,6 +33,7 @@ SUCCESS = {
     "export": ("--to", "gbnf", *REGEX, "ab", "--output", "-"),
     "share": ("{document}", "--output", "-"),
     "forced": (*REGEX, "ab", *MODEL),
+    "reduce": ("--check", f"'{sys.executable}' -c ''", "--notation", "json_schema", "{document}"),
     "bench": (*REGEX, "ab", "--text", "ab", *MODEL, "--engines", "turnstile"),
 }
 NEGATIVE = {
@@ -46,6 +47,7 @@ NEGATIVE = {
     "export": ("--to", "gbnf", *REGEX, r"[^\s\S]", "--output", "-"),
     "share": ("{broken}", "--output", "-"),
     "forced": (*REGEX, "ab", "--text", "b", *MODEL),
+    "reduce": ("--check", f"'{sys.executable}' -c 'raise SystemExit(1)'", "--notation", "json_schema", "{document}"),
     "bench": (*REGEX, "(ab", "--text", "ab", *MODEL),
 }
 MISUSE = dict.fromkeys(COMMANDS, ("--nonsense",)) | {"share": ("{missing}", "--output", "-")}
