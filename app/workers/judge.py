@@ -32,11 +32,11 @@ from app.workers.requests.judge import (
 )
 from engine.compile import compile_grammar
 from engine.diagnosis.test_strings import suggestions
-from engine.diagnosis.test_strings.coverage import coverage, single_rule, uses_of
+from engine.diagnosis.test_strings.coverage import automata_of, coverage, uses_of
 from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
 from engine.diagnosis.verdicts.replay import replay_text
 from engine.diagnosis.verdicts.verdict import Verdict, VerdictOutcome
-from engine.export import NumberSpelling, close_objects, drawable_automata, open_objects, to_gbnf, without_white_space
+from engine.export import NumberSpelling, close_objects, open_objects, to_gbnf, without_white_space
 from engine.export.conversion_preview import ConvertOptions
 from engine.export.conversion_preview import convert as convert_grammar
 from engine.source import (
@@ -190,7 +190,7 @@ class StringTestHandler(Handler):
             try:
                 fresh = _unused(grammar, cancel)
                 with bounded_work(COVERAGE_WORK):
-                    self._automata = _automata(fresh, cancel)
+                    self._automata = automata_of(fresh, DRAWN_STATES, cancel=cancel)
             except TooMuchWorkError:
                 self._why_not = ui_text("workers.judge.fragment.work")
             except LimitExceededError:
@@ -284,15 +284,6 @@ def _unused(grammar: CompiledGrammar, cancel: CancelToken) -> CompiledGrammar:
     if not grammar.is_regular:
         return grammar
     return compile_grammar(grammar.notation, grammar.source, grammar.options, cancel=cancel)
-
-
-def _automata(grammar: CompiledGrammar, cancel: CancelToken) -> RuleAutomata:
-
-    if grammar.has_rules:
-        return grammar.rule_automata(DRAWN_STATES, cancel=cancel)
-    if grammar.describes_json:
-        return drawable_automata(grammar, DRAWN_STATES, cancel=cancel).automata
-    return single_rule(grammar.materialise(DRAWN_STATES, cancel=cancel), Span(0, len(grammar.source.text)))
 
 
 LONGEST = 60_000  # characters of a generated text; a longer one is unreadable and too slow to show

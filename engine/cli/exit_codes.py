@@ -32,6 +32,7 @@ COMMANDS: Final = (
     "share",
     "forced",
     "reduce",
+    "test",
     "bench",
 )
 """The commands; the module, the texts and the negative answer of each have its name."""

@@ -125,9 +125,7 @@ def _write(name: str, text: str) -> None:
     try:
         Path(name).write_text(text, "utf-8", newline="")
     except OSError as error:
-        raise MisuseError(
-            catalogue_text("cli.reduce.error.unwritable", name=name, reason=error.strerror or error)
-        ) from error
+        raise MisuseError(catalogue_text("cli.file.unwritable", name=name, reason=error.strerror or error)) from error
 
 
 def _as_data(found: ReducedText, original: str) -> dict[str, object]:

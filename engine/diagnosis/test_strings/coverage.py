@@ -18,7 +18,9 @@ from typing import NamedTuple
 
 from engine.automata.dfa.dfa import ByteDfa
 from engine.automata.rtn.rule_automata import RuleAutomata, RuleAutomaton
+from engine.compile import CompiledGrammar
 from engine.diagnosis.test_strings.values import Coverage, EdgeKey, EdgeRow, RuleRow
+from engine.export import drawable_automata
 from engine.source import CancelToken, LimitExceededError, Span
 
 MOST_ITEMS = 200_000
@@ -36,6 +38,26 @@ class _Link(NamedTuple):
     edge: EdgeKey
     before: _Node
     inner: _Node | None
+
+
+def automata_of(grammar: CompiledGrammar, limit: int, *, cancel: CancelToken | None = None) -> RuleAutomata:
+    """Return the automata whose rules and edges texts can cover; a regular grammar without rules is one rule.
+
+    Args:
+        grammar: the grammar.
+        limit: the most states of one automaton.
+        cancel: cancels the computation.
+
+    Raises:
+        LimitExceededError: there are more states.
+        GrammarError: the rules of a JSON Schema cannot be drawn.
+        CancelledError: `cancel` was used.
+    """
+    if grammar.has_rules:
+        return grammar.rule_automata(limit, cancel=cancel)
+    if grammar.describes_json:
+        return drawable_automata(grammar, limit, cancel=cancel).automata
+    return single_rule(grammar.materialise(limit, cancel=cancel), Span(0, len(grammar.source.text)))
 
 
 def single_rule(dfa: ByteDfa, span: Span) -> RuleAutomata:

@@ -34,6 +34,7 @@ SUCCESS = {
     "share": ("{document}", "--output", "-"),
     "forced": (*REGEX, "ab", *MODEL),
     "reduce": ("--check", f"'{sys.executable}' -c ''", "--notation", "json_schema", "{document}"),
+    "test": ("{document}",),
     "bench": (*REGEX, "ab", "--text", "ab", *MODEL, "--engines", "turnstile"),
 }
 NEGATIVE = {
@@ -48,6 +49,7 @@ NEGATIVE = {
     "share": ("{broken}", "--output", "-"),
     "forced": (*REGEX, "ab", "--text", "b", *MODEL),
     "reduce": ("--check", f"'{sys.executable}' -c 'raise SystemExit(1)'", "--notation", "json_schema", "{document}"),
+    "test": ("{cases}",),
     "bench": (*REGEX, "(ab", "--text", "ab", *MODEL),
 }
 MISUSE = dict.fromkeys(COMMANDS, ("--nonsense",)) | {"share": ("{missing}", "--output", "-")}
@@ -67,8 +69,11 @@ def files(tmp_path):
     complete, cut_off = tmp_path / "complete.jsonl", tmp_path / "cut_off.jsonl"
     complete.write_text('{"notation": "regex", "grammar": "ab", "output": "ab"}')
     cut_off.write_text('{"notation": "regex", "grammar": "ab", "output": "a"}')
+    cases = tmp_path / "cases.toml"
+    cases.write_text('[[case]]\nnotation = "regex"\ngrammar = "ab"\naccept = ["a"]\n')
     return {
         "document": document,
+        "cases": cases,
         "broken": broken,
         "complete": complete,
         "cut_off": cut_off,
