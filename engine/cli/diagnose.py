@@ -16,7 +16,7 @@ from engine.cli.exit_codes import ExitCode
 from engine.cli.inputs import as_utf8, read_file, read_json_file
 from engine.cli.output import MisuseError, ProgressLine, print_json
 from engine.compile import NOTATIONS
-from engine.diagnosis.case import FailureCase, FinishReason, RequestConstraint
+from engine.diagnosis.case import FailureCase, FinishReason, LogFinding, RequestConstraint
 from engine.diagnosis.failures.diagnose import diagnose
 from engine.diagnosis.failures.diagnosis import Cause, Diagnosis, FailurePlace
 from engine.diagnosis.verdicts.replay import TokenSource
@@ -32,8 +32,16 @@ _FINISHES: Final = {
     "context": FinishReason.CONTEXT,
     "tool_calls": FinishReason.TOOL_CALLS,
 }
-_GRAMMARS: Final = {"schema.json": "json_schema", "grammar.gbnf": "gbnf", "pattern.txt": "regex"}
-"""The files of a folder that have a grammar."""
+_GRAMMARS: Final = {
+    "schema.json": "json_schema",
+    "grammar.gbnf": "gbnf",
+    "pattern.txt": "regex",
+    "choice.txt": "regex",
+    "*.schema.json": "json_schema",
+    "*.gbnf": "gbnf",
+}
+"""The files of a folder that have a grammar; the first that is there counts."""
+_OUTPUTS: Final = ("output.txt", "out.txt")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -134,11 +142,17 @@ def _case(arguments: argparse.Namespace) -> FailureCase:
         except ValueError as error:
             raise MisuseError(str(error)) from error
         case = replace(case, ids=ids)
+    if arguments.log is not None:
+        case = replace(case, log=_log(as_utf8(read_file(arguments.log, stdin=True), arguments.log)))
     if arguments.budget is not None:
         case = replace(case, max_tokens=arguments.budget)
     if arguments.finish is not None:
         case = replace(case, finish=_FINISHES[arguments.finish])
     return case
+
+
+def _log(text: str) -> tuple[LogFinding, ...]:
+    return tuple(LogFinding("", number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
 
 
 def _with_request(case: FailureCase, body: Any) -> FailureCase:
@@ -248,24 +262,33 @@ def _folders(folder: Path) -> Iterator[tuple[str, FailureCase]]:
     if not folder.is_dir():
         raise MisuseError(catalogue_text("cli.diagnose.error.folder", name=folder))
     inner = sorted(path for path in folder.iterdir() if path.is_dir())
-    cases = [(path.name, case) for path in [folder, *inner] if (case := _folder_case(path)) is not None]
+    cases = [(path.name, case) for path in [folder, *inner] if (case := read_folder(path)) is not None]
     if not cases:
         raise MisuseError(catalogue_text("cli.diagnose.error.folder", name=folder))
     yield from cases
 
 
-def _folder_case(folder: Path) -> FailureCase | None:
+def read_folder(folder: Path) -> FailureCase | None:
+    """Return the case of a folder; None if it has none of the files.
+
+    Raises:
+        MisuseError: a file cannot be read.
+    """
     case, is_found = FailureCase(), False
     for name, read in (("request.json", _with_request), ("response.json", _with_response)):
         if (folder / name).is_file():
             case, is_found = read(case, read_json_file(str(folder / name))), True
-    for name, notation in _GRAMMARS.items():
-        if not case.constraints and (folder / name).is_file():
-            text = as_utf8(read_file(str(folder / name)), name)
+    for pattern, notation in _GRAMMARS.items():
+        for path in sorted(folder.glob(pattern))[:1] if not case.constraints else ():
+            text = as_utf8(read_file(str(path)), path.name)
             text = text.removesuffix("\n") if NOTATIONS[notation].is_expression else text
             case, is_found = replace(case, constraints=(RequestConstraint(notation, text),)), True
-    if case.output is None and (folder / "output.txt").is_file():
-        case, is_found = replace(case, output=read_file(str(folder / "output.txt"))), True
+    for name in _OUTPUTS:
+        if case.output is None and (folder / name).is_file():
+            case, is_found = replace(case, output=read_file(str(folder / name))), True
+    if (folder / "server.log").is_file():
+        log = as_utf8(read_file(str(folder / "server.log")), "server.log")
+        case, is_found = replace(case, log=_log(log)), True
     return case if is_found else None
 
 

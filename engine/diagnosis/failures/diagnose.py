@@ -7,12 +7,12 @@ looks for the evidence of its cause. The finding with the strongest evidence is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from engine.diagnosis.case import FailureCase, RequestConstraint
-from engine.diagnosis.failures import output_rules, zone_rules
+from engine.diagnosis.failures import grammar_rules, output_rules, token_rules, zone_rules
 from engine.diagnosis.failures.diagnosis import (
     ENFORCEABLE,
     Cause,
@@ -22,7 +22,8 @@ from engine.diagnosis.failures.diagnosis import (
     LegalPrefix,
     OtherCause,
 )
-from engine.diagnosis.failures.examination import Examination, JudgedOutput, without_line_end
+from engine.diagnosis.failures.examination import Examination, ExaminationContext, JudgedOutput, without_line_end
+from engine.diagnosis.failures.log_rules import ENGINE_DIFFERENCE, LOG_RULES
 from engine.diagnosis.failures.rules import CauseRule, Finding, fix_text, server_text, shown
 from engine.diagnosis.failures.violations import violations_of
 from engine.diagnosis.verdicts.replay import TokenSource
@@ -34,10 +35,17 @@ LIMITS: Final = Limits(configurations=100_000, work=2_000_000)
 """The limits of each compile: a diagnosis takes at most some seconds."""
 
 RULES: Final[tuple[CauseRule, ...]] = (
+    *LOG_RULES,
+    ENGINE_DIFFERENCE,
+    grammar_rules.SAMPLER_CONFLICT,
     zone_rules.TRIGGER_NEVER_CAME,
     zone_rules.WRONG_ZONE,
     output_rules.WHITESPACE_LOOP,
     output_rules.REQUEST_IGNORED,
+    token_rules.TOKENIZER_MISMATCH,
+    token_rules.ENCODING,
+    token_rules.SPECIAL_TOKEN_TEXT,
+    token_rules.TOKEN_BOUNDARY,
     output_rules.KEY_ORDER,
     output_rules.SCHEMA_VIOLATION,
     output_rules.KEYWORD_NOT_ENFORCED,
@@ -48,6 +56,10 @@ RULES: Final[tuple[CauseRule, ...]] = (
     output_rules.CONTEXT_LIMIT,
     output_rules.CUT_OFF,
     output_rules.COMPLETE,
+    grammar_rules.LEFT_RECURSION,
+    grammar_rules.STATE_EXPLOSION,
+    grammar_rules.SLOW_COMPILE,
+    grammar_rules.UNSUPPORTED_CONSTRUCT,
 )
 """The rules, in the order in which one cause explains the next."""
 
@@ -59,6 +71,7 @@ def diagnose(
     target: str = "",
     triggers: Sequence[str] = (),
     allows_blanks: bool = True,
+    accepted: Mapping[str, int] | None = None,
     limits: Limits = LIMITS,
     cancel: CancelToken | None = None,
 ) -> Diagnosis:
@@ -70,6 +83,7 @@ def diagnose(
         target: the server or engine, as `NAME` or `NAME@VERSION`; by default that of the case.
         triggers: the texts after which the grammar begins, beside those of the case.
         allows_blanks: whether white space may precede the grammar behind a trigger.
+        accepted: how many bytes of the output other engines accept, by name.
         limits: the limits of each compile.
         cancel: cancels the diagnosis.
 
@@ -78,21 +92,10 @@ def diagnose(
     """
     if not target and case.server:
         target = f"{case.server}@{case.version}" if case.version else case.server
-    found = [
-        _judge(
-            Examination(
-                case,
-                constraint,
-                part,
-                target=target,
-                triggers=_triggers(case, triggers),
-                token_source=token_source,
-                limits=limits,
-                cancel=cancel,
-            )
-        )
-        for constraint, part in _parts(case, _triggers(case, triggers), allows_blanks=allows_blanks)
-    ]
+    given = _triggers(case, triggers)
+    context = ExaminationContext(target, given, token_source, accepted or {}, limits, cancel)
+    parts = _parts(case, given, allows_blanks=allows_blanks)
+    found = [_judge(Examination(case, constraint, part, context)) for constraint, part in parts]
     return max(found, key=_interest)
 
 
@@ -137,12 +140,12 @@ def _judged_part(case: FailureCase, triggers: tuple[str, ...], *, allows_blanks:
     return JudgedOutput(answer, start + len(rest) - len(answer), zone=trigger, blanks=len(rest) - len(answer))
 
 
-def _interest(found: Diagnosis) -> tuple[int, int]:
+def _interest(found: Diagnosis) -> tuple[int, int, int]:
     """Return which of several diagnoses to show: for tools, the failed call; for grammars, the one that fits best."""
     rank = 1 if found.cause is Cause.COMPLETE else 0
     if found.zone == "arguments":
         rank = -rank
-    return rank, 0 if found.legal_prefix is None else found.legal_prefix.bytes
+    return rank, 0 if found.legal_prefix is None else found.legal_prefix.bytes, len(found.places)
 
 
 # --- the judgement
@@ -169,7 +172,7 @@ def _judge(examined: Examination) -> Diagnosis:
         tuple(dict.fromkeys(one for one in evidence if one)),
         first.tool or ("" if part is None else part.tool) or ("" if constraint is None else constraint.tool),
         "" if part is None else part.zone,
-        examined.target,
+        examined.context.target,
         first.places,
         others,
         _legal_prefix(examined),
@@ -187,7 +190,7 @@ def _choose_reading(examined: Examination) -> Examination:
         readings.append(replace(part, data=case.prefill.encode() + part.data))
     if examined.is_illegal and (shorter := without_line_end(part.data, is_legal=False)) != part.data:
         readings.append(replace(part, data=shorter))
-    if part.zone in examined.triggers and (at := case.output or b""):
+    if part.zone in examined.context.triggers and (at := case.output or b""):
         start = part.start - part.blanks - len(part.zone.encode())
         readings.append(replace(part, data=at[start:], start=start, blanks=0))  # the grammar may include its trigger
     best = max(readings[1:], key=lambda one: _fit(examined, one), default=part)
@@ -202,16 +205,7 @@ def _fit(examined: Examination, part: JudgedOutput) -> tuple[bool, float]:
 
 
 def _with_part(examined: Examination, part: JudgedOutput) -> Examination:
-    made = Examination(
-        examined.case,
-        examined.constraint,
-        part,
-        target=examined.target,
-        triggers=examined.triggers,
-        token_source=examined.tokens_from,
-        limits=LIMITS,
-        cancel=examined.cancel,
-    )
+    made = Examination(examined.case, examined.constraint, part, examined.context)
     made.__dict__["grammar"] = examined.grammar
     return made
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -29,7 +30,7 @@ from engine.diagnosis.verdicts.verdict import OutputLoop
 from engine.diagnosis.verdicts.wrappers import output_start
 from engine.notations import NOTATIONS
 from engine.notations.gbnf.names import rule_names, rule_span
-from engine.source import CancelToken, EngineError, GrammarError, LimitExceededError, Limits, SourceText
+from engine.source import CancelToken, EngineError, GrammarError, LimitExceededError, Limits
 
 EARLY: Final = 2
 """An output that is illegal within its first bytes was probably not constrained at all."""
@@ -70,6 +71,27 @@ class BlankRun:
     end: int
 
 
+@dataclass(frozen=True, slots=True)
+class ExaminationContext:
+    """What is the same for all grammars of a failed request.
+
+    Attributes:
+        target: the engine or server, as `NAME` or `NAME@VERSION`; empty if unknown.
+        triggers: the texts after which the grammar begins.
+        token_source: the vocabulary; None if unknown.
+        accepted: how many bytes of the output other engines accept, by name.
+        limits: the limits of each compile.
+        cancel: cancels the examination.
+    """
+
+    target: str = ""
+    triggers: tuple[str, ...] = ()
+    token_source: TokenSource | None = None
+    accepted: Mapping[str, int] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    cancel: CancelToken | None = None
+
+
 class Examination:
     """An output and its grammar.
 
@@ -77,9 +99,8 @@ class Examination:
         case: the failed request.
         constraint: the grammar that the output should match; None if there is none.
         part: the judged part of the output; None if there is no output.
-        complete_output: the output with prefill, thoughts and triggers.
-        target: the engine or server, as `NAME` or `NAME@VERSION`; empty if unknown.
-        tokens_from: the vocabulary; None if unknown.
+        context: target, vocabulary and limits.
+        complete_output: the output with thoughts and triggers.
         error: why the grammar does not compile; None if it does.
     """
 
@@ -88,32 +109,35 @@ class Examination:
         case: FailureCase,
         constraint: RequestConstraint | None,
         part: JudgedOutput | None,
-        *,
-        target: str = "",
-        triggers: tuple[str, ...] = (),
-        token_source: TokenSource | None = None,
-        limits: Limits | None = None,
-        cancel: CancelToken | None = None,
+        context: ExaminationContext = ExaminationContext(),
     ) -> None:
-        self.case, self.constraint, self.part, self.target = case, constraint, part, target
-        self.triggers, self.tokens_from, self.cancel = triggers, token_source, cancel
-        self._limits = limits
+        self.case, self.constraint, self.part, self.context = case, constraint, part, context
         self.complete_output = case.output or b""
         self.error: GrammarError | None = None
+
+    @property
+    def cancel(self) -> CancelToken | None:
+        """Return what cancels the examination."""
+        return self.context.cancel
+
+    @property
+    def tokens_from(self) -> TokenSource | None:
+        """Return the vocabulary; None if it is unknown."""
+        return self.context.token_source
 
     # --- the grammar
 
     @property
     def server(self) -> str:
         """Return the name of the target without its version."""
-        return self.target.partition("@")[0]
+        return self.context.target.partition("@")[0]
 
     @cached_property
     def grammar(self) -> CompiledGrammar | None:
         """Return the grammar that judges outputs from elsewhere; None if there is none, or it does not compile."""
         if self.constraint is None:
             return None
-        options = lenient_options(self.constraint.options, self._limits)
+        options = lenient_options(self.constraint.options, self.context.limits)
         try:
             return compile_grammar(self.constraint.notation, self.constraint.text, options, cancel=self.cancel)
         except GrammarError as error:
@@ -383,10 +407,9 @@ class Examination:
         return self.case.finish is FinishReason.UNKNOWN and None not in (budget, used) and (used or 0) >= (budget or 0)
 
 
-def lenient_options(options: CompileOptions, limits: Limits | None = None) -> CompileOptions:
+def lenient_options(options: CompileOptions, limits: Limits) -> CompileOptions:
     """Return options that accept every form of a value that JSON permits."""
-    made = replace(options, whitespace="any", escapes="any", numbers="any", unenforced="warn")
-    return made if limits is None else replace(made, limits=limits)
+    return replace(options, whitespace="any", escapes="any", numbers="any", unenforced="warn", limits=limits)
 
 
 def without_line_end(data: bytes, is_legal: bool) -> bytes:
@@ -439,8 +462,3 @@ def _removable_rules(text: str) -> tuple[list[str], Any]:
         return changed
 
     return [name.text for name in wanted if name.text not in excluded], without
-
-
-def source_of(constraint: RequestConstraint) -> SourceText:
-    """Return the text of a constraint with its lines."""
-    return SourceText(constraint.text)

@@ -28,7 +28,7 @@ def _trigger_never_came(examined: Examination) -> Finding | None:
     if part is None:
         return None
     if part.is_waiting:
-        triggers = examined.triggers
+        triggers = examined.context.triggers
     elif (
         examined.is_illegal
         and not examined.legal

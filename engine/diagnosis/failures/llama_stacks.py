@@ -1,0 +1,176 @@
+"""The stacks that llama.cpp would hold for a grammar: one for each parse that is still possible.
+
+llama.cpp (`llama_grammar_advance_stack` in `src/llama-grammar.cpp`) keeps a list of stacks, and releases until 2024 did
+not remove equal ones, so an ambiguous grammar multiplies them. This follows its plain rules over a text, or over the
+characters that most stacks accept, and counts every way to a stack.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from engine.grammar import Grammar
+from engine.notations.gbnf.plain_rules import Element, ElementType, plain_rules
+
+MOST_STACKS: Final = 4_000
+STEPS: Final = 24
+_WORK: Final = 60_000
+_DEEPEST: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class StackGrowth:
+    """The stacks of a grammar along a text.
+
+    Attributes:
+        counts: the number of stacks before the first character and after each.
+        rule: the rule that most of the stacks are in.
+    """
+
+    counts: tuple[int, ...]
+    rule: str
+
+    @property
+    def most(self) -> int:
+        """Return the largest number of stacks."""
+        return max(self.counts, default=0)
+
+
+class _Item(NamedTuple):
+    """An element of a rule: a class of characters, or a reference."""
+
+    ranges: tuple[tuple[int, int], ...] = ()
+    is_negated: bool = False
+    rule: int = -1
+
+    def accepts(self, code: int) -> bool:
+        return any(first <= code <= last for first, last in self.ranges) != self.is_negated
+
+
+_Position = tuple[int, int, int]  # rule, alternative, item
+_Stack = tuple[_Position, ...]
+_Stacks = dict[_Stack, int]
+
+
+class _Parser:
+    def __init__(self, grammar: Grammar) -> None:
+        plain = plain_rules(grammar)
+        self.numbers = {rule.name: index for index, rule in enumerate(plain)}
+        self.names = [rule.name for rule in plain]
+        self.origins = [rule.origin or rule.name for rule in plain]
+        self.alternatives = [self._alternatives(rule.elements) for rule in plain]
+        self._work = 0
+
+    def _alternatives(self, elements: tuple[Element, ...]) -> list[list[_Item]]:
+        made: list[list[_Item]] = [[]]
+        for element in elements:
+            kind, value = element.type, element.value
+            if kind is ElementType.ALT:
+                made.append([])
+            elif kind is ElementType.RULE_REF:
+                made[-1].append(_Item(rule=self.numbers.get(str(value), -1)))
+            elif kind in (ElementType.CHAR, ElementType.CHAR_NOT) and isinstance(value, int):
+                made[-1].append(_Item(((value, value),), kind is ElementType.CHAR_NOT))
+            elif kind is ElementType.CHAR_ALT and isinstance(value, int):
+                last = made[-1][-1]
+                made[-1][-1] = last._replace(ranges=(*last.ranges, (value, value)))
+            elif kind is ElementType.CHAR_RNG_UPPER and isinstance(value, int):
+                last = made[-1][-1]
+                made[-1][-1] = last._replace(ranges=(*last.ranges[:-1], (last.ranges[-1][0], value)))
+            elif kind is ElementType.CHAR_ANY:
+                made[-1].append(_Item(is_negated=True))
+        return made
+
+    def expand(self, stacks: _Stacks) -> _Stacks:
+        """Return the stacks whose top is a class of characters, each with the number of ways to it."""
+        found: _Stacks = {}
+        todo = list(reversed(stacks.items()))
+        while todo and len(found) < MOST_STACKS and self._work < _WORK:
+            stack, ways = todo.pop()
+            self._work += 1
+            if len(stack) > _DEEPEST:
+                continue
+            if not stack:
+                found[stack] = found.get(stack, 0) + ways
+                continue
+            rule, alternative, index = stack[-1]
+            items = self.alternatives[rule][alternative]
+            if index >= len(items):
+                todo.append((stack[:-1], ways))
+                continue
+            item = items[index]
+            if item.rule < 0:
+                found[stack] = found.get(stack, 0) + ways
+                continue
+            rest = (*stack[:-1], (rule, alternative, index + 1)) if index + 1 < len(items) else stack[:-1]
+            todo += [((*rest, (item.rule, number, 0)), ways) for number in range(len(self.alternatives[item.rule]))]
+        return found
+
+    def top(self, stack: _Stack) -> _Item | None:
+        """Return the class of characters that a stack waits for; None at the end."""
+        if not stack:
+            return None
+        rule, alternative, index = stack[-1]
+        return self.alternatives[rule][alternative][index]
+
+    def advance(self, stacks: _Stacks, code: int) -> _Stacks:
+        """Return the stacks after a character."""
+        after: _Stacks = {}
+        for stack, ways in stacks.items():
+            item = self.top(stack)
+            if item is not None and item.accepts(code):
+                rule, alternative, index = stack[-1]
+                here = (*stack[:-1], (rule, alternative, index + 1))
+                after[here] = after.get(here, 0) + ways
+        return self.expand(after)
+
+    def likely(self, stacks: _Stacks) -> int | None:
+        """Return the character that most stacks accept."""
+        tried: Counter[int] = Counter()
+        candidates = set()
+        known = list(stacks)[:500]
+        for stack in known:
+            item = self.top(stack)
+            if item is not None and not item.is_negated:
+                candidates |= {first for first, _ in item.ranges[:4]}
+        for code in sorted(candidates)[:64]:
+            tried[code] = sum(stacks[stack] for stack in known if (item := self.top(stack)) and item.accepts(code))
+        return tried.most_common(1)[0][0] if tried else None
+
+
+def stack_growth(grammar: Grammar, data: bytes = b"") -> StackGrowth | None:
+    """Count the stacks along a text; without one, along the characters that most stacks accept.
+
+    Args:
+        grammar: the rules.
+        data: a text that the grammar accepts the beginning of.
+    """
+    parser = _Parser(grammar)
+    start = parser.numbers.get(grammar.start)
+    if start is None:
+        return None
+    stacks = parser.expand({((start, number, 0),): 1 for number in range(len(parser.alternatives[start]))})
+    counts, widest = [sum(stacks.values())], stacks
+    text = data.decode("utf-8", "replace")[:400]
+    for index in range(len(text) or STEPS):
+        code = ord(text[index]) if text else parser.likely(stacks)
+        if code is None or counts[-1] >= MOST_STACKS:
+            break
+        stacks = parser.advance(stacks, code)
+        if not stacks:
+            break
+        counts.append(sum(stacks.values()))
+        if counts[-1] == max(counts):
+            widest = stacks
+    tops: Counter[str] = Counter()
+    for stack, ways in widest.items():
+        if stack:
+            tops[parser.origins[stack[-1][0]]] += ways
+    return StackGrowth(tuple(counts), _ambiguous_rule(grammar, tops))
+
+
+def _ambiguous_rule(grammar: Grammar, tops: Counter[str]) -> str:
+    """Return the rule that most stacks are in; a rule with one class of characters is used by the guilty one."""
+    return tops.most_common(1)[0][0] if tops else grammar.start

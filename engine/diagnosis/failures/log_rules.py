@@ -1,0 +1,246 @@
+"""The rules about messages of servers and engines: a recognised line outweighs the text of the output.
+
+Whether a refused draft or a failed grammar matters depends on the output, so a message alone does not decide the cause.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from engine.diagnosis.case import LogFinding
+from engine.diagnosis.failures.diagnosis import Cause, EvidenceWeight, FailurePlace
+from engine.diagnosis.failures.examination import Examination
+from engine.diagnosis.failures.grammar_rules import refusals
+from engine.diagnosis.failures.rules import CauseRule, Finding, fix_text, output_place, shown, where_in_output
+from engine.source.catalogue import catalogue_text
+from engine.source.text import quoted
+from engine.targets import Effect
+
+LONGEST_LINE: Final = 160
+_IS: Final = re.IGNORECASE
+
+
+@dataclass(frozen=True, slots=True)
+class LogMessage:
+    """A kind of message.
+
+    Attributes:
+        detail: its name, the detail of the cause.
+        cause: the cause that it is evidence of.
+        found: finds it in a line.
+        needs_illegal: whether it is evidence only if the output is not legal.
+    """
+
+    detail: str
+    cause: Cause
+    found: re.Pattern[str]
+    needs_illegal: bool = False
+
+
+MESSAGES: Final = (
+    LogMessage("refused-draft", Cause.SPECULATIVE_REJECTION, re.compile(r"failed to advance FSM", _IS)),
+    LogMessage("refused-draft", Cause.SPECULATIVE_REJECTION, re.compile(r"draft tokens?.*(reject|refus|invalid)", _IS)),
+    LogMessage(
+        "empty-stack", Cause.CONSTRAINT_OFF, re.compile(r"unexpected empty grammar stack after accepting piece", _IS)
+    ),
+    LogMessage("left-recursion", Cause.LEFT_RECURSION, re.compile(r"left recursion|left-recursi", _IS)),
+    LogMessage(
+        "unsupported",
+        Cause.UNSUPPORTED_CONSTRUCT,
+        re.compile(r"unsupported|not supported|unimplemented|does not support.*(schema|regex|grammar|pattern)", _IS),
+    ),
+    LogMessage(
+        "grammar",
+        Cause.GRAMMAR_ERROR,
+        re.compile(
+            r"failed to parse grammar|error parsing grammar|failed to convert.*grammar|invalid grammar|unknown escape"
+            r"|invalid json schema|failed to compile|EBNF (?:lexer|parser) error|undefined rule|unclosed",
+            _IS,
+        ),
+    ),
+    LogMessage("min-tokens", Cause.SAMPLER_CONFLICT, re.compile(r"min_tokens", _IS)),
+    LogMessage(
+        "logits-width",
+        Cause.SAMPLER_CONFLICT,
+        re.compile(r"size of tensor a .* must match the size of tensor b|mask.*(?:shape|size).*logits", _IS),
+    ),
+    LogMessage(
+        "no-token",
+        Cause.SAMPLER_CONFLICT,
+        re.compile(r"no (?:valid|allowed) tokens?|all logits .*-?inf|probabilit(?:y|ies).*(?:nan|inf)", _IS),
+    ),
+    LogMessage("too-slow", Cause.SLOW_COMPILE, re.compile(r"compil\w+ .*(?:timed? ?out|took too long)", _IS)),
+    LogMessage("context", Cause.CONTEXT_LIMIT, re.compile(r"context (?:size|window|length) .*(?:exceed|full)", _IS)),
+    LogMessage(
+        "ignored",
+        Cause.REQUEST_IGNORED,
+        re.compile(r"(?:fields? (?:were )?|is )(?:present in the request but )?ignored", _IS),
+    ),
+)
+"""The messages, in the order in which they decide."""
+
+
+def _messages(examined: Examination, cause: Cause) -> tuple[LogMessage, LogFinding] | None:
+    for message in MESSAGES:
+        if message.cause is cause:
+            for line in examined.case.log:
+                if message.found.search(line.text):
+                    return message, line
+    return None
+
+
+def _shown_line(line: str) -> str:
+    text = " ".join(line.split())
+    return quoted(text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1] + "…")
+
+
+def _quoted_line(line: LogFinding) -> str:
+    return catalogue_text("failures.evidence.log", line=line.line, text=_shown_line(line.text))
+
+
+def _speculative_rejection(examined: Examination) -> Finding | None:
+    found = _messages(examined, Cause.SPECULATIVE_REJECTION)
+    if found is None:
+        return None
+    count = sum(1 for line in examined.case.log if found[0].found.search(line.text))
+    ids = [one for line in examined.case.log for one in re.findall(r"for tokens? \[?(\d+)", line.text)]
+    if examined.part is None:
+        key = "open"
+    elif examined.is_complete:
+        key = "harmless"
+    else:
+        key = "harmful"
+    evidence = [_quoted_line(found[1])]
+    if ids:
+        evidence.append(catalogue_text("failures.evidence.draft_ids", ids=", ".join(ids[:12])))
+        source = examined.tokens_from
+        pieces = [source.vocabulary.token_bytes(int(one)) for one in ids[:12]] if source is not None else []
+        if any(pieces):
+            texts = ", ".join(shown(piece) for piece in pieces if piece)
+            evidence.append(catalogue_text("failures.evidence.draft_texts", texts=texts))
+    return Finding(
+        Cause.SPECULATIVE_REJECTION,
+        catalogue_text(f"failures.sentence.speculative-rejection.{key}", count=count),
+        key if key != "open" else "",
+        weight=EvidenceWeight.LOG,
+        fix=fix_text(Cause.SPECULATIVE_REJECTION, key, examined.server),
+        evidence=tuple(evidence),
+    )
+
+
+def _grammar_refused(examined: Examination) -> Finding | None:
+    """Find a grammar that the server did not take: the cause without an output; with one, that none was in force."""
+    found = _messages(examined, Cause.GRAMMAR_ERROR)
+    if found is None:
+        return None
+    evidence = [_quoted_line(found[1])]
+    engine = examined.server or ("llama.cpp" if "grammar" in found[1].text else "")
+    refused = [one for one in refusals(examined, engine) if one.effect is Effect.REFUSES] if engine else []
+    evidence += [one.note for one in refused[:4] if one.note]
+    if examined.part is not None and examined.is_illegal:
+        return Finding(
+            Cause.CONSTRAINT_OFF,
+            catalogue_text("failures.sentence.constraint-off.log"),
+            "grammar-refused",
+            weight=EvidenceWeight.LOG,
+            fix=fix_text(Cause.CONSTRAINT_OFF, "", engine),
+            evidence=tuple(evidence),
+            explains=frozenset((Cause.SCHEMA_VIOLATION,)),
+        )
+    sentence = catalogue_text("failures.sentence.grammar-error.log", text=_shown_line(found[1].text))
+    if refused and examined.constraint is not None:
+        first = refused[0]
+        sentence = catalogue_text(
+            f"failures.sentence.grammar-error.{'tool' if examined.constraint.tool else 'refused'}",
+            engine=engine,
+            keyword=quoted(first.keyword),
+            place=quoted(first.pointer or ""),
+            **({"tool": quoted(examined.constraint.tool)} if examined.constraint.tool else {}),
+        )
+    return Finding(
+        Cause.GRAMMAR_ERROR,
+        sentence,
+        "refused-by-server",
+        weight=EvidenceWeight.LOG,
+        fix=fix_text(Cause.GRAMMAR_ERROR, "refused-by-server", engine),
+        evidence=tuple(evidence),
+        places=tuple(FailurePlace(pointer=one.pointer) for one in refused[:8] if one.pointer is not None),
+    )
+
+
+def _empty_stack(examined: Examination) -> Finding | None:
+    found = _messages(examined, Cause.CONSTRAINT_OFF)
+    if found is None:
+        return None
+    piece = found[1].text.partition("after accepting piece:")[2].strip()
+    sentence = catalogue_text("failures.sentence.constraint-off.accepted", text=quoted(piece or "?"))
+    return Finding(
+        Cause.CONSTRAINT_OFF,
+        sentence,
+        "accepted-illegal-token",
+        weight=EvidenceWeight.LOG,
+        fix=fix_text(Cause.CONSTRAINT_OFF, "accepted-illegal-token", examined.server or "llama.cpp"),
+        evidence=(_quoted_line(found[1]),),
+        explains=frozenset((Cause.SCHEMA_VIOLATION, Cause.SPECIAL_TOKEN_TEXT)),
+    )
+
+
+def _from_log(cause: Cause) -> Callable[[Examination], Finding | None]:
+    """Return the function that finds a cause whose message needs nothing else."""
+
+    def find(examined: Examination) -> Finding | None:
+        found = _messages(examined, cause)
+        if found is None:
+            return None
+        message, line = found
+        return Finding(
+            cause,
+            catalogue_text("failures.sentence.log.text", text=_shown_line(line.text)),
+            message.detail,
+            weight=EvidenceWeight.LOG,
+            evidence=(_quoted_line(line),),
+        )
+
+    return find
+
+
+def _engine_difference(examined: Examination) -> Finding | None:
+    accepted = sorted(examined.context.accepted.items(), key=lambda pair: pair[1])
+    if len(accepted) < 2 or accepted[0][1] == accepted[-1][1]:
+        return None
+    (other, other_bytes), (one, one_bytes) = accepted[0], accepted[-1]
+    sentence = catalogue_text(
+        "failures.sentence.engine-difference.text",
+        one=one,
+        one_bytes=one_bytes,
+        other=other,
+        other_bytes=other_bytes,
+        where=where_in_output(examined, other_bytes),
+    )
+    evidence = tuple(
+        catalogue_text("failures.evidence.accepted", engine=engine, count=count) for engine, count in accepted
+    )
+    return Finding(
+        Cause.ENGINE_DIFFERENCE,
+        sentence,
+        weight=EvidenceWeight.REPORTED,
+        evidence=evidence,
+        places=(output_place(examined, other_bytes),),
+    )
+
+
+ENGINE_DIFFERENCE: Final = CauseRule(Cause.ENGINE_DIFFERENCE, _engine_difference)
+LOG_RULES: Final = (
+    CauseRule(Cause.SPECULATIVE_REJECTION, _speculative_rejection),
+    CauseRule(Cause.CONSTRAINT_OFF, _empty_stack),
+    CauseRule(Cause.LEFT_RECURSION, _from_log(Cause.LEFT_RECURSION)),
+    CauseRule(Cause.GRAMMAR_ERROR, _grammar_refused),
+    CauseRule(Cause.SAMPLER_CONFLICT, _from_log(Cause.SAMPLER_CONFLICT)),
+    CauseRule(Cause.SLOW_COMPILE, _from_log(Cause.SLOW_COMPILE)),
+    CauseRule(Cause.UNSUPPORTED_CONSTRUCT, _from_log(Cause.UNSUPPORTED_CONSTRUCT)),
+    CauseRule(Cause.CONTEXT_LIMIT, _from_log(Cause.CONTEXT_LIMIT)),
+    CauseRule(Cause.REQUEST_IGNORED, _from_log(Cause.REQUEST_IGNORED)),
+)
