@@ -82,6 +82,13 @@ class Refusal:
     note: str
     effect: Effect = Effect.REFUSES
 
+    @property
+    def shown_keyword(self) -> str:
+        """Return the keyword in backticks, or the name of the construct."""
+        if has_text(f"failures.fragment.construct.{self.keyword}"):
+            return catalogue_text(f"failures.fragment.construct.{self.keyword}")
+        return quoted(self.keyword or "schema")
+
 
 def refusals(examined: Examination, engine: str) -> Iterator[Refusal]:
     """Yield what an engine does not take as written, what it refuses first."""
@@ -176,7 +183,7 @@ def _unsupported(examined: Examination) -> Finding | None:
     sentence = catalogue_text(
         f"failures.sentence.unsupported-construct.{first.effect}",
         engines=", ".join(engines),
-        keyword=quoted(first.keyword or "schema"),
+        keyword=first.shown_keyword,
         place=place,
     )
     fix = ""
@@ -208,9 +215,7 @@ def _of_diagnostic(examined: Examination, cause: Cause, found: Diagnostic, detai
     sentence = catalogue_text("failures.sentence.unsupported-construct.diagnostic", line=line, message=found.message)
     place = FailurePlace(line=line, column=column, offset=found.span.start)
     fix = catalogue_text("verdicts.grammar.hint", hint=found.hint)
-    return Finding(
-        cause, sentence, found.code.removeprefix("gbnf-compat-") if detail is None else detail, fix=fix, places=(place,)
-    )
+    return Finding(cause, sentence, found.code.split("-", 2)[2] if detail is None else detail, fix=fix, places=(place,))
 
 
 def _left_recursion(examined: Examination) -> Finding | None:

@@ -156,7 +156,7 @@ def _grammar_refused(examined: Examination) -> Finding | None:
         sentence = catalogue_text(
             f"failures.sentence.grammar-error.{'tool' if examined.constraint.tool else 'refused'}",
             engine=engine,
-            keyword=quoted(first.keyword),
+            keyword=first.shown_keyword,
             place=quoted(first.pointer or ""),
             **({"tool": quoted(examined.constraint.tool)} if examined.constraint.tool else {}),
         )
