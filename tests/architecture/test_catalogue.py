@@ -75,7 +75,7 @@ CONVERTED = (
 )
 # The errors of the engine that these raise have keys; elsewhere they may still have their text.
 RAISED = ("app/main.py", "engine/cli", "engine/decoding", "engine/export/writing.py", "engine/models")
-# Modules with the text of programs, or patterns of the messages of other programs; what they show is in the catalogue, too.
+# Modules with the text of programs, or patterns of messages of other programs; what they show is in the catalogue.
 PROGRAMS = frozenset(("engine/cli/completion.py", "engine/diagnosis/failures/log_rules.py"))
 MISUSE = ("AttributeError", "NotImplementedError", "ReferenceError", "TypeError", "ValueError")  # by calling code
 # Names in settings files, ids of verdicts in JSON, the syntax of DOT, and a limit whose error never leaves
