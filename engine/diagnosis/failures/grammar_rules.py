@@ -65,7 +65,7 @@ llama.cpp before its conversion of patterns became lenient."""
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class EngineRefusal:
     """A part of a grammar that an engine does not take as written.
 
     Attributes:
@@ -90,14 +90,14 @@ class Refusal:
         return quoted(self.keyword or "schema")
 
 
-def refusals(examined: Examination, engine: str) -> Iterator[Refusal]:
+def refusals(examined: Examination, engine: str) -> Iterator[EngineRefusal]:
     """Yield what an engine does not take as written, what it refuses first."""
     found = [*_pattern_refusals(examined, engine), *_schema_refusals(examined, engine)]
     found.sort(key=lambda one: one.effect is not Effect.REFUSES)
     yield from found
 
 
-def _schema_refusals(examined: Examination, engine: str) -> Iterator[Refusal]:
+def _schema_refusals(examined: Examination, engine: str) -> Iterator[EngineRefusal]:
     name = "llama.cpp" if engine == "ollama" else engine
     if examined.schema is None or name not in ENGINES:
         return
@@ -115,22 +115,22 @@ def _schema_refusals(examined: Examination, engine: str) -> Iterator[Refusal]:
             ]
             where = f"{pointer}/{named[0]}" if named else pointer
             note = treatment.note.format(keywords=names_listed(named)) if treatment.note else ""
-            yield Refusal(engine, named[0] if named else "", where, note, treatment.effect)
+            yield EngineRefusal(engine, named[0] if named else "", where, note, treatment.effect)
     if name == "llama.cpp":
         for pointer, part in subschemas(examined.schema):
             for keyword in ("minLength", "maxLength", "minItems", "maxItems"):
                 value = part.get(keyword)
                 if isinstance(value, int) and not isinstance(value, bool) and value >= 2_000:
                     note = catalogue_text("failures.evidence.llama_bound", value=value)
-                    yield Refusal(engine, keyword, f"{pointer}/{keyword}", note)
+                    yield EngineRefusal(engine, keyword, f"{pointer}/{keyword}", note)
 
 
-def _pattern_refusals(examined: Examination, engine: str) -> Iterator[Refusal]:
+def _pattern_refusals(examined: Examination, engine: str) -> Iterator[EngineRefusal]:
     for pointer, pattern in _patterns(examined):
         for construct in PATTERN_CONSTRUCTS:
             if engine in construct.engines and construct.found.search(pattern):
                 note = catalogue_text(f"failures.evidence.construct.{construct.id}", pattern=quoted(pattern))
-                yield Refusal(engine, construct.id, pointer, note)
+                yield EngineRefusal(engine, construct.id, pointer, note)
 
 
 def _patterns(examined: Examination) -> Iterator[tuple[str | None, str]]:

@@ -24,7 +24,7 @@ _IS: Final = re.IGNORECASE
 
 
 @dataclass(frozen=True, slots=True)
-class LogMessage:
+class MessagePattern:
     """A kind of message.
 
     Attributes:
@@ -41,18 +41,20 @@ class LogMessage:
 
 
 MESSAGES: Final = (
-    LogMessage("refused-draft", Cause.SPECULATIVE_REJECTION, re.compile(r"failed to advance FSM", _IS)),
-    LogMessage("refused-draft", Cause.SPECULATIVE_REJECTION, re.compile(r"draft tokens?.*(reject|refus|invalid)", _IS)),
-    LogMessage(
+    MessagePattern("refused-draft", Cause.SPECULATIVE_REJECTION, re.compile(r"failed to advance FSM", _IS)),
+    MessagePattern(
+        "refused-draft", Cause.SPECULATIVE_REJECTION, re.compile(r"draft tokens?.*(reject|refus|invalid)", _IS)
+    ),
+    MessagePattern(
         "empty-stack", Cause.CONSTRAINT_OFF, re.compile(r"unexpected empty grammar stack after accepting piece", _IS)
     ),
-    LogMessage("left-recursion", Cause.LEFT_RECURSION, re.compile(r"left recursion|left-recursi", _IS)),
-    LogMessage(
+    MessagePattern("left-recursion", Cause.LEFT_RECURSION, re.compile(r"left recursion|left-recursi", _IS)),
+    MessagePattern(
         "unsupported",
         Cause.UNSUPPORTED_CONSTRUCT,
         re.compile(r"unsupported|not supported|unimplemented|does not support.*(schema|regex|grammar|pattern)", _IS),
     ),
-    LogMessage(
+    MessagePattern(
         "grammar",
         Cause.GRAMMAR_ERROR,
         re.compile(
@@ -61,20 +63,22 @@ MESSAGES: Final = (
             _IS,
         ),
     ),
-    LogMessage("min-tokens", Cause.SAMPLER_CONFLICT, re.compile(r"min_tokens", _IS)),
-    LogMessage(
+    MessagePattern("min-tokens", Cause.SAMPLER_CONFLICT, re.compile(r"min_tokens", _IS)),
+    MessagePattern(
         "logits-width",
         Cause.SAMPLER_CONFLICT,
         re.compile(r"size of tensor a .* must match the size of tensor b|mask.*(?:shape|size).*logits", _IS),
     ),
-    LogMessage(
+    MessagePattern(
         "no-token",
         Cause.SAMPLER_CONFLICT,
         re.compile(r"no (?:valid|allowed) tokens?|all logits .*-?inf|probabilit(?:y|ies).*(?:nan|inf)", _IS),
     ),
-    LogMessage("too-slow", Cause.SLOW_COMPILE, re.compile(r"compil\w+ .*(?:timed? ?out|took too long)", _IS)),
-    LogMessage("context", Cause.CONTEXT_LIMIT, re.compile(r"context (?:size|window|length) .*(?:exceed|full)", _IS)),
-    LogMessage(
+    MessagePattern("too-slow", Cause.SLOW_COMPILE, re.compile(r"compil\w+ .*(?:timed? ?out|took too long)", _IS)),
+    MessagePattern(
+        "context", Cause.CONTEXT_LIMIT, re.compile(r"context (?:size|window|length) .*(?:exceed|full)", _IS)
+    ),
+    MessagePattern(
         "ignored",
         Cause.REQUEST_IGNORED,
         re.compile(r"(?:fields? (?:were )?|is )(?:present in the request but )?ignored", _IS),
@@ -83,7 +87,7 @@ MESSAGES: Final = (
 """The messages, in the order in which they decide."""
 
 
-def _messages(examined: Examination, cause: Cause) -> tuple[LogMessage, LogFinding] | None:
+def _messages(examined: Examination, cause: Cause) -> tuple[MessagePattern, LogFinding] | None:
     for message in MESSAGES:
         if message.cause is cause:
             for line in examined.case.log:
