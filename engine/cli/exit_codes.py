@@ -31,6 +31,7 @@ COMMANDS: Final = (
     "export",
     "share",
     "forced",
+    "audit",
     "reduce",
     "test",
     "bench",

@@ -129,6 +129,7 @@ CONSOLE_SENTENCES = re.compile(r"\.(description|prose\.[a-z_]+)$")
 CONSOLE_NAMES = ("HTML", "JSON", "FR+FA")
 # Areas and tables of complete sentences, which are shown one after another.
 PROSE = (
+    "diagnosis.audit.",
     "verdicts.",
     *(f"failures.{table}." for table in ("sentence", "fix", "evidence", "check", "canary", "violation")),
     "export.about.",

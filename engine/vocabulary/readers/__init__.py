@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from engine.vocabulary.readers.files import EndIds, end_ids, logits_width, read_path
 from engine.vocabulary.readers.files import check_folder as check_tokenizer_folder
-from engine.vocabulary.readers.files import read_path
 from engine.vocabulary.readers.objects import read_object
 from engine.vocabulary.readers.token_table import TokenTable
 
-__all__ = ["TokenTable", "check_tokenizer_folder", "read_tokenizer"]
+__all__ = ["EndIds", "TokenTable", "check_tokenizer_folder", "end_ids", "logits_width", "read_tokenizer"]
 
 
 def read_tokenizer(tokenizer: object) -> TokenTable:

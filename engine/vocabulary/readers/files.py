@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -9,12 +10,32 @@ from engine.vocabulary.errors import VocabularyError
 from engine.vocabulary.readers.document import Part, by_id, encoded, highest_id, read_bytes, read_json
 from engine.vocabulary.readers.pieces import read_model
 from engine.vocabulary.readers.ranks import RANKS_LINE, read_ranks, read_tekken
-from engine.vocabulary.readers.token_table import TokenTable
+from engine.vocabulary.readers.token_table import COMMON_EOS_NAMES, TokenTable
 from engine.vocabulary.readers.tokenizer_json import decode_byte_level, read_names, read_tokenizer_json
 
 _NAMES = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json")
 _MAX_ID_DIGITS: Final = 12
+_TOKENIZER: Final = "tokenizer_config.json"
+_SPECIAL_TOKENS: Final = "special_tokens_map.json"
+_GENERATION: Final = "generation_config.json"
+_MODEL: Final = "config.json"
+_TEMPLATE: Final = "chat_template.jinja"
 _ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+
+
+@dataclass(frozen=True, slots=True)
+class EndIds:
+    """The EOS ids that one entry of a model folder names.
+
+    Attributes:
+        file: the name of the file.
+        field: the name of the entry; empty for the chat template.
+        ids: the ids, in ascending order.
+    """
+
+    file: str
+    field: str
+    ids: tuple[int, ...]
 
 
 def read_path(path: Path) -> TokenTable:
@@ -108,19 +129,74 @@ def _unreadable(file: Path, error: OSError) -> VocabularyError:
 
 def _with_configuration(table: TokenTable, folder: Path) -> TokenTable:
     """Add the special tokens and EOS ids that the configuration files of a model folder name."""
-    tokenizer = _read_settings(folder / "tokenizer_config.json")
-    named = (tokenizer, _read_settings(folder / "special_tokens_map.json"))
+    tokenizer = _read_settings(folder / _TOKENIZER)
+    named = (tokenizer, _read_settings(folder / _SPECIAL_TOKENS))
     table = _with_added_tokens(table, tokenizer.get("added_tokens_decoder"))
     table = _with_roles(table, {_name(settings.get(role)) for settings in named for role in _ROLES})
-    ends = {index for settings in named for index in table.id_of(_name(settings.get("eos_token")))}
-    ends |= _ids(_read_settings(folder / "generation_config.json").get("eos_token_id"))
-    if not ends:
-        model = _read_settings(folder / "config.json")
-        inner = model.get("text_config")
-        ends = _ids(model.get("eos_token_id"))
-        if not ends and inner.value is not None:
-            ends = _ids(inner.get("eos_token_id"))
+    ends = {index for each in _tokenizer_ends(folder, table) for index in each.ids}
+    if not ends:  # a damaged file that is not needed is no error
+        ends = {index for each in _model_ends(folder) for index in each.ids}
     return (table.with_eos_ids(ends) if ends else table).with_common_eos_ids()
+
+
+def end_ids(folder: Path, table: TokenTable) -> tuple[EndIds, ...]:
+    """Return the EOS ids that each file of a model folder names; files that name none are left out.
+
+    The chat template names those tokens that commonly end a turn and occur in it.
+
+    Args:
+        folder: the folder.
+        table: the tokens of its tokenizer, special ones included.
+
+    Raises:
+        VocabularyError: a file is damaged.
+    """
+    template = _template(folder)
+    turns = (name for name in COMMON_EOS_NAMES if name in template)
+    of_template = EndIds(_TEMPLATE, "", tuple(sorted({index for name in turns for index in table.id_of(name)})))
+    found = (*_tokenizer_ends(folder, table), *_model_ends(folder), of_template)
+    return tuple(each for each in found if each.ids)
+
+
+def _tokenizer_ends(folder: Path, table: TokenTable) -> list[EndIds]:
+    found = [
+        EndIds(name, "eos_token", tuple(table.id_of(_name(_read_settings(folder / name).get("eos_token")))))
+        for name in (_TOKENIZER, _SPECIAL_TOKENS)
+    ]
+    generation = _read_settings(folder / _GENERATION)
+    return [*found, EndIds(_GENERATION, "eos_token_id", tuple(sorted(_ids(generation.get("eos_token_id")))))]
+
+
+def _model_ends(folder: Path) -> list[EndIds]:
+    model = _read_settings(folder / _MODEL)
+    inner = model.get("text_config")
+    ends = EndIds(_MODEL, "eos_token_id", tuple(sorted(_ids(model.get("eos_token_id")))))
+    if ends.ids or inner.value is None:
+        return [ends]
+    return [EndIds(_MODEL, "text_config/eos_token_id", tuple(sorted(_ids(inner.get("eos_token_id")))))]
+
+
+def logits_width(folder: Path) -> int | None:
+    """Return the number of logits that the model's configuration declares; None if it declares none.
+
+    Raises:
+        VocabularyError: the file is damaged.
+    """
+    model = _read_settings(folder / _MODEL)
+    inner = model.get("text_config")
+    for part in (model.get("vocab_size"), inner.get("vocab_size") if inner.value is not None else None):
+        if part is not None and type(part.value) is int and part.value > 0:
+            return part.value
+    return None
+
+
+def _template(folder: Path) -> str:
+    """Return the chat template of a model folder; empty if there is none."""
+    try:
+        return (folder / _TEMPLATE).read_text("utf-8", "replace")
+    except OSError:
+        template = _read_settings(folder / _TOKENIZER).get("chat_template").value
+    return template if isinstance(template, str) else ""
 
 
 def _with_added_tokens(table: TokenTable, added: Part) -> TokenTable:

@@ -11,7 +11,7 @@ from engine.vocabulary.readers.document import encoded, highest_id
 
 _MAX_BYTES: Final = 16 << 20
 _MAX_BITS: Final = 100
-_COMMON_EOS_NAMES = (
+COMMON_EOS_NAMES = (
     "</s>",
     "<eos>",
     "[EOS]",
@@ -57,7 +57,7 @@ class TokenTable:
         """Return the table; if it has no EOS ids, with the special tokens that have a common name of an EOS."""
         if self.eos_ids:
             return self
-        return self.with_eos_ids(index for index, name in self.special.items() if name in _COMMON_EOS_NAMES)
+        return self.with_eos_ids(index for index, name in self.special.items() if name in COMMON_EOS_NAMES)
 
     def columns(self, width: int | None, eos_ids: Iterable[int] | None) -> Columns:
         """Return the arguments of the constructor of `Vocabulary`.

@@ -34,6 +34,7 @@ SUCCESS = {
     "share": ("{document}", "--output", "-"),
     "forced": (*REGEX, "ab", *MODEL),
     "reduce": ("--check", f"'{sys.executable}' -c ''", "--notation", "json_schema", "{document}"),
+    "audit": ("--tokenizer", str(ROOT / "resources/models/records")),
     "test": ("{document}",),
     "bench": (*REGEX, "ab", "--text", "ab", *MODEL, "--engines", "turnstile"),
 }
@@ -49,6 +50,7 @@ NEGATIVE = {
     "share": ("{broken}", "--output", "-"),
     "forced": (*REGEX, "ab", "--text", "b", *MODEL),
     "reduce": ("--check", f"'{sys.executable}' -c 'raise SystemExit(1)'", "--notation", "json_schema", "{document}"),
+    "audit": (*MODEL, "--width", "7"),
     "test": ("{cases}",),
     "bench": (*REGEX, "(ab", "--text", "ab", *MODEL),
 }
