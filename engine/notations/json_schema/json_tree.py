@@ -1,13 +1,13 @@
 """A JSON text as a tree whose parts know their source spans.
 
-The `json` module parses what it can, many times faster than Python code; spans are computed on first use by a second
-reader in Python, which parses the text again. That reader also explains syntax errors, and handles what the module does
-not: duplicate keys, and deep nesting, for which it needs no call stack.
+The `json` module parses what it can, many times faster than Python code; spans are computed on first use by a parser of
+the lexer's tokens, which reads the text again. That parser also explains syntax errors, and handles what the module
+does not: duplicate keys, and deep nesting, for which it needs no call stack.
 
 A part stores its value and its number; the numbers of parents are in a list. So no part refers back to itself, and an
 unused tree is freed at once instead of by the next garbage collection.
 
-Rejected: the Python reader alone. Most schemas compile without a finding, and it took a quarter of the compile time.
+Rejected: the parser in Python alone. Most schemas compile without a finding, and it took a quarter of the compile time.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any, Final, TypeAlias
 
+from engine.notations.json_schema.lexer import json_tokens
 from engine.schema_automaton.formula.values import (
     FALSE,
     NULL,
@@ -33,10 +34,12 @@ from engine.source import Diagnostic, SourceText, Span, checkpoint, counted_cach
 from engine.source.json_pointer import escape_step
 from engine.source.json_scanner import JSON_NUMBER
 
-_BLANKS: Final = re.compile(r"[ \t\n\r]*")
-_CHUNK: Final = re.compile(r'[^"\\\x00-\x1f]*')
+_BLANKS: Final = " \t\n\r"
+_OTHER_SPACE: Final = re.compile(r"[^\S \t\n\r]")
+_CONTENT: Final = re.compile(r'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+')
+_ESCAPED: Final = re.compile(r"\\(u.{4}|.)")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ESCAPES: Final = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_HEXADECIMAL: Final = re.compile(r"[0-9a-fA-F]{4}")
 
 
 class JsonTextError(Exception):
@@ -178,7 +181,7 @@ def read_json(text: str, nesting: int | None = None) -> Json:
         try:
             return reader.tree(_DECODER.decode(text))
         except ValueError:
-            pass  # the other reader explains errors and handles unusual texts
+            pass  # the other parser explains errors and handles unusual texts
     return reader.read(nesting)
 
 
@@ -222,8 +225,8 @@ class JsonText:
         return root
 
     def read(self, nesting: int | None = None) -> Json:
-        """Parse with the Python reader and return the root, with all spans."""
-        reader = _Reader(self._text, nesting, self)
+        """Parse the tokens and return the root, with all spans."""
+        reader = _Parser(self._text, nesting, self)
         root = reader.run()
         above, places, todo = [-1], [reader.places[root]], [root]
         steps: list[str | int] = [""]
@@ -286,8 +289,30 @@ _DECODER: Final = json.JSONDecoder(
 )
 
 
-class _Reader:
-    """Parses a text; the numbers of its parts are assigned later.
+# What the parser expects next.
+_FIRST_KEY: Final = "first key"  # or the end of an empty object
+_FIRST_ITEM: Final = "first item"  # or the end of an empty array
+_KEY: Final = "key"
+_COLON: Final = "colon"
+_VALUE: Final = "value"
+_COMMA: Final = "comma"  # or the end of the object or array
+_NOTHING: Final = "nothing"
+
+_FIRST: Final = frozenset((_FIRST_KEY, _FIRST_ITEM))
+_BEFORE_VALUE: Final = frozenset((_FIRST_ITEM, _VALUE))
+_BEFORE_END: Final = _FIRST | {_COMMA}
+_ERRORS: Final = {
+    _FIRST_KEY: "schema-no-json.key",
+    _KEY: "schema-no-json.key",
+    _COLON: "schema-no-json.colon",
+    _NOTHING: "schema-no-json.rest",
+}
+_WORDS: Final[dict[str, bool | None]] = {"null": None, "true": True, "false": False}
+_SCALAR: Final = re.compile(f"null|true|false|{JSON_NUMBER.pattern}")
+
+
+class _Parser:
+    """Parses the tokens of a text; the numbers of its parts are assigned later.
 
     Attributes:
         places: the span of each part.
@@ -297,148 +322,160 @@ class _Reader:
     def __init__(self, text: str, nesting: int | None, owner: JsonText) -> None:
         self._text, self._owner = text, owner
         self._nesting = nesting
-        self._at = 0
+        self._expects = _VALUE
         self.places: dict[Json, _Location] = {}
         self.doubled: dict[Json, list[Span]] = {}
         self._open: list[Json] = []
+        self._after_comma = _VALUE  # what the innermost of them has after a comma
         self._keys: list[str] = []
+        self._root: Json | None = None
 
     def run(self) -> Json:
-        self._skip()
-        while True:
-            done = self._value()
-            while done is not None:
-                if not self._open:
-                    self._skip()
-                    if self._at < len(self._text):
-                        raise self._error("schema-no-json.rest")
-                    return done
-                done = self._attach(done)
+        """Parse the text and return its root."""
+        text = self._text
+        has_other_space = _OTHER_SPACE.search(text) is not None
+        end = 0
+        for token in json_tokens(text):
+            if has_other_space:
+                self._check_blanks(end, token.start())
+            kind = token.lastgroup
+            start, end = token.span()
+            expects = self._expects
+            if kind == "mark":
+                mark = text[start]
+                if mark == "," and expects is _COMMA:
+                    self._expects = self._after_comma
+                elif mark == ":" and expects is _COLON:
+                    self._expects = _VALUE
+                else:
+                    self._bracket(mark, start)
+            elif kind == "string" and (expects is _KEY or expects is _FIRST_KEY):
+                self._key(start, end)
+            elif expects is not _VALUE and (expects is not _FIRST_ITEM or self._is_too_deep()):
+                raise self._unexpected(start)
+            elif kind == "string":
+                self._add(self._string(start, end), start, end)
+            else:
+                self._word(start, end)
+        self._check_blanks(end, len(text))
+        if self._root is None or self._open:
+            raise self._unexpected(len(text))
+        return self._root
 
-    def _skip(self) -> None:
-        match = _BLANKS.match(self._text, self._at)
-        self._at = match.end() if match else self._at
+    def _check_blanks(self, start: int, end: int) -> None:
+        """Refuse white space that is not JSON's."""
+        if other := self._text[start:end].lstrip(_BLANKS):
+            raise self._unexpected(end - len(other))
 
-    def _peek(self) -> str:
-        return self._text[self._at : self._at + 1]
+    def _bracket(self, mark: str, start: int) -> None:
+        """Open or close an object or array; another mark is not expected."""
+        expects = self._expects
+        if mark in "{[" and expects in _BEFORE_VALUE:
+            self._check_nesting()
+            is_object = mark == "{"
+            self._open.append(self._add({} if is_object else [], start, start + 1))
+            self._expects = _FIRST_KEY if is_object else _FIRST_ITEM
+            self._after_comma = _KEY if is_object else _VALUE
+        elif expects in _BEFORE_END and mark == self._closing:
+            holder = self._open.pop()
+            span, key_spans = self.places[holder]
+            self.places[holder] = Span(span.start, start + 1), key_spans
+            self._expects = _COMMA if self._open else _NOTHING
+            self._after_comma = _KEY if self._open and isinstance(self._open[-1].value, dict) else _VALUE
+        else:
+            raise self._unexpected(start)
 
-    def _error(self, key: str, start: int | None = None, **fields: object) -> JsonTextError:
-        start = self._at if start is None else start
+    @property
+    def _closing(self) -> str:
+        """The bracket that closes the innermost open object or array."""
+        return "}" if self._after_comma is _KEY else "]"
+
+    def _is_too_deep(self) -> bool:
+        """Return whether an object or array that is not empty is nested too deeply."""
+        return self._expects in _FIRST and len(self._open) - 1 == self._nesting
+
+    def _check_nesting(self) -> None:
+        if self._is_too_deep():
+            start = self.places[self._open[-1]][0].start
+            raise self._error("schema-too-deep", start, limit=self._nesting)
+
+    def _unexpected(self, at: int) -> JsonTextError:
+        """Return the error of a character, or of the text's end, that is not what is expected."""
+        self._check_nesting()
+        if self._expects is _COMMA:
+            return self._error("schema-no-json.comma", at, closing=self._closing)
+        if self._expects in _BEFORE_VALUE:
+            return self._error("schema-no-json.value" if at < len(self._text) else "schema-no-json.end", at)
+        return self._error(_ERRORS[self._expects], at)
+
+    def _error(self, key: str, start: int, **fields: object) -> JsonTextError:
         span = Span(start, min(start + 1, max(len(self._text), start)))
         return JsonTextError(diagnostic(key, span, **fields))
 
-    def _part(self, value: Content, start: int) -> Json:
+    def _add(self, value: Content, start: int, end: int) -> Json:
+        """Add a value to the innermost open object or array."""
+        checkpoint()
         part = Json(value, 0, self._owner)
-        self.places[part] = Span(start, self._at), {}
+        self.places[part] = Span(start, end), {}
+        if not self._open:
+            self._root = part
+            self._expects = _NOTHING
+            return part
+        values = self._open[-1].value
+        if isinstance(values, dict):
+            values[self._keys.pop()] = part
+        elif isinstance(values, list):
+            values.append(part)
+        self._expects = _COMMA
         return part
 
-    def _value(self) -> Json | None:
-        """Read a value; return None if its parts must be read first."""
-        checkpoint()
-        start, text = self._at, self._text
-        first = self._peek()
-        if first in ("{", "["):
-            self._at += 1
-            self._skip()
-            content: Content = {} if first == "{" else []
-            closing = "}" if first == "{" else "]"
-            if self._peek() == closing:
-                self._at += 1
-                return self._part(content, start)
-            if len(self._open) == self._nesting:
-                raise self._error("schema-too-deep", start, limit=self._nesting)
-            opened = self._part(content, start)
-            self._open.append(opened)
-            if first == "{":
-                self._key(opened)
-            return None
-        if first == '"':
-            return self._part(self._string(), start)
-        for word, value in (("null", None), ("true", True), ("false", False)):
-            if text.startswith(word, start):
-                self._at += len(word)
-                return self._part(value, start)
-        match = JSON_NUMBER.match(text, start)
+    def _word(self, start: int, end: int) -> None:
+        """Add the number or name at the beginning of a word; nothing may follow it there."""
+        match = _SCALAR.match(self._text, start, end)
         if match is None:
-            raise self._error("schema-no-json.value" if first else "schema-no-json.end")
-        self._at = match.end()
-        return self._part(number(match[0]), start)
+            raise self._unexpected(start)
+        word, read = match[0], match.end()
+        self._add(_WORDS[word] if word in _WORDS else number(word), start, read)
+        if read < end:
+            raise self._unexpected(read)
 
-    def _attach(self, value: Json) -> Json | None:
-        """Add a value to the innermost open object or array, and return that once it closes."""
+    def _key(self, start: int, end: int) -> None:
+        checkpoint()
+        if self._expects is _FIRST_KEY:
+            self._check_nesting()
         holder = self._open[-1]
-        self._skip()
-        if isinstance(holder.value, list):
-            holder.value.append(value)
-            closing = "]"
-        else:
-            assert isinstance(holder.value, dict)
-            holder.value[self._keys.pop()] = value
-            closing = "}"
-        following = self._peek()
-        if following == ",":
-            self._at += 1
-            self._skip()
-            if closing == "}":
-                self._key(holder)
-            return None
-        if following != closing:
-            raise self._error("schema-no-json.comma", closing=closing)
-        self._at += 1
-        span, key_spans = self.places[holder]
-        self.places[holder] = Span(span.start, self._at), key_spans
-        return self._open.pop()
-
-    def _key(self, holder: Json) -> None:
-        start = self._at
-        if self._peek() != '"':
-            raise self._error("schema-no-json.key")
-        key = self._string()
-        span = Span(start, self._at)
+        key = self._string(start, end)
+        span = Span(start, end)
         key_spans = self.places[holder][1]
         if key in key_spans:
             self.doubled.setdefault(holder, []).append(span)
         key_spans[key] = span
         self._keys.append(key)
-        self._skip()
-        if self._peek() != ":":
-            raise self._error("schema-no-json.colon")
-        self._at += 1
-        self._skip()
+        self._expects = _COLON
 
-    def _string(self) -> str:
-        start = self._at
-        self._at += 1
-        parts: list[str] = []
-        while True:
-            checkpoint()
-            chunk = _CHUNK.match(self._text, self._at)
-            assert chunk is not None
-            parts.append(chunk[0])
-            self._at = chunk.end()
-            mark = self._peek()
-            if mark == '"':
-                self._at += 1
-                value = "".join(parts)
-                if any("\ud800" <= part <= "\udfff" for part in parts):  # two surrogates make one character
-                    value = value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-                return value
-            if mark == "":
+    def _string(self, start: int, end: int) -> str:
+        """Return the value of a string token."""
+        text = self._text
+        content = _CONTENT.match(text, start + 1, end)
+        assert content is not None
+        read = content.end()
+        if read == end or text[read] != '"':
+            mark = text[read : read + 1]
+            if not mark:
                 raise self._error("schema-no-json.string", start)
-            if mark != "\\":
-                raise self._error("schema-no-json.control")
-            parts.append(self._escape())
+            raise self._error("schema-no-json.escape" if mark == "\\" else "schema-no-json.control", read)
+        value = content[0]
+        if "\\" in value:
+            value = _ESCAPED.sub(_unescaped, value)
+            if _SURROGATE.search(value):  # two surrogates make one character
+                value = value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+        return value
 
-    def _escape(self) -> str:
-        kind = self._text[self._at + 1 : self._at + 2]
-        if kind in _ESCAPES:
-            self._at += 2
-            return _ESCAPES[kind]
-        match = _HEXADECIMAL.match(self._text, self._at + 2) if kind == "u" else None
-        if match is None:
-            raise self._error("schema-no-json.escape")
-        self._at += 6
-        return chr(int(match[0], 16))
+
+def _unescaped(escape: re.Match[str]) -> str:
+    checkpoint()
+    kind = escape[1]
+    return _ESCAPES[kind] if len(kind) == 1 else chr(int(kind[1:], 16))
 
 
 def pointers(source: SourceText, spans: Iterable[Span]) -> tuple[str, ...]:

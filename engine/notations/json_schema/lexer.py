@@ -1,53 +1,76 @@
-"""The lexer of JSON.
+"""The lexer of JSON: the tokens that the outline, the parser with spans and the colours of the editor read.
 
-No state lasts beyond a line, since a string cannot contain a line end.
+A string ends with its line, since JSON strings contain no line ends: so a missing quote has no effect beyond its line,
+and each line can be lexed alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from engine.notations.lexing import LineTokens, Token, TokenKind
 
-_JSON_PARTS = re.compile(
-    r"(?P<space>\s+)|(?P<string>\"(?:[^\"\\]|\\.)*(?:\"|\\?$))|(?P<number>-?\d[\d.eE+-]*)|(?P<word>[A-Za-z]+)|"
-    r"(?P<open>[\[{])|(?P<close>[\]}])|(?P<mark>[,:])|(?P<other>.)"
+_TOKEN: Final = re.compile(
+    r"(?P<mark>[{}\[\],:])|(?P<string>\"[^\"\\\n]*+(?:\\[^\n][^\"\\\n]*+)*+[\"\\]?)|(?P<word>[^\s\"{}\[\],:]+)"
 )
-_COLON = re.compile(r"\s*:")
-_JSON_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{0,4}|.|$)")
-_JSON_KINDS = {
-    "space": TokenKind.SPACE,
-    "number": TokenKind.QUANTIFIER,
-    "word": TokenKind.OPERATOR,
-    "open": TokenKind.GROUP,
-    "close": TokenKind.GROUP,
-    "mark": TokenKind.LITERAL,
-    "other": TokenKind.LITERAL,
-}
-_JSON_WORDS = {"true", "false", "null"}
-_JSON_NESTING = {"open": 1, "close": -1}
+_WORD_PARTS: Final = re.compile(r"(?P<number>-?\d[\d.eE+-]*)|(?P<name>[A-Za-z]+)|(?P<other>.)")
+_COLON: Final = re.compile(r"\s*:")
+_ESCAPE: Final = re.compile(r"\\(?:u[0-9A-Fa-f]{0,4}|.|$)")
+_NAMES: Final = {"true", "false", "null"}
+_NESTING: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
+
+
+def json_tokens(text: str) -> Iterator[re.Match[str]]:
+    """Yield the tokens of any text, valid or not; between them is white space alone.
+
+    Returns:
+        A match for each token, whose `lastgroup` is its kind: `mark` (a bracket, comma or colon), `string` (from its
+        quote to the closing one, or to the line's end), or `word` (a number, a name, or what is neither).
+    """
+    return _TOKEN.finditer(text)
+
+
+def is_closed(string: str) -> bool:
+    """Return whether a string token has its closing quote."""
+    return len(string) > 1 and string[-1] == '"' and (len(string) - 1 - len(string[:-1].rstrip("\\"))) % 2 == 0
 
 
 def lex_line(line: str, _state: int) -> LineTokens:
-    """Return the tokens of one line of JSON; a string is a key if a colon follows it on its line."""
-    return LineTokens(tuple(_json_tokens(line)), 0)
+    """Return the coloured tokens of one line of JSON; a string is a key if a colon follows it on its line."""
+    return LineTokens(tuple(_coloured(line)), 0)
 
 
-def _json_tokens(line: str) -> Iterator[Token]:
-    for found in _JSON_PARTS.finditer(line):
-        group = found.lastgroup or "other"
-        if group == "string":
-            is_key = _COLON.match(line, found.end()) is not None
-            yield from _json_string(line, *found.span(), TokenKind.NAME if is_key else TokenKind.CLASS)
-        elif group == "word" and found.group() not in _JSON_WORDS:
-            yield Token(*found.span(), TokenKind.LITERAL)
+def _coloured(line: str) -> Iterator[Token]:
+    read = 0
+    for found in json_tokens(line):
+        start, end = found.span()
+        if read < start:
+            yield Token(read, start, TokenKind.SPACE)
+        read = end
+        if found.lastgroup == "string":
+            is_key = _COLON.match(line, end) is not None
+            yield from _coloured_string(line, start, end, TokenKind.NAME if is_key else TokenKind.CLASS)
+        elif found.lastgroup == "word":
+            yield from _coloured_word(line, start, end)
         else:
-            yield Token(*found.span(), _JSON_KINDS[group], _JSON_NESTING.get(group, 0))
+            nesting = _NESTING.get(found.group(), 0)
+            yield Token(start, end, TokenKind.GROUP if nesting else TokenKind.LITERAL, nesting)
+    if read < len(line):
+        yield Token(read, len(line), TokenKind.SPACE)
 
 
-def _json_string(line: str, start: int, end: int, kind: TokenKind) -> Iterator[Token]:
-    for escape in _JSON_ESCAPE.finditer(line, start, end):
+def _coloured_word(line: str, start: int, end: int) -> Iterator[Token]:
+    for part in _WORD_PARTS.finditer(line, start, end):
+        if part.lastgroup == "number":
+            yield Token(*part.span(), TokenKind.QUANTIFIER)
+        else:
+            yield Token(*part.span(), TokenKind.OPERATOR if part.group() in _NAMES else TokenKind.LITERAL)
+
+
+def _coloured_string(line: str, start: int, end: int, kind: TokenKind) -> Iterator[Token]:
+    for escape in _ESCAPE.finditer(line, start, end):
         if start < escape.start():
             yield Token(start, escape.start(), kind)
         yield Token(*escape.span(), TokenKind.ESCAPE)

@@ -1,6 +1,6 @@
 """A fault-tolerant JSON outline: the tree of a text with source spans, and the cursor's position in it.
 
-A missing comma, colon, bracket or quote is skipped; an unclosed string ends with its line. What a part means in a
+It is built from the tokens of the lexer. A missing comma, colon, bracket or quote is skipped. What a part means in a
 schema (a schema, a map of schemas, plain data) follows from its path, so it is determined while the tree is built.
 """
 
@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Final
 
+from engine.notations.json_schema.lexer import is_closed, json_tokens
 from engine.source import Span
-
-_TOKEN: Final = re.compile(r"(?P<string>\"(?:[^\"\\\n]|\\[^\n])*+\"?)|(?P<word>[^\s\"{}\[\],:]+)|(?P<mark>[{}\[\],:])")
 
 ONE: Final = frozenset(
     """additionalItems additionalProperties contains contentSchema else if items not propertyNames then
@@ -117,10 +116,11 @@ class Outline:
         self.context: CursorContext | None = None
         self._text = text
         self._frames: list[_Frame] = []
-        for found in _TOKEN.finditer(text):
+        readers = {"string": self._string, "word": self._word, "mark": self._mark}
+        for found in json_tokens(text):
             if offset is not None and self.context is None:
                 self._look(found, offset)
-            getattr(self, f"_{found.lastgroup}")(found)
+            readers[found.lastgroup or "mark"](found)
         if offset is not None and self.context is None:
             self.context = self._context_at(Span(offset, offset), is_string=False)
         for frame in self._frames:
@@ -227,11 +227,6 @@ def _below(holder: OutlinePart, key: str | int) -> OutlineRole:
             return OutlineRole.DATA
         return OutlineRole.SCHEMA if key in ONE else OutlineRole.VALUE
     return OutlineRole.VALUE
-
-
-def is_closed(string: str) -> bool:
-    """Return whether a string of the text has its closing quote."""
-    return len(string) > 1 and string[-1] == '"' and (len(string) - 1 - len(string[:-1].rstrip("\\"))) % 2 == 0
 
 
 def decoded(string: str) -> str:

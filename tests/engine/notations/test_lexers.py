@@ -10,6 +10,7 @@ from engine.notations import NOTATIONS
 from engine.notations.gbnf.lexer import lex_line as lex_gbnf
 from engine.notations.gbnf.lexer import tokens as gbnf_tokens
 from engine.notations.gbnf.parser import parse as parse_gbnf
+from engine.notations.json_schema.lexer import json_tokens
 from engine.notations.json_schema.lexer import lex_line as lex_json
 from engine.notations.lexing import TokenKind, lex, partners, runs
 from engine.source import GrammarError, Limits, SourceText
@@ -169,3 +170,16 @@ def test_a_quote_that_is_being_typed_ends_at_the_next_rule():
 def test_a_hyphen_is_a_range_only_between_two_members():
     assert [kind for part, kind in kinds(lex_gbnf, "[-a-]") if part == "-"] == [TokenKind.CLASS, TokenKind.CLASS]
     assert ("-", TokenKind.OPERATOR) in kinds(lex_gbnf, r"[\x41-Z]")
+
+
+@given(st.text() | st.text(alphabet='{}[]:,"\\ \n\u00a0a1-'))
+def test_only_white_space_is_between_json_tokens(text):
+    end = 0
+    for token in json_tokens(text):
+        assert not text[end : token.start()].strip()
+        end = token.end()
+    assert not text[end:].strip()
+
+
+def test_an_open_json_string_ends_with_its_line_and_has_a_backslash_at_its_end():
+    assert [token.group() for token in json_tokens('{"a\\\n: "b\\')] == ["{", '"a\\', ":", '"b\\']
