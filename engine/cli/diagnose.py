@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine import models
-from engine.cli.arguments import as_count, as_text
+from engine.cli.arguments import as_count
 from engine.cli.exit_codes import ExitCode
 from engine.cli.inputs import as_utf8, read_file, read_json_file
 from engine.cli.output import MisuseError, ProgressLine, print_json
+from engine.cli.zones import add_zone_options, read_zones
 from engine.compile import NOTATIONS
+from engine.decoding.pipeline_settings import OtherZone
 from engine.diagnosis.case import FailureCase, FinishReason, LogFinding, RequestConstraint
 from engine.diagnosis.failures.diagnose import diagnose
 from engine.diagnosis.failures.diagnosis import Cause, Diagnosis, FailurePlace
@@ -56,8 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--log", metavar="FILE")
     parser.add_argument("--budget", type=as_count, metavar="N")
     parser.add_argument("--finish", choices=tuple(_FINISHES))
-    parser.add_argument("--after", type=as_text, default="", metavar="TEXT")
-    parser.add_argument("--zones", metavar="FILE")
+    add_zone_options(parser)
     parser.add_argument("--target", default="", metavar="NAME[@VERSION]")
     parser.add_argument("--model")
     parser.add_argument("--jsonl", metavar="FILE")
@@ -107,12 +108,37 @@ def _token_source(arguments: argparse.Namespace, cancel: CancelToken) -> TokenSo
 def _diagnosed(
     arguments: argparse.Namespace, case: FailureCase, source: TokenSource | None, cancel: CancelToken
 ) -> Diagnosis:
-    triggers = [arguments.after] if arguments.after else []
-    if arguments.zones is not None:
-        zones = read_json_file(arguments.zones)
-        named = [zone.get("after") for zone in zones if isinstance(zone, dict)] if isinstance(zones, list) else []
-        triggers += [one for one in named if isinstance(one, str) and one]
-    return diagnose(case, token_source=source, target=arguments.target, triggers=triggers, cancel=cancel)
+    blanks = arguments.blanks == "allow"
+
+    def judged(one: FailureCase, *triggers: str) -> Diagnosis:
+        return diagnose(
+            one,
+            token_source=source,
+            target=arguments.target,
+            triggers=[trigger for trigger in triggers if trigger],
+            allows_blanks=blanks,
+            cancel=cancel,
+        )
+
+    found = judged(case, arguments.after)
+    zones = list(read_zones(arguments.zones)) if arguments.zones is not None else []
+    for zone in zones:
+        inside = _zone_text(case, zone)
+        if found.cause in (Cause.COMPLETE, Cause.TRIGGER_NEVER_CAME, Cause.UNKNOWN) and inside is not None:
+            constraints = (RequestConstraint(zone.notation, zone.text),)
+            other = judged(replace(case, constraints=constraints, output=inside), zone.after)
+            found = other if other.cause is not Cause.COMPLETE or found.cause is not Cause.COMPLETE else found
+    return found
+
+
+def _zone_text(case: FailureCase, zone: OtherZone) -> bytes | None:
+    """Return an output up to the end of a zone; None if it does not have the zone."""
+    output, trigger = case.output or b"", zone.after.encode()
+    start = output.find(trigger)
+    if not zone.notation or not trigger or start < 0:
+        return None
+    end = output.find(zone.until.encode(), start + len(trigger)) if zone.until else -1
+    return output if end < 0 else output[:end]
 
 
 # --- cases

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from engine import models
@@ -12,12 +12,11 @@ from engine.cli.arguments import add_grammar, as_count, as_integer, as_natural, 
 from engine.cli.exit_codes import ExitCode
 from engine.cli.inputs import compile_argument, read_json_file
 from engine.cli.output import CommandError, MisuseError, ProgressLine, print_json, print_message
-from engine.compile import NOTATIONS
+from engine.cli.zones import read_zones
 from engine.decoding import Finish, Generation, SamplerSettings, Step, StopRule
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import (
     Afterwards,
-    OtherZone,
     PipelineSettings,
     Strategy,
     TableSettings,
@@ -28,8 +27,6 @@ from engine.decoding.stages import STAGES, pipeline_stages, sampler_stages
 from engine.source import InvariantError
 from engine.source.catalogue import catalogue_text
 from engine.vocabulary import visible
-
-_ZONE_KEYS = ("notation", "grammar", "after", "after_token", "until")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -192,26 +189,8 @@ def _zones(arguments: argparse.Namespace) -> ZoneSettings | None:
         until=arguments.until,
         then=Afterwards(arguments.then or Afterwards.STOP),
         required=not arguments.optional,
-        others=() if arguments.zones is None else tuple(_other_zones(arguments.zones)),
+        others=() if arguments.zones is None else tuple(read_zones(arguments.zones)),
     )
-
-
-def _other_zones(name: str) -> Iterator[OtherZone]:
-    document = read_json_file(name)
-    if not isinstance(document, list):
-        raise MisuseError(catalogue_text("cli.generate.error.not_a_list", name=name))
-    for number, zone in enumerate(document, 2):
-        if not isinstance(zone, dict) or not all(isinstance(value, str) for value in zone.values()):
-            raise MisuseError(catalogue_text("cli.generate.error.not_an_object", number=number, name=name))
-        if unknown := zone.keys() - _ZONE_KEYS:
-            given = {"number": number, "name": name, "key": repr(min(unknown)), "keys": ", ".join(_ZONE_KEYS)}
-            raise MisuseError(catalogue_text("cli.generate.error.unknown_key", **given))
-        notation = zone.get("notation", "")
-        if notation not in ("", *NOTATIONS):
-            given = {"number": number, "name": name, "notation": repr(notation), "notations": ", ".join(NOTATIONS)}
-            raise MisuseError(catalogue_text("cli.generate.error.unknown_notation", **given))
-        texts = {key: zone.get(key, "") for key in ("after", "after_token", "until")}
-        yield OtherZone(notation=notation, text=zone.get("grammar", ""), **texts)
 
 
 def _bias(given: str) -> tuple[str, float]:

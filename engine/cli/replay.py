@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from engine import models
 from engine.cli.arguments import add_grammar, add_vocabulary, as_count, as_text
 from engine.cli.inputs import compile_argument, read_file
 from engine.cli.output import ProgressLine, location_of, show
-from engine.compile import CompiledGrammar
+from engine.cli.zones import add_zone_options, has_zones, zoned_grammar
+from engine.compile import CompiledGrammar, compile_grammar
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_saved, replay_text
 from engine.diagnosis.verdicts.verdict import CompletionBudget, Failure, Verdict, VerdictOutcome, parse_token_ids
 from engine.document.saved_traces import read_saved_trace
@@ -32,6 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--trace", metavar="FILE")
     add_vocabulary(parser, required=False)
     parser.add_argument("--budget", type=as_count, metavar="N")
+    add_zone_options(parser)
     parser.add_argument("--finish", choices=["stop", "length", "context"])
     parser.add_argument("--json", action="store_true")
 
@@ -48,7 +50,13 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     grammar = compile_argument(arguments)
     with ProgressLine() as cancel:
-        found = _replayed(arguments, grammar, _token_source(arguments, cancel), cancel)
+        source = _token_source(arguments, cancel)
+        if has_zones(arguments):
+            options = replace(grammar.options, escapes="any", numbers="any")
+            inner = compile_grammar(grammar.notation, grammar.source, options, cancel=cancel)
+            is_ids = arguments.ids is not None and source is not None
+            grammar = zoned_grammar(arguments, inner, source.vocabulary if is_ids and source is not None else None)
+        found = _replayed(arguments, grammar, source, cancel)
     show(_as_data(found, grammar.source) if arguments.json else _in_words(found))
     return 0 if found.is_complete else 1
 
@@ -89,23 +97,26 @@ def _replayed(
         MisuseError: a file cannot be read.
         EngineError: a file is not a saved trace.
     """
-    budget, finish = arguments.budget, arguments.finish or ""
+    budget, finish, advise = arguments.budget, arguments.finish or "", not has_zones(arguments)
     if arguments.ids is not None:
         assert token_source is not None
-        return replay_ids(grammar, arguments.ids, token_source, budget=budget, finish=finish, cancel=cancel)
+        return replay_ids(
+            grammar, arguments.ids, token_source, budget=budget, finish=finish, advise=advise, cancel=cancel
+        )
     if arguments.trace is not None:
         saved = read_saved_trace(read_file(arguments.trace, stdin=True), arguments.trace)
         finish = finish or saved.finish
         return replay_saved(grammar, saved, token_source, budget=budget, finish=finish, cancel=cancel)
     data = arguments.text.encode() if arguments.text is not None else read_file(arguments.text_file, stdin=True)
-    found = replay_text(grammar, data, token_source, budget=budget, finish=finish, cancel=cancel)
+    found = replay_text(grammar, data, token_source, budget=budget, finish=finish, advise=advise, cancel=cancel)
     if (
         arguments.text_file is not None
         and found.outcome is VerdictOutcome.TEXT_AFTER
         and data[found.legal :] in _LINE_ENDS
     ):
         # The editor appended a line end that was not generated.
-        return replay_text(grammar, data[: found.legal], token_source, budget=budget, finish=finish, cancel=cancel)
+        data = data[: found.legal]
+        return replay_text(grammar, data, token_source, budget=budget, finish=finish, advise=advise, cancel=cancel)
     return found
 
 

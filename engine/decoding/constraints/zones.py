@@ -35,6 +35,7 @@ from engine.grammar import TokenSet
 from engine.source import CancelToken, GrammarError, InvariantError, Limits, Severity, Span
 from engine.vocabulary import Vocabulary, VocabularyError
 
+_WHITE_SPACE = frozenset(b" \t\r\n")
 _BYTES = ByteClasses(bytes(range(256)), tuple(range(256)), tuple(((byte, byte),) for byte in range(256)))
 
 
@@ -47,12 +48,14 @@ class Zone:
         after: the text after which the zone begins; a special token with this name begins it too.
         after_token: the name of a token that begins the zone. With neither, the zone begins at once.
         until: the closing text, which must follow.
+        allows_blanks: whether white space may precede the grammar's text; thinking models write it after a trigger.
     """
 
     grammar: CompiledGrammar
     after: str = ""
     after_token: str = ""
     until: str = ""
+    allows_blanks: bool = False
 
 
 class ZonePart(IntEnum):
@@ -63,6 +66,7 @@ class ZonePart(IntEnum):
     GRAMMAR = 2
     UNTIL = 3  # the closing text
     OVER = 4
+    BLANKS = 5  # white space before the grammar; the start of the grammar is another state beside it
 
 
 class ZoneState(NamedTuple):
@@ -169,6 +173,8 @@ class ZonedAutomaton(LazyTable[_Key]):
             if text[at] != byte:
                 return set()
             return {ZoneState(part, zone, at + 1)} if at + 1 < len(text) else {self._after_zone()}
+        if part is ZonePart.BLANKS:
+            return self._enter(zone) if byte in _WHITE_SPACE else set()
         if part is ZonePart.OVER:
             return set()
         if not self._waits(part):
@@ -178,7 +184,10 @@ class ZonedAutomaton(LazyTable[_Key]):
         return {ZoneState(part, -1, following)} if begun is None else self._enter(begun)
 
     def _enter(self, zone: int) -> set[ZoneState]:
-        return self._with_exit(zone, self._inner[zone].start)
+        found = self._with_exit(zone, self._inner[zone].start)
+        if found and self.zones[zone].allows_blanks:
+            found.add(ZoneState(ZonePart.BLANKS, zone, 0))
+        return found
 
     def _with_exit(self, zone: int, configuration: int) -> set[ZoneState]:
         """Return the state in a grammar, and the state after the grammar if it accepts."""
@@ -266,7 +275,7 @@ class ZonedAutomaton(LazyTable[_Key]):
                 for entered in self._enter(begun):
                     for bound in self._length_bounds(entered, alphabet):
                         yield self._with_text(text, bound, alphabet)
-        else:
+        elif part is not ZonePart.BLANKS:
             yield LengthBound(0, exact=True)
 
     def _with_text(self, text: bytes, bound: LengthBound, alphabet: Alphabet) -> LengthBound:
@@ -296,7 +305,7 @@ class ZonedAutomaton(LazyTable[_Key]):
             elif part is ZonePart.GRAMMAR:
                 found = self._inner[zone].shortest_completion(at, effort, cancel, alphabet)
                 completions.append(_joined(b"", found, self._until[zone], alphabet))
-            else:
+            elif part is not ZonePart.BLANKS:
                 for begun, text in self._triggers.nearest(at, alphabet).items():
                     inner = self._inner[begun]
                     found = inner.shortest_completion(inner.start, effort, cancel, alphabet)

@@ -103,3 +103,24 @@ def test_a_grammar_that_does_not_compile(capsys):
     code, _, err = run(capsys, "--text", "x", grammar="(a|b")
     assert code == 1
     assert "<grammar>:1:1: error" in err
+
+
+def test_the_grammar_begins_after_a_trigger_and_blanks(capsys):
+    output = "so it is</think>\n\n2024-01"
+    assert run(capsys, "--text", output)[0] == 1
+    assert run(capsys, "--text", output, "--after", "</think>")[0] == 0
+    assert run(capsys, "--text", output, "--after", "</think>", "--blanks", "forbid")[0] == 1
+    code, out, _ = run(capsys, "--text", "so it is</think>\n\n2024-1", "--after", "</think>", "--json")
+    found = json.loads(out)
+    assert (code, found["outcome"], found["legal"]) == (1, "cut off", 24)
+    code, out, _ = run(capsys, "--text", "so it is</think>\n\n2024x", "--after", "</think>", "--json")
+    assert json.loads(out)["failure"]["byte"] == 22
+    assert run(capsys, "--text", "so it is", "--after", "</think>")[0] == 1
+
+
+def test_zones_with_their_own_grammars(capsys, tmp_path):
+    zones = tmp_path / "zones.json"
+    zones.write_text(json.dumps([{"after": "B:", "until": ";", "notation": "regex", "grammar": "b+"}]))
+    assert run(capsys, "--text", "x B:bb; A: 2024-01", "--after", "A:", "--zones", str(zones))[0] == 0
+    assert run(capsys, "--text", "x B:cc; A: 2024-01", "--after", "A:", "--zones", str(zones))[0] == 1
+    assert run(capsys, "--text", "2024-01", "--zones", str(zones))[0] == 2

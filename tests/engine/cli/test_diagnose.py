@@ -1,0 +1,130 @@
+"""`turnstile diagnose`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from command_line import run
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer", "maximum": 9}}, "required": ["a"]}
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA))
+    (tmp_path / "output.txt").write_text('{"a": 12}\n')
+    return tmp_path
+
+
+def diagnosed(capsys, *arguments):
+    code = run("diagnose", *arguments)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+GRAMMAR = ("--notation", "json_schema", "--grammar-file", "schema.json")
+
+
+def test_the_document_has_the_fields_of_the_manual(files, capsys):
+    code, out, _ = diagnosed(capsys, *GRAMMAR, "--output", "output.txt", "--target", "vllm@0.33", "--json")
+    found = json.loads(out)
+    assert code == 1
+    assert list(found) == [
+        *("cause", "detail", "sentence", "fix", "evidence", "tool", "zone", "target", "places", "others"),
+        "legal_prefix",
+    ]
+    assert (found["cause"], found["detail"], found["target"]) == ("keyword-not-enforced", "range", "vllm@0.33")
+    assert found["places"] == [{"pointer": "/properties/a/maximum"}, {"line": 1, "column": 7}]
+    assert found["legal_prefix"] == {"bytes": 7, "tokens": None}
+
+
+def test_the_text_begins_with_the_sentence(files, capsys):
+    code, out, _ = diagnosed(capsys, *GRAMMAR, "--output", "output.txt")
+    assert code == 1
+    assert "`/properties/a/maximum`" in out.splitlines()[0]
+    assert out.splitlines()[1] == "keyword-not-enforced: range"
+
+
+@pytest.mark.parametrize(("output", "code"), [('{"a": 1}', 0), ('{"a": 1', 1), ('{"a": 10}', 1)])
+def test_the_exit_code(files, capsys, output, code):
+    (files / "output.txt").write_text(output)
+    assert diagnosed(capsys, *GRAMMAR, "--output", "output.txt")[0] == code
+
+
+def test_an_unknown_cause_has_its_own_exit_code(files, capsys):
+    assert diagnosed(capsys, "--output", "output.txt")[0] == 4
+    assert diagnosed(capsys, *GRAMMAR)[0] == 4
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("--grammar-file", "schema.json"), ("--jsonl", "a", "--output", "b"), ("--output", "missing"), ("missing",)],
+)
+def test_misuse(files, capsys, arguments):
+    assert diagnosed(capsys, *arguments)[0] == 2
+
+
+def test_request_response_and_log_are_read(files, capsys):
+    schema = {"type": "json_schema", "json_schema": {"name": "a", "schema": SCHEMA}}
+    (files / "request.json").write_text(json.dumps({"response_format": schema, "max_tokens": 3}))
+    message = {"choices": [{"message": {"content": '{"a"'}, "finish_reason": "length"}]}
+    (files / "response.json").write_text(json.dumps(message))
+    arguments = ("--request", "request.json", "--response", "response.json", "--json")
+    code, out, _ = diagnosed(capsys, *arguments)
+    assert (code, json.loads(out)["cause"]) == (1, "cut-off")
+    (files / "server.log").write_text("INFO ok\nFailed to advance FSM for request 1 for tokens 5.\n")
+    code, out, _ = diagnosed(capsys, *arguments, "--log", "server.log")
+    found = json.loads(out)
+    assert (found["cause"], found["others"]) == ("speculative-rejection", [{"cause": "cut-off", "detail": ""}])
+
+
+def test_the_grammar_begins_after_a_trigger(files, capsys):
+    (files / "output.txt").write_text('so</think>\n\n{"a": 1}')
+    assert diagnosed(capsys, *GRAMMAR, "--output", "output.txt", "--after", "</think>")[0] == 0
+    code, out, _ = diagnosed(capsys, *GRAMMAR, "--output", "output.txt", "--after", "<never>", "--json")
+    assert (code, json.loads(out)["cause"]) == (1, "trigger-never-came")
+
+
+def test_a_zone_with_its_own_grammar(files, capsys):
+    (files / "zones.json").write_text(json.dumps([{"after": "B:", "until": ";", "notation": "regex", "grammar": "b+"}]))
+    (files / "output.txt").write_text('B:cc; A:{"a": 1}')
+    options = ("--output", "output.txt", "--after", "A:", "--zones", "zones.json", "--json")
+    code, out, _ = diagnosed(capsys, *GRAMMAR, *options)
+    assert (code, json.loads(out)["zone"]) == (1, "B:")
+
+
+def test_many_cases_make_one_table(files, capsys):
+    records = [{"grammar": SCHEMA, "output": text} for text in ('{"a": 1}', '{"a": 10}', "Sure!", '{"a": 12}')]
+    records.append({"notation": "regex", "grammar": "a+", "output": "aa", "finish": "length", "budget": 2})
+    (files / "cases.jsonl").write_text("\n".join(json.dumps(one) for one in records))
+    code, out, _ = diagnosed(capsys, "--jsonl", "cases.jsonl")
+    assert code == 1
+    rows = [line.split(None, 2) for line in out.splitlines()]
+    assert rows[0] == ["keyword-not-enforced", "2", "2, 4"]
+    assert sorted(row[0] for row in rows) == ["complete", "constraint-off", "cut-off", "keyword-not-enforced"]
+    code, out, _ = diagnosed(capsys, "--jsonl", "cases.jsonl", "--json")
+    found = json.loads(out)
+    assert [one["cause"] for one in found["cases"]][:2] == ["complete", "keyword-not-enforced"]
+
+
+def test_a_folder_of_cases_makes_one_table(files, capsys):
+    for name, output in (("one", '{"a": 1}'), ("two", "Sure!")):
+        (files / "cases" / name).mkdir(parents=True)
+        (files / "cases" / name / "schema.json").write_text(json.dumps(SCHEMA))
+        (files / "cases" / name / "output.txt").write_text(output)
+    code, out, _ = diagnosed(capsys, "cases")
+    assert code == 1
+    assert {line.split()[0]: line.split()[2] for line in out.splitlines()} == {
+        "complete": "one",
+        "constraint-off": "two",
+    }
+
+
+@pytest.mark.parametrize("line", ["[1]", "{", '{"notation": "none", "grammar": "a"}'])
+def test_a_line_that_is_no_case_is_misuse(files, capsys, line):
+    (files / "cases.jsonl").write_text(line)
+    code, _, err = diagnosed(capsys, "--jsonl", "cases.jsonl")
+    assert code == 2
+    assert "cases.jsonl:1" in err
