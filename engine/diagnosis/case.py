@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from engine.grammar.options import CompileOptions
+from engine.source.catalogue import catalogue_text
 
 
 class FinishReason(StrEnum):
@@ -95,18 +96,40 @@ class LogFinding:
 
 
 @dataclass(frozen=True, slots=True)
+class IntakeFinding:
+    """A remark on a pasted text, such as a constraint that cannot be read.
+
+    Attributes:
+        id: its name in the catalogue (`intake.finding`).
+        pointer: the JSON Pointer of the value that it is about; empty for the text itself.
+        values: the fields of its text.
+    """
+
+    id: str
+    pointer: str = ""
+    values: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def message(self) -> str:
+        """Return its text."""
+        return catalogue_text(f"intake.finding.{self.id}", **self.values)
+
+
+@dataclass(frozen=True, slots=True)
 class FailureCase:
     """A failed request: all fields are optional, and unknown ones have the default.
 
     Attributes:
         constraints: the grammars that were asked for; several if the request has several tools.
         tool_choice: `auto`, `required`, `none` or the name of a tool.
-        server: the server that the request is for, a name of `engine.targets.ENGINES`.
+        server: the server that the request is for, a name of `engine.targets.ENGINES`, or `ollama`.
+        model: the name of the model.
         version: its version.
         interface: the kind of endpoint: `chat`, `completions`, `responses`, `generate` or `completion`.
         ignored: JSON Pointers of constraints in places that this server does not read.
         messages, prompt, prefill: the input; the prefill begins the assistant's answer.
-        max_tokens, min_tokens, temperature, top_k, seed, stop: settings of the generation.
+        max_tokens, min_tokens, temperature, top_k, seed, stop, stop_ids: settings of the generation.
+        context: the length of the model's context in tokens; None if unknown.
         is_lazy: whether the grammar begins at a trigger.
         triggers: the texts that begin it.
         thinking: whether the model thinks before it answers; None if unknown.
@@ -116,9 +139,11 @@ class FailureCase:
         ids: the token ids of the output; empty if unknown.
         scores: tokens with log-probabilities; empty if unknown.
         finish: the reason for which the output ended.
-        completion_tokens: the number of tokens of the output; None if unknown.
+        stopped_by: the stop string or the token id that ended the output, as the server reports it; empty if unknown.
+        prompt_tokens, completion_tokens: the numbers of tokens of the input and of the output; None if unknown.
         status: the HTTP status or error text of the response; empty if it succeeded.
         log: the messages that were recognised.
+        findings: remarks on the texts that it was read from.
         removed_secrets: the number of secrets that were removed from the pasted text.
     """
 
@@ -126,6 +151,7 @@ class FailureCase:
     tool_choice: str = ""
     server: str = ""
     version: str = ""
+    model: str = ""
     interface: str = ""
     ignored: tuple[str, ...] = ()
     messages: tuple[Message, ...] = ()
@@ -137,6 +163,8 @@ class FailureCase:
     top_k: int | None = None
     seed: int | None = None
     stop: tuple[str, ...] = ()
+    stop_ids: tuple[int, ...] = ()
+    context: int | None = None
     is_lazy: bool = False
     triggers: tuple[str, ...] = ()
     thinking: bool | None = None
@@ -146,7 +174,10 @@ class FailureCase:
     ids: tuple[int, ...] = ()
     scores: tuple[ScoredToken, ...] = ()
     finish: FinishReason = FinishReason.UNKNOWN
+    stopped_by: str = ""
+    prompt_tokens: int | None = None
     completion_tokens: int | None = None
     status: str = ""
     log: tuple[LogFinding, ...] = ()
+    findings: tuple[IntakeFinding, ...] = ()
     removed_secrets: int = 0

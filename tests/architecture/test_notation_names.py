@@ -13,6 +13,8 @@ from engine.notations import NOTATIONS
 ROOT = Path(__file__).resolve().parents[2]
 OTHER_WORDS = {  # the same words with another meaning
     "engine/export/targets/requests.py",  # the kinds of grammars in request bodies
+    "engine/diagnosis/intake/request_reader.py",  # the same
+    "engine/diagnosis/intake/servers.py",  # the names of their fields
     "engine/export/text/print_lark.py",  # the kinds of Lark's tokens
 }
 

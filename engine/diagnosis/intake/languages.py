@@ -1,0 +1,57 @@
+"""Programs and grammars that describe a format and are recognised but not run: Pydantic, Zod, TypeScript, Lark, EBNF.
+
+The finding names the command that prints the schema.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_PROGRAMS: Final = (
+    ("pydantic", re.compile(r"^[ \t]*class (\w+)\((?:\w+\.)?(?:BaseModel|RootModel|SQLModel)\b", re.MULTILINE)),
+    ("pydantic", re.compile(r"^[ \t]*class (\w+)\((?:\w+\.)?TypedDict\b", re.MULTILINE)),
+    ("dataclass", re.compile(r"^@(?:\w+\.)?dataclass\b[^\n]*\n(?:@[^\n]*\n)*class (\w+)", re.MULTILINE)),
+    ("zod", re.compile(r"(?:const|let|var)\s+(\w+)[^=\n]*=\s*z\s*\.\s*\w+\(")),
+    ("zod", re.compile(r"\b(z)\.(?:object|array|enum|union|string|discriminatedUnion)\(")),
+    ("typescript", re.compile(r"^[ \t]*(?:export\s+)?(?:declare\s+)?interface (\w+)[^\n{]*\{", re.MULTILINE)),
+    ("typescript", re.compile(r"^[ \t]*(?:export\s+)?type (\w+)(?:<[^=\n]*>)?\s*=", re.MULTILINE)),
+)
+_LARK_RULE: Final = re.compile(
+    r"^[ \t]*[?!]?(?:[a-z_][a-z0-9_]*|[A-Z_][A-Z0-9_]*)(?:\.-?\d+)?[ \t]*:(?![:=])", re.MULTILINE
+)
+_LARK_SIGNS: Final = re.compile(
+    r"^[ \t]*(?:%(?:import|ignore|declare|llguidance|regex|json)\b|\??start\b[^:\n]*:(?!:))", re.MULTILINE
+)
+_RULE: Final = re.compile(r"^[ \t]*[\w-]+[ \t]*::=", re.MULTILINE)
+_XGRAMMAR: Final = (
+    ("(=", re.compile(r"\(=")),
+    ("TagDispatch", re.compile(r"\bTagDispatch\s*\(")),
+    ("Token", re.compile(r"\b(?:Exclude)?Token\s*\(")),
+    ("Repeat", re.compile(r"\bRepeat\s*\(")),
+)
+_STRINGS: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*')
+
+
+def program_of(text: str) -> tuple[str, str] | None:
+    """Return the kind of program that a text is, and the name of the format that it defines; None if it is none."""
+    for kind, pattern in _PROGRAMS:
+        found = pattern.search(text)
+        if found is not None:
+            return kind, found[1]
+    return None
+
+
+def is_lark(text: str) -> bool:
+    """Return whether a text is a grammar of Lark, as llguidance reads it too."""
+    if _RULE.search(text) is not None:
+        return False
+    return _LARK_SIGNS.search(text) is not None or len(_LARK_RULE.findall(text)) > 1
+
+
+def xgrammar_constructs(text: str) -> list[str]:
+    """Return the constructs of a grammar that xgrammar's EBNF has and GBNF has not."""
+    if _RULE.search(text) is None:
+        return []
+    bare = _STRINGS.sub("", text)
+    return [name for name, pattern in _XGRAMMAR if pattern.search(bare) is not None]

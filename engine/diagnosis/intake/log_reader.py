@@ -1,0 +1,151 @@
+"""Messages of servers and engines in logs, by the catalogue `resources/failures/messages.toml`.
+
+Each message has a pattern, the cause that it is evidence for, the setting that changes it, and what the user should
+paste next. A line is searched for the words of all patterns at once, so a long log is read at the speed of `re`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from engine.diagnosis.case import LogFinding
+from engine.diagnosis.intake.secrets import remove_secrets
+
+_LONGEST_LINE: Final = 4_000  # characters of a line that are searched
+_MOST_FINDINGS: Final = 500
+_SERVERS: Final = ("llama.cpp", "ollama", "vllm", "sglang")
+_VERSIONS: Final = (
+    (re.compile(r"vLLM API server version v?(?P<version>\d[\w.]*)", re.IGNORECASE), "vllm"),
+    (re.compile(r"vLLM \(?(?:engine )?\(?v?(?P<version>\d+\.\d+[\w.]*)\)?", re.IGNORECASE), "vllm"),
+    (re.compile(r"Initializing an? (?:V1 )?LLM engine \(v(?P<version>\d[\w.]*)\)"), "vllm"),
+    (re.compile(r"sglang(?:\[all\])?(?:==| version:? )v?(?P<version>\d[\w.]*)", re.IGNORECASE), "sglang"),
+    (re.compile(r"^(?:\w+ )?build: (?P<version>\d{3,5}) \([0-9a-f]{7,}\)", re.MULTILINE), "llama.cpp"),
+    (re.compile(r"^version: (?P<version>\d{3,5}) \([0-9a-f]{7,}\)", re.MULTILINE), "llama.cpp"),
+    (re.compile(r"ollama version is (?P<version>\d[\w.]*)"), "ollama"),
+    (re.compile(r"msg=\"Listening on [^\"]*\(version (?P<version>\d[\w.]*)\)\""), "ollama"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMessage:
+    """A message of a server or an engine.
+
+    Attributes:
+        id: its name.
+        engine: who writes it: a server, or a library that several servers use.
+        cause: the cause that it is evidence for, as `engine.diagnosis.failures` names it; empty if it is only a hint.
+        detail: the detail of the cause.
+        sentence: the meaning of the message.
+        setting: what to change.
+        next: what to paste next.
+        source: where the message was taken from.
+        pattern: the regular expression that finds it; its named groups are the values of a finding.
+    """
+
+    id: str
+    engine: str
+    cause: str
+    detail: str
+    sentence: str
+    setting: str
+    next: str
+    source: str
+    pattern: re.Pattern[str]
+
+
+@cache
+def known_messages() -> dict[str, KnownMessage]:
+    """Return the catalogue by id, in the order in which the messages are searched."""
+    text = (files("resources") / "failures" / "messages.toml").read_text("utf-8")
+    return {name: _message(name, entry) for name, entry in tomllib.loads(text).items()}
+
+
+def _message(name: str, entry: dict[str, str]) -> KnownMessage:
+    return KnownMessage(
+        id=name,
+        engine=entry["engine"],
+        cause=entry["cause"],
+        detail=entry.get("detail", ""),
+        sentence=entry["sentence"],
+        setting=entry["setting"],
+        next=entry["next"],
+        source=entry["source"],
+        pattern=re.compile(entry["pattern"], re.IGNORECASE),
+    )
+
+
+def read_log(text: str) -> tuple[LogFinding, ...]:
+    """Return the known messages of a log, in its order; a line has at most one."""
+    found: list[LogFinding] = []
+    seen: set[tuple[str, str]] = set()
+    for number, line in _candidates(text):
+        match = _first_match(line)
+        if match is None:
+            continue
+        name, values = match
+        clean = remove_secrets(line.strip())[0]
+        if (name, clean) not in seen:
+            seen.add((name, clean))
+            found.append(LogFinding(name, number, clean, values))
+        if len(found) == _MOST_FINDINGS:
+            break
+    return tuple(found)
+
+
+def _candidates(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that may have a message, with their numbers from 1."""
+    number, at = 1, 0
+    for match in _any_message().finditer(text):
+        if match.start() < at:
+            continue
+        start = text.rfind("\n", 0, match.start()) + 1
+        end = text.find("\n", match.start())
+        end = len(text) if end < 0 else end
+        number += text.count("\n", at, start)
+        yield number, text[start : min(end, start + _LONGEST_LINE)]
+        at = min(end + 1, len(text))
+        number += 1
+
+
+@cache
+def _any_message() -> re.Pattern[str]:
+    patterns = (re.sub(r"\(\?P<\w+>", "(?:", message.pattern.pattern) for message in known_messages().values())
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+
+
+def _first_match(line: str) -> tuple[str, dict[str, str]] | None:
+    for message in known_messages().values():
+        match = message.pattern.search(line)
+        if match is not None:
+            values = {name: value.strip() for name, value in match.groupdict().items() if value is not None}
+            return message.id, values
+    return None
+
+
+def version_in_log(text: str) -> str:
+    """Return the version of the server that a log names; empty if it names none."""
+    for pattern, _ in _VERSIONS:
+        match = pattern.search(text)
+        if match is not None:
+            return match["version"]
+    return ""
+
+
+def engine_of_log(findings: tuple[LogFinding, ...], text: str = "") -> str:
+    """Return the server that wrote a log; empty if it cannot be seen.
+
+    Args:
+        findings: the messages that were recognised in it.
+        text: the log.
+    """
+    for pattern, server in _VERSIONS:
+        if pattern.search(text) is not None:
+            return server
+    engines = (known_messages()[one.message].engine for one in findings)
+    return next((engine for engine in engines if engine in _SERVERS), "")

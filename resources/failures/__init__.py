@@ -1,0 +1,1 @@
+"""What is known of failures: the messages of servers and engines."""
