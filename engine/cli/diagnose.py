@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -13,14 +13,15 @@ from typing import Any, Final
 from engine import models
 from engine.cli.arguments import as_count
 from engine.cli.exit_codes import ExitCode
-from engine.cli.inputs import as_utf8, read_file, read_json_file
+from engine.cli.inputs import as_utf8, read_file
 from engine.cli.output import MisuseError, ProgressLine, print_json
 from engine.cli.zones import add_zone_options, read_zones
 from engine.compile import NOTATIONS
 from engine.decoding.pipeline_settings import OtherZone
-from engine.diagnosis.case import FailureCase, FinishReason, LogFinding, RequestConstraint
+from engine.diagnosis.case import FailureCase, FinishReason, RequestConstraint
 from engine.diagnosis.failures.diagnose import diagnose
 from engine.diagnosis.failures.diagnosis import Cause, Diagnosis, FailurePlace
+from engine.diagnosis.intake import IntakeError, PastedText, TextKind, read_failure
 from engine.diagnosis.verdicts.replay import TokenSource
 from engine.diagnosis.verdicts.verdict import parse_token_ids
 from engine.models.text_encoder import text_encoder_of
@@ -150,16 +151,19 @@ def _case(arguments: argparse.Namespace) -> FailureCase:
     Raises:
         MisuseError: a file cannot be read.
     """
-    case = FailureCase()
-    if arguments.request is not None:
-        case = _with_request(case, read_json_file(arguments.request))
-    if arguments.response is not None:
-        case = _with_response(case, read_json_file(arguments.response))
+    texts = [
+        PastedText(read_file(name, stdin=True), kind)
+        for name, kind in (
+            (arguments.request, TextKind.REQUEST),
+            (arguments.response, TextKind.RESPONSE),
+            (arguments.log, TextKind.LOG),
+        )
+        if name is not None
+    ]
+    case = _read(texts)
     if arguments.grammar_file is not None:
         text = as_utf8(read_file(arguments.grammar_file, stdin=True), arguments.grammar_file)
-        if NOTATIONS[arguments.notation].is_expression:
-            text = text.removesuffix("\n").removesuffix("\r")
-        case = replace(case, constraints=(RequestConstraint(arguments.notation, text),))
+        case = _with_grammar(case, arguments.notation, text)
     if arguments.output is not None:
         case = replace(case, output=read_file(arguments.output, stdin=True))
     if arguments.ids is not None:
@@ -168,8 +172,6 @@ def _case(arguments: argparse.Namespace) -> FailureCase:
         except ValueError as error:
             raise MisuseError(str(error)) from error
         case = replace(case, ids=ids)
-    if arguments.log is not None:
-        case = replace(case, log=_log(as_utf8(read_file(arguments.log, stdin=True), arguments.log)))
     if arguments.budget is not None:
         case = replace(case, max_tokens=arguments.budget)
     if arguments.finish is not None:
@@ -177,75 +179,23 @@ def _case(arguments: argparse.Namespace) -> FailureCase:
     return case
 
 
-def _log(text: str) -> tuple[LogFinding, ...]:
-    return tuple(LogFinding("", number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
+def _read(texts: Sequence[PastedText]) -> FailureCase:
+    """Return the case of texts of known kinds.
+
+    Raises:
+        MisuseError: a text cannot be read.
+    """
+    try:
+        return read_failure(texts)
+    except IntakeError as error:
+        raise MisuseError(str(error)) from error
 
 
-def _with_request(case: FailureCase, body: Any) -> FailureCase:
-    if not isinstance(body, dict):
-        return case
-    constraints = []
-    chat, responses = body.get("response_format"), body.get("text")
-    structured = body.get("structured_outputs")
-    sources = [body, body.get("extra_body"), structured, body.get("sampling_params")]
-    if isinstance(chat, dict) and isinstance(chat.get("json_schema"), dict):
-        constraints.append(("json_schema", chat["json_schema"].get("schema"), "response_format"))
-    if isinstance(responses, dict) and isinstance(responses.get("format"), dict):
-        constraints.append(("json_schema", responses["format"].get("schema"), "text"))
-    for holder in sources:
-        if isinstance(holder, dict):
-            for key, notation in _FIELDS.items():
-                if key in holder:
-                    constraints.append((notation, holder[key], key))
-    made = [
-        RequestConstraint(notation, text if isinstance(text, str) else json.dumps(text, ensure_ascii=False), way=way)
-        for notation, text, way in constraints
-        if isinstance(text, dict | str) and text
-    ]
-    triggers = [
-        one.get("word") or one.get("value") for one in body.get("grammar_triggers", ()) if isinstance(one, dict)
-    ]
-    budget = body.get("max_tokens") or body.get("max_completion_tokens") or body.get("n_predict")
-    return replace(
-        case,
-        constraints=tuple(made),
-        is_lazy=bool(body.get("grammar_lazy")),
-        triggers=tuple(one for one in triggers if isinstance(one, str)),
-        max_tokens=budget if isinstance(budget, int) else None,
-        top_k=body.get("top_k") if isinstance(body.get("top_k"), int) else None,
-        min_tokens=body.get("min_tokens") if isinstance(body.get("min_tokens"), int) else None,
-    )
-
-
-_FIELDS: Final = {
-    "guided_json": "json_schema",
-    "json": "json_schema",
-    "json_schema": "json_schema",
-    "format": "json_schema",
-    "guided_regex": "regex",
-    "regex": "regex",
-    "guided_grammar": "gbnf",
-    "grammar": "gbnf",
-}
-
-
-def _with_response(case: FailureCase, body: Any) -> FailureCase:
-    choices = body.get("choices") if isinstance(body, dict) else None
-    first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else body
-    if not isinstance(first, dict):
-        return case
-    message = first.get("message", first)
-    content = message.get("content", first.get("text")) if isinstance(message, dict) else first.get("text")
-    reasoning = message.get("reasoning_content") if isinstance(message, dict) else None
-    usage = body.get("usage") if isinstance(body, dict) else None
-    used = usage.get("completion_tokens") if isinstance(usage, dict) else None
-    return replace(
-        case,
-        output=content.encode() if isinstance(content, str) else case.output,
-        reasoning=reasoning if isinstance(reasoning, str) else "",
-        finish=_FINISHES.get(str(first.get("finish_reason")), FinishReason.UNKNOWN),
-        completion_tokens=used if isinstance(used, int) else None,
-    )
+def _with_grammar(case: FailureCase, notation: str, text: str) -> FailureCase:
+    """Return a case with a grammar in place of those of its request."""
+    if NOTATIONS[notation].is_expression:
+        text = text.removesuffix("\n").removesuffix("\r")
+    return replace(case, constraints=(RequestConstraint(notation, text),))
 
 
 def _records(name: str) -> Iterator[tuple[str, FailureCase]]:
@@ -254,29 +204,38 @@ def _records(name: str) -> Iterator[tuple[str, FailureCase]]:
     Raises:
         MisuseError: the file cannot be read, or a line is no JSON object.
     """
-    for number, line in enumerate(as_utf8(read_file(name, stdin=True), name).splitlines(), 1):
+    for number, line in enumerate(as_utf8(read_file(name, stdin=True), name).split("\n"), 1):
         if not line.strip():
             continue
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise MisuseError(catalogue_text("cli.file.not_json", name=f"{name}:{number}", reason=error)) from error
-        if not isinstance(record, dict):
+        notation = record.get("notation", "json_schema") if isinstance(record, dict) else ""
+        if notation not in NOTATIONS:
             raise MisuseError(catalogue_text("cli.diagnose.error.record", name=name, number=number))
-        case = _with_response(_with_request(FailureCase(), record.get("request")), record.get("response"))
-        if record.get("grammar") is not None:
-            notation = record.get("notation", "json_schema")
-            if notation not in NOTATIONS:
-                raise MisuseError(catalogue_text("cli.diagnose.error.record", name=name, number=number))
-            text = record["grammar"] if isinstance(record["grammar"], str) else json.dumps(record["grammar"])
-            case = replace(case, constraints=(RequestConstraint(notation, text),))
-        if isinstance(record.get("output"), str):
-            case = replace(case, output=record["output"].encode("utf-8", "surrogatepass"))
-        if isinstance(record.get("budget"), int):
-            case = replace(case, max_tokens=record["budget"])
-        if record.get("finish") in _FINISHES:
-            case = replace(case, finish=_FINISHES[record["finish"]])
-        yield str(number), case
+        yield str(number), _record(record, notation)
+
+
+def _record(record: dict[str, Any], notation: str) -> FailureCase:
+    """Return the case of one line."""
+    kinds = {"request": TextKind.REQUEST, "response": TextKind.RESPONSE, "log": TextKind.LOG}
+    case = _read(
+        [PastedText(_as_text(record[key]), kind) for key, kind in kinds.items() if record.get(key) is not None]
+    )
+    if record.get("grammar") is not None:
+        case = _with_grammar(case, notation, _as_text(record["grammar"]))
+    if isinstance(record.get("output"), str):
+        case = replace(case, output=record["output"].encode("utf-8", "surrogatepass"))
+    if isinstance(record.get("budget"), int):
+        case = replace(case, max_tokens=record["budget"])
+    if record.get("finish") in _FINISHES:
+        case = replace(case, finish=_FINISHES[record["finish"]])
+    return case
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _folders(folder: Path) -> Iterator[tuple[str, FailureCase]]:
@@ -300,21 +259,15 @@ def read_folder(folder: Path) -> FailureCase | None:
     Raises:
         MisuseError: a file cannot be read.
     """
-    case, is_found = FailureCase(), False
-    for name, read in (("request.json", _with_request), ("response.json", _with_response)):
-        if (folder / name).is_file():
-            case, is_found = read(case, read_json_file(str(folder / name))), True
+    kinds = {"request.json": TextKind.REQUEST, "response.json": TextKind.RESPONSE, "server.log": TextKind.LOG}
+    texts = [PastedText(read_file(str(folder / one)), kind) for one, kind in kinds.items() if (folder / one).is_file()]
+    case, is_found = _read(texts), bool(texts)
     for pattern, notation in _GRAMMARS.items():
         for path in sorted(folder.glob(pattern))[:1] if not case.constraints else ():
-            text = as_utf8(read_file(str(path)), path.name)
-            text = text.removesuffix("\n") if NOTATIONS[notation].is_expression else text
-            case, is_found = replace(case, constraints=(RequestConstraint(notation, text),)), True
+            case, is_found = _with_grammar(case, notation, as_utf8(read_file(str(path)), path.name)), True
     for name in _OUTPUTS:
         if case.output is None and (folder / name).is_file():
             case, is_found = replace(case, output=read_file(str(folder / name))), True
-    if (folder / "server.log").is_file():
-        log = as_utf8(read_file(str(folder / "server.log")), "server.log")
-        case, is_found = replace(case, log=_log(log)), True
     return case if is_found else None
 
 

@@ -96,7 +96,9 @@ def diagnose(
     context = ExaminationContext(target, given, token_source, accepted or {}, limits, cancel)
     parts = _parts(case, given, allows_blanks=allows_blanks)
     found = [_judge(Examination(case, constraint, part, context)) for constraint, part in parts]
-    return max(found, key=_interest)
+    best = max(found, key=_interest)
+    same = [one.sentence for one in found if one.cause is best.cause and one.tool != best.tool and not one.zone]
+    return replace(best, evidence=(*best.evidence, *same)) if same and best.cause is not Cause.UNKNOWN else best
 
 
 def _triggers(case: FailureCase, triggers: Sequence[str]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from engine.diagnosis.failures.diagnosis import Cause, EvidenceWeight, FailurePl
 from engine.diagnosis.failures.examination import Examination
 from engine.diagnosis.failures.grammar_rules import refusals
 from engine.diagnosis.failures.rules import CauseRule, Finding, fix_text, output_place, shown, where_in_output
+from engine.diagnosis.intake.log_reader import KnownMessage, known_messages
 from engine.source.catalogue import catalogue_text
 from engine.source.text import quoted
 from engine.targets import Effect
@@ -87,12 +88,26 @@ MESSAGES: Final = (
 """The messages, in the order in which they decide."""
 
 
-def _messages(examined: Examination, cause: Cause) -> tuple[MessagePattern, LogFinding] | None:
+@dataclass(frozen=True, slots=True)
+class _LogEvidence:
+    """A line of a log that is evidence of a cause; `known` is its entry in the catalogue, if it has one."""
+
+    line: LogFinding
+    detail: str
+    known: KnownMessage | None = None
+
+
+def _evidence_of(examined: Examination, cause: Cause) -> _LogEvidence | None:
+    """Return the first line that is evidence of a cause; the patterns here are for lines without an entry."""
+    catalogue = known_messages()
+    for line in examined.case.log:
+        known = catalogue.get(line.message)
+        if known is not None and known.cause == cause:
+            return _LogEvidence(line, known.detail or known.id, known)
     for message in MESSAGES:
-        if message.cause is cause:
-            for line in examined.case.log:
-                if message.found.search(line.text):
-                    return message, line
+        for line in examined.case.log if message.cause is cause else ():
+            if message.found.search(line.text):
+                return _LogEvidence(line, message.detail)
     return None
 
 
@@ -106,10 +121,10 @@ def _quoted_line(line: LogFinding) -> str:
 
 
 def _speculative_rejection(examined: Examination) -> Finding | None:
-    found = _messages(examined, Cause.SPECULATIVE_REJECTION)
+    found = _evidence_of(examined, Cause.SPECULATIVE_REJECTION)
     if found is None:
         return None
-    count = sum(1 for line in examined.case.log if found[0].found.search(line.text))
+    count = sum(1 for line in examined.case.log if line.message == found.line.message)
     ids = [one for line in examined.case.log for one in re.findall(r"for tokens? \[?(\d+)", line.text)]
     if examined.part is None:
         key = "open"
@@ -117,7 +132,7 @@ def _speculative_rejection(examined: Examination) -> Finding | None:
         key = "harmless"
     else:
         key = "harmful"
-    evidence = [_quoted_line(found[1])]
+    evidence = [_quoted_line(found.line)]
     if ids:
         evidence.append(catalogue_text("failures.evidence.draft_ids", ids=", ".join(ids[:12])))
         source = examined.tokens_from
@@ -137,11 +152,11 @@ def _speculative_rejection(examined: Examination) -> Finding | None:
 
 def _grammar_refused(examined: Examination) -> Finding | None:
     """Find a grammar that the server did not take: the cause without an output; with one, that none was in force."""
-    found = _messages(examined, Cause.GRAMMAR_ERROR)
+    found = _evidence_of(examined, Cause.GRAMMAR_ERROR)
     if found is None:
         return None
-    evidence = [_quoted_line(found[1])]
-    engine = examined.server or ("llama.cpp" if "grammar" in found[1].text else "")
+    evidence = [_quoted_line(found.line)]
+    engine = examined.server or ("llama.cpp" if "grammar" in found.line.text else "")
     refused = [one for one in refusals(examined, engine) if one.effect is Effect.REFUSES] if engine else []
     evidence += [one.note for one in refused[:4] if one.note]
     if examined.part is not None and examined.is_illegal:
@@ -154,7 +169,7 @@ def _grammar_refused(examined: Examination) -> Finding | None:
             evidence=tuple(evidence),
             explains=frozenset((Cause.SCHEMA_VIOLATION,)),
         )
-    sentence = catalogue_text("failures.sentence.grammar-error.log", text=_shown_line(found[1].text))
+    sentence = catalogue_text("failures.sentence.grammar-error.log", text=_shown_line(found.line.text))
     if refused and examined.constraint is not None:
         first = refused[0]
         sentence = catalogue_text(
@@ -176,10 +191,10 @@ def _grammar_refused(examined: Examination) -> Finding | None:
 
 
 def _empty_stack(examined: Examination) -> Finding | None:
-    found = _messages(examined, Cause.CONSTRAINT_OFF)
+    found = _evidence_of(examined, Cause.CONSTRAINT_OFF)
     if found is None:
         return None
-    piece = found[1].text.partition("after accepting piece:")[2].strip()
+    piece = found.line.values.get("piece") or found.line.text.partition("after accepting piece:")[2].strip()
     sentence = catalogue_text("failures.sentence.constraint-off.accepted", text=quoted(piece or "?"))
     return Finding(
         Cause.CONSTRAINT_OFF,
@@ -187,7 +202,7 @@ def _empty_stack(examined: Examination) -> Finding | None:
         "accepted-illegal-token",
         weight=EvidenceWeight.LOG,
         fix=fix_text(Cause.CONSTRAINT_OFF, "accepted-illegal-token", examined.server or "llama.cpp"),
-        evidence=(_quoted_line(found[1]),),
+        evidence=(_quoted_line(found.line),),
         explains=frozenset((Cause.SCHEMA_VIOLATION, Cause.SPECIAL_TOKEN_TEXT)),
     )
 
@@ -196,17 +211,16 @@ def _from_log(cause: Cause) -> Callable[[Examination], Finding | None]:
     """Return the function that finds a cause whose message needs nothing else."""
 
     def find(examined: Examination) -> Finding | None:
-        found = _messages(examined, cause)
+        found = _evidence_of(examined, cause)
         if found is None:
             return None
-        message, line = found
-        return Finding(
-            cause,
-            catalogue_text("failures.sentence.log.text", text=_shown_line(line.text)),
-            message.detail,
-            weight=EvidenceWeight.LOG,
-            evidence=(_quoted_line(line),),
-        )
+        evidence = [_quoted_line(found.line)]
+        sentence = catalogue_text("failures.sentence.log.text", text=_shown_line(found.line.text))
+        fix = ""
+        if found.known is not None:
+            sentence, fix = found.known.sentence, found.known.setting
+            evidence.append(catalogue_text("failures.evidence.paste_next", text=found.known.next.rstrip(".")))
+        return Finding(cause, sentence, found.detail, weight=EvidenceWeight.LOG, fix=fix, evidence=tuple(evidence))
 
     return find
 

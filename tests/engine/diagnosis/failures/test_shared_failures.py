@@ -36,7 +36,7 @@ FOLDERS = [
     ("04-sampler-order", "", "sampler-conflict", "top_k"),
     ("05-dropped-keywords", "vllm", "keyword-not-enforced", "/properties/tags/uniqueItems"),
     ("06-constraint-off", "llama.cpp", "constraint-off", "No grammar was in force"),
-    ("07-failed-to-parse", "llama.cpp", "grammar-error", "/properties/id/pattern"),
+    ("07-failed-to-parse", "llama.cpp", "grammar-error", "of the tool"),
     ("08-backends-differ", "", "whitespace-loop", "blanks"),
     ("09-regex-gaps", "ollama", "unsupported-construct", "/properties/text/pattern"),
     ("11-eos", "", "eos-refused", "The"),
