@@ -126,3 +126,9 @@ def megabytes(size: int) -> str:
     """Return a size in decimal megabytes, as download sizes are displayed."""
     value = size / 1_000_000
     return f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def state_label(named: tuple[str, int]) -> str:
+    """Return a name for a state of the drawing, given its rule, which may be empty, and its number."""
+    rule, state = named
+    return f"state {state} of {rule}" if rule else f"state {state}"

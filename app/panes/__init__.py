@@ -1,1 +1,1 @@
-"""The panes of the window. None imports another; presenters connect them to the session."""
+"""The panes of the window: views, which know values, and a presenter for each, which binds it to the session."""

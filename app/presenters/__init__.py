@@ -1,1 +1,1 @@
-"""Connect panes to the session: the data of each pane, and the requests that it sends."""
+"""Bind dialogs that belong to no pane to the session: export, share and the output check."""

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl, Signal
+from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QWidget
 
@@ -64,13 +64,7 @@ class Sharing(QObject):
 
 
 class Exporting(QObject):
-    """The handler of "Export…".
-
-    Signals:
-        closing_wanted(): restrict the schema's objects to their declared properties.
-    """
-
-    closing_wanted = Signal()
+    """The handler of "Export…"."""
 
     def __init__(self, session: Session, window: QWidget) -> None:
         super().__init__(window)
@@ -102,7 +96,7 @@ class Exporting(QObject):
             failures.connect(dialog.show_failure)
         compiling.exports_listed.connect(dialog.show_list)
         compiling.compiled.connect(dialog.show_compiled)
-        dialog.closing_wanted.connect(self.closing_wanted)
+        dialog.closing_wanted.connect(self._session.links.closing_wanted)
         self._session.activity_changed.connect(dialog.show_progress)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

@@ -6,13 +6,13 @@ dropped with the document.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from app.commands import command
-from app.presenters.panes import Panes
 from app.session import Session
 from app.workers.requests.decode import DecodeView
 from engine.decoding.pipeline_settings import PipelineSettings
@@ -24,9 +24,16 @@ if TYPE_CHECKING:
 class OutputCheck(QObject):
     """The handler of "Check an output…"."""
 
-    def __init__(self, session: Session, panes: Panes, window: QWidget) -> None:
+    def __init__(self, session: Session, keep_as_test: Callable[[str], None], window: QWidget) -> None:
+        """Create the handler.
+
+        Args:
+            session: the session whose grammar is used.
+            keep_as_test: adds a test string.
+            window: the parent of the dialog.
+        """
         super().__init__(window)
-        self._session, self._panes, self._window = session, panes, window
+        self._session, self._keep_as_test, self._window = session, keep_as_test, window
         self._dialog: ReplayDialog | None = None
         self._draft: ReplayDraft | None = None
         self._pipeline = PipelineSettings()  # of the last check
@@ -52,7 +59,7 @@ class OutputCheck(QObject):
         dialog.checked.connect(lambda question: decoding.queries.replay(compiling.request(), question))
         dialog.opened.connect(decoding.open_output)
         dialog.test_wanted.connect(self._keep_as_test)
-        dialog.span_wanted.connect(self._panes.editor.go_to)
+        dialog.span_wanted.connect(self._session.links.span_chosen)
         decoding.queries.replayed.connect(dialog.show_answer)
         compiling.diagnosed.connect(dialog.check_again)
         decoding.model_opened.connect(dialog.check_again)
@@ -81,9 +88,6 @@ class OutputCheck(QObject):
         if dialog is not None:
             self._draft = dialog.draft
             dialog.deleteLater()
-
-    def _keep_as_test(self, text: str) -> None:
-        self._panes.tests.add_text(text)
 
     def _forget(self) -> None:
         self._draft = None

@@ -20,8 +20,11 @@ from app.document import Document
 from app.jobs import KILLED_AFTER_GRACE, JobGroup, Policy
 from app.session.compiling import CompiledGrammarView, Compiling
 from app.session.converting import Converting
+from app.session.coverage import ShownCoverage
 from app.session.debugging import Debugging
 from app.session.decoding import Decoding
+from app.session.links import PaneLinks
+from app.session.live_states import LiveStates
 from app.session.queries import ForcedQueries
 from app.session.test_runs import StringTestRuns
 from app.workers.handlers import compile_handler, judge_handler, layout_handler
@@ -42,6 +45,7 @@ from app.workers.requests.export import ExportRequest
 from app.workers.requests.forced import CompareSpellings, ListIndex, MeasureStrategies
 from app.workers.requests.layout import LayOutPlainly
 from engine.decoding.values import Finish, Position
+from engine.source import Diagnostic, Severity
 
 _GRACE_MS = 200
 DECODE_GRACE_MS = 10_000
@@ -180,6 +184,9 @@ class Session(QObject):
         self.forced = ForcedQueries(groups.decode, self)
         self.test_runs = StringTestRuns(document, groups.judge, self.compiling, self.decoding, self)
         self.converting = Converting(groups.judge, self.compiling, self)
+        self.coverage = ShownCoverage(document, self.test_runs, self)
+        self.live_states = LiveStates(self.compiling, self)
+        self.links = PaneLinks(self)
         self._progress: dict[type, Progress] = {}
         self._activity: tuple[str, int, int | None] = ("", 0, None)
         self.patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
@@ -187,6 +194,7 @@ class Session(QObject):
         self._is_compiling = False
         self._is_reading = False
         self._decode_is_gone = False
+        self.live_changed.connect(self.live_states.show)
         document.autosave_failed.connect(self._on_autosave_failed)
         self.compiling.compiled.connect(self.decoding.set_grammar)
         self.compiling.view_changed.connect(self._on_drawn)
@@ -225,6 +233,12 @@ class Session(QObject):
         if not (self.decoding.has_grammar or self.decoding.is_reading_grammar):
             return view.error or ui_text("session.refusal.not_compiled")
         return ""
+
+    def shows_other_notation(self, diagnostics: Sequence[Diagnostic]) -> bool:
+        """Return whether the text has errors, and the last grammar that compiled is in another notation."""
+        good = self.compiling.last_good
+        is_other = good is not None and good.request.notation != self.document.content.grammar.notation
+        return is_other and any(found.severity is Severity.ERROR for found in diagnostics)
 
     @property
     def _is_reading_for_long(self) -> bool:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from app.catalogue import ui_text
 from app.commands import command
-from app.panes.problems import ProblemsPane
+from app.panes.problems.pane import ProblemsPane
 from app.settings import Settings
 from app.storage import is_small_number
 from app.widgets.keyboard import delegates_focus

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QGuiApplication
@@ -13,63 +10,32 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMessageBox, QPl
 
 from app import diagnostic_log, theme
 from app.catalogue import ui_text
-from app.commands import DECLARED, Commands, command
+from app.commands import Commands, command
 from app.document import DocumentFile
-from app.presenters.automaton import AutomatonPresenter
-from app.presenters.debugging import DebuggingPresenter
-from app.presenters.editor import EditorPresenter
+from app.pane_spec import Area, PaneContext, PaneSpec
+from app.panes.generation.presenter import GenerationPresenter
 from app.presenters.exporting import Exporting, Sharing
-from app.presenters.forced import ForcedPresenter
 from app.presenters.output_check import OutputCheck
-from app.presenters.panes import Panes
-from app.presenters.processors import ProcessorsPresenter
 from app.session import Notification, Session
 from app.settings import Settings
 from app.widgets.lazy import Lazy
 from app.window.banner import BannerStack
 from app.window.dock_layout import DockLayout, ProblemFolding
 from app.window.files import SESSION, Drops, Files
+from app.window.focus_commands import FocusCommands
 from app.window.model_menu import ModelMenu, ModelOffer
 from app.window.notation_menu import NotationMenu
+from app.window.panes import Panes, all_panes
 from app.window.placement import WindowPlacement
 from app.window.screen_reader import ScreenReader
 from app.window.status import StatusLine
 from app.window.toolbar import Toolbar
 from app.window.tour import Tour
-from engine.diagnosis.test_strings.values import SuggestionKind
-from engine.source import Diagnostic
 from engine.source.registry import extension_objects
-
-if TYPE_CHECKING:
-    from app.panes.test_strings import StringTestsPane
 
 
 def _has_theme(window: MainWindow, name: str) -> bool:
     return window.settings.preferences.theme == name
-
-
-@dataclass(frozen=True, slots=True)
-class PaneSpec:
-    """A pane, the command that shows it, and its tab.
-
-    Attributes:
-        id: its name; `view.ID` is the command, whose title is also that of the tab.
-        keys: the key of the command.
-        place: the place of the command in the View menu.
-        factory: returns the pane of a window, or the `Lazy` that builds it; binds it to the session.
-        is_tab: whether it is a tab of the bottom panel; otherwise another widget contains it.
-    """
-
-    id: str
-    keys: str
-    place: tuple[int, int]
-    factory: Callable[[MainWindow], QWidget | Lazy[Any]]
-    is_tab: bool = False
-
-    def declare(self) -> None:
-        """Declare the command, unless an earlier window did."""
-        if f"view.{self.id}" not in DECLARED:
-            command(f"view.{self.id}", self.keys, place=self.place)
 
 
 class MainWindow(QMainWindow):
@@ -81,8 +47,6 @@ class MainWindow(QMainWindow):
 
     painted = Signal()
     panes: Panes
-    debug_commands: DebuggingPresenter
-    forced_commands: ForcedPresenter
 
     def __init__(self, session: Session, settings: Settings) -> None:
         super().__init__()
@@ -94,26 +58,21 @@ class MainWindow(QMainWindow):
         self._kept: DocumentFile | None = None  # the content when the desktop session was about to end
         self._focuses_step = False
         self._has_passed_focus = False  # whether a neighbour has the focus of the step button, while that is disabled
-        specs = (*PANES, *extension_objects("panes", "PANE"))
-        for spec in specs:
-            spec.declare()
+        specs = all_panes()
         presenters = tuple(extension_objects("presenters", "PRESENTER"))
         self.commands = Commands(self)
-        self.panes = Panes(session, self)
+        self.panes = Panes(specs, PaneContext(session, self.commands, settings, self, self.reveal))
         self.files = Files(session, settings, self)
         self.sharing = Sharing(session, self)
-        self.output_check = OutputCheck(session, self.panes, self)
+        self.output_check = OutputCheck(session, lambda text: self.panes.view("tests").add_text(text), self)
         self.exporting = Exporting(session, self)
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
         self.dock_layout = DockLayout(self.panes.editor, self.panes.automaton, self.panes.generation)
         self.problem_folding = ProblemFolding(self.dock_layout, self.panes.problems, settings)
-        self.debug_commands = DebuggingPresenter(self.commands, self.panes, session, settings, self)
-        self.debug_commands.until_button = self.toolbar.until_button
-        self.forced_commands = ForcedPresenter(self.commands, session, self)
-        self._made: dict[str, QWidget | Lazy[Any]] = {}
+        self.panes.of(GenerationPresenter).runs.until_button = self.toolbar.until_button
         for spec in specs:
-            self._add_pane(spec)
+            self._place(spec)
         self.tour = Tour(self.commands, self.panes, self.toolbar, self.dock_layout, self)
         self.screen_reader = ScreenReader(session, self)
         self.status_line = StatusLine()
@@ -122,13 +81,10 @@ class MainWindow(QMainWindow):
         self.notation_menu = NotationMenu(self.commands, self.toolbar, self.panes.editor, session, self.files, self)
         self._build()
         self._connect_signals()
-        self.processor_commands = ProcessorsPresenter(self.commands, self.panes.generation.processors, session, self)
-        self.editor_commands = EditorPresenter(self.commands, self.panes.editor, self.panes.problems, self)
-        self.automaton_commands = AutomatonPresenter(self.commands, self.panes.automaton, session, self)
         for owner in (self.files, self.sharing, self.exporting, self.output_check, self.tour):
             self.commands.add(owner)
+        self.commands.add(FocusCommands(self.panes, self))
         self.commands.add(self.dock_layout, self.dock_layout.bottom_toggled)
-        self.commands.add(self.panes, self.panes.counting_changed)
         self.commands.add(self, theme.themes.changed)
         for make in presenters:
             make(self)
@@ -228,11 +184,21 @@ class MainWindow(QMainWindow):
         recent.aboutToShow.connect(lambda: self.files.fill_recent(recent))
         menus["file"].insertMenu(self.commands["file.gallery"], recent)
 
-    def _add_pane(self, spec: PaneSpec) -> None:
-        made = self._made[spec.id] = spec.factory(self)
-        if spec.is_tab:
-            self.dock_layout.add_bottom(made, ui_text(f"commands.view.{spec.id}.title"))
-        self.commands.connect_to(f"view.{spec.id}", lambda: self.reveal(spec.id))
+    def _place(self, spec: PaneSpec) -> None:
+        """Add a pane where it belongs, and connect its command."""
+        presenter, title = self.panes[spec.id], ui_text(f"commands.view.{spec.id}.title")
+        if spec.area is Area.BOTTOM:
+            self.dock_layout.add_bottom(presenter.view, title)
+        elif spec.area is Area.GENERATION and isinstance(presenter.view, Lazy):
+            self.panes.generation.add_page(presenter.view, title)
+        presenter.title_changed.connect(
+            lambda changed: self.dock_layout.set_bottom_title(self.panes.view(spec.id), changed)
+        )
+        self.commands.connect_to(f"view.{spec.id}", lambda: self.reveal(self.panes.view(spec.id)))
+
+    def reveal(self, pane: QWidget) -> None:
+        """Show a pane, or a page in one, and give it the focus."""
+        self.dock_layout.reveal(pane)
 
     def _connect_signals(self) -> None:
         session, document = self.session, self.session.document
@@ -242,16 +208,14 @@ class MainWindow(QMainWindow):
         self.panes.editor.switched.connect(lambda _text, _reading: self._focus_text())
         session.view_changed.connect(lambda _drawn: self._show_status())
         session.compiling.stale_changed.connect(lambda _stale, _reason: self._show_status())
-        session.compiling.diagnosed.connect(self._show_problem_count)
-        self.panes.lazy_tests.when_built(self._title_tests)
+        session.compiling.diagnosed.connect(self.problem_folding.schedule)
         session.live_changed.connect(self._on_live)
         session.decoding.view_changed.connect(lambda _view: self._show_status())
         session.decoding.running_changed.connect(self._on_running)
         session.step_allowed_changed.connect(self._on_step_allowed)
         session.activity_changed.connect(self.status_line.show_activity)
         session.notification_raised.connect(self.show_notification)
-        for source in (self.forced_commands, self.exporting):
-            source.closing_wanted.connect(lambda: self.notation_menu.choose_additional("closed"))
+        session.links.closing_wanted.connect(lambda: self.notation_menu.choose_additional("closed"))
         session.notification_withdrawn.connect(self.banners.withdraw)
         self.settings.on_failure = self._on_settings_failed
         self.panes.editor.text_edited.connect(self._end_greeting)
@@ -293,13 +257,6 @@ class MainWindow(QMainWindow):
         self.status_line.show_automaton(compiling.last_good, compiling.stale_reason)
         self.status_line.show_view(self.session.decoding.view, compiling.last_good, self._live)
 
-    def _show_problem_count(self, diagnostics: Sequence[Diagnostic], _source: object) -> None:
-        title = ui_text("commands.view.problems.title")
-        if diagnostics:
-            title = ui_text("window.main.problems", count=len(diagnostics))
-        self.dock_layout.set_bottom_title(self.panes.problems, title)
-        self.problem_folding.schedule()
-
     def _on_live(self, states: frozenset[int], _spans: object) -> None:
         self._live = states
         self._show_status()
@@ -324,7 +281,6 @@ class MainWindow(QMainWindow):
 
     def _on_step_allowed(self, refusal: str) -> None:
         had_focus = self.toolbar.step_button.hasFocus()
-        self.commands.refresh(self.debug_commands)
         if self._focuses_step and not refusal:
             self._focuses_step = False  # the first key of a newcomer should be a step
             if self.focusWidget() in (None, self.panes.editor.edit):
@@ -350,23 +306,6 @@ class MainWindow(QMainWindow):
     def _quit(self) -> None:
         self.close()
 
-    @command("edit.undo", "Ctrl+Z", place=(1, 1), icon="ph.arrow-u-up-left", repeats=True)
-    def _undo(self) -> None:
-        self._undo_target().undo()
-
-    @command("edit.redo", "Ctrl+Shift+Z", place=(1, 2), icon="ph.arrow-u-up-right", repeats=True)
-    def _redo(self) -> None:
-        self._undo_target().redo()
-
-    @command("edit.format", "Shift+Alt+F", place=(5, 2), icon="ph.text-align-left", context="editor")
-    def _format(self) -> None:
-        self.session.compiling.format_text()
-
-    def reveal(self, pane: str) -> None:
-        """Show a pane and give it the focus; `pane` is its id."""
-        made = self._made[pane]
-        self.dock_layout.reveal(made.get() if isinstance(made, Lazy) else made)
-
     @command("edit.palette", "Ctrl+Shift+P", place=(6, 2), icon="ph.terminal")
     def _open_palette(self) -> None:
         from app.dialogs.palette import CommandPalette  # start-up time: the dialog is built when first shown
@@ -375,77 +314,10 @@ class MainWindow(QMainWindow):
         palette.finished.connect(palette.deleteLater)
         palette.open()
 
-    def _title_tests(self, tests: StringTestsPane) -> None:
-        """Show the number of tests and failures on their tab, from now on."""
-        tests.summary_changed.connect(lambda title: self.dock_layout.set_bottom_title(tests, title))
-
-    @command("view.explanation", "Ctrl+Shift+E", place=(2, 1), icon="ph.chat-text", context="editor")
-    def _toggle_explanation(self) -> None:
-        self.dock_layout.reveal(self.panes.editor)
-        self.panes.editor.toggle_explanation()
-
-    @command("view.reference", "Ctrl+Shift+K", place=(2, 2), icon="ph.book-open", context="editor")
-    def _toggle_reference(self) -> None:
-        self.dock_layout.reveal(self.panes.editor)
-        self.panes.editor.toggle_reference()
-
-    @command("view.gbnf", "Ctrl+Shift+G", place=(2, 3), context="editor")
-    def _toggle_generated(self) -> None:
-        self.dock_layout.reveal(self.panes.editor)
-        self.panes.toggle_generated()
-
     def _begin_tour(self) -> None:
         """Start the tour, and do not offer it again."""
         self.settings.change(welcomed=True)
         self.tour.start()
-
-    @command("tests.add", "Ctrl+T", place=(1, 2))
-    def _add_test(self) -> None:
-        self._reveal_tests().add()
-
-    @command("tests.paste", "Ctrl+Shift+V", place=(1, 3))
-    def _paste_tests(self) -> None:
-        self._reveal_tests().paste()
-
-    @command("tests.duplicate", "Ctrl+Shift+D", place=(1, 4))
-    def _duplicate_test(self) -> None:
-        self._reveal_tests().duplicate()
-
-    @command("tests.remove", "Ctrl+Shift+Del", place=(1, 5))
-    def _remove_test(self) -> None:
-        self._reveal_tests().remove()
-
-    @command("tests.toggle", "Ctrl+U", place=(1, 6))
-    def _toggle_test(self) -> None:
-        self._reveal_tests().toggle()
-
-    @command("tests.failure", "Shift+F8", place=(1, 7), repeats=True)
-    def _go_to_failure(self) -> None:
-        self._reveal_tests().go_to_failure()
-
-    @command("tests.shortest", "Ctrl+Shift+L", place=(2, 1), arguments=(SuggestionKind.SHORTEST,))
-    @command("tests.random", "Ctrl+Shift+R", place=(2, 2), arguments=(SuggestionKind.RANDOM,))
-    @command("tests.rules", "Ctrl+Shift+U", place=(2, 3), arguments=(SuggestionKind.RULE,))
-    @command("tests.near", "Ctrl+Shift+M", place=(2, 4), arguments=(SuggestionKind.NEAR_MISS,))
-    def _suggest_tests(self, kind: SuggestionKind) -> None:
-        self._reveal_tests().suggest(kind)
-
-    def _reveal_tests(self) -> StringTestsPane:
-        self.dock_layout.reveal(self.panes.tests)
-        return self.panes.tests
-
-    def _undo_target(self) -> QPlainTextEdit | StringTestsPane:
-        """Return the widget that handles undo: the list of tests if it has the focus, otherwise a text."""
-        focused, tests = QApplication.focusWidget(), self.panes.lazy_tests.built
-        if tests is not None and focused is tests.table:
-            return tests
-        return self._text_edit()
-
-    def _text_edit(self) -> QPlainTextEdit:
-        focused = QApplication.focusWidget()
-        if isinstance(focused, QPlainTextEdit) and not focused.isReadOnly():
-            return focused
-        return self.panes.editor.edit
 
     @command("view.light", "Ctrl+L, L", place=(5, 1), arguments=("light",), checked=_has_theme)
     @command("view.dark", "Ctrl+L, D", place=(5, 2), arguments=("dark",), checked=_has_theme)
@@ -495,21 +367,3 @@ class MainWindow(QMainWindow):
         box = QMessageBox(QMessageBox.Icon.NoIcon, title, html, QMessageBox.StandardButton.Close, self)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
-
-
-PANES = (
-    PaneSpec("editor", "Ctrl+1", (1, 1), lambda window: window.panes.editor),
-    PaneSpec("automaton", "Ctrl+2", (1, 2), lambda window: window.panes.automaton),
-    PaneSpec("generation", "Ctrl+3", (1, 3), lambda window: window.panes.generation),
-    PaneSpec("problems", "Ctrl+4", (1, 4), lambda window: window.panes.problems, is_tab=True),
-    PaneSpec("probabilities", "Ctrl+5", (1, 5), lambda window: window.panes.lazy_probabilities),
-    PaneSpec("tests", "Ctrl+6", (1, 6), lambda window: window.panes.lazy_tests, is_tab=True),
-    PaneSpec("timeline", "Ctrl+7", (1, 7), lambda window: window.debug_commands.lazy_timeline, is_tab=True),
-    PaneSpec("breakpoints", "Ctrl+8", (1, 8), lambda window: window.debug_commands.lazy_breakpoints, is_tab=True),
-    PaneSpec("baseline", "Ctrl+9", (1, 9), lambda window: window.panes.generation.lazy_baseline),
-    PaneSpec("forced", "Ctrl+0", (1, 10), lambda window: window.forced_commands.lazy_pane, is_tab=True),
-)
-"""The panes in the order of their tabs; those of other distributions follow."""
-
-for _spec in PANES:
-    _spec.declare()

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QWidget
 
 from app.catalogue import capitalised, ui_text
 from app.display_text import shown
-from app.panes.generation import GenerationPane
+from app.panes.generation.pane import GenerationPane
 from app.session import Session
 from app.settings import Settings
 from app.theme.labels import plain_text

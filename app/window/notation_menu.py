@@ -21,7 +21,7 @@ from app.catalogue import ui_text
 from app.commands import Commands, command
 from app.document import GrammarPart
 from app.document.gallery import examples
-from app.panes.editor import EditorPane
+from app.panes.editor.pane import EditorPane
 from app.pasting import (
     ADDITIONAL,
     ESCAPES,

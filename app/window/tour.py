@@ -19,12 +19,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 from app import theme
 from app.catalogue import ui_text
 from app.commands import Commands, command, keys_of, local_key, set_tip
-from app.presenters.panes import Panes
 from app.theme import Role
 from app.theme.buttons import push_button
 from app.theme.labels import Label
 from app.widgets.accessibility import announce
 from app.window.dock_layout import DockLayout
+from app.window.panes import Panes
 from app.window.toolbar import Toolbar
 
 _WIDTH = 340

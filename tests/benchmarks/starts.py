@@ -72,7 +72,7 @@ def main():
 
     def look():
         # Both plots draw only where they can be seen, and share no place with the baseline and the other tabs.
-        timeline, probabilities = window.debug_commands.timeline, window.panes.probabilities
+        timeline, probabilities = window.panes.view("timeline"), window.panes.view("probabilities")
         if session.decoding.view.trace.path:
             for pane, name in ((timeline, "view.timeline"), (probabilities, "view.probabilities")):
                 if pane.plot is None and not pane.isVisible():

@@ -1,5 +1,5 @@
 """The automaton pane: the automaton as a graph and as a table."""
 
-from app.panes.automaton.pane import AutomatonPane
+from app.panes.automaton.presenter import PANE
 
-__all__ = ["AutomatonPane"]
+__all__ = ["PANE"]

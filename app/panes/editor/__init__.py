@@ -1,5 +1,5 @@
 """The editor pane: the grammar's text, its diagnostics, and the live positions."""
 
-from app.panes.editor.pane import EditorPane
+from app.panes.editor.presenter import PANE
 
-__all__ = ["EditorPane"]
+__all__ = ["PANE"]

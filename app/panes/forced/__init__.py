@@ -1,5 +1,5 @@
 """The pane of forced runs: their spellings, the model calls that taking them saves, and the token index."""
 
-from app.panes.forced.pane import ForcedPane
+from app.panes.forced.presenter import PANE
 
-__all__ = ["ForcedPane"]
+__all__ = ["PANE"]

@@ -1,5 +1,5 @@
 """The generation pane: prompt, output, candidates, and explanations."""
 
-from app.panes.generation.pane import GenerationPane
+from app.panes.generation.presenter import PANE
 
-__all__ = ["GenerationPane"]
+__all__ = ["PANE"]

@@ -1,5 +1,5 @@
 """The tests pane: texts that the grammar should accept or reject, checked while the user types."""
 
-from app.panes.test_strings.pane import StringTestsPane
+from app.panes.test_strings.presenter import PANE
 
-__all__ = ["StringTestsPane"]
+__all__ = ["PANE"]

@@ -15,10 +15,10 @@ from decode_views import candidate, position, view
 from PySide6.QtGui import QColor, QImage
 
 from app import theme
-from app.panes.generation import GenerationPane
 from app.panes.generation.chip import Chip, ChipKind
 from app.panes.generation.chip_colours import ChipColours
 from app.panes.generation.chip_view import ChipView
+from app.panes.generation.pane import GenerationPane
 from app.theme import DARK, LIGHT, Role
 from app.theme.roles import THEMES
 from tests.app.accessibility.colour_science import MACHADO, contrast, distance, seen_with

@@ -80,7 +80,7 @@ def test_add_a_test_run_and_set_a_breakpoint(desk, keys):
     desk.qtbot.turns()
     desk.settle()
     assert desk.document.content.test_strings == (ExpectedText("bb"),)
-    desk.wait(lambda: desk.window.panes.tests.model.passes(0) is False, "the test is judged")
+    desk.wait(lambda: desk.window.panes.view("tests").model.passes(0) is False, "the test is judged")
     keys(Qt.Key.Key_1, modifiers=CTRL)
     keys(Qt.Key.Key_F9)
     desk.settle()

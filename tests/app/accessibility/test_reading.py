@@ -124,10 +124,10 @@ def test_the_first_cell_of_a_row_tells_the_rest_of_it(stepped):
     panes = stepped.window.panes
     stepped.window.commands["automaton.table"].trigger()
     stepped.window.commands["view.tests"].trigger()
-    panes.tests.add_text("abc")
+    panes.view("tests").add_text("abc")
     stepped.settle()
     told = {}
-    for table in (panes.generation.candidates.table, panes.automaton.table, panes.tests.table):
+    for table in (panes.generation.candidates.table, panes.automaton.table, panes.view("tests").table):
         first = table.model().index(0, 0)
         told[table.accessibleName()] = str(first.data(Qt.ItemDataRole.AccessibleDescriptionRole))
     assert told["Candidates for the next token"].startswith(("allowed, Token ", "not allowed, Token "))

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.catalogue import ui_text
-from app.panes.breakpoints import ON, WHAT, BreakpointsPane
+from app.panes.breakpoints.pane import ON, WHAT, BreakpointsPane
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 
 LEFT = Qt.MouseButton.LeftButton

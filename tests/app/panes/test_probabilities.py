@@ -7,7 +7,7 @@ import pytest
 from decode_views import CANDIDATES, candidate, position
 
 from app.catalogue import ui_text
-from app.panes.probabilities import MOST_BARS, ProbabilitiesPane, axis_label, most_probable
+from app.panes.probabilities.pane import MOST_BARS, ProbabilitiesPane, axis_label, most_probable
 
 
 @pytest.fixture

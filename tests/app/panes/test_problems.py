@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.catalogue import ui_text
 from app.display_text import unmarked
-from app.panes.problems import FIX, HINT, LOCATION, MESSAGE, SEVERITY, ProblemsModel, ProblemsPane
+from app.panes.problems.pane import FIX, HINT, LOCATION, MESSAGE, SEVERITY, ProblemsModel, ProblemsPane
 from engine.source import Diagnostic, Severity, SourceText, Span
 
 SOURCE = SourceText("ab\n(c")

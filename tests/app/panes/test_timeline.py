@@ -7,7 +7,7 @@ from decode_views import step, trace
 from PySide6.QtCore import QPointF, Qt
 
 from app.catalogue import ui_text
-from app.panes.timeline import ROWS, TimelinePane, worst_of
+from app.panes.timeline.pane import ROWS, TimelinePane, worst_of
 from engine.decoding.values import StepOrigin, Trace, TraceNode
 
 LEFT = Qt.MouseButton.LeftButton

@@ -10,7 +10,7 @@ from app.graph.layout.methods import lay_out
 from app.graph.match.folding import fold_characters
 from app.graph.match.regions import regions_of
 from app.graph.match.rules import rule_charts
-from app.panes.automaton import AutomatonPane
+from app.panes.automaton.pane import AutomatonPane
 from app.workers.grammar_position import stack_report
 from app.workers.requests.decode import TokensAnswer, TokensRequest, TokensTo
 from app.workers.requests.grammar_position import GrammarPosition

@@ -6,8 +6,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from app.catalogue import ui_text
-from app.panes.editor import EditorPane
 from app.panes.editor.generated import GeneratedPage
+from app.panes.editor.pane import EditorPane
 from app.workers.judge import generate
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.judge import GenerateAnswer, GenerateRequest

@@ -6,8 +6,7 @@ from decode_views import FORCED
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from app.panes.forced import ForcedPane
-from app.panes.forced.pane import Page
+from app.panes.forced.pane import ForcedPane, Page
 from app.workers.requests.forced import (
     CompareSpellings,
     ForcedAnswer,

@@ -8,7 +8,7 @@ from decode_views import CANDIDATES, MODEL, candidate, position, step, trace, vi
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from app.panes.generation import GenerationPane
+from app.panes.generation.pane import GenerationPane
 from app.panes.generation.processors_dialog import ProcessorsDialog
 from app.panes.generation.run_until_popover import RunUntilPopover
 from app.panes.generation.sampler_popover import SamplerPopover

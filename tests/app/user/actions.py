@@ -286,7 +286,7 @@ def write_a_test(desk: OwnWindow, rng: random.Random) -> None:
         QTest.keyClicks(field, rng.choice(["ab", "", "x", '{"a": 1}']))
         desk.key(Qt.Key.Key_Return)
         QTest.qWait(0)  # the table takes the text over with the next turn of the loop
-    desk.window.panes.tests.add_text(rng.choice(["ab", "abc", "no", "true"]), accepts=rng.random() < 0.5)
+    desk.window.panes.view("tests").add_text(rng.choice(["ab", "abc", "no", "true"]), accepts=rng.random() < 0.5)
 
 
 def set_a_breakpoint(desk: OwnWindow, rng: random.Random) -> None:

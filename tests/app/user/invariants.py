@@ -69,8 +69,8 @@ def _the_document_is_what_is_shown(desk: OwnWindow) -> None:
     assert reread(content) == content
     assert window.isWindowModified() == desk.document.is_modified
     assert window.panes.generation.budget.value() == content.max_tokens
-    assert tuple(window.panes.tests.model.expected) == content.test_strings
-    assert window.debug_commands.breakpoints.model.rows == content.breakpoints
+    assert tuple(window.panes.view("tests").model.expected) == content.test_strings
+    assert window.panes.view("breakpoints").model.rows == content.breakpoints
     assert window.panes.editor.edit.notation == content.grammar.notation
 
 

@@ -98,11 +98,11 @@ def test_every_command_of_the_menu_does_something_and_none_breaks(desk, tmp_path
     assert QApplication.clipboard().text().startswith("digraph automaton")
     commands["automaton.stacks"].trigger()
     assert pane.footer.stacks_button.isChecked() == commands["automaton.stacks"].isChecked()
-    desk.window.automaton_commands.save_to(tmp_path / "a.svg")
+    desk.window.panes["automaton"].save_to(tmp_path / "a.svg")
     assert (tmp_path / "a.svg").stat().st_size > 500
     alarms = []
     desk.session.notification_raised.connect(alarms.append)
-    desk.window.automaton_commands.save_to(tmp_path / "no" / "a.svg")
+    desk.window.panes["automaton"].save_to(tmp_path / "no" / "a.svg")
     assert "cannot be written" in alarms[0].text
 
 

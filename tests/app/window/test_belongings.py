@@ -48,18 +48,18 @@ def test_a_pasted_grammar_has_neither_the_title_nor_the_tests_of_the_example(des
     paste_over(desk, SCHEMA)
     assert told(desk) == ("Untitled", ())
     assert desk.window.windowTitle() == "Untitled[*] – Turnstile"
-    assert desk.panes.tests.is_empty
+    assert desk.panes.view("tests").is_empty
     assert desk.panes.editor.notation_hint.text() == (
         ui_text("window.notation.read_as_no_tests", notation="JSON Schema")
     )
-    desk.panes.tests.add_text(OWN.text)
+    desk.panes.view("tests").add_text(OWN.text)
     press(desk, Qt.Key.Key_Z)
     assert told(desk) == ("Untitled", (OWN,)), "the first step takes back how the text is read"
     press(desk, Qt.Key.Key_Z)
     assert desk.document.content.grammar == example.grammar
     assert told(desk) == (example.title, (*example.test_strings, OWN)), "what was added meanwhile stays"
-    assert desk.panes.tests.model.rowCount() == len(example.test_strings) + 1
-    desk.wait(lambda: desk.panes.tests.model.passes(0) is True)
+    assert desk.panes.view("tests").model.rowCount() == len(example.test_strings) + 1
+    desk.wait(lambda: desk.panes.view("tests").model.passes(0) is True)
     press(desk, Qt.Key.Key_Z, CONTROL | SHIFT, times=2)
     assert desk.document.content.grammar.notation == "json_schema"
     assert told(desk) == ("Untitled", (OWN,))

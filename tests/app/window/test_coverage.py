@@ -46,7 +46,7 @@ def test_a_click_tells_what_the_tests_use(desk, notation, text, tests):
 
 def test_a_test_that_is_added_lights_up(desk):
     open_with(desk, "regex", "x|y")
-    pane, tests = desk.panes.automaton, desk.panes.tests
+    pane, tests = desk.panes.automaton, desk.panes.view("tests")
     desk.window.commands["automaton.coverage"].trigger()  # without a test, and with the tests out of sight
     assert pane.footer.coverage_button.isChecked()
     desk.wait(lambda: "0 of 1 edge drawn" in pane.coverage_banner.text())
@@ -73,7 +73,7 @@ def test_an_edit_of_the_grammar_is_covered_anew(desk):
 
 def shares(desk) -> tuple[str, ...]:
     """What the tests pane says of the two coverages."""
-    parts = desk.panes.tests.summary.text().split("  ·  ")
+    parts = desk.panes.view("tests").summary.text().split("  ·  ")
     return tuple(part for part in parts if part.startswith(("Tests:", "Generated:")))
 
 
@@ -95,7 +95,7 @@ def test_tests_and_generated_outputs_are_counted_apart(desk):
     desk.wait(lambda: desk.output == b"")
     step(desk, "y")  # a branch: the other one counts, too
     desk.wait(lambda: shares(desk) == ("Tests: 2 of 3 rules", "Generated: 3 of 3 rules"))
-    desk.panes.tests.add_text("x7")
+    desk.panes.view("tests").add_text("x7")
     desk.wait(lambda: shares(desk) == ("Tests: 3 of 3 rules", "Generated: 3 of 3 rules"))
     desk.window.commands["run.restart"].trigger()
     desk.wait(lambda: shares(desk) == ("Tests: 3 of 3 rules", "Generated: 0 of 3 rules"))
@@ -128,7 +128,7 @@ def test_the_user_chooses_which_of_them_is_marked(desk):
     assert not pane.scene.highlights.covered & of_tests
     assert action.isChecked()
     desk.window.commands["view.tests"].trigger()
-    choice, entries = desk.panes.tests.coverage.choice, desk.panes.tests.coverage.entries
+    choice, entries = desk.panes.view("tests").coverage.choice, desk.panes.view("tests").coverage.entries
     desk.wait(lambda: choice.generated_button.isChecked() and entries.count() == 3)
     desk.qtbot.mouseClick(choice.tests_button, LEFT)
     desk.wait(lambda: entries.count() == 2 and pane.scene.highlights.covered == of_tests)

@@ -45,15 +45,15 @@ def ended(desk):
 
 
 def test_a_breakpoint_at_the_cursor_stops_a_run_and_is_listed(rules):
-    desk, commands = rules, rules.window.debug_commands
+    desk, panes = rules, rules.panes
     put_cursor(desk, GBNF.index("more ::="))
     press(desk, Qt.Key.Key_F9)
     desk.wait(lambda: bool(desk.document.content.breakpoints))
-    assert commands.breakpoints.model.rows[0].name == "more"
+    assert panes.view("breakpoints").model.rows[0].name == "more"
     press(desk, Qt.Key.Key_F5)
     assert ended(desk) == "Breakpoint: stopped before “c”, which enters the rule more"
     assert re.fullmatch(rb"\([ab]{3}", desk.output)
-    assert commands.breakpoints.table.currentIndex().row() == 0
+    assert panes.view("breakpoints").table.currentIndex().row() == 0
     press(desk, Qt.Key.Key_F5)  # and on to the end, past it
     ended(desk)
     assert desk.session.decoding.view.position.accepting
@@ -69,8 +69,8 @@ def test_a_click_on_a_lines_number_sets_and_removes_one(rules):
     rules.qtbot.mouseClick(edit.gutter, LEFT, pos=QPoint(20, line))
     rules.wait(lambda: [one.name for one in rules.document.content.breakpoints] == ["more"])
     assert edit.gutter.breakpoints == {2: True}
-    rules.window.debug_commands.breakpoints.table.selectRow(0)
-    rules.qtbot.keyClick(rules.window.debug_commands.breakpoints.table, Qt.Key.Key_Space)
+    rules.window.panes.view("breakpoints").table.selectRow(0)
+    rules.qtbot.keyClick(rules.window.panes.view("breakpoints").table, Qt.Key.Key_Space)
     assert edit.gutter.breakpoints == {2: False}
     edit.setFocus()
     cursor = edit.textCursor()
@@ -89,9 +89,9 @@ def test_a_breakpoint_is_saved_and_shown_again(rules, tmp_path):
     rules.wait(lambda: bool(rules.document.content.breakpoints))
     rules.document.save(tmp_path / "a.turnstile")
     rules.open("a")
-    assert not rules.window.debug_commands.breakpoints.model.rows
+    assert not rules.window.panes.view("breakpoints").model.rows
     rules.document.open(tmp_path / "a.turnstile")
-    assert rules.window.debug_commands.breakpoints.model.rows[0].name == "tail"
+    assert rules.window.panes.view("breakpoints").model.rows[0].name == "tail"
 
 
 def test_over_and_out_by_key(rules):
@@ -240,7 +240,7 @@ def test_the_timeline_by_click_and_key(rules):
     rules.window.commands["run.run"].trigger()
     ended(rules)
     rules.wait(lambda: not rules.session.decoding.is_running)
-    timeline = rules.window.debug_commands.timeline
+    timeline = rules.window.panes.view("timeline")
     press(rules, Qt.Key.Key_7, CONTROL)
     rules.wait(lambda: timeline.plot is not None and bool(timeline.plot.tops))
     plot = timeline.plot
@@ -269,7 +269,7 @@ def test_an_edit_leaves_the_timeline_open(rules):
     rules.qtbot.keyClicks(rules.panes.editor.edit, "(")
     rules.wait(lambda: not rules.panes.problems.is_empty)
     rules.window.problem_folding.decide()
-    assert rules.window.dock_layout.bottom.currentWidget() is rules.window.debug_commands.timeline
+    assert rules.window.dock_layout.bottom.currentWidget() is rules.window.panes.view("timeline")
     rules.qtbot.keyClick(rules.panes.editor.edit, Qt.Key.Key_Backspace)
     rules.wait(lambda: rules.panes.problems.is_empty)
     rules.window.problem_folding.decide()

@@ -36,8 +36,8 @@ def take_forced_runs(desk):
 
 def open_pane(desk):
     QTest.keyClick(desk.window, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
-    desk.wait(lambda: desk.window.forced_commands.lazy_pane.built is not None)
-    pane = desk.window.forced_commands.pane
+    desk.wait(lambda: desk.window.panes["forced"].view.built is not None)
+    pane = desk.window.panes.view("forced")
     desk.wait(pane.isVisible)
     return pane
 

@@ -128,7 +128,7 @@ def test_the_window_opens_an_example_with_its_tests(desk):
     assert desk.document.title == "A semantic version"
     assert desk.panes.editor.text() == desk.document.content.grammar.text
     assert not desk.document.is_modified
-    desk.wait(lambda: desk.panes.tests.model.rowCount() and desk.panes.tests.model.passes(0) is True)
+    desk.wait(lambda: desk.panes.view("tests").model.rowCount() and desk.panes.view("tests").model.passes(0) is True)
 
 
 def test_unsaved_work_is_asked_about_first(desk, monkeypatch):

@@ -30,7 +30,7 @@ def open_page(desk, notation: str = "json_schema", text: str = SCHEMA) -> Genera
     tabs = desk.panes.editor.pages.tabs
     index = next(index for index in range(tabs.count()) if tabs.tabText(index) == ui_text("presenters.as_gbnf"))
     desk.qtbot.mouseClick(tabs.tabBar(), Qt.MouseButton.LeftButton, pos=tabs.tabBar().tabRect(index).center())
-    page = desk.panes.lazy_generated.get()
+    page = desk.panes["editor"].generated.get()
     desk.wait(lambda: desk.session.compiling.last_good is not None)
     desk.wait(lambda: bool(page.text.text()) or page.message.text().startswith("/"))
     return page

@@ -9,9 +9,10 @@ from engine.document.content import ExpectedText
 
 
 def lates(desk):
-    generation, debug = desk.panes.generation, desk.window.debug_commands
-    pages = desk.panes.lazy_tests, generation.lazy_many, generation.lazy_baseline, generation.lazy_run_until
-    return [late.built for late in (*pages, debug.lazy_timeline, debug.lazy_breakpoints)]
+    generation = desk.panes.generation
+    pages = generation.lazy_many, generation.lazy_baseline, generation.lazy_run_until
+    panes = (desk.panes[name].view for name in ("tests", "timeline", "breakpoints"))
+    return [late.built for late in (*panes, *pages)]
 
 
 def click_tab(desk, tabs, title):
@@ -35,10 +36,10 @@ def test_a_page_that_is_opened_late_shows_what_was_before(desk):
         desk.window.commands["run.step"].trigger()
         desk.wait(lambda before=before: desk.output != before)
     click_tab(desk, desk.window.dock_layout.bottom, "Timeline")
-    desk.wait(lambda: "2 steps" in desk.window.debug_commands.timeline.facts.text())
+    desk.wait(lambda: "2 steps" in desk.window.panes.view("timeline").facts.text())
     click_tab(desk, desk.panes.generation.pages, ui_text("presenters.probabilities"))
-    assert desk.panes.probabilities.isVisible()
-    assert "Z" in desk.panes.probabilities.facts.text
+    assert desk.panes.view("probabilities").isVisible()
+    assert "Z" in desk.panes.view("probabilities").facts.text
 
 
 def test_verdicts_build_the_tests_behind_the_tab_that_is_shown(desk):

@@ -94,8 +94,8 @@ def test_all_of_a_session_comes_back(desk, reopened, tmp_path):
     assert panes.generation.budget.value() == 30
     assert len(again.session.decoding.view.trace.nodes) == 3
     assert panes.generation.output.branches.isVisible()
-    again.wait(lambda: panes.lazy_tests.built is not None and panes.tests.model.rowCount() == 2)
-    assert [row.name for row in again.window.debug_commands.breakpoints.model.rows] == ["inner"]
+    again.wait(lambda: panes["tests"].view.built is not None and panes.view("tests").model.rowCount() == 2)
+    assert [row.name for row in again.window.panes.view("breakpoints").model.rows] == ["inner"]
     levels, view = panes.automaton.navigation.levels, panes.automaton.navigation.view
     assert (levels.level(view), view.rule, view.downwards) == (Level.ONE, "inner", True)
 
@@ -270,7 +270,7 @@ def test_what_is_open_in_the_panes_stays_so(desk, reopened):
     assert dock_layout.bottom_is_open
     assert dock_layout.bottom.tabText(dock_layout.bottom.currentIndex()).startswith("Timeline")
     assert panes.automaton.header.merge_button.isChecked()
-    assert panes.probabilities.isVisible()
+    assert panes.view("probabilities").isVisible()
 
 
 def test_places_from_another_version_are_passed_over(desk):

@@ -29,12 +29,12 @@ _KEY = re.compile(r"(?:\b(?:Ctrl|Shift|Alt|Meta)\+|\((?:Esc|Return|Backspace|Del
 
 def open_everything(desk) -> list[QWidget]:
     """Build what is built late, and open the dialogs that can be open beside the window."""
-    window, panes = desk.window, desk.panes
+    window = desk.window
     for command_id in ("view.tests", "view.timeline", "view.breakpoints", "view.forced", "view.probabilities"):
         window.commands[command_id].trigger()
     for command_id in ("view.baseline", "view.problems", "view.explanation", "view.reference", "automaton.stacks"):
         window.commands[command_id].trigger()
-    panes.toggle_generated()
+    window.commands["view.gbnf"].trigger()
     window.commands["edit.replace"].trigger()
     window.commands["automaton.find"].trigger()
     opened = []
@@ -244,7 +244,7 @@ def test_no_tip_shows_a_text_as_html(desk, tmp_path):
     desk.wait(lambda: len(desk.document.content.archived) == 1)
     desk.session.decoding.ask(Lookup(TAG))
     windows = open_everything(desk)
-    desk.wait(lambda: desk.panes.tests.model.rowCount() > 0)
+    desk.wait(lambda: desk.panes.view("tests").model.rowCount() > 0)
     seen = list(texts_of(windows))
     assert any(TAG[5:] in text for _, text in seen), "else nothing was tested"
     assert [found for found in seen if GuiQt.mightBeRichText(found[1]) and "<qt>" not in found[1]] == []

@@ -48,7 +48,7 @@ def works(desk):
     return (
         not desk.session.step_refusal
         and not any(group.pending for group in desk.session.worker_pool)
-        and desk.panes.tests.model.passes(0) is True
+        and desk.panes.view("tests").model.passes(0) is True
     )
 
 

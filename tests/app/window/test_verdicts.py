@@ -238,7 +238,7 @@ def test_an_output_of_another_vocabulary_is_judged_in_bytes(desk):
 
 def test_test_strings_are_judged_while_one_types_the_grammar(desk):
     desk.open("a+b")
-    tests = desk.panes.tests
+    tests = desk.panes.view("tests")
     expected = ui_text("test_strings.verdict.fragment.expected", characters="“a” or “b”")
     assert desk.session.worker_pool.judge.pid is None
     QTest.keyClick(desk.window, Qt.Key.Key_T, CONTROL)
@@ -269,7 +269,7 @@ def test_a_click_on_a_verdict_selects_the_rule(desk):
     desk.document.replace(
         DocumentFile(grammar=GrammarPart("gbnf", grammar), model=ModelPart("letters"), test_strings=strings)
     )
-    tests = desk.panes.tests
+    tests = desk.panes.view("tests")
     desk.window.commands["view.tests"].trigger()
     desk.wait(lambda: tests.model.passes(0) is False)
     box = tests.table.visualRect(tests.model.index(0, TextsColumn.VERDICT))
@@ -285,7 +285,7 @@ def test_suggestions_and_coverage(desk):
             grammar=GrammarPart("gbnf", grammar), model=ModelPart("letters"), test_strings=(ExpectedText("y"),)
         )
     )
-    tests = desk.panes.tests
+    tests = desk.panes.view("tests")
     desk.wait(lambda: tests.model.rowCount() == 1 and tests.model.passes(0) is True)
     assert "Tests: 2 of 3 rules" in tests.summary.text()
     desk.window.commands["tests.rules"].trigger()
@@ -340,7 +340,7 @@ def test_a_full_context_is_told_as_such(real_desk):
     assert desk.session.step_refusal == f"{full}: go back, or restart"
     needed = "the model's context is full, the shortest legal ending needed"
     desk.wait(lambda: needed in desk.panes.generation.headline.text)
-    assert desk.window.debug_commands.timeline.facts.text().endswith(full)
+    assert desk.window.panes.view("timeline").facts.text().endswith(full)
 
 
 # --- a grammar edited mid-trace --------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.panes.automaton import AutomatonPane
+from app.panes.automaton.pane import AutomatonPane
 
 
 @pytest.fixture

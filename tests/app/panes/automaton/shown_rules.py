@@ -9,7 +9,7 @@ from app.catalogue import ui_text
 from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutRequest
 from app.graph.match.rules import rule_charts
-from app.panes.automaton import AutomatonPane
+from app.panes.automaton.pane import AutomatonPane
 from engine.automata.rtn.rule_tracker import RuleTracker
 from engine.compile import compile_grammar
 from engine.export import drawable_automata, without_white_space

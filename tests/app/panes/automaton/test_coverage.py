@@ -12,8 +12,8 @@ from app.graph.layout.methods import lay_out
 from app.graph.match.folding import fold_characters
 from app.graph.match.regions import regions_of
 from app.graph.match.rules import rule_charts
-from app.panes.automaton import AutomatonPane
 from app.panes.automaton.levels import Level
+from app.panes.automaton.pane import AutomatonPane
 from engine.compile import compile_grammar
 from engine.diagnosis.test_strings.coverage import coverage, single_rule, uses_of
 from engine.diagnosis.test_strings.values import Coverage

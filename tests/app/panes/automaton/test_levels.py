@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from app.catalogue import ui_text
 from app.graph.layout.methods import lay_out
 from app.models.states import ACCEPTS, LEADS_TO, MARKS, READS
-from app.panes.automaton import AutomatonPane
+from app.panes.automaton.pane import AutomatonPane
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.compile import compile_grammar
 from tests.app.panes.automaton.shown_rules import Shown

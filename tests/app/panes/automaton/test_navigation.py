@@ -13,7 +13,7 @@ from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutRequest
 from app.graph.match.folding import fold_characters
 from app.graph.match.regions import regions_of
-from app.panes.automaton import AutomatonPane
+from app.panes.automaton.pane import AutomatonPane
 from engine.compile import compile_grammar
 from engine.source import Span
 

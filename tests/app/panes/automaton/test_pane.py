@@ -16,7 +16,7 @@ from app.catalogue import ui_text
 from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutRequest
 from app.graph.match.folding import fold_characters
-from app.panes.automaton import AutomatonPane
+from app.panes.automaton.pane import AutomatonPane
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
 from engine.compile import compile_grammar
 from engine.source import SourceText, Span

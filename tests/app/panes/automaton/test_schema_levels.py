@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from app.catalogue import ui_text
-from app.panes.automaton import AutomatonPane
+from app.panes.automaton.pane import AutomatonPane
 from tests.app.panes.automaton.shown_rules import Shown
 
 TREE = """{

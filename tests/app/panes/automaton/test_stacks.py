@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from app.catalogue import ui_text
 from app.graph.layout.methods import lay_out
 from app.graph.match.rules import rule_charts
-from app.panes.automaton import AutomatonPane
+from app.panes.automaton.pane import AutomatonPane
 from app.workers.grammar_position import stack_report
 from app.workers.requests.grammar_position import GrammarPosition, OpenFrame, OpenStack
 from engine.automata.rtn.rule_tracker import RuleTracker

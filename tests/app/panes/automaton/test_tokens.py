@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.graph.layout.methods import lay_out
 from app.graph.layout.types import LayoutRequest
-from app.panes.automaton import AutomatonPane
+from app.panes.automaton.pane import AutomatonPane
 from app.workers.requests.decode import TokensAnswer, TokensRequest, TokensTo
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.compile import compile_grammar

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.panes.editor import EditorPane
+from app.panes.editor.pane import EditorPane
 from engine.source import Span
 
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.panes.editor import EditorPane
+from app.panes.editor.pane import EditorPane
 from tests.app.panes.editor.marked_texts import write
 
 

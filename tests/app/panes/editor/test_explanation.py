@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.catalogue import ui_text
-from app.panes.editor import EditorPane
 from app.panes.editor.explanation import ExplanationPage, runs
+from app.panes.editor.pane import EditorPane
 from engine.notations.explanation import Description
 from engine.source import Span
 from tests.support.explanations import explain

@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from app.catalogue import ui_text
 from app.display_text import unmarked
-from app.panes.editor import EditorPane
 from app.panes.editor.find_replace import occurrences
+from app.panes.editor.pane import EditorPane
 from engine import GrammarError, compile_grammar
 from engine.source import Span
 from tests.app.panes.editor import marked_texts

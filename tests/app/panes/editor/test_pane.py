@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app import theme
 from app.catalogue import ui_text
-from app.panes.editor import EditorPane
+from app.panes.editor.pane import EditorPane
 from engine.source import Diagnostic, Severity, Span
 
 WAVE = QTextCharFormat.UnderlineStyle.WaveUnderline

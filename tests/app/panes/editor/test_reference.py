@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app import theme
 from app.catalogue import ui_text
-from app.panes.editor import EditorPane
+from app.panes.editor.pane import EditorPane
 from app.panes.editor.reference import ReferencePage
 from app.widgets.rich_text import code
 from engine.compile import CompileOptions

@@ -9,8 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from app.catalogue import ui_text
-from app.panes.forced import ForcedPane
-from app.panes.forced.pane import Page
+from app.panes.forced.pane import ForcedPane, Page
 from app.panes.forced.wording import begins, continuation, part_of, strategy_name
 from app.workers.requests.forced import (
     CompareSpellings,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from decode_views import view
 
-from app.panes.generation import GenerationPane
+from app.panes.generation.pane import GenerationPane
 
 
 @pytest.fixture

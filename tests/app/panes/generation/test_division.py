@@ -11,8 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QSplitterHandle
 
 from app import theme
-from app.panes.generation import GenerationPane
 from app.panes.generation.output import OutputSplitter
+from app.panes.generation.pane import GenerationPane
 
 LOW, HIGH = 460, 900
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QPushButton
 
 from app import theme
 from app.catalogue import ui_text
-from app.panes.generation import GenerationPane
+from app.panes.generation.pane import GenerationPane
 from app.workers.requests.decode import DecodeView
 from engine.decoding.values import ArchivedBranch, Chat, Finish, SamplerSettings
 

@@ -8,9 +8,8 @@ from PySide6.QtWidgets import QLineEdit
 
 from app import theme
 from app.catalogue import ui_text
-from app.panes.test_strings import StringTestsPane
 from app.panes.test_strings.model import TextsColumn, TextsModel, as_marks, expectation_text, from_marks, verdict_text
-from app.panes.test_strings.pane import lines_of
+from app.panes.test_strings.pane import StringTestsPane, lines_of
 from app.panes.test_strings.texts_table import Mark, pieces_of
 from app.workers.requests.judge import JudgeAnswer, SuggestAnswer
 from engine.compile import compile_grammar

@@ -3,8 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
+from app.pane_spec import Area, PanePresenter, PaneSpec
 from app.widgets.lazy import Lazy
-from app.window.main_window import PaneSpec
 
 
 class WordsPane(QLabel):
@@ -15,16 +15,23 @@ class WordsPane(QLabel):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
 
-def make(window):
-    """Build the pane and bind it to the document."""
-    pane, document = WordsPane(), window.session.document
+class WordsPresenter(PanePresenter):
+    """Counts the words of the document's grammar."""
 
-    def show():
-        pane.setText(str(len(document.content.grammar.text.split())))
+    def __init__(self, context):
+        super().__init__(context)
+        self.view = Lazy(self.make)
 
-    document.changed.connect(show)
-    show()
-    return pane
+    def make(self):
+        """Build the pane and bind it to the document."""
+        pane, document = WordsPane(), self.session.document
+
+        def show():
+            pane.setText(str(len(document.content.grammar.text.split())))
+
+        document.changed.connect(show)
+        show()
+        return pane
 
 
-PANE = PaneSpec("words", "Ctrl+L, W", (1, 11), lambda window: Lazy(lambda: make(window)), is_tab=True)
+PANE = PaneSpec("words", "Ctrl+L, W", (1, 11), Area.BOTTOM, WordsPresenter)

@@ -5,27 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QWidget
 
 from app.catalogue import ui_text
-from app.commands import Commands, command
+from app.commands import command
+from app.pane_spec import PaneContext
 from app.panes.generation.processors_button import Processors
-from app.session import Session
 from engine.decoding.pipeline_settings import PipelineSettings
 
 
-class ProcessorsPresenter(QObject):
+class ProcessorCommands(QObject):
     """Connects commands, the processors' part of the pane, and the session."""
 
-    def __init__(self, commands: Commands, processors: Processors, session: Session, window: QWidget) -> None:
-        super().__init__(window)
-        self._decoding = decoding = session.decoding
+    def __init__(self, context: PaneContext, processors: Processors) -> None:
+        super().__init__(context.window)
+        document = context.session.document
+        self._decoding = decoding = context.session.decoding
         self._processors = processors
-        commands.add(processors)
-        commands.add(self, decoding.view_changed, processors.problems_changed)
+        context.commands.add(processors)
+        context.commands.add(self, decoding.view_changed, processors.problems_changed)
         processors.edited.connect(decoding.set_pipeline)
-        session.document.replaced.connect(processors.forget)
-        processors.drafted.connect(lambda settings: session.document.draft(pipeline=settings))
+        processors.drafted.connect(lambda settings: document.draft(pipeline=settings))
+        document.replaced.connect(processors.forget)
         decoding.pipeline_refused.connect(processors.show_refusal)
 
     @command("run.complete", "Ctrl+R, C", place=(4, 2), checked=lambda self: self.completes)

@@ -9,11 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
-
-from app.commands import Commands, command
-from app.session import Session
+from app.commands import command
+from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
 from app.widgets.lazy import Lazy
 from app.workers.requests.decode import DecodeView
 from app.workers.requests.forced import (
@@ -28,44 +25,28 @@ from app.workers.requests.forced import (
 from engine.decoding.pipeline_settings import Strategy
 
 if TYPE_CHECKING:
-    from app.panes.forced import ForcedPane
-    from app.panes.forced.pane import Page
+    from app.panes.forced.pane import ForcedPane, Page
 
 
-class ForcedPresenter(QObject):
-    """Connects the pane, its commands and the session.
+class ForcedPresenter(PanePresenter):
+    """Connects the pane, its commands and the session."""
 
-    Signals:
-        closing_wanted(): the user restricts the schema's objects to their declared properties.
-
-    Attributes:
-        lazy_pane: the pane, built when first shown.
-    """
-
-    closing_wanted = Signal()
-
-    def __init__(self, commands: Commands, session: Session, window: QWidget) -> None:
-        super().__init__(window)
-        self._session = session
+    def __init__(self, context: PaneContext) -> None:
+        super().__init__(context)
         self._shown_source: tuple[object, ...] = ()  # the grammar and model that the pages show
         self._prompt: object = None
         self._requested_at: tuple[object, ...] = ()  # the position for which the forced text was requested last
         self._requested_pages: set[int] = set()  # the pages whose contents were requested
-        self.lazy_pane = Lazy(self._make)
-        commands.add(self, session.decoding.view_changed)
-        session.decoding.view_changed.connect(self._show_view)
-        session.step_allowed_changed.connect(lambda _why: self._update_refusal())
-
-    @property
-    def pane(self) -> ForcedPane:
-        """Return the pane."""
-        return self.lazy_pane.get()
+        self.view: Lazy[ForcedPane] = Lazy(self._make)
+        context.commands.add(self, self.session.decoding.view_changed)
+        self.session.decoding.view_changed.connect(self._show_view)
+        self.session.step_allowed_changed.connect(self._update_refusal)
 
     def _make(self) -> ForcedPane:
-        from app.panes.forced import ForcedPane  # start-up time: the pane is built when first shown
+        from app.panes.forced.pane import ForcedPane  # start-up time: the pane is built when first shown
 
-        pane, queries = ForcedPane(), self._session.forced
-        pane.show_strategy(self._session.decoding.view.pipeline.forced)
+        pane, queries = ForcedPane(), self.session.forced
+        pane.show_strategy(self.session.decoding.view.pipeline.forced)
         pane.wanted.connect(self._fill)
         pane.strategy_chosen.connect(self._set_strategy)
         pane.runs.compare_wanted.connect(
@@ -79,11 +60,11 @@ class ForcedPresenter(QObject):
         queries.compared.connect(pane.runs.show_spellings)
         queries.measured.connect(self._show_measured)
         queries.indexed.connect(pane.index.show_answer)
-        pane.index.closing_wanted.connect(self.closing_wanted)
+        pane.index.closing_wanted.connect(self.session.links.closing_wanted)
         queries.stopped.connect(self._on_stopped)
-        self._session.document.replaced.connect(self._forget)
-        self._shown_source = self._source_of(self._session.decoding.view)
-        self._prompt = self._session.decoding.view.prompt
+        self.session.document.replaced.connect(self._forget)
+        self._shown_source = self._source_of(self.session.decoding.view)
+        self._prompt = self.session.decoding.view.prompt
         self._update_refusal()
         return pane
 
@@ -91,7 +72,7 @@ class ForcedPresenter(QObject):
 
     @property
     def _revision(self) -> int:
-        return self._session.decoding.view.grammar_revision
+        return self.session.decoding.view.grammar_revision
 
     @staticmethod
     def _source_of(view: DecodeView) -> tuple[object, ...]:
@@ -101,25 +82,25 @@ class ForcedPresenter(QObject):
         """Request the contents of a page that has none."""
         from app.panes.forced.pane import Page  # start-up time: the pane is built when first shown
 
-        view = self._session.decoding.view
-        if view.model is None or view.position is None or self._session.decoding.is_running:
+        view = self.session.decoding.view
+        if view.model is None or view.position is None or self.session.decoding.is_running:
             return
         if page is Page.RUNS:
             self._ask_here(view)
         if page in self._requested_pages or page is Page.STRATEGIES:
             return
         self._requested_pages.add(page)
-        self._session.forced.ask(FindForced(self._revision) if page is Page.RUNS else ListIndex(self._revision))
+        self.session.forced.ask(FindForced(self._revision) if page is Page.RUNS else ListIndex(self._revision))
 
     def _ask_here(self, view: DecodeView) -> None:
         at = (*self._shown_source, view.prompt, view.trace.current)
         if at != self._requested_at:
             self._requested_at = at
-            self._session.forced.ask(FindForcedHere())
+            self.session.forced.ask(FindForcedHere())
 
     def _show_view(self, view: DecodeView) -> None:
         strategy = view.pipeline.forced
-        pane = self.lazy_pane.built
+        pane = self.view.built
         if pane is None:
             return
         pane.show_strategy(strategy)
@@ -134,9 +115,9 @@ class ForcedPresenter(QObject):
             self._fill(pane.page)
 
     def _forget(self) -> None:
-        pane = self.lazy_pane.built
+        pane = self.view.built
         if pane is not None:
-            self._session.forced.cancel_all()
+            self.session.forced.cancel_all()
             self._requested_pages.clear()
             self._requested_at = ()
             for page in (pane.runs, pane.strategies, pane.index):
@@ -144,46 +125,49 @@ class ForcedPresenter(QObject):
 
     def _update_refusal(self) -> None:
         """Disable the requests that need a model and a grammar while there is none."""
-        pane, view = self.lazy_pane.built, self._session.decoding.view
+        pane, view = self.view.built, self.session.decoding.view
         if pane is not None:
-            why = "" if view.position is not None else self._session.step_refusal
+            why = "" if view.position is not None else self.session.step_refusal
             pane.runs.set_refusal(why)
             pane.strategies.set_refusal(why)
 
     # --- answers --------------------------------------------------------------------------------------------------
 
     def _show_here(self, answer: ForcedHereAnswer) -> None:
-        if answer.at == self._session.decoding.view.trace.current:
-            self.pane.runs.show_here(answer.data)
+        if answer.at == self.session.decoding.view.trace.current:
+            self.view.get().runs.show_here(answer.data)
 
     def _show_measured(self, answer: StrategiesAnswer) -> None:
-        self.pane.strategies.show_answer(answer)
+        self.view.get().strategies.show_answer(answer)
 
     def _on_stopped(self, kind: type, why: str) -> None:
         if kind is CompareSpellings:
-            self.pane.runs.stop(why)
+            self.view.get().runs.stop(why)
         elif kind is MeasureStrategies:
-            self.pane.strategies.stop(why)
+            self.view.get().strategies.stop(why)
         else:
             self._requested_pages.clear()  # requested again when it becomes visible
 
     # --- what the user does ---------------------------------------------------------------------------------------
 
     def _measure(self) -> None:
-        self._session.decoding.stop_for(MeasureStrategies)
-        self.pane.strategies.begin()
-        self._session.forced.ask(MeasureStrategies())
+        self.session.decoding.stop_for(MeasureStrategies)
+        self.view.get().strategies.begin()
+        self.session.forced.ask(MeasureStrategies())
 
     def _set_strategy(self, strategy: Strategy) -> None:
-        decoding = self._session.decoding
+        decoding = self.session.decoding
         if strategy is not decoding.view.pipeline.forced:
             decoding.set_pipeline(replace(decoding.view.pipeline, forced=strategy))
 
     @property
     def is_on(self) -> bool:
         """Return whether forced text is written without asking the model."""
-        return self._session.decoding.view.pipeline.forced is not Strategy.NONE
+        return self.session.decoding.view.pipeline.forced is not Strategy.NONE
 
     @command("run.fast_forward", "Ctrl+R, F", place=(4, 3), icon="ph.link-simple", checked=lambda self: self.is_on)
     def _toggle(self) -> None:
         self._set_strategy(Strategy.NONE if self.is_on else Strategy.OWN)
+
+
+PANE = PaneSpec("forced", "Ctrl+0", (1, 10), Area.BOTTOM, ForcedPresenter)

@@ -1,0 +1,99 @@
+"""Panes as the window sees them: each package of `app.panes` declares one `PaneSpec`, which creates its presenter.
+
+A view knows values, a presenter knows its view and the session, and neither knows another pane: what the user points at
+in one pane and sees in another passes through `session.links`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from app.commands import DECLARED, Commands, command
+from app.session import Session
+from app.settings import Settings
+from app.widgets.lazy import Lazy
+
+
+class Area(Enum):
+    """Where a pane is in the window."""
+
+    COLUMN = auto()
+    """One of the three columns, which the layout arranges."""
+    BOTTOM = auto()
+    """A tab of the bottom panel."""
+    GENERATION = auto()
+    """A page beside the candidates."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaneContext:
+    """What a presenter is given.
+
+    Attributes:
+        session: the session of the window.
+        commands: the commands of the window, to which the presenter adds its own.
+        settings: the preferences.
+        window: the parent of presenters and dialogs.
+        reveal: makes a pane, or a page in one, visible and gives it the focus.
+    """
+
+    session: Session
+    commands: Commands
+    settings: Settings
+    window: QWidget
+    reveal: Callable[[QWidget], None]
+
+
+class PanePresenter(QObject):
+    """Binds the view of a pane to the session.
+
+    Attributes:
+        view: the widget, or the `Lazy` that builds it when it is first shown.
+
+    Signals:
+        title_changed(title): the tab has another title.
+    """
+
+    title_changed = Signal(str)
+    view: QWidget | Lazy[Any]
+
+    def __init__(self, context: PaneContext) -> None:
+        super().__init__(context.window)
+        self.context, self.session = context, context.session
+
+    def save(self) -> dict[str, bytes]:
+        """Return what is open in the pane, by name."""
+        return {}
+
+    def restore(self, saved: Mapping[str, bytes]) -> None:
+        """Open what was saved; `saved` has the names of all panes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaneSpec:
+    """A pane, and the command that shows it.
+
+    Attributes:
+        id: its name; `view.ID` is the command, whose title is also that of the tab.
+        keys: the key of the command.
+        place: the place of the command in the View menu.
+        area: where the pane is.
+        factory: creates its presenter.
+    """
+
+    id: str
+    keys: str
+    place: tuple[int, int]
+    area: Area
+    factory: Callable[[PaneContext], PanePresenter]
+
+    def declare(self) -> None:
+        """Declare the command, unless an earlier window did."""
+        if f"view.{self.id}" not in DECLARED:
+            command(f"view.{self.id}", self.keys, place=self.place)

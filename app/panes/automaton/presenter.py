@@ -1,0 +1,234 @@
+"""Binds the automaton to the session, and handles its commands and its menu."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog, QMenu
+
+from app.catalogue import ui_text
+from app.commands import Handler, command, keys_of
+from app.display_text import state_label
+from app.document import AutomatonPart
+from app.graph.draw.image_files import save
+from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
+from app.panes.automaton.pane import AutomatonPane
+from app.panes.automaton.view_state import LIVE_STATE, ViewState
+from app.session import CompiledGrammarView, Notification, view_of
+from app.workers.requests.decode import DecodeView
+from app.workers.requests.grammar_position import GrammarPosition
+from engine.automata.rtn.rule_positions import RulePositions
+from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
+from engine.source import Diagnostic, SourceText, Span
+
+_COVERAGE, _OF_GENERATED = "coverage", b"generated"  # what it counts
+
+
+def _switch(name: str, key: str, place: int, icon: str = "") -> Callable[[Handler], Handler]:
+    """Declare a command that presses a button of the pane."""
+    return command(
+        f"automaton.{name}",
+        f"Ctrl+M, {key}",
+        place=(3 if name != "all" else 2, place),
+        icon=icon,
+        arguments=(name,),
+        refusal=lambda self, name: self.refusal(name),
+        checked=lambda self, name: self.buttons[name].isChecked(),
+    )
+
+
+class AutomatonPresenter(PanePresenter):
+    """Shows the automaton of the last grammar that compiled, its live states, coverage and breakpoints."""
+
+    def __init__(self, context: PaneContext) -> None:
+        super().__init__(context)
+        self.view: AutomatonPane = AutomatonPane()
+        self._connect_session()
+        self._connect_view()
+        header, footer = self.view.header, self.view.footer
+        self.buttons = {
+            "all": header.all_button,
+            "bytes": header.bytes_button,
+            "merge": header.merge_button,
+            "table": header.table_button,
+            "stacks": footer.stacks_button,
+            "coverage": footer.coverage_button,
+            "minimap": footer.map_button,
+        }
+        commands = context.commands
+        toggled = [button.toggled for button in self.buttons.values()]
+        commands.add(self, self.session.coverage.counting_changed, header.offers_changed, *toggled)
+        commands.add(self.view.navigation, self.view.layout_chosen)
+        for owner in (self.view, self.view.search, self.view.view):
+            commands.add(owner)
+        menu = QMenu(context.window)
+        commands.fill(menu, lambda one: one.menu == "automaton")
+        header.set_menu(menu)
+
+    def _connect_session(self) -> None:
+        session, view = self.session, self.view
+        document, decoding, compiling, links = session.document, session.decoding, session.compiling, session.links
+        document.replaced.connect(self._show_document)
+        document.breakpoints_changed.connect(self._show_breakpoints)
+        compiling.diagnosed.connect(self._on_diagnosed)
+        compiling.stale_changed.connect(view.set_stale)
+        compiling.laid_out.connect(view.show_layout)
+        session.view_changed.connect(self._show_drawn)
+        session.live_states.settled.connect(self._show_live)
+        session.coverage.changed.connect(self._show_coverage)
+        decoding.view_changed.connect(self._show_decoding)
+        decoding.queries.tokens_listed.connect(view.show_tokens)
+        decoding.running_changed.connect(view.set_running)
+        links.offset_hovered.connect(view.highlight_offset)
+        links.token_hovered.connect(view.show_candidate_path)
+        links.grammar_replaced.connect(view.expect_new_grammar)
+        links.selected_state = lambda: view.navigation.selected_state
+
+    def _connect_view(self) -> None:
+        session, view = self.session, self.view
+        view.layout_wanted.connect(session.compiling.lay_out)
+        view.view_changed.connect(lambda chosen: session.document.set_automaton(_part_of(chosen)))
+        view.spans_hovered.connect(session.links.spans_hovered)
+        view.span_wanted.connect(session.links.span_chosen)
+        view.tokens_wanted.connect(session.decoding.queries.list_tokens)
+        view.coverage_choice.chosen.connect(session.coverage.count_generated)
+        view.footer.coverage_button.toggled.connect(partial(session.coverage.watch, "automaton"))
+
+    def save(self) -> dict[str, bytes]:
+        """Return what is open in the pane, and what its coverage counts."""
+        counted = _OF_GENERATED if self.session.coverage.counts_generated else b""
+        return {**self.view.save(), _COVERAGE: counted}
+
+    def restore(self, saved: Mapping[str, bytes]) -> None:
+        """Restore the saved state."""
+        self.view.restore(saved)
+        self.session.coverage.count_generated(saved.get(_COVERAGE, b"") == _OF_GENERATED)
+
+    # --- showing -----------------------------------------------------------------------------------------------------
+
+    def _show_document(self) -> None:
+        content = self.session.document.content
+        self.view.begin(_view_of(content.automaton))
+        self._show_decoding(view_of(content))
+        self._show_breakpoints()
+
+    def _show_decoding(self, shown: DecodeView) -> None:
+        self.view.set_token_context((shown.model, shown.prompt, shown.grammar_revision, shown.pipeline))
+
+    def _show_breakpoints(self) -> None:
+        self.view.show_breakpoints(self.session.debugging.breakpoints)
+
+    def _on_diagnosed(self, diagnostics: Sequence[Diagnostic]) -> None:
+        """Show no automaton for a text in another notation than that of the automaton."""
+        if self.session.shows_other_notation(diagnostics):
+            reason = self.session.compiling.stale_reason
+            self.view.begin(_view_of(self.session.document.content.automaton))
+            self.view.set_stale(bool(reason), reason)
+
+    def _show_drawn(self, drawn: CompiledGrammarView) -> None:
+        source = SourceText(drawn.request.text)
+        folded = drawn.fold, drawn.rules, drawn.regions
+        self.view.show_dfa(drawn.dfa, drawn.request.revision, None, source, *folded)
+        self.view.show_too_large(drawn.part_note)
+
+    def _show_live(self, states: frozenset[int], _spans: tuple[Span, ...]) -> None:
+        drawn, shown = self.session.compiling.last_good, self.session.decoding.view
+        output = shown.grammar_prefix
+        if shown.position is not None and output is None:
+            self.view.set_live((), RulePositions(), b"")  # the grammar does not apply here
+            self.view.show_stacks(GrammarPosition(b""))
+            return
+        position = shown.grammar_position
+        if drawn is None or position is None or drawn.request.revision != shown.grammar_revision:
+            self.view.set_live(states, None, output or b"")  # the worker has not read this grammar yet
+            return
+        rule_positions = (position.rule_positions or RulePositions()) if states else None
+        self.view.show_stacks(position)
+        self.view.set_live(states, rule_positions, position.output)
+
+    def _show_coverage(self) -> None:
+        revision, found = self.session.coverage.shown
+        self.view.show_coverage(found, revision, generated=self.counts_generated)
+
+    # --- commands ----------------------------------------------------------------------------------------------------
+
+    @property
+    def counts_generated(self) -> bool:
+        """Return whether generated outputs, rather than test strings, count for the coverage."""
+        return self.session.coverage.counts_generated
+
+    @command("automaton.coverage_generated", "Ctrl+M, G", place=(3, 6), checked=lambda self: self.counts_generated)
+    def _toggle_counted(self) -> None:
+        self.session.coverage.count_generated(not self.counts_generated)
+
+    def break_at_state(self) -> None:
+        """Toggle a breakpoint on the selected state."""
+        debugging, named = self.session.debugging, self.view.navigation.selected_state
+        if named is None:
+            text = ui_text("window.command.select_state", keys=keys_of("run.breakpoint"))
+            debugging.breakpoint_refused.emit(text)
+            return
+        rule, state = named
+        if state < 0:
+            debugging.toggle(Breakpoint(BreakpointKind.RULE, rule, label=rule))
+        else:
+            debugging.toggle(Breakpoint(BreakpointKind.STATE, rule, state=state, label=state_label(named)))
+
+    def refusal(self, name: str) -> str:
+        """Return why a button cannot be pressed; an empty text if it can."""
+        button = self.buttons[name]
+        if name not in ("all", "bytes", "merge") or (button.isEnabled() and not button.isHidden()):
+            return ""
+        return ui_text(f"window.command.{name}_unavailable")
+
+    @_switch("all", "A", 8)
+    @_switch("bytes", "B", 1)
+    @_switch("merge", "J", 2)
+    @_switch("table", "T", 3)
+    @_switch("stacks", "S", 4, "ph.stack")
+    @_switch("coverage", "V", 5, "ph.checks")
+    @_switch("minimap", "M", 7, "ph.map-trifold")
+    def _press(self, name: str) -> None:
+        """Click the button; a disabled one stays as it is."""
+        header, button = self.view.header, self.buttons[name]
+        (header.graph_button if button is header.table_button and button.isChecked() else button).click()
+
+    @command("automaton.save", "Ctrl+M, P", place=(5, 1))
+    def save_picture(self) -> None:
+        """Ask for a file and write the drawing to it."""
+        title = self.session.document.title
+        name, _ = QFileDialog.getSaveFileName(
+            self.context.window,
+            ui_text("window.command.picture_title"),
+            f"{title}.svg",
+            ui_text("window.command.picture_filter"),
+        )
+        if name:
+            path = Path(name)
+            self.save_to(path if path.suffix else path.with_suffix(".svg"))
+
+    def save_to(self, path: Path) -> None:
+        """Write the drawing; a failure becomes a notification."""
+        why_not = save(self.view.scene, path)
+        if why_not:
+            notification = Notification(
+                "window", why_not, button=ui_text("window.command.save_elsewhere"), action=self.save_picture
+            )
+            self.session.notification_raised.emit(notification)
+
+
+def _view_of(part: AutomatonPart) -> ViewState:
+    """Return a document's view of the automaton as the pane's value."""
+    kept = {name: getattr(part, name) for name in AutomatonPart.__struct_fields__ if name != "tokens"}
+    return ViewState(**kept, tokens=LIVE_STATE if part.tokens else None)
+
+
+def _part_of(view: ViewState) -> AutomatonPart:
+    """Return the pane's view of the automaton as a document's value."""
+    kept = {name: getattr(view, name) for name in AutomatonPart.__struct_fields__ if name != "tokens"}
+    return AutomatonPart(**kept, tokens=view.tokens is not None)
+
+
+PANE = PaneSpec("automaton", "Ctrl+2", (1, 2), Area.COLUMN, AutomatonPresenter)

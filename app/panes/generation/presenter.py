@@ -1,0 +1,110 @@
+"""Binds the generation pane to the session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from app.pane_spec import Area, PaneContext, PanePresenter, PaneSpec
+from app.panes.generation.pane import GenerationPane
+from app.panes.generation.processor_commands import ProcessorCommands
+from app.panes.generation.run_commands import RunCommands
+from app.session import CompiledGrammarView, view_of
+from app.workers.requests.decode import DecodeView, GoTo, Lookup, Restart, Take, Why
+from engine.decoding.values import Candidate
+
+_PAGE = "generation"  # the page that is open beside the candidates
+
+
+class GenerationPresenter(PanePresenter):
+    """Shows the generation, and requests what the user does there.
+
+    Attributes:
+        runs: the commands of runs.
+    """
+
+    def __init__(self, context: PaneContext) -> None:
+        super().__init__(context)
+        self.view: GenerationPane = GenerationPane()
+        self._connect_session()
+        self._connect_view()
+        self._show_refusals()
+        context.commands.add(self.view)
+        self.runs = RunCommands(context, self.view)
+        self.processors = ProcessorCommands(context, self.view.processors)
+
+    def _connect_session(self) -> None:
+        session, decoding, view = self.session, self.session.decoding, self.view
+        queries = decoding.queries
+        session.document.replaced.connect(lambda: self._show(view_of(session.document.content)))
+        decoding.view_changed.connect(self._show)
+        queries.explained.connect(view.show_why)
+        queries.found.connect(view.show_lookup)
+        queries.assessed.connect(lambda answer: view.show_assessment(answer.verdict))
+        queries.sampled.connect(view.show_many)
+        queries.sampling_stopped.connect(view.stop_many)
+        decoding.running_changed.connect(view.set_running)
+        decoding.model_opened.connect(lambda: view.show_banner(""))
+        session.view_changed.connect(lambda drawn: view.set_source(drawn.request.text))
+        session.step_allowed_changed.connect(self._show_refusals)
+        session.activity_changed.connect(self._show_loading)
+        session.live_changed.connect(self._name_targets)
+
+    def _connect_view(self) -> None:
+        session, decoding, view = self.session, self.session.decoding, self.view
+        view.token_taken.connect(lambda token_id: decoding.choose(Take(token_id)))
+        view.why_wanted.connect(lambda token_id: decoding.ask(Why(token_id)))
+        view.lookup_wanted.connect(lambda text: decoding.ask(Lookup(text)))
+        view.node_clicked.connect(lambda node_id: decoding.ask(GoTo(node_id)))
+        view.span_wanted.connect(session.links.span_chosen)
+        view.prompt_edited.connect(decoding.set_prompt)
+        view.prompt_drafted.connect(lambda prompt: session.document.draft(prompt=prompt))
+        view.sampler_edited.connect(decoding.set_sampler)
+        view.budget_edited.connect(decoding.set_max_tokens)
+        view.many_wanted.connect(decoding.sample_many)
+        view.many_cancelled.connect(decoding.queries.cancel_sampling)
+        view.seed_opened.connect(self._generate_again)
+        view.loading_cancelled.connect(decoding.cancel_model)
+        for table in (view.candidates.table, view.candidates.ends):
+            table.pointed_at.connect(self._point_at)
+
+    def save(self) -> dict[str, bytes]:
+        """Return which page is open."""
+        return {_PAGE: str(self.view.pages.currentIndex()).encode()}
+
+    def restore(self, saved: Mapping[str, bytes]) -> None:
+        """Open the saved page."""
+        page = saved.get(_PAGE, b"")
+        if page in (str(index).encode() for index in range(self.view.pages.count())):
+            self.view.pages.setCurrentIndex(int(page))
+
+    def _show(self, shown: DecodeView) -> None:
+        self.view.show_view(shown)
+        self.view.show_archived(self.session.document.content.archived)
+
+    def _show_refusals(self) -> None:
+        """Show why no step, or no output, can be generated now."""
+        self.view.set_refusal(self.session.step_refusal)
+        self.view.set_sampling_refusal(self.session.sampling_refusal)
+
+    def _show_loading(self, text: str, done: int, total: int | None) -> None:
+        self.view.show_loading(text if self.session.decoding.model_is_loading else "", done, total)
+
+    def _name_targets(self, states: frozenset[int]) -> None:
+        drawn: CompiledGrammarView | None = self.session.compiling.last_good
+        # Where the rules are drawn, the states of the neighbourhood have no visible number.
+        is_numbered = drawn is not None and drawn.rules is None
+        self.view.show_drawn(drawn.dfa if drawn and is_numbered else None, next(iter(states), None))
+
+    def _point_at(self, candidate: Candidate | None) -> None:
+        self.session.links.token_hovered.emit(candidate.token if candidate else None)
+
+    def _generate_again(self, seed: int) -> None:
+        """Generate the output of a seed from the beginning; the present output stays as a branch."""
+        decoding = self.session.decoding
+        decoding.set_sampler(replace(self.session.document.content.sampler, seed=seed))
+        decoding.ask(Restart())
+        self.session.debugging.run_until()
+
+
+PANE = PaneSpec("generation", "Ctrl+3", (1, 3), Area.COLUMN, GenerationPresenter)

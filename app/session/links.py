@@ -1,0 +1,42 @@
+"""What the user points at or asks for in one pane, and another pane answers; no pane knows the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+
+from engine.source import Diagnostic, Span
+
+
+class PaneLinks(QObject):
+    """Passes selections and requests between panes.
+
+    Attributes:
+        cursor_offset: returns the offset of the cursor in the grammar's text.
+        selected_state: returns the rule and number of the selected state of the automaton; None if none is selected.
+
+    Signals:
+        span_chosen(Span): go to a span of the grammar's text.
+        problem_chosen(Span): go to the span of a finding.
+        fix_wanted(Diagnostic): offer the fixes of a finding.
+        spans_hovered(spans): highlight spans of the grammar's text; an empty tuple removes the highlight.
+        offset_hovered(offset): highlight what an offset of the text belongs to; -1 for none.
+        token_hovered(token): highlight the path of a token's bytes; None for none.
+        grammar_replaced(): the text becomes another grammar, not an edited one.
+        closing_wanted(): restrict the schema's objects to their declared properties.
+    """
+
+    span_chosen = Signal(Span)
+    problem_chosen = Signal(Span)
+    fix_wanted = Signal(Diagnostic)
+    spans_hovered = Signal(tuple)
+    offset_hovered = Signal(int)
+    token_hovered = Signal(object)
+    grammar_replaced = Signal()
+    closing_wanted = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.cursor_offset: Callable[[], int] = lambda: 0
+        self.selected_state: Callable[[], tuple[str, int] | None] = lambda: None
