@@ -37,7 +37,7 @@ def test_a_page_that_is_opened_late_shows_what_was_before(desk):
         desk.wait(lambda before=before: desk.output != before)
     click_tab(desk, desk.window.dock_layout.bottom, "Timeline")
     desk.wait(lambda: "2 steps" in desk.window.panes.view("timeline").facts.text())
-    click_tab(desk, desk.panes.generation.pages, ui_text("presenters.probabilities"))
+    click_tab(desk, desk.panes.generation.pages, ui_text("commands.view.probabilities.title"))
     assert desk.panes.view("probabilities").isVisible()
     assert "Z" in desk.panes.view("probabilities").facts.text
 
