@@ -8,6 +8,7 @@ from engine.diagnosis.case import FinishReason
 from engine.diagnosis.failures.counterfactual import ORDER
 from engine.diagnosis.failures.diagnosis import Cause, EvidenceWeight, FailurePlace
 from engine.diagnosis.failures.examination import EARLY, Examination
+from engine.diagnosis.failures.grammar_rules import refusals
 from engine.diagnosis.failures.rules import (
     CauseRule,
     Finding,
@@ -17,12 +18,13 @@ from engine.diagnosis.failures.rules import (
     shown,
     where_in_output,
 )
-from engine.diagnosis.failures.schema_check import DETAILS, Schema
+from engine.diagnosis.failures.schema_check import DETAILS, KeywordViolation, Schema
 from engine.diagnosis.verdicts.wrappers import SurroundingText, suffix_kind
 from engine.source.catalogue import catalogue_text, has_text
 from engine.source.json_pointer import unescape_step
 from engine.source.json_scanner import open_path
 from engine.source.text import quoted
+from engine.targets import ENGINES, Effect
 
 SKELETON: Final = frozenset(("required", "additionalProperties", "unevaluatedProperties"))
 """Keywords about which keys an object has. Engines compile objects from them, and drop none of them alone."""
@@ -168,11 +170,15 @@ def _key_order(examined: Examination) -> Finding | None:
     return Finding(Cause.KEY_ORDER, sentence, evidence=evidence, places=(output_place(examined, examined.legal),))
 
 
+def _end(violation: KeywordViolation) -> int:
+    return violation.end
+
+
 def _first_detail(examined: Examination, removed: tuple[str, ...]) -> str:
     """Return what is wrong in the text: the kind of its first violation among the removed keywords."""
-    for one in examined.keyword_violations:
-        if one.pointer in removed:
-            return one.detail
+    first = min((one for one in examined.keyword_violations if one.pointer in removed), key=_end, default=None)
+    if first is not None:
+        return first.detail
     return DETAILS.get(_keyword(removed[0]), _keyword(removed[0])) if removed else ""
 
 
@@ -207,8 +213,26 @@ def _keyword_not_enforced(examined: Examination) -> Finding | None:
         detail = _first_detail(examined, removed)
     key = "smallest" if found.is_smallest else "minimal"
     ends = "complete" if found.is_complete else "prefix"
-    evidence = (catalogue_text(f"failures.evidence.counterfactual.{key}_{ends}"),)
+    evidence = (catalogue_text(f"failures.evidence.counterfactual.{key}_{ends}"), *_known_treatments(examined, removed))
     return Finding(Cause.KEYWORD_NOT_ENFORCED, sentence, detail, evidence=evidence, places=places)
+
+
+def _known_treatments(examined: Examination, removed: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what is known about keywords that were not enforced: of the named target, else of all engines."""
+    engines = (examined.server,) if examined.server else ENGINES
+    found: dict[str, list[str]] = {}
+    for engine in engines:
+        for refusal in refusals(examined, engine):
+            if refusal.pointer in removed and refusal.effect is not Effect.APPROXIMATES:
+                found.setdefault(f"{refusal.effect}.{_keyword(refusal.pointer or '')}", []).append(engine)
+    return tuple(
+        catalogue_text(
+            f"failures.evidence.known.{key.partition('.')[0]}",
+            engines=", ".join(dict.fromkeys(names)),
+            keyword=quoted(key.partition(".")[2]),
+        )
+        for key, names in found.items()
+    )
 
 
 def _schema_violation(examined: Examination) -> Finding | None:

@@ -100,11 +100,14 @@ def _cut_off(found: Verdict, finish: str) -> str:
     assert ending is not None
     where = _end_of(found)
     is_counted = ending.budget is not None and ending.used is not None and ending.least_tokens is not None
-    if is_counted and finish != STOP:
+    # A text that is split again may have fewer tokens than the server counted: its finish reason decides.
+    was_cut = finish in (LENGTH, CONTEXT)
+    is_within = is_counted and (ending.left or 0) >= (ending.least_tokens or 0)
+    if is_counted and finish != STOP and not (was_cut and is_within):
         assert ending.least_tokens is not None
         needed = _at_least(ending.least_tokens, ending.most_tokens)
         left = ending.left or 0
-        if left >= ending.least_tokens:
+        if is_within:
             return catalogue_text("verdicts.cut_off.early", where=where, needed=needed, left=left)
         if finish == CONTEXT:
             return catalogue_text("verdicts.cut_off.context", where=where, needed=needed)

@@ -124,3 +124,9 @@ def test_zones_with_their_own_grammars(capsys, tmp_path):
     assert run(capsys, "--text", "x B:bb; A: 2024-01", "--after", "A:", "--zones", str(zones))[0] == 0
     assert run(capsys, "--text", "x B:cc; A: 2024-01", "--after", "A:", "--zones", str(zones))[0] == 1
     assert run(capsys, "--text", "2024-01", "--zones", str(zones))[0] == 2
+
+
+def test_the_finish_reason_of_the_server_outweighs_the_count_of_tokens(capsys):
+    arguments = ("--text", "2024-", "--model", "digits", "--budget", "9")
+    assert run(capsys, *arguments)[1].startswith("Stopped early")
+    assert run(capsys, *arguments, "--finish", "length")[1].startswith("Cut off by the budget")
