@@ -175,16 +175,21 @@ def walk_side_by_side(
 def _walk(engine: Recogniser, export: Recogniser, chance: random.Random, steps: int, *, holds_fewer: bool) -> int:
     ours, theirs, text = engine.start, export.start, bytearray()
     if ours is None and theirs is not None:
-        raise MismatchError("no text matches the grammar, but the export has some")
+        raise MismatchError("errors.export.checks.empty_grammar")
     if ours is not None and theirs is None:
-        raise MismatchError("none of the grammar's texts is left in the export")
+        raise MismatchError("errors.export.checks.empty_export")
     while ours is not None and theirs is not None and len(text) < steps:
         here, there = engine.expected(ours), export.expected(theirs)
         may_end, ends = engine.accepts(ours), export.accepts(theirs)
         ends_agree = ends <= may_end if holds_fewer else ends == may_end
         if not (ends_agree and _agree(here, there, holds_fewer=holds_fewer)):
             allowed, given = _said(here, may_end), _said(there, ends)
-            raise MismatchError(f"behind {_shown(bytes(text))} the grammar allows {allowed}, the export {given}")
+            raise MismatchError(
+                "errors.export.checks.other_texts",
+                text=_shown(bytes(text)),
+                allowed=allowed,
+                given=given,
+            )
         if not there or (ends and chance.random() < _END_CHANCE):
             break
         first, last = chance.choice(there)
@@ -261,7 +266,7 @@ class _Walker:
             token_id = self._choose(allowed)
             state = self._export.advance(state, token_id)
             if not matcher.accept(token_id) or state is None:
-                raise MismatchError(f"behind {self._shown(taken)} the mask allows {token_id}, and it cannot be taken")
+                raise MismatchError("errors.export.checks.not_taken", text=self._shown(taken), token_id=token_id)
             taken.append(token_id)
         return len(taken)
 
@@ -274,15 +279,18 @@ class _Walker:
             named = ", ".join(f"{one} {self._vocabulary.tokens[one]!r}" for one in ids)
             who = "the export" if there[ids[0]] else "the engine"
             raise MismatchError(
-                f"behind {self._shown(taken)} the masks differ in {int(wrong.sum()):,} tokens: "
-                f"{who} alone allows {named}"
+                "errors.export.checks.other_mask",
+                text=self._shown(taken),
+                count=int(wrong.sum()),
+                who=who,
+                named=named,
             )
         return there
 
     def _try_illegal(self, state: int, allowed: NDArray[np.bool_], taken: list[int]) -> None:
         for token_id in (self._chance.randrange(allowed.shape[0]) for _ in range(_ILLEGAL)):
             if not allowed[token_id] and self._export.advance(state, token_id) is not None:
-                raise MismatchError(f"behind {self._shown(taken)} the export takes {token_id}, which its mask forbids")
+                raise MismatchError("errors.export.checks.taken", text=self._shown(taken), token_id=token_id)
 
     def _choose(self, allowed: NDArray[np.bool_]) -> int:
         final = [one for one in sorted(self._vocabulary.eos_ids) if allowed[one]]
@@ -302,10 +310,10 @@ class _Walker:
 def _bits(mask: bytes, vocabulary: Vocabulary) -> NDArray[np.bool_]:
     """Return a mask as bool[V]."""
     if len(mask) != 4 * ((vocabulary.size + 31) // 32):
-        raise MismatchError(f"a mask of the export has {len(mask)} bytes, for {vocabulary.size:,} ids")
+        raise MismatchError("errors.export.checks.mask_width", count=len(mask), size=vocabulary.size)
     flags = np.unpackbits(np.frombuffer(mask, np.uint8), bitorder="little")
     if flags[vocabulary.size :].any():
-        raise MismatchError("a mask of the export allows ids that the vocabulary does not have")
+        raise MismatchError("errors.export.checks.mask_outside")
     return flags[: vocabulary.size].astype(np.bool_)
 
 
@@ -353,7 +361,7 @@ def refused_as_mismatch() -> Iterator[None]:
     try:
         yield
     except (GrammarError, LimitExceededError) as error:
-        raise MismatchError(f"what was written cannot be read back: {error}") from error
+        raise MismatchError("errors.export.checks.unreadable", reason=str(error)) from error
 
 
 def recogniser_of(automata: ByteDfa | RuleAutomata) -> Recogniser:
@@ -500,7 +508,7 @@ class IndexRecogniser:
             and (not targets.shape[0] or (targets.min() >= 0 and targets.max() < states))
         )
         if not fits:
-            raise MismatchError("what was read back is no index over this vocabulary")
+            raise MismatchError("errors.export.checks.other_index")
 
     def mask(self, state: int) -> bytes:
         """Return the mask of a state; see `TokenRecogniser`."""

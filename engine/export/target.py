@@ -105,7 +105,7 @@ class Artifact:
         for name, content in self.files:
             if name == path:
                 return content
-        raise MismatchError(f"the export has no file {path}")
+        raise MismatchError("errors.export.target.no_file", path=path)
 
 
 @dataclass(frozen=True, slots=True)

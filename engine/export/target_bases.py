@@ -108,11 +108,11 @@ class PackageTarget(TargetTexts):
         folder = package_name(job.options.name)
         for path, content in runtime_files((*GUIDE, *self.modules)):
             if artifact.file(f"{folder}/{path}") != content:
-                raise MismatchError(f"{folder}/{path} is not what was written")
+                raise MismatchError("errors.export.package.not_written", folder=folder, path=path)
         document: dict[str, Any] = json.loads(artifact.file(f"{folder}/{DATA}"))
         vocabulary = job.need_vocabulary()
         if document["vocabulary"]["fingerprint"] != vocabulary.fingerprint:
-            raise MismatchError("the package names another vocabulary")
+            raise MismatchError("errors.export.package.other_vocabulary")
         compared = catalogue_text("export.compared.fragment.package")
         return Check(compared, *walk_tokens(job, Guide(document), holds_fewer=bool(document["notes"])))
 
@@ -179,7 +179,7 @@ def check_pyproject(artifact: Artifact, folder: str) -> dict[str, Any]:
     """
     found = tomllib.loads(artifact.file("pyproject.toml").decode())
     if found["tool"]["setuptools"]["packages"] != [folder, f"{folder}.guide"]:
-        raise MismatchError("pyproject.toml does not name the package")
+        raise MismatchError("errors.export.package.no_name")
     return found
 
 

@@ -20,7 +20,7 @@ class EngineError(Exception):
         self.key, self.fields = key, fields
 
     def __str__(self) -> str:
-        # Packages that are not in `CONVERTED` (tests/architecture/test_catalogue.py) still pass the text itself.
+        # The command line and the window pass texts that they took from the catalogue themselves.
         return catalogue_text(self.key, **self.fields) if self.key.startswith("errors.") else self.key
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -134,7 +134,7 @@ def read_dot(text: str) -> ByteDfa | RuleAutomata:
     try:
         graph = pygraphviz.AGraph(string=text)
     except (pygraphviz.DotError, ValueError) as error:
-        raise MismatchError(f"Graphviz cannot read it back: {error}") from error
+        raise MismatchError("errors.export.dot.unreadable", reason=str(error)) from error
     try:
         clusters = {sub.graph_attr["label"]: [str(node) for node in sub.nodes()] for sub in graph.subgraphs()}
         nodes, edges = _nodes(graph, clusters), _edges(graph)

@@ -141,12 +141,14 @@ def draw(text: str, form: Picture, cancel: CancelToken) -> bytes:
                     data = None  # the first call has passed it
                     cancel.report("progress.drawing", int(time.monotonic() - began))
                     if time.monotonic() - began > MOST_SECONDS:
-                        raise ExportError(f"Graphviz takes longer than {MOST_SECONDS:.0f} seconds") from None
+                        raise ExportError("errors.export.drawing.slow", most_seconds=MOST_SECONDS) from None
         finally:
             child.kill()
     if child.returncode or not drawn:
         lines = said.decode(errors="replace").strip().splitlines()
-        raise ExportError(f"Graphviz failed: {lines[-1] if lines else f'exit code {child.returncode}'}")
+        raise ExportError(
+            "errors.export.drawing.failed", reason=lines[-1] if lines else f"exit code {child.returncode}"
+        )
     return drawn
 
 

@@ -129,7 +129,7 @@ def read_graph(graph: Any) -> ByteDfa | RuleAutomata:
     try:
         rules = None if graph.graph["kind"] == _DFA else json.loads(graph.graph["rules"])
     except (KeyError, ValueError) as error:
-        raise MismatchError(f"the graph cannot be read back: {error}") from error
+        raise MismatchError("errors.export.networks.unreadable", reason=str(error)) from error
     return read_automata([dict(attributes) for _, attributes in graph.nodes(data=True)], edges, rules)
 
 
@@ -148,13 +148,13 @@ def read_automata(
     """
     try:
         if strange := {edge["kind"] for edge in edges} - {"bytes", "call", "token"}:
-            raise MismatchError(f"the graph has edges of another kind: {', '.join(sorted(strange))}")
+            raise MismatchError("errors.export.networks.other_edges", names=", ".join(sorted(strange)))
         if rules is not None:
             return RuleAutomata(tuple(_rule(name, nodes, edges) for name in rules))
         start = [int(node["state"]) for node in nodes if _is_true(node["start"])]
         return _dfa(start[0] if start else None, nodes, edges)
     except (KeyError, ValueError, InvariantError) as error:
-        raise MismatchError(f"the graph cannot be read back: {error}") from error
+        raise MismatchError("errors.export.networks.unreadable", reason=str(error)) from error
 
 
 def _rule(name: str, nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> RuleAutomaton:
@@ -206,7 +206,7 @@ def read_bytes_text(text: str) -> ByteRanges:
         pairs = [part.partition("-") for part in text.split()]
         return tuple((int(first, 16), int(last or first, 16)) for first, _, last in pairs)
     except ValueError as error:
-        raise MismatchError(f"{text!r} is no list of bytes") from error
+        raise MismatchError("errors.export.networks.no_bytes", text=repr(text)) from error
 
 
 def token_text(tokens: TokenSet) -> str:
@@ -224,4 +224,4 @@ def read_token_text(text: str) -> TokenSet:
         found = json.loads(text)
         return TokenSet(tuple(found["names"]), tuple(found["ids"]), bool(found["negated"]))
     except (ValueError, KeyError, TypeError) as error:
-        raise MismatchError(f"{text!r} is no set of tokens") from error
+        raise MismatchError("errors.export.networks.no_tokens", text=repr(text)) from error

@@ -31,8 +31,8 @@ class NotContextFreeError(EngineError):
         span: the keyword.
     """
 
-    def __init__(self, message: str, span: Span) -> None:
-        super().__init__(message)
+    def __init__(self, key: str, span: Span, **fields: object) -> None:
+        super().__init__(key, **fields)
         self.span = span
 
 
@@ -85,8 +85,7 @@ def _array_moves(case: ArrayMachine, solver: SchemaSolver, state: ArrayState) ->
             continue
         values = solver.values(move.goal, _MOST_VALUES + 1)
         if values is None or len(values) > _MOST_VALUES:
-            message = "no two items may be equal, and they are not drawn from a few values"
-            raise NotContextFreeError(message, case.distinct.span)
+            raise NotContextFreeError("errors.export.rules.distinct", case.distinct.span)
         for value in values:
             after = case.after(move.state, value)
             if after is not None:
@@ -126,8 +125,7 @@ def _any_key(case: ObjectMachine, solver: SchemaSolver, state: ObjectState, cell
     if not case.remembers:
         return ""
     if state.extras:
-        message = "members are counted, or looked for among all, so the keys that came must be remembered"
-        raise NotContextFreeError(message, _first(case.spans))
+        raise NotContextFreeError("errors.export.rules.remembered_keys", _first(case.spans))
     witness = case.key_classes[cell].witness(solver.strings, state.extras)
     assert witness is not None  # the key class is allowed here
     return witness
@@ -148,8 +146,7 @@ def _reached(
         if state not in index:
             index[state] = len(index)
             if len(index) > MOST_STATES:
-                states = f"there are more than {MOST_STATES:,} states to distinguish"
-                raise NotContextFreeError(f"{states}, as where many names come in any order", _first(spans))
+                raise NotContextFreeError("errors.export.rules.states", _first(spans), limit=MOST_STATES)
             graph.closable.append(can_close(state))
             graph.edges.append([])
             todo.append(state)

@@ -31,5 +31,5 @@ def target(name: str) -> Target:
         ExportError: there is none of that name.
     """
     if name not in TARGETS:
-        raise ExportError(f"there is no export target {name!r}; there are {', '.join(TARGETS.names)}")
+        raise ExportError("errors.export.targets.unknown", name=repr(name), names=", ".join(TARGETS.names))
     return TARGETS[name]

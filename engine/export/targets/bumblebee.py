@@ -126,7 +126,10 @@ class BumblebeeTarget(TargetTexts):
         rows, dead_ends = _rows(index, vocabulary)
         if len(rows) * vocabulary.size > _MOST_CELLS:
             raise NotExportableError(
-                f"its processor's table would have {len(rows):,} × {vocabulary.size:,} cells, more than {_MOST_CELLS:,}"
+                "errors.export.bumblebee.table_too_large",
+                count=len(rows),
+                size=vocabulary.size,
+                most_cells=_MOST_CELLS,
             )
         if dead_ends:
             notes += (catalogue_text("export.note.fragment.dead_ends", count=dead_ends),)
@@ -220,14 +223,14 @@ class ElixirRecogniser:
                 first, _, final = word.partition("..")
                 for token_id in range(int(first), int(final or first) + 1):
                     if token_id in row:
-                        raise MismatchError(f"two transitions leave state {state} by token {token_id}")
+                        raise MismatchError("errors.export.bumblebee.two_transitions", state=state, token_id=token_id)
                     row[token_id] = int(target)
         states = self._table.keys() | {target for row in self._table.values() for target in row.values()}
         ids = {token_id for row in self._table.values() for token_id in row}
         if states != set(range(1, len(states) + 1)) or self.start not in states:
-            raise MismatchError("the states are not numbered from 1 without a gap")
+            raise MismatchError("errors.export.bumblebee.states_not_numbered")
         if int(_found(r"@vocab_size (\d+)", text)) != vocabulary.size or not ids <= set(range(vocabulary.size)):
-            raise MismatchError("the module is for another vocabulary")
+            raise MismatchError("errors.export.bumblebee.other_vocabulary")
         self._last = {
             target for row in self._table.values() for one, target in row.items() if one in vocabulary.eos_ids
         }
@@ -247,7 +250,7 @@ class ElixirRecogniser:
 def _found(pattern: str, text: str) -> str:
     found = re.search(pattern, text)
     if found is None:
-        raise MismatchError(f"the module has no {pattern.split(' ', maxsplit=1)[0]}")
+        raise MismatchError("errors.export.bumblebee.part_missing", text=pattern.split(" ", maxsplit=1)[0])
     return found[1]
 
 

@@ -71,7 +71,7 @@ class GbnfTarget(RulesTarget):
         text = artifact.content.decode()
         names = [line.partition("::=")[0] for line in text.split("\n") if "::=" in line and not line.startswith("#")]
         if any("_" in name for name in names):
-            raise MismatchError("a rule's name has an underscore, which llama.cpp refuses")
+            raise MismatchError("errors.export.gbnf.underscore")
         compared = catalogue_text("export.compared.fragment.gbnf")
         return check_text(job, "gbnf", text, compared, fewer=has_fewer_texts(job), scope=scope_of(job.compiled))
 

@@ -52,7 +52,7 @@ def _read(content: bytes) -> Any:
     try:
         return nx.read_graphml(io.BytesIO(content), force_multigraph=True)
     except (nx.NetworkXError, SyntaxError, ValueError) as error:  # a ParseError is a SyntaxError
-        raise MismatchError(f"networkx cannot read it back: {error}") from error
+        raise MismatchError("errors.export.graphml.unreadable", reason=str(error)) from error
 
 
 TARGET = GraphmlTarget()

@@ -67,7 +67,7 @@ class JflapTarget(RulesTarget):
         try:
             rules = print_gbnf(read_jff(artifact.content))
         except (ET.ParseError, KeyError, ValueError, AttributeError) as error:
-            raise MismatchError(f"the file cannot be read back: {error}") from error
+            raise MismatchError("errors.export.jflap.unreadable", reason=str(error)) from error
         fewer = has_fewer_texts(job) or job.options.depth is not None or _left_out() in artifact.notes
         return check_text(job, "gbnf", rules, catalogue_text("export.compared.fragment.jflap"), fewer=fewer)
 

@@ -103,7 +103,7 @@ def index_recogniser(document: dict[str, Any], vocabulary: Vocabulary) -> IndexR
         MismatchError: it belongs to another vocabulary, or is no index.
     """
     if document["vocabulary"]["fingerprint"] != vocabulary.fingerprint:
-        raise MismatchError("the file names another vocabulary")
+        raise MismatchError("errors.export.json.other_vocabulary")
     rows = [document["transitions"][str(state)] for state in range(len(document["transitions"]))]
     return IndexRecogniser(
         document["start"],

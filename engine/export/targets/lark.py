@@ -32,7 +32,7 @@ class LarkTarget(RulesTarget):
         try:
             rules = print_gbnf(read_lark(artifact.content.decode()))
         except (NoLarkError, GrammarError) as error:
-            raise MismatchError(f"what was written cannot be read back: {error}") from error
+            raise MismatchError("errors.export.checks.unreadable", reason=str(error)) from error
         compared = catalogue_text("export.compared.fragment.lark")
         return check_text(job, "gbnf", rules, compared, fewer=has_fewer_texts(job))
 

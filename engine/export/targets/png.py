@@ -34,7 +34,7 @@ class PngTarget(DrawingTarget):
         """Check the artifact: the file is decoded to its pixels, and the drawn text is walked."""
         width, height, rows = read_png(artifact.content)
         if rows < height:
-            raise MismatchError(f"the picture has {rows} rows of {height}")
+            raise MismatchError("errors.export.png.rows", rows=rows, height=height)
         return check_picture(job, catalogue_text("export.scope.png", width=width, height=height))
 
 
@@ -46,25 +46,25 @@ def read_png(data: bytes) -> tuple[int, int, int]:
     """
     chunks = list(_chunks(data))
     if not chunks or chunks[0][0] != b"IHDR" or chunks[-1][0] != b"IEND":
-        raise MismatchError("it is no whole PNG file")
+        raise MismatchError("errors.export.png.incomplete")
     width, height, depth, colour = struct.unpack(">IIBB", chunks[0][1][:10])
     samples = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[colour]
     try:
         pixels = zlib.decompress(b"".join(content for kind, content in chunks if kind == b"IDAT"))
     except zlib.error as error:
-        raise MismatchError(f"its pixels cannot be unpacked: {error}") from error
+        raise MismatchError("errors.export.png.pixels", reason=str(error)) from error
     return width, height, len(pixels) // (1 + (width * samples * depth + 7) // 8)
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     if not data.startswith(_SIGNATURE):
-        raise MismatchError("it is no PNG file")
+        raise MismatchError("errors.export.png.no_png")
     at = len(_SIGNATURE)
     while at < len(data):
         (size,) = struct.unpack(">I", data[at : at + 4])
         kind, content = data[at + 4 : at + 8], data[at + 8 : at + 8 + size]
         if _chunk(kind, content) != data[at : at + 12 + size]:
-            raise MismatchError(f"its chunk {kind!r} is damaged")
+            raise MismatchError("errors.export.png.chunk", kind=repr(kind))
         yield kind, content
         at += 12 + size
 

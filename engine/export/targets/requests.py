@@ -296,7 +296,7 @@ def _carried(name: str, content: bytes) -> tuple[str, str]:
     try:
         body = json.loads(content)
     except ValueError as error:
-        raise MismatchError(f"{name} is no JSON: {error}") from error
+        raise MismatchError("errors.export.requests.no_json", name=name, reason=str(error)) from error
     outputs = body.get("structured_outputs", {})
     found = {
         "gbnf": body.get("grammar") or body.get("ebnf") or outputs.get("grammar"),
@@ -306,7 +306,7 @@ def _carried(name: str, content: bytes) -> tuple[str, str]:
     }
     kinds = [(kind, value) for kind, value in found.items() if value is not None]
     if len(kinds) != 1:
-        raise MismatchError(f"{name} carries {len(kinds)} grammars")
+        raise MismatchError("errors.export.requests.several_grammars", name=name, count=len(kinds))
     return kinds[0]
 
 
@@ -330,7 +330,7 @@ def _check_one(job: ExportJob, kind: str, carried: str) -> Check:
     try:
         text = print_gbnf(read_lark(carried)) if kind == "lark" else carried
     except NoLarkError as error:
-        raise MismatchError(f"the Lark text cannot be read back: {error}") from error
+        raise MismatchError("errors.export.requests.unreadable_lark", reason=str(error)) from error
     return check_text(job, "gbnf", text, "", fewer=has_fewer_texts(job), walks=_WALKS)
 
 

@@ -81,7 +81,7 @@ class SafetensorsTarget(TargetTexts):
         metadata = _metadata(artifact.content)
         origin = json.loads(metadata["turnstile"])
         if origin["vocabulary"]["fingerprint"] != vocabulary.fingerprint:
-            raise MismatchError("the file names another vocabulary")
+            raise MismatchError("errors.export.json.other_vocabulary")
         arrays: dict[str, Any] = load(artifact.content)
         recogniser = IndexRecogniser(
             int(metadata["start"]) if metadata["start"] else None,

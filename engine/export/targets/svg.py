@@ -36,11 +36,11 @@ class SvgTarget(DrawingTarget):
         try:
             root = ET.fromstring(artifact.content)  # noqa: S314 - it was written here
         except ET.ParseError as error:
-            raise MismatchError(f"it is no XML: {error}") from error
+            raise MismatchError("errors.export.svg.no_xml", reason=str(error)) from error
         found = {kind: len(root.findall(f".//{_NAMESPACE}g[@class='{kind}']")) for kind in ("node", "edge")}
         expected = _count_of(job)
         if found != expected:
-            raise MismatchError(f"the picture shows {found}, the automaton has {expected}")
+            raise MismatchError("errors.export.svg.other_count", found=found, expected=expected)
         return check_picture(job, catalogue_text("export.scope.svg", nodes=found["node"], edges=found["edge"]))
 
 

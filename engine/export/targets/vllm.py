@@ -125,7 +125,7 @@ class VllmTarget(PackageTarget):
         entries = project["project"]["entry-points"][ENTRY_POINTS]
         asked = json.loads(artifact.file("request.json"))["vllm_xargs"]
         if list(entries) != [folder] or asked != {_KEY: folder.removeprefix("turnstile_")}:
-            raise MismatchError("the entry point or the request does not name the package")
+            raise MismatchError("errors.export.vllm.not_named")
         return replace(super().check(artifact, job), scope=catalogue_text("export.scope.vllm"))
 
 

@@ -182,7 +182,7 @@ def rules_of(
         if compiled.describes_json:
             found = _schema_grammar(compiled, _Request(spelling, merges_copies=merges_copies), cancel)
         elif compiled.has_named_rules:
-            raise NotConvertibleError("the grammar is GBNF already")
+            raise NotConvertibleError("errors.export.conversion.already_gbnf")
         else:
             found = GrammarRules(_expression_grammar(compiled, cancel))
         return replace(found, grammar=within_llama_limits(found.grammar))
@@ -417,7 +417,7 @@ def _written_schema(compiled: CompiledGrammar, request: _Request, cancel: Cancel
     except LimitExceededError as error:
         raise _not_written(compiled, names, rules.at, error) from error
     if solver.provisional_epoch != before:
-        undecided = NotContextFreeError(catalogue_text("export.refusal.fragment.undecided"), names.span(automaton.goal))
+        undecided = NotContextFreeError("errors.export.rules.undecided", names.span(automaton.goal))
         raise _not_written(compiled, names, undecided.span, undecided)
     if spelling is NumberSpelling.ANY:
         return GrammarRules(grammar, (), rules.places, rules.has_rule_loops)

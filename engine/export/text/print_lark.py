@@ -94,9 +94,9 @@ class _Printer:
                 whole = self._text(node.node, 3) + quantifier(node.minimum, node.maximum)
                 return f"({whole})" if around == 3 else whole
             case Never():
-                raise NoLarkError("a part that matches nothing was left in")
+                raise NoLarkError("errors.export.print_lark.matches_nothing")
             case _:
-                raise NoLarkError(f"Lark has no {type(node).__name__.lower()}")
+                raise NoLarkError("errors.export.print_lark.inexpressible", kind=type(node).__name__.lower())
 
     def _items(self, items: tuple[Node, ...]) -> Iterator[str]:
         literal = ""
@@ -155,10 +155,10 @@ def read_lark(text: str) -> Grammar:
         rules.append(Rule(found["name"], _Reader(found["body"].replace("\n", " ")).whole()))
         at = found.end()
     if left[at:].strip():
-        raise NoLarkError(f"{left[at : at + 40]!r} is no rule")
+        raise NoLarkError("errors.export.print_lark.no_rule", text=repr(left[at : at + 40]))
     defined = {rule.name for rule in rules}
     if _START not in defined:
-        raise NoLarkError("there is no rule `start`")
+        raise NoLarkError("errors.export.print_lark.no_start")
     return Grammar(tuple(rules), _START)
 
 
@@ -172,7 +172,7 @@ class _Reader:
         while at < len(body.rstrip()):
             match = _TOKEN.match(body, at)
             if match is None or match.lastgroup is None:
-                raise NoLarkError(f"{body[at : at + 40]!r} is no part of a rule")
+                raise NoLarkError("errors.export.print_lark.no_part", text=repr(body[at : at + 40]))
             found.append((match.lastgroup, match[match.lastgroup]))
             at = match.end()
         return found
@@ -180,7 +180,7 @@ class _Reader:
     def whole(self) -> Node:
         node = self._choice()
         if self._at < len(self._tokens):
-            raise NoLarkError(f"{self._tokens[self._at][1]!r} is out of place")
+            raise NoLarkError("errors.export.print_lark.out_of_place", text=repr(self._tokens[self._at][1]))
         return node
 
     def _next(self) -> tuple[str, str]:
@@ -198,7 +198,7 @@ class _Reader:
         while self._next()[0] and self._next() not in (("sign", "|"), ("sign", ")")):
             items.append(self._repetition())
         if not items:
-            raise NoLarkError("an alternative has nothing in it")
+            raise NoLarkError("errors.export.print_lark.empty_alternative")
         return items[0] if len(items) == 1 else Sequence(tuple(items))
 
     def _repetition(self) -> Node:
@@ -228,7 +228,7 @@ class _Reader:
             case _ if text == "(":
                 node = self._choice()
                 if self._next() != ("sign", ")"):
-                    raise NoLarkError("a parenthesis is not closed")
+                    raise NoLarkError("errors.export.print_lark.unclosed")
                 self._at += 1
                 return node
-        raise NoLarkError(f"{text!r} is out of place")
+        raise NoLarkError("errors.export.print_lark.out_of_place", text=repr(text))

@@ -67,7 +67,7 @@ class _Printer:
                 whole = self.text(node.node, 2) + quantifier(node.minimum, node.maximum)
                 return f"(?:{whole})" if around == 2 else whole
             case _:
-                raise NoRegexError(f"a regular expression has no {type(node).__name__.lower()}")
+                raise NoRegexError("errors.export.print_regex.inexpressible", kind=type(node).__name__.lower())
 
     def _chars(self, characters: CharSet) -> str:
         ranges, excluded = characters.ranges, (~characters).ranges

@@ -214,7 +214,7 @@ class ArrayMachine(Machine):
         checkpoint(4)
         if self._equal is not None:
             if self.solver.budget is not None:
-                raise UndecidedError("`not: {uniqueItems}` is not supported", self._equal.location)
+                raise UndecidedError("errors.schema.not_unique", self._equal.location)
             self.solver.mark_provisional()
             return False
         if self.can_close(state):
@@ -265,7 +265,7 @@ class ArrayMachine(Machine):
             for transition in reversed(self._useful_transitions(here)):
                 tried += 1
                 if len(so_far) == _MOST_DISTINCT or tried > _MOST_TRIED:
-                    self._refuse(f"more than {_MOST_DISTINCT} items that must all differ are not supported")
+                    self._refuse("errors.schema.many_unique", most=_MOST_DISTINCT)
                     return False
                 if not self.solver.is_satisfiable(transition.goal):
                     continue
@@ -343,7 +343,7 @@ class ArrayMachine(Machine):
     def _values(self, goal: Formula, most: int) -> list[Value] | None:
         values = self.solver.values(goal, most)
         if values is None:
-            self._refuse("`uniqueItems` over this many arrays or objects is not supported")
+            self._refuse("errors.schema.large_unique")
         return values
 
     def _without_dead_ends(self, transition: ArrayTransition) -> Formula:
@@ -380,11 +380,11 @@ class ArrayMachine(Machine):
             else transition.goal
         )
 
-    def _refuse(self, message: str) -> None:
+    def _refuse(self, key: str, **fields: object) -> None:
         """Raise during the precheck; later, count the array as dead and mark the answer as provisional."""
         assert self.distinct is not None
         if self.solver.budget is not None:
-            raise UndecidedError(message, self.distinct.location)
+            raise UndecidedError(key, self.distinct.location, **fields)
         self.solver.mark_provisional()
 
 

@@ -25,10 +25,14 @@ class Memo(defaultdict[str, dict[tuple[Any, ...], Any]]):
 
 
 class UndecidedError(EngineError):
-    """A formula needs a decision that this engine cannot make."""
+    """A formula needs a decision that this engine cannot make.
 
-    def __init__(self, message: str, location: Location) -> None:
-        super().__init__(message)
+    Attributes:
+        location: the source location of the formula.
+    """
+
+    def __init__(self, key: str, location: Location, **fields: object) -> None:
+        super().__init__(key, **fields)
         self.location = location
 
 

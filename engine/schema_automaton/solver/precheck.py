@@ -58,7 +58,7 @@ def _explore(solver: SchemaSolver, seen: set[Formula], todo: list[Formula], canc
                             seen.add(following)
                             todo.append(following)
         except LimitExceededError as error:
-            raise UndecidedError(f"it has too many alternatives ({error})", solver.place_of(current)) from error
+            raise UndecidedError("errors.schema.alternatives", solver.place_of(current), reason=str(error)) from error
 
 
 def _below(start: object) -> list[Formula]:

@@ -19,7 +19,6 @@ HIGHEST_ID: Final = 1 << 21
 """Ids up to this one are always accepted; a higher id needs a table with at least an eighth as many tokens."""
 _MAX_SIZE: Final = 128 << 20  # the largest known file is gemma3's tokenizer.json, of 33 MB
 _MAX_SHOWN: Final = 60
-_WHAT_TO_DO: Final = "download the file again, or correct it"
 
 
 def highest_id(tokens: int) -> int:
@@ -47,7 +46,11 @@ class Part:
         """Return an error that says that the value is not as expected."""
         where = self._pointer or "the whole file"
         return VocabularyError(
-            f"{self._file} is damaged: {where} should be {expected}, not {_short_repr(self.value)}; {_WHAT_TO_DO}"
+            "errors.vocabulary.file.wrong_type",
+            file=self._file,
+            where=where,
+            expected=expected,
+            actual=_short_repr(self.value),
         )
 
     def get(self, name: str) -> Part:
@@ -127,9 +130,9 @@ def read_json(content: bytes | str, file: str) -> Part:
     try:
         return Part(json.loads(content), file)
     except RecursionError as error:
-        raise VocabularyError(f"{file} is damaged: its values are nested too deep; {_WHAT_TO_DO}") from error
+        raise VocabularyError("errors.vocabulary.file.nested", file=file) from error
     except ValueError as error:
-        raise VocabularyError(f"{file} is not valid JSON ({error}); {_WHAT_TO_DO}") from error
+        raise VocabularyError("errors.vocabulary.file.no_json", file=file, reason=str(error)) from error
 
 
 def by_id(entries: Iterable[tuple[Part, int, str]]) -> dict[int, str]:
@@ -157,9 +160,7 @@ def encoded(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise VocabularyError(
-            f"the token {ascii(text)[:_MAX_SHOWN]} holds half of a surrogate pair, which is no text; {_WHAT_TO_DO}"
-        ) from error
+        raise VocabularyError("errors.vocabulary.file.surrogate", text=ascii(text)[:_MAX_SHOWN]) from error
 
 
 def _short_repr(value: object) -> str:

@@ -135,10 +135,7 @@ def _replacement(part: Part) -> str:
 
 
 def _refused(why: str) -> VocabularyError:
-    return VocabularyError(
-        f"this tokenizer cannot be used for masks: {why}, so its tokens have no bytes of their own;"
-        " choose a model with a byte-level or sentencepiece tokenizer"
-    )
+    return VocabularyError("errors.vocabulary.tokenizer_json.unusable", why=why)
 
 
 def _to_byte(text: _Text) -> _Text:
