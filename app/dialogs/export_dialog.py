@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QIcon, QMouseEvent, QPixmap, QResizeEvent, QTextOption
 from PySide6.QtWidgets import (
     QComboBox,
@@ -35,6 +35,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.catalogue import ui_text
+from app.delays import delayed
 from app.theme import Role
 from app.theme.buttons import push_button
 from app.theme.icons import icon
@@ -368,7 +369,6 @@ class ExportDialog(QDialog):
         closing_wanted(): restrict the schema's objects to their declared properties.
     """
 
-    closing_wanted = Signal()
     list_wanted = Signal(ExportOptionsMessage)
     wanted = Signal(str, str, ExportOptionsMessage, int, bool)
     cancelled = Signal()
@@ -383,8 +383,7 @@ class ExportDialog(QDialog):
         self._listed_for: ExportOptionsMessage | None = None
         self.setWindowTitle(ui_text("dialogs.export.title"))
         self.resize(1000, 640)
-        self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
-        self._timer.timeout.connect(self._on_option_changed)
+        self._timer = delayed(self, _DELAY_MS, self._on_option_changed)
         self.targets = TargetList()
         self.targets.chosen.connect(self._on_chosen)
         self.heading = Label()
@@ -395,7 +394,7 @@ class ExportDialog(QDialog):
         self.preview = Preview()
         close, tip = ui_text("common.schema.close_objects"), ui_text("common.schema.close_objects_tip")
         self.close_objects = push_button(close, tip, role="outlined")
-        self.close_objects.clicked.connect(self.closing_wanted)
+        self.closing_wanted = self.close_objects.clicked
         self.notes = _label("muted")
         self.verdict = Banner()
         self.verdict.set_text("")
@@ -411,13 +410,10 @@ class ExportDialog(QDialog):
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(120)
-        self.cancel_button = push_button(ui_text("common.button.cancel"))
-        self.cancel_button.clicked.connect(self.cancel)
-        self.close_button = push_button(ui_text("common.button.close"))
-        self.close_button.clicked.connect(self.reject)
-        self.write_button = push_button(ui_text("dialogs.export.write_file"), role="primary")
+        self.cancel_button = push_button(ui_text("common.button.cancel"), clicked=self.cancel)
+        self.close_button = push_button(ui_text("common.button.close"), clicked=self.reject)
+        self.write_button = push_button(ui_text("dialogs.export.write_file"), role="primary", clicked=self._choose_path)
         self.write_button.setDefault(True)
-        self.write_button.clicked.connect(self._choose_path)
 
     def _lay_out(self) -> None:
         title = Label(ui_text("dialogs.export.heading"))

@@ -177,10 +177,10 @@ class GalleryDialog(FilterDialog):
         self.nothing = Label(wraps=True)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.nothing.setProperty("role", "muted")
-        self.clear_button = push_button(ui_text("common.button.clear_filter"))
-        self.open_button = push_button(ui_text("dialogs.gallery.open"), role="primary")
+        self.clear_button = push_button(ui_text("common.button.clear_filter"), clicked=self._clear_filter)
+        self.open_button = push_button(ui_text("dialogs.gallery.open"), role="primary", clicked=self.accept)
         self.open_button.setDefault(True)
-        self.cancel_button = push_button(ui_text("common.button.cancel"))
+        self.cancel_button = push_button(ui_text("common.button.cancel"), clicked=self.reject)
         for category in (ui_text("dialogs.gallery.all"), *map(category_title, CATEGORIES)):
             self.categories.addItem(QListWidgetItem(category))
         self._lay_out()
@@ -246,9 +246,6 @@ class GalleryDialog(FilterDialog):
         self.categories.currentRowChanged.connect(lambda _row: self._update_list())
         self.list.currentRowChanged.connect(lambda _row: self._show())
         self.list.itemDoubleClicked.connect(lambda _item: self.accept())
-        self.clear_button.clicked.connect(self._clear_filter)
-        self.open_button.clicked.connect(self.accept)
-        self.cancel_button.clicked.connect(self.reject)
 
     # --- choosing -----------------------------------------------------------------------------------------------------
 

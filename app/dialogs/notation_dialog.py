@@ -11,7 +11,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 import msgspec
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.catalogue import ui_text
+from app.delays import delayed
 from app.dialogs.export_dialog import Options
 from app.display_text import unmarked
 from app.document import GrammarPart
@@ -90,8 +91,7 @@ class NotationDialog(QDialog):
         self.setWindowTitle(ui_text("dialogs.notation.title"))
         self.setMinimumSize(720, 440)
         self.resize(980, 600)
-        self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
-        self._timer.timeout.connect(self._ask)
+        self._timer = delayed(self, _DELAY_MS, self._ask)
         self.target = QComboBox()
         self.target.setAccessibleName(ui_text("dialogs.notation.target"))
         for reading in notation_choices():
@@ -118,8 +118,7 @@ class NotationDialog(QDialog):
         self.preview.addWidget(self.text)
         self.preview.addWidget(self.message)
         close, tip = ui_text("common.schema.close_objects"), ui_text("common.schema.close_objects_tip")
-        self.close_objects = push_button(close, tip, role="outlined")
-        self.close_objects.clicked.connect(self._close_objects)
+        self.close_objects = push_button(close, tip, role="outlined", clicked=self._close_objects)
         self.close_objects.hide()
         self.result_label = _label()
         self._build_buttons()
@@ -136,11 +135,9 @@ class NotationDialog(QDialog):
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(120)
         self.progress.setRange(0, 0)
-        self.cancel_button = push_button(ui_text("common.button.cancel"))
-        self.cancel_button.clicked.connect(self.reject)
-        self.accept_button = push_button(role="primary")
+        self.cancel_button = push_button(ui_text("common.button.cancel"), clicked=self.reject)
+        self.accept_button = push_button(role="primary", clicked=self.accept)
         self.accept_button.setDefault(True)
-        self.accept_button.clicked.connect(self.accept)
 
     def _lay_out(self) -> None:
         title = Label(ui_text("dialogs.notation.from", notation=notation_choice_of(self._grammar).name))

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
+from app.delays import delayed
 from app.document import file
 from app.document.autosave import Autosave, Leftover
 from app.document.gallery import examples
@@ -109,8 +110,7 @@ class Document(QObject):
         self._grammar_before = self._content.grammar  # before the last edit
         self._extras: ExampleExtras | None = None
         self._drafts: dict[str, object] = {}
-        self._timer = QTimer(self, singleShot=True, interval=_AUTOSAVE_AFTER_MS)
-        self._timer.timeout.connect(self.autosave_now)
+        self._timer = delayed(self, _AUTOSAVE_AFTER_MS, self.autosave_now)
 
     @property
     def content(self) -> DocumentFile:

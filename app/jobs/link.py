@@ -22,8 +22,9 @@ from collections.abc import Callable
 from multiprocessing.connection import wait
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
+from app.delays import delayed
 from app.diagnostic_log import log_of
 from app.workers.loop import Handler, serve
 from app.workers.protocol import Submit
@@ -165,8 +166,7 @@ class WorkerLink(QObject):
         self._retired: list[_Incarnation] = []
         self._is_closed = False
         self._inbox: deque[tuple[_Incarnation, Any]] = deque()
-        self._timer = QTimer(self, singleShot=True, interval=0)
-        self._timer.timeout.connect(self._take_one)
+        self._timer = delayed(self, 0, self._take_one)
         self._arrived.connect(self._on_arrived, Qt.ConnectionType.QueuedConnection)
 
     @property

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.catalogue import ui_text
+from app.delays import delayed
 from app.document import Document
 from app.graph.layout.types import LayoutAnswer, LayoutRequest
 from app.jobs import JobGroup
@@ -120,8 +121,7 @@ class Compiling(QObject):
         self._stale = ""
         self._describes = False
         self._diagnosed = -1  # the revision whose findings were emitted last
-        self._timer = QTimer(self, singleShot=True, interval=DEBOUNCE_MS)
-        self._timer.timeout.connect(self.compile_now)
+        self._timer = delayed(self, DEBOUNCE_MS, self.compile_now)
         document.changed.connect(lambda _revision: self._timer.start())
         document.replaced.connect(self._forget)
         compile_group.failed.connect(lambda _request, failed: self.failed.emit(failed))

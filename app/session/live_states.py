@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.delays import delayed
 from app.session.compiling import CompiledGrammarView, Compiling
 from engine.source import Span
 
@@ -23,8 +24,7 @@ class LiveStates(QObject):
         self._live: frozenset[int] = frozenset()
         self._spans: tuple[Span, ...] = ()
         self._reported: CompiledGrammarView | None = None  # the automaton of the last report
-        self._timer = QTimer(self, singleShot=True, interval=0)
-        self._timer.timeout.connect(lambda: QTimer.singleShot(0, self, self._settle))
+        self._timer = delayed(self, 0, lambda: QTimer.singleShot(0, self, self._settle))
 
     def show(self, states: frozenset[int], spans: tuple[Span, ...]) -> None:
         """Report these states: at once for another automaton, otherwise after the events that wait."""

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
+from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from app.catalogue import ui_text
+from app.delays import delayed
 from app.document import Document
 from app.jobs import JobGroup, LostRequest
 from app.session.compiling import CompiledGrammarView
@@ -147,8 +148,7 @@ class DecodeQueries(QObject):
         self._group = group
         self._view, self._is_running = view, is_running
         self._drawn: CompiledGrammarView | None = None
-        self._assessment = QTimer(self, singleShot=True, interval=_ASSESS_DELAY_MS)
-        self._assessment.timeout.connect(self._assess)
+        self._assessment = delayed(self, _ASSESS_DELAY_MS, self._assess)
 
     @property
     def is_sampling(self) -> bool:

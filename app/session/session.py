@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.catalogue import capitalised, ui_text
+from app.delays import delayed
 from app.display_text import context_full, unmarked
 from app.document import Document
 from app.jobs import KILLED_AFTER_GRACE, JobGroup, Policy
@@ -189,8 +190,7 @@ class Session(QObject):
         self.links = PaneLinks(self)
         self._progress: dict[type, Progress] = {}
         self._activity: tuple[str, int, int | None] = ("", 0, None)
-        self.patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
-        self.patience.timeout.connect(self._update_activity)
+        self.patience = delayed(self, _PATIENCE_MS, self._update_activity)
         self._is_compiling = False
         self._is_reading = False
         self._decode_is_gone = False

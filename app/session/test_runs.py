@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
+from app.delays import delayed
 from app.document import Document
 from app.jobs import JobGroup
 from app.session.compiling import CompiledGrammarView, Compiling
@@ -61,10 +62,8 @@ class StringTestRuns(QObject):
         self._ignored: frozenset[int] = frozenset()  # steps before the last restart that were not taken again since
         self._samples: tuple[bytes, ...] = ()
         self._seed = 0
-        self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
-        self._timer.timeout.connect(self._ask)
-        self._output_timer = QTimer(self, singleShot=True, interval=_OUTPUT_DELAY_MS)
-        self._output_timer.timeout.connect(self._ask_outputs)
+        self._timer = delayed(self, _DELAY_MS, self._ask)
+        self._output_timer = delayed(self, _OUTPUT_DELAY_MS, self._ask_outputs)
         compiling.compiled.connect(self._on_compiled)
         decoding.view_changed.connect(self._on_view)
         decoding.restarted.connect(self._on_restarted)

@@ -6,6 +6,7 @@ name.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer
@@ -18,10 +19,19 @@ from app.theme.labels import plain_text
 _ICON = 16
 _CLOSE = 24  # the minimum target size of WCAG 2.2 (2.5.8)
 
+Clicked = Callable[..., object]
 _Button = TypeVar("_Button", bound=QAbstractButton)
 
 
-def tool_button(text: str, tip: str = "", *, name: str = "", role: str = "", checkable: bool = False) -> QToolButton:
+def tool_button(
+    text: str,
+    tip: str = "",
+    *,
+    name: str = "",
+    role: str = "",
+    checkable: bool = False,
+    clicked: Clicked | None = None,
+) -> QToolButton:
     """Create a small button.
 
     Args:
@@ -30,13 +40,16 @@ def tool_button(text: str, tip: str = "", *, name: str = "", role: str = "", che
         name: its accessible name, if the text is only a symbol.
         role: its style.
         checkable: whether it is on or off.
+        clicked: called when it is clicked.
     """
-    button = _configured(QToolButton(), text, tip, role, checkable=checkable)
+    button = _configured(QToolButton(), text, tip, role, checkable=checkable, clicked=clicked)
     button.setAccessibleName(name)
     return button
 
 
-def push_button(text: str = "", tip: str = "", *, role: str = "", checkable: bool = False) -> QPushButton:
+def push_button(
+    text: str = "", tip: str = "", *, role: str = "", checkable: bool = False, clicked: Clicked | None = None
+) -> QPushButton:
     """Create a push button; in a dialog, Return in a field does not press it.
 
     Args:
@@ -44,13 +57,16 @@ def push_button(text: str = "", tip: str = "", *, role: str = "", checkable: boo
         tip: its tool tip.
         role: its style.
         checkable: whether it is on or off.
+        clicked: called when it is clicked.
     """
-    button = _configured(QPushButton(), text, tip, role, checkable=checkable)
+    button = _configured(QPushButton(), text, tip, role, checkable=checkable, clicked=clicked)
     button.setAutoDefault(False)
     return button
 
 
-def icon_button(icon_name: str, name: str, tip: str = "", *, checkable: bool = False) -> QToolButton:
+def icon_button(
+    icon_name: str, name: str, tip: str = "", *, checkable: bool = False, clicked: Clicked | None = None
+) -> QToolButton:
     """Create a button with an icon; by default its tip is its name.
 
     Args:
@@ -58,16 +74,17 @@ def icon_button(icon_name: str, name: str, tip: str = "", *, checkable: bool = F
         name: its accessible name.
         tip: its tool tip.
         checkable: whether it is on or off.
+        clicked: called when it is clicked.
     """
-    button = tool_button("", tip or name, name=name, checkable=checkable)
+    button = tool_button("", tip or name, name=name, checkable=checkable, clicked=clicked)
     button.setIcon(icon(icon_name))
     button.setIconSize(QSize(_ICON, _ICON))
     return button
 
 
-def close_button(name: str = "Close", tip: str = "") -> QToolButton:
+def close_button(name: str = "Close", tip: str = "", *, clicked: Clicked | None = None) -> QToolButton:
     """Create the cross that closes a banner, popup or the like."""
-    button = icon_button("ph.x", name, tip)
+    button = icon_button("ph.x", name, tip, clicked=clicked)
     button.setProperty("role", "close")
     button.setFixedSize(_CLOSE, _CLOSE)
     return button
@@ -89,10 +106,14 @@ def _clear_hover(button: QAbstractButton) -> None:
         button.update()
 
 
-def _configured(button: _Button, text: str, tip: str, role: str, *, checkable: bool) -> _Button:
+def _configured(
+    button: _Button, text: str, tip: str, role: str, *, checkable: bool, clicked: Clicked | None
+) -> _Button:
     button.setText(text.replace("&", "&&"))  # Qt reads a single one as a mnemonic
     button.setToolTip(plain_text(tip))
     button.setCheckable(checkable)
     if role:
         button.setProperty("role", role)
+    if clicked is not None:
+        button.clicked.connect(clicked)
     return button

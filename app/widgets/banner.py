@@ -67,12 +67,10 @@ class Banner(QFrame):
         self.detail_label = Label(wraps=True)
         for label in (self.title_label, self.detail_label):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.button = push_button()
-        self.close_button = close_button(ui_text("widgets.banner.dismiss"))
+        self.button = push_button(clicked=self._accept)
+        self.close_button = close_button(ui_text("widgets.banner.dismiss"), clicked=self.dismiss)
         self._lay_out(closable=closable)
         self.close_button.setVisible(closable)  # not before it has a parent: it would open as a window
-        self.button.clicked.connect(self._accept)
-        self.close_button.clicked.connect(self.dismiss)
         self.set_text("")
 
     def show_message(

@@ -71,9 +71,13 @@ class FindBar(QFrame):
             self.result_label.setMinimumWidth(
                 self.fontMetrics().horizontalAdvance(ui_text("common.find.position", number=10_000, count=10_000))
             )
-        self.previous_button = icon_button("ph.caret-up", ui_text("widgets.find_bar.previous"))
-        self.next_button = icon_button("ph.caret-down", ui_text("widgets.find_bar.next"))
-        self.close_button = close_button(ui_text("common.button.close"))
+        self.previous_button = icon_button(
+            "ph.caret-up", ui_text("widgets.find_bar.previous"), clicked=lambda: self.step_requested.emit(-1)
+        )
+        self.next_button = icon_button(
+            "ph.caret-down", ui_text("widgets.find_bar.next"), clicked=lambda: self.step_requested.emit(1)
+        )
+        self.close_button = close_button(ui_text("common.button.close"), clicked=self.close_bar)
         set_tip(self.previous_button, ui_text("widgets.find_bar.previous"), commands[0])
         set_tip(self.next_button, ui_text("widgets.find_bar.next"), commands[1])
         set_tip(self.close_button, ui_text("common.button.close"), CLOSE)
@@ -95,9 +99,6 @@ class FindBar(QFrame):
         else:
             self.hide()
         self.field.textChanged.connect(self.text_changed)
-        self.previous_button.clicked.connect(lambda: self.step_requested.emit(-1))
-        self.next_button.clicked.connect(lambda: self.step_requested.emit(1))
-        self.close_button.clicked.connect(self.close_bar)
 
     def text(self) -> str:
         """Return what is searched for."""

@@ -31,8 +31,9 @@ class NotificationBanner(Banner):
         self.notification = notification
         if notification.details:
             self._add_details(notification.details)
-        self.other_button = push_button(notification.other_button)
-        self.other_button.clicked.connect(lambda: self._remove_and_call(notification.other_action))
+        self.other_button = push_button(
+            notification.other_button, clicked=lambda: self._remove_and_call(notification.other_action)
+        )
         self._row.insertWidget(self._row.indexOf(self.close_button), self.other_button)
         self.other_button.setVisible(bool(notification.other_button))
         self.setTabOrder(self.button, self.other_button)
@@ -64,8 +65,9 @@ class NotificationBanner(Banner):
         details.hide()
         toggle = push_button(ui_text("window.banner.details"), role="flat", checkable=True)
         toggle.toggled.connect(details.setVisible)
-        self.copy_button = push_button(ui_text("window.banner.copy"), ui_text("window.banner.copy_tip"), role="flat")
-        self.copy_button.clicked.connect(self._copy)
+        self.copy_button = push_button(
+            ui_text("window.banner.copy"), ui_text("window.banner.copy_tip"), role="flat", clicked=self._copy
+        )
         for button in (toggle, self.copy_button):
             self.add_control(button)
         layout = self.layout()

@@ -7,12 +7,13 @@ moved, never built twice.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from app.catalogue import ui_text
 from app.commands import command
+from app.delays import delayed
 from app.panes.problems.pane import ProblemsPane
 from app.settings import Settings
 from app.storage import is_small_number
@@ -221,8 +222,7 @@ class ProblemFolding(QObject):
         super().__init__(layout)
         self._layout, self._problems, self._settings = layout, problems, settings
         self._opened_for_problem = False  # not by the user
-        self._timer = QTimer(self, singleShot=True, interval=_FOLD_DELAY_MS)
-        self._timer.timeout.connect(self.decide)
+        self._timer = delayed(self, _FOLD_DELAY_MS, self.decide)
 
     @property
     def is_scheduled(self) -> bool:

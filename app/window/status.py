@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QStatusBar
 
@@ -101,8 +100,6 @@ class StatusLine(QStatusBar):
         cancel_clicked: `cancel_button` was clicked.
     """
 
-    cancel_clicked = Signal()
-
     def __init__(self) -> None:
         super().__init__()
         self.setSizeGripEnabled(False)
@@ -116,7 +113,7 @@ class StatusLine(QStatusBar):
         self.cancel_button = close_button(ui_text("window.status.cancel"))
         set_tip(self.cancel_button, ui_text("window.status.cancel_tip"), "run.cancel")
         self.cancel_button.setFixedSize(_CANCEL, _CANCEL)
-        self.cancel_button.clicked.connect(self.cancel_clicked)
+        self.cancel_clicked = self.cancel_button.clicked
         for widget in (self._job, self._bar, self.cancel_button):
             self.addPermanentWidget(widget)
         self.show_activity("", 0, None)

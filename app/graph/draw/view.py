@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping
 
-from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QHelpEvent,
     QKeyEvent,
@@ -29,6 +29,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QToolTip, QWi
 from app import theme
 from app.catalogue import ui_text
 from app.commands import command
+from app.delays import delayed
 from app.graph.draw.scene import AutomatonScene
 from app.graph.draw.shapes import pen
 from app.graph.layout.types import EdgeKey
@@ -106,8 +107,7 @@ class GraphView(QGraphicsView):
         self.viewport().setCursor(Qt.CursorShape.ArrowCursor)
         self.setAccessibleName(ui_text("graph.view.name"))
         self.setCornerWidget(QWidget())  # otherwise the style draws a frame where the scroll bars meet
-        self._sharpen_timer = QTimer(self, singleShot=True, interval=_SHARP_AFTER_MS)
-        self._sharpen_timer.timeout.connect(self._draw_sharply)
+        self._sharpen_timer = delayed(self, _SHARP_AFTER_MS, self._draw_sharply)
         for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
             bar.valueChanged.connect(self._on_scrolled)
 
@@ -388,8 +388,7 @@ class Minimap(QWidget):
         self.setMinimumHeight(_MAP_SIZE.height() // 2)
         self.setAccessibleName(ui_text("graph.view.map.name"))
         self.setToolTip(ui_text("graph.view.map.tip"))
-        self._update_timer = QTimer(self, singleShot=True, interval=0)
-        self._update_timer.timeout.connect(self.update)
+        self._update_timer = delayed(self, 0, self.update)
         scene.sceneRectChanged.connect(lambda _rect: self.invalidate())
         scene.highlights_changed.connect(self._update_timer.start)
         for bar in (view.horizontalScrollBar(), view.verticalScrollBar()):

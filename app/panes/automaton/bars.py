@@ -53,9 +53,6 @@ class AutomatonHeader(QFrame):
 
     offers_changed = Signal()
     table_toggled = Signal()
-    all_toggled = Signal(bool)
-    bytes_toggled = Signal(bool)
-    merge_toggled = Signal(bool)
 
     def __init__(self) -> None:
         super().__init__()
@@ -92,9 +89,9 @@ class AutomatonHeader(QFrame):
         self.merge_button.hide()
 
         self._views.buttonClicked.connect(lambda _: self.table_toggled.emit())
-        self.all_button.toggled.connect(self.all_toggled)
-        self.bytes_button.toggled.connect(self.bytes_toggled)
-        self.merge_button.toggled.connect(self.merge_toggled)
+        self.all_toggled = self.all_button.toggled
+        self.bytes_toggled = self.bytes_button.toggled
+        self.merge_toggled = self.merge_button.toggled
 
     @property
     def shows_table(self) -> bool:
@@ -170,15 +167,13 @@ class LevelBar(QFrame):
 
     rule_wanted = Signal(object)
     level_wanted = Signal(Level)
-    back_wanted = Signal()
-    forward_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "bar")
         self.back_button = tool_button("←", name=ui_text("automaton.levels.back.label"))
         self.forward_button = tool_button("→", name=ui_text("automaton.levels.forward.label"))
-        self.up_button = tool_button("‹")
+        self.up_button = tool_button("‹", clicked=lambda: self.rule_wanted.emit(None))
         set_tip(self.back_button, ui_text("automaton.levels.back.tip"), "automaton.back")
         set_tip(self.forward_button, ui_text("automaton.levels.forward.tip"), "automaton.forward")
         self.rule_box = QComboBox()
@@ -211,9 +206,8 @@ class LevelBar(QFrame):
         for button in (self.rules_button, self.live_button, self.tokens_button):
             row.addWidget(button)
         self.hide()
-        self.back_button.clicked.connect(self.back_wanted)
-        self.forward_button.clicked.connect(self.forward_wanted)
-        self.up_button.clicked.connect(lambda: self.rule_wanted.emit(None))
+        self.back_wanted = self.back_button.clicked
+        self.forward_wanted = self.forward_button.clicked
         self.rule_box.activated.connect(self._choose)
         for button, level in (
             (self.rules_button, Level.MAP),

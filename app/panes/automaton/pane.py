@@ -65,7 +65,7 @@ from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.diagnosis.test_strings.values import Coverage
-from engine.source import SourceText, Span
+from engine.source import SourceText
 
 _MAP_FROM = 40  # states; a drawing of more has a minimap beside it
 _PANEL_HEIGHT = 116
@@ -92,7 +92,6 @@ class AutomatonPane(QWidget):
     layout_wanted = Signal(LayoutRequest)
     tokens_wanted = Signal(TokensRequest)
     spans_hovered = Signal(tuple)
-    span_wanted = Signal(Span)
     view_changed = Signal(ViewState)
     layout_chosen = Signal(str, bool)
 
@@ -183,7 +182,7 @@ class AutomatonPane(QWidget):
         self.footer.find_button.clicked.connect(self.find_bar.open_bar)
         self.footer.coverage_button.toggled.connect(self._set_shows_coverage)
         self.stacks.frames_selected.connect(self._highlight_frames)
-        self.stacks.span_wanted.connect(self.span_wanted)
+        self.span_wanted = self.stacks.span_wanted
         CloseOnEscape(self, self.find_bar.isVisible, self.find_bar.close_bar)
         theme.themes.changed.connect(self.scene.recolour)
 

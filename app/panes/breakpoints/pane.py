@@ -117,7 +117,6 @@ class BreakpointsPane(QFrame):
 
     changed = Signal(tuple)
     activated = Signal(Breakpoint)
-    add_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -125,11 +124,14 @@ class BreakpointsPane(QFrame):
         self.model = BreakpointsModel(self)
         self.table = _Table(self.model)
         self.add = tool_button(ui_text("breakpoints.pane.add.label"), role="outlined")
-        self.remove = tool_button(ui_text("common.button.remove"), role="outlined")
+        self.remove = tool_button(ui_text("common.button.remove"), role="outlined", clicked=self._remove_selected)
         set_tip(self.add, ui_text("breakpoints.pane.add.tip"), "run.breakpoint")
         set_tip(self.remove, ui_text("breakpoints.pane.remove.tip"), local_key("breakpoints.remove", "Del"))
         self.clear = tool_button(
-            ui_text("breakpoints.pane.remove_all.label"), ui_text("breakpoints.pane.remove_all.tip"), role="outlined"
+            ui_text("breakpoints.pane.remove_all.label"),
+            ui_text("breakpoints.pane.remove_all.tip"),
+            role="outlined",
+            clicked=lambda: self.changed.emit(()),
         )
         self.empty_label = Label(ui_text("breakpoints.pane.empty", keys=keys_of("run.breakpoint")))
         self.empty_label.setProperty("role", "muted")
@@ -170,9 +172,7 @@ class BreakpointsPane(QFrame):
             self.table.selectRow(row)
 
     def _connect(self) -> None:
-        self.add.clicked.connect(self.add_wanted)
-        self.remove.clicked.connect(self._remove_selected)
-        self.clear.clicked.connect(lambda: self.changed.emit(()))
+        self.add_wanted = self.add.clicked
         self.model.switched.connect(self._switch)
         self.table.remove_wanted.connect(self._remove_selected)
         self.table.switch_wanted.connect(self._switch)

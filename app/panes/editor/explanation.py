@@ -184,9 +184,17 @@ class ExplanationPage(QWidget):
         self.delegate = PhraseDelegate(self.tree)
         self.tree.setItemDelegate(self.delegate)
         self.find_bar = FindBar(ui_text("editor.explanation.find"), is_permanent=True, on_down=self.tree.setFocus)
-        self.expand_button = icon_button("ph.arrows-out-line-vertical", ui_text("editor.explanation.expand"))
-        self.collapse_button = icon_button("ph.arrows-in-line-vertical", ui_text("editor.explanation.collapse"))
-        self.copy_button = icon_button("ph.copy", ui_text("editor.explanation.copy"))
+        self.expand_button = icon_button(
+            "ph.arrows-out-line-vertical",
+            ui_text("editor.explanation.expand"),
+            clicked=lambda: self.set_expanded(is_open=True),
+        )
+        self.collapse_button = icon_button(
+            "ph.arrows-in-line-vertical",
+            ui_text("editor.explanation.collapse"),
+            clicked=lambda: self.set_expanded(is_open=False),
+        )
+        self.copy_button = icon_button("ph.copy", ui_text("editor.explanation.copy"), clicked=self.copy)
         self.empty = Label()
         self.empty.setProperty("role", "empty")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -207,9 +215,6 @@ class ExplanationPage(QWidget):
         self.find_bar.text_changed.connect(lambda _text: self._search(0))
         self.find_bar.step_requested.connect(self._search)
         self.find_bar.escaped.connect(self._leave_field)
-        self.expand_button.clicked.connect(lambda: self.set_expanded(is_open=True))
-        self.collapse_button.clicked.connect(lambda: self.set_expanded(is_open=False))
-        self.copy_button.clicked.connect(self.copy)
         theme.themes.changed.connect(self._recolour)
         self._recolour()
         self.set_stale("")

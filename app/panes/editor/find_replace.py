@@ -50,9 +50,11 @@ class FindReplace(QObject):
         self.case_button = _option("Aa", ui_text("editor.find.case"))
         self.words_button = _option("W", ui_text("editor.find.words"))
         self.regex_button = _option(".*", ui_text("editor.find.regex"))
-        self.replace_button = push_button(ui_text("editor.find.replace.label"))
+        self.replace_button = push_button(ui_text("editor.find.replace.label"), clicked=self.replace_one)
         set_tip(self.replace_button, ui_text("editor.find.replace.tip"), local_key("replace.one", "Return"))
-        self.all_button = push_button(ui_text("editor.find.replace_all.label"), ui_text("editor.find.replace_all.tip"))
+        self.all_button = push_button(
+            ui_text("editor.find.replace_all.label"), ui_text("editor.find.replace_all.tip"), clicked=self.replace_all
+        )
         switches = self.case_button, self.words_button, self.regex_button
         for button in switches:
             button.toggled.connect(self._search)
@@ -64,8 +66,6 @@ class FindReplace(QObject):
         self.bar.text_changed.connect(self._search)
         self.bar.step_requested.connect(self.go)
         self.bar.closed.connect(self._on_closed)
-        self.replace_button.clicked.connect(self.replace_one)
-        self.all_button.clicked.connect(self.replace_all)
         edit.textChanged.connect(self._search_again)
 
     @command("edit.find", "Ctrl+F", place=(2, 1), icon="ph.magnifying-glass", context="editor")

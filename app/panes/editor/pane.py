@@ -235,9 +235,6 @@ class EditorPane(QWidget):
         breakpoint_wanted: the code point at the start of a line whose number was clicked.
     """
 
-    text_edited = Signal(str)
-    switched = Signal(str, object)
-    offset_hovered = Signal(int)
     breakpoint_wanted = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -286,9 +283,9 @@ class EditorPane(QWidget):
             layout.addWidget(widget)
         layout.addWidget(self.pages, 1)
 
-        self.edit.edited.connect(self.text_edited)
-        self.edit.switched.connect(self.switched)
-        self.edit.offset_hovered.connect(self.offset_hovered)
+        self.text_edited = self.edit.edited
+        self.switched = self.edit.switched
+        self.offset_hovered = self.edit.offset_hovered
         self.edit.cursorPositionChanged.connect(self._show_position)
         self.edit.gutter.line_clicked.connect(self._emit_breakpoint_wanted)
         theme.themes.changed.connect(self.edit.recolour)

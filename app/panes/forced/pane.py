@@ -131,15 +131,18 @@ class IndexPage(QWidget):
         closing_wanted(): restrict the schema's objects to their declared properties.
     """
 
-    closing_wanted = Signal()
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._full_text = ""
         self.summary = summary_label(ui_text("forced.index.waiting"))
         close, tip = ui_text("common.schema.close_objects"), ui_text("common.schema.close_objects_tip")
         self.close_objects = tool_button(close, tip, role="outlined")
-        self.copy = tool_button(ui_text("common.button.copy"), ui_text("forced.index.copy"), role="outlined")
+        self.copy = tool_button(
+            ui_text("common.button.copy"),
+            ui_text("forced.index.copy"),
+            role="outlined",
+            clicked=lambda: QGuiApplication.clipboard().setText(self._full_text),
+        )
         self.text = QPlainTextEdit(readOnly=True)
         self.text.setAccessibleName(ui_text("forced.page.index.label"))
         self.text.setFrameShape(QFrame.Shape.NoFrame)
@@ -149,8 +152,7 @@ class IndexPage(QWidget):
         layout = page_layout(self, self.summary, self.close_objects, self.copy)
         layout.addWidget(self.text, 1)
         layout.addWidget(self._empty_background, 1)
-        self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._full_text))
-        self.close_objects.clicked.connect(self.closing_wanted)
+        self.closing_wanted = self.close_objects.clicked
         theme.themes.changed.connect(self._apply_theme)
         self._apply_theme()
         self.forget()

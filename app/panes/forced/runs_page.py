@@ -74,9 +74,17 @@ class RunsPage(QWidget):
         self.part.setFont(theme.mono_font())
         self.part.setFixedWidth(150)
         self.compare = tool_button(
-            ui_text("forced.tokenizations.compare.label"), ui_text("forced.tokenizations.compare.tip"), role="outlined"
+            ui_text("forced.tokenizations.compare.label"),
+            ui_text("forced.tokenizations.compare.tip"),
+            role="outlined",
+            clicked=self._on_compare,
         )
-        self.more = tool_button(ui_text("common.button.more"), ui_text("forced.tokenizations.more"), role="outlined")
+        self.more = tool_button(
+            ui_text("common.button.more"),
+            ui_text("forced.tokenizations.more"),
+            role="outlined",
+            clicked=self._list_more,
+        )
         self.status = _line()
         self.bar = QProgressBar(textVisible=False, maximum=0)
         self.bar.setFixedHeight(4)
@@ -86,8 +94,6 @@ class RunsPage(QWidget):
         self._left, self._right = QStackedWidget(), QStackedWidget()
         self._build()
         self.table.chosen.connect(self._on_chosen)
-        self.compare.clicked.connect(self._on_compare)
-        self.more.clicked.connect(self._list_more)
         self.part.returnPressed.connect(self._compare_anew)
         theme.themes.changed.connect(self._apply_theme)
         self._refresh()

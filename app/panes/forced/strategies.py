@@ -55,7 +55,10 @@ class StrategiesPage(QWidget):
         self._rows: tuple[StrategyRow, ...] = ()
         self.summary = summary_label(ui_text("forced.strategies.empty"))
         self.measure = tool_button(
-            ui_text("forced.strategies.measure.label"), ui_text("forced.strategies.measure.tip"), role="outlined"
+            ui_text("forced.strategies.measure.label"),
+            ui_text("forced.strategies.measure.tip"),
+            role="outlined",
+            clicked=self._on_clicked,
         )
         self.bar = QProgressBar(textVisible=False, maximum=4)
         self.bar.setFixedHeight(6)
@@ -68,7 +71,6 @@ class StrategiesPage(QWidget):
             item.setTextAlignment(_alignment(column))
             self.table.setHorizontalHeaderItem(column, item)
         self._build()
-        self.measure.clicked.connect(self._on_clicked)
         self._refresh()
 
     def show_answer(self, answer: StrategiesAnswer) -> None:

@@ -41,7 +41,7 @@ class BaselinePage(QWidget):
         self._is_stale = False
         self._answer: BaselineAnswer | None = None
         self.verdict = Label(wraps=True)
-        self.generate = push_button()
+        self.generate = push_button(clicked=self._on_clicked)
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedHeight(6)
         self.bar.setAccessibleName(ui_text("generation.baseline.progress"))
@@ -51,7 +51,6 @@ class BaselinePage(QWidget):
         self.without = ChipView(ui_text("generation.baseline.empty"))
         self.without.setAccessibleName(ui_text("generation.pane.baseline"))
         self._build()
-        self.generate.clicked.connect(self._on_clicked)
         self.show_baseline(None)
 
     def show_baseline(self, answer: BaselineAnswer | None) -> None:

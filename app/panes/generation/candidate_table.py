@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QGuiApplication,
@@ -34,6 +34,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.catalogue import ui_text
 from app.commands import keys_of, local_key
+from app.delays import delayed
 from app.display_text import candidate_text, shown, unmarked
 from app.models.candidates import CandidateColumn, CandidateModel, peak_of
 from app.theme.buttons import tool_button
@@ -78,8 +79,7 @@ class CandidateTable(QWidget):
         self._peak = 0.0
         self._placeholder = ""
         self._is_tight = False
-        self._timer = QTimer(self, singleShot=True, interval=_LOOKUP_DELAY_MS)
-        self._timer.timeout.connect(self._request_lookup)
+        self._timer = delayed(self, _LOOKUP_DELAY_MS, self._request_lookup)
 
         self.search = QLineEdit(placeholderText=ui_text("generation.find.hint"), clearButtonEnabled=True)
         self.search.setAccessibleName(ui_text("generation.find.name"))

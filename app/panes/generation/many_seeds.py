@@ -127,10 +127,12 @@ class ManySeedsPage(QWidget):
         self.count.setMinimumWidth(self.fontMetrics().horizontalAdvance("0" * 10))
         self.count.lineEdit().setTextMargins(theme.SPACE_XS, 0, theme.SPACE_XS, 0)
         self.count.setAccessibleName(ui_text("generation.many.count"))
-        self.sample = push_button(ui_text("generation.many.sample", total=_DEFAULT_COUNT))
-        self.cancel = push_button(ui_text("common.button.cancel"), ui_text("generation.pane.cancel_tip"))
+        self.sample = push_button(ui_text("generation.many.sample", total=_DEFAULT_COUNT), clicked=self._start)
+        self.cancel = push_button(
+            ui_text("common.button.cancel"), ui_text("generation.pane.cancel_tip"), clicked=self._cancel
+        )
         self.cancel.hide()
-        self.open_button = push_button(ui_text("common.button.open"))
+        self.open_button = push_button(ui_text("common.button.open"), clicked=self._open)
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedHeight(6)
         self.bar.hide()
@@ -144,9 +146,6 @@ class ManySeedsPage(QWidget):
         self.count.valueChanged.connect(
             lambda total: self.sample.setText(ui_text("generation.many.sample", total=total))
         )
-        self.sample.clicked.connect(self._start)
-        self.cancel.clicked.connect(self._cancel)
-        self.open_button.clicked.connect(self._open)
         self.table.doubleClicked.connect(self._open)
         self.table.return_pressed.connect(self._open)
         self.table.selectionModel().selectionChanged.connect(self._refresh_open)

@@ -69,10 +69,15 @@ class OutputBox(QWidget):
         for widget in (self.legend, self.colours):
             widget.hide()
         self.resume = push_button(
-            ui_text("generation.output.resume"), ui_text("generation.output.resume_tip"), role="link"
+            ui_text("generation.output.resume"),
+            ui_text("generation.output.resume_tip"),
+            role="link",
+            clicked=lambda: self.read(None),
         )
         self.resume.hide()
-        self.copy = push_button(ui_text("common.button.copy"), ui_text("generation.output.copy_tip"), role="link")
+        self.copy = push_button(
+            ui_text("common.button.copy"), ui_text("generation.output.copy_tip"), role="link", clicked=self._copy
+        )
         policy = self.copy.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.copy.setSizePolicy(policy)
@@ -95,8 +100,6 @@ class OutputBox(QWidget):
         self.chips.chip_clicked.connect(self._on_chip)
         self.branches.branch_clicked.connect(self.node_clicked)
         self.branches.archived_clicked.connect(self.read)
-        self.resume.clicked.connect(lambda: self.read(None))
-        self.copy.clicked.connect(self._copy)
 
     @property
     def archived(self) -> ArchivedBranch | None:

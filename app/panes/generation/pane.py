@@ -32,9 +32,8 @@ from app.widgets.keyboard import CloseOnEscape, delegate_focus
 from app.widgets.lazy import Built, Lazy, LazyTabs
 from app.workers.requests.decode import DecodeView, LookupAnswer, ManyAnswer, WhyAnswer
 from engine.decoding.debugging.run_until import Goal, RunUntil
-from engine.decoding.values import ArchivedBranch, Candidate, Finish, SamplerSettings
+from engine.decoding.values import ArchivedBranch, Candidate, Finish
 from engine.diagnosis.verdicts.verdict import Verdict
-from engine.source import Span
 
 if TYPE_CHECKING:
     from app.panes.generation.many_seeds import ManySeedsPage
@@ -64,25 +63,14 @@ class GenerationPane(QFrame):
         banner_dismissed: the user closed the banner.
     """
 
-    token_taken = Signal(int)
     why_wanted = Signal(int)
-    node_clicked = Signal(int)
-    lookup_wanted = Signal(str)
-    prompt_edited = Signal(object)
-    prompt_drafted = Signal(object)
-    sampler_edited = Signal(SamplerSettings)
-    budget_edited = Signal(int)
     many_wanted = Signal(int)
     many_cancelled = Signal()
     seed_opened = Signal(int)
-    loading_cancelled = Signal()
     token_forced = Signal(int)
     until_wanted = Signal(RunUntil)
-    colours_chosen = Signal(str)
     baseline_wanted = Signal()
     baseline_cancelled = Signal()
-    span_wanted = Signal(Span)
-    banner_dismissed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -376,24 +364,24 @@ class GenerationPane(QFrame):
         return box
 
     def _connect(self) -> None:
-        self.sampler.edited.connect(self.sampler_edited)
-        self.budget.edited.connect(self.budget_edited)
+        self.sampler_edited = self.sampler.edited
+        self.budget_edited = self.budget.edited
         self.processors.sampler_wanted.connect(self.sampler.click)
         self.processors.refused.connect(self.show_stop)
-        self.prompt.edited.connect(self.prompt_edited)
-        self.prompt.drafted.connect(self.prompt_drafted)
-        self.output.node_clicked.connect(self.node_clicked)
-        self.candidates.token_taken.connect(self.token_taken)
+        self.prompt_edited = self.prompt.edited
+        self.prompt_drafted = self.prompt.drafted
+        self.node_clicked = self.output.node_clicked
+        self.token_taken = self.candidates.token_taken
         self.candidates.why_wanted.connect(self.why_wanted)
         self.candidates.force_wanted.connect(self.token_forced)
         self.candidates.until_wanted.connect(self._run_until_token)
-        self.output.colours_chosen.connect(self.colours_chosen)
-        self.candidates.lookup_wanted.connect(self.lookup_wanted)
-        self.why.span_wanted.connect(self.span_wanted)
+        self.colours_chosen = self.output.colours_chosen
+        self.lookup_wanted = self.candidates.lookup_wanted
+        self.span_wanted = self.why.span_wanted
         self.why.closed.connect(self.candidates.table.setFocus)
         CloseOnEscape(self, self.why.isVisible, self.why.close_panel)
-        self.loading.cancelled.connect(self.loading_cancelled)
-        self.banner.dismissed.connect(self.banner_dismissed)
+        self.loading_cancelled = self.loading.cancelled
+        self.banner_dismissed = self.banner.dismissed
 
     def _run_until_token(self, token_id: int) -> None:
         found = self.candidates.candidate(token_id)

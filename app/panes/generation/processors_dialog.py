@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QIcon, QKeySequence, QPixmap, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.catalogue import ui_text
 from app.commands import keys_of, local_key, set_tip
+from app.delays import delayed
 from app.display_text import unmarked
 from app.panes.generation.processors_fields import Fields
 from app.panes.generation.processors_format import number_text, stage_title, stage_values
@@ -59,7 +60,6 @@ class ProcessorsDialog(QDialog):
 
     edited = Signal(PipelineSettings)
     drafted = Signal(PipelineSettings)
-    sampler_wanted = Signal()
     problems_changed = Signal()
     hidden = Signal()
 
@@ -74,8 +74,7 @@ class ProcessorsDialog(QDialog):
         self._message = ""  # a message that concerns no single stage
         self._has_error = False  # whether that message is why the model rejects the whole pipeline
         self._sampler = SamplerSettings()
-        self._pause = QTimer(self, singleShot=True, interval=_DELAY_MS)
-        self._pause.timeout.connect(self._send)
+        self._pause = delayed(self, _DELAY_MS, self._send)
         self.stages = QListWidget()
         self.stages.setProperty("role", "field")
         self.stages.setAccessibleName(ui_text("generation.processors.stages"))
@@ -84,12 +83,15 @@ class ProcessorsDialog(QDialog):
         self.stages.setFixedWidth(_LIST_WIDTH)
         self.stages.setIconSize(QSize(_SWITCH, _SWITCH))
         self.fields = Fields()
-        self.up = push_button(ui_text("generation.processors.up"))
-        self.down = push_button(ui_text("generation.processors.down"))
+        self.up = push_button(ui_text("generation.processors.up"), clicked=lambda: self.move_stage(-1))
+        self.down = push_button(ui_text("generation.processors.down"), clicked=lambda: self.move_stage(1))
         self.reset = push_button(
-            ui_text("generation.pane.reset"), ui_text("generation.processors.reset_tip"), role="link"
+            ui_text("generation.pane.reset"),
+            ui_text("generation.processors.reset_tip"),
+            role="link",
+            clicked=self.restore_defaults,
         )
-        self.close_button = push_button(ui_text("common.button.close"))
+        self.close_button = push_button(ui_text("common.button.close"), clicked=self.close)
         set_tip(self.up, ui_text("generation.processors.up_tip"), _UP)
         set_tip(self.down, ui_text("generation.processors.down_tip"), _DOWN)
         set_tip(self.close_button, ui_text("common.button.close"), local_key("processors.close", "Esc"))
@@ -277,12 +279,8 @@ class ProcessorsDialog(QDialog):
         self.stages.itemChanged.connect(self._on_switched)
         self.stages.model().rowsMoved.connect(lambda *_: self._on_moved())
         self.fields.edited.connect(self._on_edited)
-        self.fields.sampler_wanted.connect(self.sampler_wanted)
-        self.up.clicked.connect(lambda: self.move_stage(-1))
-        self.down.clicked.connect(lambda: self.move_stage(1))
+        self.sampler_wanted = self.fields.sampler_wanted
         self.forced.activated.connect(lambda _index: self._check())
-        self.reset.clicked.connect(self.restore_defaults)
-        self.close_button.clicked.connect(self.close)
         theme.themes.changed.connect(self._show_stage_texts)
         for name, by in ((_UP, -1), (_DOWN, 1)):
             keys = QKeySequence(keys_of(name), QKeySequence.SequenceFormat.NativeText)

@@ -534,9 +534,14 @@ class ZoneFields(QWidget):
         self.chosen.setAccessibleName(ui_text("generation.zone.name"))
         self.chosen.setToolTip(ui_text("generation.zone.tip"))
         self.chosen.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.add = tool_button(ui_text("common.button.add"), ui_text("generation.zone.add_tip"), role="outlined")
+        self.add = tool_button(
+            ui_text("common.button.add"), ui_text("generation.zone.add_tip"), role="outlined", clicked=self._on_add
+        )
         self.remove = tool_button(
-            ui_text("common.button.remove"), ui_text("generation.zone.remove_tip"), role="outlined"
+            ui_text("common.button.remove"),
+            ui_text("generation.zone.remove_tip"),
+            role="outlined",
+            clicked=self._on_remove,
         )
         self.after = code_line("</think>", ui_text("generation.zone.field.after"))
         self.after_token = code_line(
@@ -658,8 +663,6 @@ class ZoneFields(QWidget):
         self.is_partial.clicked.connect(self._on_partial)
         self.chosen.activated.connect(self._pages.setCurrentIndex)
         self.chosen.activated.connect(lambda _index: self._enable())
-        self.add.clicked.connect(self._on_add)
-        self.remove.clicked.connect(self._on_remove)
 
     def _on_typed(self) -> None:
         self._name_zones()

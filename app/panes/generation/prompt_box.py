@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.catalogue import ui_text
+from app.delays import delayed
 from app.display_text import prompt_text
 from app.panes.generation.chip import prompt_chips
 from app.panes.generation.chip_view import ChipView
@@ -50,8 +51,7 @@ class PromptBox(QWidget):
         super().__init__(parent)
         self._prompt: str | Chat = ""
         self._token_count = 0
-        self._delay = QTimer(self, singleShot=True, interval=_DELAY_MS)
-        self._delay.timeout.connect(self.commit)
+        self._delay = delayed(self, _DELAY_MS, self.commit)
         self.fold = tool_button(ui_text("generation.prompt.name"), "", role="fold", checkable=True)
         self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.summary = ElidedLabel()

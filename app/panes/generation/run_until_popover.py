@@ -59,10 +59,12 @@ class RunUntilPopover(QFrame):
         self.why_not = Label()
         self.why_not.setProperty("role", "muted")
         self.run = push_button(
-            ui_text("generation.run_until.run"), ui_text("generation.run_until.run_tip"), role="primary"
+            ui_text("generation.run_until.run"),
+            ui_text("generation.run_until.run_tip"),
+            role="primary",
+            clicked=self._run,
         )
         self._build()
-        self.run.clicked.connect(self._run)
         self._group.buttonToggled.connect(lambda _button, _on: self._enable())
         self.choices[Goal.END].setChecked(True)
 

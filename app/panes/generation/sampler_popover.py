@@ -55,8 +55,14 @@ class SamplerPopover(QFrame):
         self.numbers["top_k"].setSpecialValueText(ui_text("generation.processors.fragment.off"))
         self.seed = QSpinBox(minimum=0, maximum=_MOST_SEED)
         _prepare(self.seed, "seed")
-        self.new_seed = push_button(ui_text("generation.sampler.new_seed"), ui_text("generation.sampler.new_seed_tip"))
-        self.reset = push_button(ui_text("generation.pane.reset"), ui_text("generation.sampler.reset_tip"), role="link")
+        self.new_seed = push_button(
+            ui_text("generation.sampler.new_seed"),
+            ui_text("generation.sampler.new_seed_tip"),
+            clicked=lambda: self.seed.setValue(secrets.randbelow(_NEW_SEED_BELOW)),
+        )
+        self.reset = push_button(
+            ui_text("generation.pane.reset"), ui_text("generation.sampler.reset_tip"), role="link", clicked=self._reset
+        )
         self._build()
         self._connect()
         self.show_settings(_DEFAULTS)
@@ -118,8 +124,6 @@ class SamplerPopover(QFrame):
         self.greedy.toggled.connect(self._emit)
         for field in self._fields():
             field.valueChanged.connect(self._emit)
-        self.new_seed.clicked.connect(lambda: self.seed.setValue(secrets.randbelow(_NEW_SEED_BELOW)))
-        self.reset.clicked.connect(self._reset)
 
     def _fields(self) -> tuple[QSpinBox | QDoubleSpinBox, ...]:
         return *self.numbers.values(), self.seed

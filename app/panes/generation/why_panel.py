@@ -65,8 +65,7 @@ class WhyPanel(QFrame):
         self.title = Label(is_html=True, wraps=True)
         self._prose = Label(is_html=True, wraps=True)
         self._prose.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.close_button = close_button(ui_text("common.button.close"))
-        self.close_button.clicked.connect(self.close_panel)
+        self.close_button = close_button(ui_text("common.button.close"), clicked=self.close_panel)
         self._facts = QGridLayout()
         self._fact_widgets: list[QWidget] = []
         self._facts.setHorizontalSpacing(theme.SPACE_M)

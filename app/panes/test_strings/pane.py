@@ -178,9 +178,9 @@ class SuggestionList(QWidget):
             ui_text("test_strings.suggestions.add_all.label"),
             ui_text("test_strings.suggestions.add_all.tip"),
             role="link",
+            clicked=lambda: self._take(self._suggestions),
         )
         self.add_all.hide()
-        self.add_all.clicked.connect(lambda: self._take(self._suggestions))
         self.entries = EntryList(ui_text("test_strings.suggestions.tab"))
         self.entries.chosen.connect(lambda one: self._take((one,)))
         head = QHBoxLayout()
@@ -274,7 +274,6 @@ class StringTestsPane(QWidget):
     span_wanted = Signal(Span)
     suggestions_wanted = Signal(SuggestionKind)
     summary_changed = Signal(str)
-    generated_chosen = Signal(bool)
     watched = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -487,8 +486,9 @@ class StringTestsPane(QWidget):
         sentence = Label(ui_text("test_strings.pane.empty"))
         sentence.setProperty("role", "muted")
         sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.first_button = push_button(ui_text("test_strings.pane.add_first"), ui_text("test_strings.button.add.tip"))
-        self.first_button.clicked.connect(self.add)
+        self.first_button = push_button(
+            ui_text("test_strings.pane.add_first"), ui_text("test_strings.button.add.tip"), clicked=self.add
+        )
         self.first_suggest = push_button(
             ui_text("test_strings.pane.suggest_first"), ui_text("test_strings.pane.suggest.tip")
         )
@@ -537,7 +537,7 @@ class StringTestsPane(QWidget):
         self.table.customContextMenuRequested.connect(self._open_menu)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._show_buttons())
         self.coverage.span_wanted.connect(self.span_wanted)
-        self.coverage.choice.chosen.connect(self.generated_chosen)
+        self.generated_chosen = self.coverage.choice.chosen
         self.suggestions.taken.connect(self._take_suggestions)
         theme.themes.changed.connect(self._apply_theme)
 

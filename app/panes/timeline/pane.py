@@ -159,7 +159,9 @@ class TimelinePane(QFrame):
         self._draw_throttle = Throttle(self._draw, self)
         self.facts = Label()
         self.facts.setProperty("role", "muted")
-        self.worst = tool_button(ui_text("timeline.worst"), ui_text("timeline.worst_tip"), role="outlined")
+        self.worst = tool_button(
+            ui_text("timeline.worst"), ui_text("timeline.worst_tip"), role="outlined", clicked=self.go_to_worst
+        )
         self._empty = Label(ui_text("timeline.empty"))
         self._empty.setProperty("role", "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -175,7 +177,6 @@ class TimelinePane(QFrame):
         bar.addWidget(self.facts, 1)
         bar.addWidget(self.worst)
         layout.addWidget(self._pages, 1)
-        self.worst.clicked.connect(self.go_to_worst)
         theme.themes.changed.connect(self._draw_soon)
         self.show_trace(Trace())
 
