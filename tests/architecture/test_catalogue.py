@@ -22,6 +22,7 @@ AREAS = sorted(path.stem for path in (ROOT / "resources/texts").glob("*.toml"))
 CONVERTED = (
     "app/commands.py",
     "app/application.py",
+    "app/delays.py",
     "app/dialogs",
     "app/display_text.py",
     "app/document",
