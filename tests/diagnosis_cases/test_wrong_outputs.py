@@ -15,7 +15,7 @@ from tests.diagnosis_cases.mutations import relaxations, validator, without_keyw
 from tests.diagnosis_cases.ratio import Answer, is_right, score, wrong_headlines
 from tests.diagnosis_cases.wrong_outputs import COUNTS, HELD_OUT_COUNTS, WrongOutput, cases, held_out_cases
 
-# The cases were written before the verdicts. A change needs a reason other than that a verdict fails.
+# The cases were written without knowledge of the verdicts. A change needs a reason other than that a verdict fails.
 DIGEST = "4afd3e63e9e9d92c2b741e83af1d8a5a44bdf96762f287f2aeac9edd44a0c648"
 HELD_OUT_DIGEST = "158ae6fc052603ecd9ad14e4a8ae7b4c3a242c05618aa5468778ab71b1fe2c76"
 
