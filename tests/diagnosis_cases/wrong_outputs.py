@@ -1,10 +1,10 @@
 """Wrong outputs made from right ones, with the causes that a diagnosis must name.
 
-`cases(SEED)` has 200, from the grammars in `schemas.json` and `grammars.toml`; `held_out_cases(HELD_OUT_SEED)` has 100,
-from schemas that `random_schemas` generates, with other prose, by the same mutations and with strings of the same pools.
-Both were written from the definitions of the causes, after the first verdicts but without reading them. A digest of them
-is in `test_wrong_outputs.py`: an improvement of the verdicts must not change the cases. The held-out ones are for
-measuring, not for development.
+`cases(SEED)` has 200, from the grammars in `schemas.json` and `grammars.toml`; `held_out_cases(HELD_OUT_SEED)` has
+100, from schemas that `random_schemas` generates, with other prose, by the same mutations and with strings of the same
+pools. Both were written from the definitions of the causes, after the first verdicts but without reading them. A digest
+of them is in `test_wrong_outputs.py`: an improvement of the verdicts must not change the cases. The held-out ones are
+for measuring, not for development.
 """
 
 from __future__ import annotations
