@@ -1,4 +1,4 @@
-"""The share of right diagnoses of the wrong outputs in `tests/diagnosis_cases`, and right outputs without a headline."""
+"""The share of right diagnoses of the cases in `tests/diagnosis_cases`; right outputs have no headline."""
 
 from __future__ import annotations
 
