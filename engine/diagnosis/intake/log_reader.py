@@ -1,18 +1,17 @@
 """Messages of servers and engines in logs, by the catalogue `resources/failures/messages.toml`.
 
 Each message has a pattern, the cause that it is evidence for, the setting that changes it, and what the user should
-paste next. A line is searched for the words of all patterns at once, so a long log is read at the speed of `re`.
+paste next. Only lines that have the words of a message are searched, so a long log is read at the speed of `str.find`.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 
 from engine.diagnosis.case import LogFinding
 from engine.diagnosis.intake.secrets import remove_secrets
@@ -45,6 +44,7 @@ class KnownMessage:
         setting: what to change.
         next: what to paste next.
         source: where the message was taken from.
+        words: texts in lower case, one of which is in each line with the message.
         pattern: the regular expression that finds it; its named groups are the values of a finding.
     """
 
@@ -56,6 +56,7 @@ class KnownMessage:
     setting: str
     next: str
     source: str
+    words: tuple[str, ...]
     pattern: re.Pattern[str]
 
 
@@ -66,7 +67,7 @@ def known_messages() -> dict[str, KnownMessage]:
     return {name: _message(name, entry) for name, entry in tomllib.loads(text).items()}
 
 
-def _message(name: str, entry: dict[str, str]) -> KnownMessage:
+def _message(name: str, entry: dict[str, Any]) -> KnownMessage:
     return KnownMessage(
         id=name,
         engine=entry["engine"],
@@ -76,6 +77,7 @@ def _message(name: str, entry: dict[str, str]) -> KnownMessage:
         setting=entry["setting"],
         next=entry["next"],
         source=entry["source"],
+        words=tuple(entry["words"]),
         pattern=re.compile(entry["pattern"], re.IGNORECASE),
     )
 
@@ -84,7 +86,11 @@ def read_log(text: str) -> tuple[LogFinding, ...]:
     """Return the known messages of a log, in its order; a line has at most one."""
     found: list[LogFinding] = []
     seen: set[tuple[str, str]] = set()
-    for number, line in _candidates(text):
+    number, at = 1, 0
+    for start in sorted(_candidates(text)):
+        number, at = number + text.count("\n", at, start), start
+        end = text.find("\n", start)
+        line = text[start : min(len(text) if end < 0 else end, start + _LONGEST_LINE)]
         match = _first_match(line)
         if match is None:
             continue
@@ -98,25 +104,19 @@ def read_log(text: str) -> tuple[LogFinding, ...]:
     return tuple(found)
 
 
-def _candidates(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that may have a message, with their numbers from 1."""
-    number, at = 1, 0
-    for match in _any_message().finditer(text):
-        if match.start() < at:
-            continue
-        start = text.rfind("\n", 0, match.start()) + 1
-        end = text.find("\n", match.start())
-        end = len(text) if end < 0 else end
-        number += text.count("\n", at, start)
-        yield number, text[start : min(end, start + _LONGEST_LINE)]
-        at = min(end + 1, len(text))
-        number += 1
-
-
-@cache
-def _any_message() -> re.Pattern[str]:
-    patterns = (re.sub(r"\(\?P<\w+>", "(?:", message.pattern.pattern) for message in known_messages().values())
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+def _candidates(text: str) -> set[int]:
+    """Return the offsets of the lines that may have a message."""
+    lower = text.lower()
+    if len(lower) != len(text):  # a letter whose lower case is longer
+        lower = "".join(char.lower() if char.isascii() else char for char in text)
+    found: set[int] = set()
+    for word in {word for message in known_messages().values() for word in message.words}:
+        at = lower.find(word)
+        while at >= 0:
+            found.add(text.rfind("\n", 0, at) + 1)
+            end = lower.find("\n", at)
+            at = lower.find(word, end) if end >= 0 else -1
+    return found
 
 
 def _first_match(line: str) -> tuple[str, dict[str, str]] | None:

@@ -65,14 +65,14 @@ def parts_of(text: str) -> Iterator[TextPart]:
     """
     if not text.strip():
         return
-    curl = read_curl(text)
+    curl = read_curl(text) if "curl" in text else None
     if curl is not None:
         yield from parts_of(curl.before)
         if curl.body or curl.files or curl.url:
             yield _curl_part(curl.body, curl.url, curl.files)
         yield from parts_of(curl.after)
         return
-    blocks = list(_FENCE.finditer(text))
+    blocks = list(_FENCE.finditer(text)) if "```" in text or "~~~" in text else []
     if blocks:
         at = 0
         for block in blocks:
@@ -92,7 +92,7 @@ def _curl_part(body: str, url: str, files: tuple[str, ...]) -> TextPart:
 
 
 def _without_blocks(text: str) -> Iterator[TextPart]:
-    events = _events(text)
+    events = _events(text) if "data:" in text else []
     if events:
         yield TextPart(events=events)
         yield from _plain(_STREAM_LINE.sub("", text))

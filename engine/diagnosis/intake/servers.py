@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from engine.diagnosis.case import FailureCase, RequestConstraint
 from engine.grammar.options import CompileOptions
@@ -90,7 +90,7 @@ _FLEXIBLE: Final = (LLAMA_CPP, OLLAMA)
 
 def interface_of(body: Mapping[str, Any], url: str = "") -> str:
     """Return the kind of endpoint that a request is for; empty if it cannot be seen."""
-    path = urlsplit(url).path.rstrip("/")
+    path = _address(url).path.rstrip("/")
     for suffix, found in _PATHS:
         if path.endswith(suffix):
             return found
@@ -108,8 +108,8 @@ def interface_of(body: Mapping[str, Any], url: str = "") -> str:
 
 def server_of(body: Mapping[str, Any], url: str = "") -> str:
     """Return the server that a request is for; empty if it cannot be seen."""
-    address = urlsplit(url if "//" in url else f"//{url}")
-    known = _HOSTS.get(address.hostname or "")
+    address = _address(url)
+    known = _HOSTS.get(address.netloc.rpartition("@")[2].partition(":")[0])
     if known is not None:
         return known
     if address.path.startswith(("/api/chat", "/api/generate")):
@@ -131,6 +131,14 @@ def server_of(body: Mapping[str, Any], url: str = "") -> str:
         return by_port
     model = str(body.get("model", ""))
     return OPENAI if _OPENAI_MODELS.match(model) and not _OPEN_WEIGHTS.search(model) else ""
+
+
+def _address(url: str) -> SplitResult:
+    """Return the parts of an address, which may be no valid one."""
+    try:
+        return urlsplit(url if "//" in url else f"//{url}")
+    except ValueError:
+        return urlsplit("")
 
 
 def _port(netloc: str) -> int:
