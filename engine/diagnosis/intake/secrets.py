@@ -47,7 +47,7 @@ _RULES: Final = (
     _rule("://", r"://(?P<secret>[^\s/@\"'<>?#\[\]()]{1,300})(?=@)"),
     _rule(
         "authorization",
-        rf"authorization{_QUOTE}?\s*[:=]\s*(?:f?{_QUOTE})?+(?!f?{_QUOTE})\s*+(?:{_SCHEMES}\s+)?+"
+        rf"authorization{_QUOTE}?\s*[:=]\s*+(?:f?{_QUOTE})?+\s*+(?:{_SCHEMES}\s+)?+"
         rf"(?P<secret>{_VALUE}[^\r\n\"'\\$<>]*)",
     ),
     _rule("bearer", rf"(?<![a-z])bearer\s+(?P<secret>{_VALUE}{{6,}})"),
