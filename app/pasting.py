@@ -1,21 +1,17 @@
-"""Recognises pasted text: its notation, and the grammar in a server request.
+"""Recognises pasted text: its notation, and the grammars and settings of a server request.
 
 A notation is detected by a few unambiguous patterns: a text that may be valid in the current notation is left alone. A
 JSON object is a legal regex, and so is a list of rules; nobody intends that.
 
 A failing schema is usually copied as a `response_format`, a tool, or a server's own field (`guided_json`, `grammar`).
 Compiled as a schema, such a request is refused, or worse, allows everything, since none of its keys is a keyword.
-
-The search follows known field names only, and ends at the first value that is a grammar; a request with several tools
-has several grammars and is left alone.
+`engine.diagnosis.intake` reads it, as the command line does.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -23,6 +19,10 @@ from app.catalogue import ui_text
 from app.document import GrammarPart
 from engine.notations import NOTATIONS
 from engine.notations.notation import Notation, NotationVariant
+
+if TYPE_CHECKING:
+    from engine.decoding.values import Chat, SamplerSettings
+    from engine.diagnosis.case import FailureCase, RequestConstraint
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,34 +71,145 @@ def notation_choice_of(grammar: GrammarPart) -> NotationChoice:
     return next(choice for choice in notation_choices() if choice.is_of(grammar))
 
 
-_LARGEST: Final = 200_000  # code points; it is parsed on the GUI thread
-_DECODER: Final = json.JSONDecoder()
-_WHITE_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_LARGEST: Final = 200_000  # code points; it is read on the GUI thread
 _FENCE: Final = "```"
-_FIELDS: Final = (
-    *("response_format", "json_schema", "schema", "structured_outputs", "extra_body", "guided_json", "json"),
-    *("tools", "function", "parameters", "input_schema", "inputSchema", "text", "format"),
-    *("guided_grammar", "grammar", "guided_regex", "regex"),
-)
-_KEYWORDS: Final = frozenset(
-    ("$schema", "$ref", "$defs", "definitions", "properties", "items", "anyOf", "oneOf", "allOf", "enum", "const")
-)
-_TYPES: Final = frozenset(("object", "array", "string", "number", "integer", "boolean", "null"))
+_ROLES: Final = ("system", "user", "assistant")
 
 
-def unwrapped(text: str) -> tuple[str, str] | None:
-    """Return the grammar in a text, and where it was found; None if the text is no wrapper.
+@dataclass(frozen=True, slots=True)
+class PastedRequest:
+    """A request, a part of one, or a code block, that was pasted instead of a grammar.
+
+    Attributes:
+        case: what it asks for.
+        constraints: its grammars; several if it has several tools.
+    """
+
+    case: FailureCase
+    constraints: tuple[RequestConstraint, ...]
+
+    def wrapper(self, constraint: RequestConstraint) -> str:
+        """Return where a grammar was found, such as `response_format.json_schema.schema`."""
+        steps = [step for step in constraint.pointer.split("/") if step and not step.isdecimal()]
+        return ".".join(steps) or ui_text("window.notation.fragment.code_block")
+
+    def prompt(self, *, has_chat: bool) -> str | Chat | None:
+        """Return its prompt; None if it has none.
+
+        Args:
+            has_chat: whether the model has a chat template; if not, the messages are one text.
+        """
+        from engine.decoding.values import Chat
+
+        case = self.case
+        messages = tuple((one.role, one.content) for one in case.messages if one.role in _ROLES and one.content)
+        if messages and has_chat:
+            return Chat(messages, case.prefill)
+        if messages:
+            return "\n\n".join([*(content for _, content in messages), case.prefill]).rstrip("\n")
+        return case.prompt or None
+
+    def sampler(self, before: SamplerSettings) -> SamplerSettings:
+        """Return the settings of the sampler with those that it sets."""
+        case = self.case
+        changes: dict[str, float] = {}
+        if case.temperature is not None and 0 <= case.temperature <= _HOTTEST:
+            changes["temperature"] = case.temperature
+        if case.top_k is not None and case.top_k <= _MOST:
+            changes["top_k"] = case.top_k
+        if case.seed is not None and case.seed <= _MOST:
+            changes["seed"] = case.seed
+        return replace(before, **changes)  # type: ignore[arg-type]  # the fields have the types of their values
+
+    @property
+    def max_tokens(self) -> int | None:
+        """Return its budget; None if it has none that a document can have."""
+        budget = self.case.max_tokens
+        return budget if budget is not None and 1 <= budget <= _MOST else None
+
+
+_HOTTEST: Final = 100.0
+_MOST: Final = 2**31 - 1
+
+
+def grammar_of(constraint: RequestConstraint, before: GrammarPart) -> GrammarPart:
+    """Return the grammar of a document with the notation and options of a constraint.
 
     Args:
-        text: the pasted text.
+        constraint: the constraint.
+        before: the grammar, which has the other options.
     """
+    options = constraint.options
+    return msgspec.structs.replace(
+        before, notation=constraint.notation, dialect="python", whitespace=options.whitespace
+    )
+
+
+def without_secrets(text: str) -> tuple[str, int]:
+    """Return a text without the secrets in it, and their number."""
+    from engine.diagnosis.intake.secrets import remove_secrets
+
+    return remove_secrets(text)
+
+
+def read_paste(text: str) -> PastedRequest | None:
+    """Return the request or the code block that a text is; None if it is a grammar itself, or anything else."""
+    from engine.diagnosis.case import RequestConstraint
+    from engine.diagnosis.intake import Intake, IntakeError, TextKind, read_intake  # start-up time
+
     if len(text) > _LARGEST:
         return None
+    try:
+        intake = read_intake([text])
+    except IntakeError:
+        intake = Intake()
+    if TextKind.REQUEST in intake.kinds and intake.case.constraints:
+        return PastedRequest(intake.case, intake.case.constraints)
     content = _without_fence(text)
-    found = _unwrap(content)
-    if found is None and content is not text:
-        return content, ui_text("window.notation.fragment.code_block")
-    return found
+    if content is not text:
+        likely = NOTATIONS.likely(content)
+        return PastedRequest(intake.case, (RequestConstraint("" if likely is None else likely.id, content),))
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class PastedResponse:
+    """The response of a server that was pasted instead of an output.
+
+    Attributes:
+        output: the answer, or the arguments of the first tool call.
+        finish: the reason for its end, as `engine.document.saved_traces.FINISHES` names it; empty if unknown.
+        budget: the number of tokens at which it was cut off; None if it was not.
+        tool: the name of the tool whose arguments the output is; empty for the answer itself.
+    """
+
+    output: str
+    finish: str
+    budget: int | None
+    tool: str
+
+
+def read_response_text(text: str) -> PastedResponse | None:
+    """Return the response that a text is; None if it is none, or has no output."""
+    from engine.diagnosis.case import FinishReason
+    from engine.diagnosis.intake import IntakeError, TextKind, read_intake  # start-up time
+
+    try:
+        intake = read_intake([text])
+    except IntakeError:
+        return None
+    if TextKind.RESPONSE not in intake.kinds:
+        return None
+    case = intake.case
+    call = case.tool_calls[0] if case.tool_calls and not case.output else None
+    if call is None and case.output is None:
+        return None
+    output = call.arguments if call is not None else (case.output or b"").decode("utf-8", "replace")
+    is_cut = case.finish is FinishReason.LENGTH
+    finish = {FinishReason.LENGTH: "length", FinishReason.CONTEXT: "context", FinishReason.STOP: "stop"}
+    return PastedResponse(
+        output, finish.get(case.finish, ""), case.completion_tokens if is_cut else None, call.name if call else ""
+    )
 
 
 def _without_fence(text: str) -> str:
@@ -107,72 +218,3 @@ def _without_fence(text: str) -> str:
     if len(lines) < len(("fence", "text", "fence")) or not lines[0].startswith(_FENCE) or lines[-1].strip() != _FENCE:
         return text
     return "\n".join(lines[1:-1]) + "\n"
-
-
-def _unwrap(text: str) -> tuple[str, str] | None:
-    if not text.lstrip().startswith(("{", "[")):
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    path: list[str | int] = []
-    while not _is_schema(value):
-        step = _step(value)
-        if step is None:
-            return None
-        path.append(step)
-        value = value[step]
-        if isinstance(value, str):
-            return (value, _path_text(path)) if NOTATIONS.likely(value) else None
-    return (_slice(text, path), _path_text(path)) if path else None
-
-
-def _step(value: Any) -> str | int | None:
-    """Return the key of the field to follow; None if there is none."""
-    if isinstance(value, list):
-        return 0 if len(value) == 1 else None
-    if not isinstance(value, dict):
-        return None
-    return next((name for name in _FIELDS if isinstance(value.get(name), dict | list | str)), None)
-
-
-def _is_schema(value: Any) -> bool:
-    if not isinstance(value, dict):
-        return False
-    named = value.get("type")
-    types = named if isinstance(named, list) else [named]
-    return bool(value.keys() & _KEYWORDS) or any(isinstance(one, str) and one in _TYPES for one in types)
-
-
-def _slice(text: str, path: list[str | int]) -> str:
-    """Return the source text of a value, dedented; the engine's parser with spans would take long to load."""
-    start = _skip_white_space(text, 0)
-    for step in path:
-        start = _skip_white_space(text, start + 1) if step == 0 else _member(text, start, str(step))
-    first, *rest = text[start : _DECODER.raw_decode(text, start)[1]].split("\n")
-    indents = [len(line) - len(line.lstrip()) for line in rest if line.strip()]
-    least = min(indents, default=0)
-    return "\n".join([first, *(line[least:] for line in rest)]) + "\n"
-
-
-def _member(text: str, start: int, name: str) -> int:
-    """Return the offset of a member's value in an object that begins at `start`; the last one of that name counts."""
-    found = start
-    at = _skip_white_space(text, start + 1)
-    while text[at] != "}":
-        key, at = _DECODER.raw_decode(text, at)
-        at = _skip_white_space(text, _skip_white_space(text, at) + 1)
-        found = at if key == name else found
-        at = _skip_white_space(text, _DECODER.raw_decode(text, at)[1])
-        at = _skip_white_space(text, at + 1) if text[at] == "," else at
-    return found
-
-
-def _skip_white_space(text: str, at: int) -> int:
-    match = _WHITE_SPACE.match(text, at)
-    return at if match is None else match.end()
-
-
-def _path_text(path: list[str | int]) -> str:
-    return ".".join(str(step) for step in path if isinstance(step, str))

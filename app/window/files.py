@@ -23,6 +23,7 @@ from app.catalogue import ui_text
 from app.commands import command
 from app.document import SUFFIX, DocumentError, DocumentFile, Leftover, ModelPart, Saved, file, last_document
 from app.document.gallery import Example, examples
+from app.pasting import grammar_of, read_paste
 from app.session import Notification, Session
 from app.settings import Settings
 from app.storage import exists
@@ -278,7 +279,7 @@ class Files(QObject):
             if file.is_document(path):
                 self._document.open(path)
             else:
-                document = file.read_grammar(path)
+                document = self._taken_out(file.read_grammar(path))
                 model = ModelPart(spec=self._session.decoding.spec or self._settings.preferences.model)
                 self._document.replace(msgspec.structs.replace(document, model=model))
         except DocumentError as error:
@@ -288,6 +289,25 @@ class Files(QObject):
             return False
         self._settings.remember_file(path)
         return True
+
+    def _taken_out(self, document: DocumentFile) -> DocumentFile:
+        """Return a document with the grammar and the settings of the request that its text is; others unchanged."""
+        request = read_paste(document.grammar.text)
+        if request is None or not request.constraints[0].pointer:
+            return document
+        constraint = request.constraints[0]
+        wrapper = request.wrapper(constraint)
+        text = ui_text("window.files.taken_out", wrapper=wrapper, count=len(request.constraints))
+        self._session.notification_raised.emit(Notification("window", text, severity="hint"))
+        grammar = msgspec.structs.replace(grammar_of(constraint, document.grammar), text=constraint.text)
+        prompt = request.prompt(has_chat=False)
+        return msgspec.structs.replace(
+            document,
+            grammar=grammar,
+            prompt=document.prompt if prompt is None else prompt,
+            sampler=request.sampler(document.sampler),
+            max_tokens=request.max_tokens or document.max_tokens,
+        )
 
     def open_dropped(self, path: Path) -> None:
         """Open a file that was dropped on the window, instead of the document."""

@@ -10,6 +10,8 @@ that; for a typed one there is only a hint.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -27,11 +29,14 @@ from app.pasting import (
     ESCAPES,
     WHITESPACE,
     NotationChoice,
+    PastedRequest,
+    grammar_of,
     notation_choice_of,
     notation_choices,
-    unwrapped,
+    read_paste,
 )
 from app.session import Session
+from app.theme.buttons import push_button
 from app.theme.labels import plain_text
 from app.window.files import Files
 from app.window.toolbar import Toolbar
@@ -39,6 +44,7 @@ from engine.notations import NOTATIONS
 
 if TYPE_CHECKING:
     from app.dialogs.notation_dialog import ConversionChoice, NotationDialog
+    from engine.diagnosis.case import RequestConstraint
 
 
 class NotationMenu(QObject):
@@ -59,16 +65,26 @@ class NotationMenu(QObject):
         self._shown: GrammarPart | None = None
         self._other: NotationChoice | None = None  # the choice of the hint's button
         self._undoes_unwrapping = False  # whether the hint's button undoes unwrapping instead
+        self._request: PastedRequest | None = None  # the request that the text was taken from
+        self._settings_before: Callable[[], None] | None = None  # restores the settings before the request
         self._is_settled = False  # whether the user decided on the notation of this text
         self.whitespace_menu = QMenu(ui_text("window.notation.whitespace"), toolbar.notation_menu)
         self.escapes_menu = QMenu(ui_text("window.notation.escapes"), toolbar.notation_menu)
         self.additional_menu = QMenu(ui_text("window.notation.additional"), toolbar.notation_menu)
+        self.tools_button = push_button(
+            ui_text("window.notation.choose_tool"), ui_text("window.notation.choose_tool_tip")
+        )
+        self.tools_menu = QMenu(self.tools_button)
+        self.tools_button.setMenu(self.tools_menu)
+        self.tools_button.hide()
+        editor.notation_hint.add_control(self.tools_button)
         self._fill(commands)
         commands.add(self)
         self._document.changed.connect(lambda _revision: self._show())
         self._document.replaced.connect(self._on_document_replaced)
         editor.edit.pasted_over.connect(self._on_pasted)
         editor.edit.typed_over.connect(self._detach_example)
+        editor.edit.secrets_removed.connect(self._report_secrets)
         editor.notation_hint.accepted.connect(self._on_hint_accepted)
         editor.notation_hint.dismissed.connect(self._settle)
         self._show()
@@ -150,27 +166,98 @@ class NotationMenu(QObject):
         tests_removed = self._detach_example()
         grammar = self._document.content.grammar
         self._is_settled = False
-        inner = unwrapped(text)
-        if inner is not None:
-            text = inner[0]
+        request = read_paste(text)
+        if request is not None:
+            self._take(request, request.constraints[0], without_tests=tests_removed)
+            return
         found = NOTATIONS.likely(text)
         likely = found.id if found is not None else grammar.notation
         before = notation_choice_of(grammar)
         choice = before if likely == grammar.notation else _first_of(likely)
-        if inner is None and choice == before:
+        if choice == before:
             self._show_hint()
             return
-        self._switch(choice.of(grammar), text if inner is not None else None)
+        self._switch(choice.of(grammar))
         self._is_settled, self._other = True, before
         without = "_no_tests" if tests_removed else ""
-        if inner is not None:
-            self._undoes_unwrapping = True
-            message = ui_text(f"window.notation.taken_out{without}", wrapper=inner[1], notation=choice.name)
-            button = ui_text("window.notation.keep_all")
-        else:
-            message = ui_text(f"window.notation.read_as{without}", notation=choice.name)
-            button = ui_text("window.notation.read_as_button", notation=before.name)
+        message = ui_text(f"window.notation.read_as{without}", notation=choice.name)
+        button = ui_text("window.notation.read_as_button", notation=before.name)
         self._editor.notation_hint.show_message(message, button=button)
+
+    def _take(self, request: PastedRequest, constraint: RequestConstraint, *, without_tests: bool = False) -> None:
+        """Take over a grammar of a pasted request, and its prompt and settings.
+
+        Args:
+            request: the request.
+            constraint: one of its grammars.
+            without_tests: whether the tests of an example were removed.
+        """
+        grammar = self._document.content.grammar
+        if not constraint.notation:
+            constraint = replace(constraint, notation=grammar.notation)
+        other = constraint.notation != grammar.notation
+        part = _first_of(constraint.notation).of(grammar) if other else grammar
+        if constraint.pointer:
+            part = grammar_of(constraint, part)
+        restore = self._settings_before or self._settings_now()
+        taken = self._take_settings(request)
+        self._switch(part, constraint.text)
+        self._is_settled, self._undoes_unwrapping, self._request = True, True, request
+        self._settings_before = restore
+        without = "_no_tests" if without_tests else ""
+        wrapper, name = request.wrapper(constraint), notation_choice_of(part).name
+        message = ui_text(f"window.notation.taken_out{without}", wrapper=wrapper, notation=name)
+        details = [ui_text("window.notation.taken_settings", settings=", ".join(taken))] if taken else []
+        if len(request.constraints) > 1:
+            details.insert(0, ui_text("window.notation.several", count=len(request.constraints)))
+        details += [finding.message for finding in request.case.findings]
+        self._fill_tools(request)
+        self._editor.notation_hint.show_message(message, ". ".join(details), button=ui_text("window.notation.keep_all"))
+
+    def _fill_tools(self, request: PastedRequest) -> None:
+        """Offer the grammars of a request with several ones."""
+        self.tools_menu.clear()
+        for constraint in request.constraints:
+            action = self.tools_menu.addAction(plain_text(constraint.tool or request.wrapper(constraint)))
+            action.triggered.connect(partial(self._choose_tool, request, constraint))
+        self.tools_button.setVisible(len(request.constraints) > 1)
+
+    def _choose_tool(self, request: PastedRequest, constraint: RequestConstraint, _checked: bool = False) -> None:
+        restore = self._settings_before
+        self._editor.edit.undo()
+        self._settings_before = restore
+        self._take(request, constraint)
+
+    def _settings_now(self) -> Callable[[], None]:
+        """Return a function that restores the prompt and the settings of this moment."""
+        content, decoding = self._document.content, self._session.decoding
+
+        def restore() -> None:
+            decoding.set_prompt(content.prompt)
+            decoding.set_sampler(content.sampler)
+            decoding.set_max_tokens(content.max_tokens)
+
+        return restore
+
+    def _take_settings(self, request: PastedRequest) -> list[str]:
+        """Take over the prompt, the budget and the sampler of a request; return what was taken, for people."""
+        decoding, content, taken = self._session.decoding, self._document.content, []
+        model = decoding.view.model
+        prompt = request.prompt(has_chat=model is not None and model.has_chat)
+        if prompt is not None:
+            decoding.set_prompt(prompt)
+            taken.append(ui_text("window.notation.taken.fragment.prompt"))
+        if request.max_tokens is not None:
+            decoding.set_max_tokens(request.max_tokens)
+            taken.append(ui_text("window.notation.taken.fragment.budget", value=request.max_tokens))
+        sampler = request.sampler(content.sampler)
+        if sampler != content.sampler:
+            decoding.set_sampler(sampler)
+            taken.append(ui_text("window.notation.taken.fragment.sampler"))
+        return taken
+
+    def _report_secrets(self, count: int) -> None:
+        self._editor.edit.show_tip(ui_text("window.notation.secrets", count=count))
 
     def _detach_example(self) -> bool:
         """Remove the title and tests of the example that a new text replaced; return whether tests were removed."""
@@ -196,10 +283,12 @@ class NotationMenu(QObject):
 
     def _on_hint_accepted(self) -> None:
         """Run the action of the hint's button; it can be undone."""
-        other, undoes_unwrapping = self._other, self._undoes_unwrapping
+        other, undoes_unwrapping, restore = self._other, self._undoes_unwrapping, self._settings_before
         self._settle()
         if undoes_unwrapping:
             self._editor.edit.undo()
+            if restore is not None:
+                restore()
             self._is_settled = False  # the full text may look like another notation, too
             self._show_hint()
         elif other is not None:
@@ -212,6 +301,8 @@ class NotationMenu(QObject):
 
     def _hide_hint(self) -> None:
         self._other, self._undoes_unwrapping = None, False
+        self._request = self._settings_before = None
+        self.tools_button.hide()
         self._editor.notation_hint.hide()
 
     def _show(self) -> None:

@@ -63,6 +63,7 @@ class CodeEdit(QPlainTextEdit):
         switched(text, choice): the notation or its options changed, maybe by undo or redo, and the text may have
         changed, too.
         pasted_over(text): pasted text replaced the whole text; after `edited`.
+        secrets_removed(number): pasted text had secrets, which were removed before it was inserted.
         typed_over: typed text replaced the whole text.
         replaced: the whole text was replaced, by pasting or typing over it, or by undo or redo of that.
         offset_hovered: the code point under the pointer, -1 for none.
@@ -73,6 +74,7 @@ class CodeEdit(QPlainTextEdit):
     edited = Signal(str)
     switched = Signal(str, object)
     pasted_over = Signal(str)
+    secrets_removed = Signal(int)
     typed_over = Signal()
     replaced = Signal()
     typed = Signal(str)
@@ -460,9 +462,17 @@ class CodeEdit(QPlainTextEdit):
                 self.typed_over.emit()
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Paste, and report if the whole text was replaced."""
+        """Paste without secrets, and report if the whole text was replaced."""
+        from engine.diagnosis.intake.secrets import remove_secrets  # start-up time
+
         replaces_all, depth = self._selection_is_all, self._history.depth
+        text, removed = remove_secrets(source.text())
+        if removed:
+            source = QMimeData()
+            source.setText(text)
         super().insertFromMimeData(source)
+        if removed:
+            self.secrets_removed.emit(removed)
         if replaces_all and self._text.strip():
             self._history.note_replacement(depth)
             self.replaced.emit()

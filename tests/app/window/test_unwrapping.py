@@ -7,7 +7,14 @@ import json
 import pytest
 
 from app.document.gallery import examples
-from app.pasting import unwrapped
+from app.pasting import read_paste, read_response_text
+from engine.decoding.values import Chat, SamplerSettings
+
+
+def unwrapped(text):
+    found = read_paste(text)
+    return None if found is None else (found.constraints[0].text, found.wrapper(found.constraints[0]))
+
 
 SCHEMA = {"type": "object", "properties": {"schema": {"type": "string"}}, "required": ["schema"]}
 GBNF = 'root ::= "a"\n'
@@ -35,9 +42,9 @@ def test_a_schema_is_found_by_the_names_of_fields(request_, where, indent):
 
 
 def test_the_text_stays_as_it_is_written():
-    text = '{ "a\\"}": [1, {"schema": 2}], "schema" : {"type":"number", "maximum": 1.50e1} , "schema": {"const":  1 } }'
-    assert unwrapped(text) == ('{"const":  1 }\n', "schema")
-    assert unwrapped('[ {"parameters":{"type":"number", "maximum": 1.50e1}} ]')[0] == (
+    text = '{ "guided_json" : {"type":"number", "maximum": 1.50e1} , "guided_json": {"const":  1 } }'
+    assert unwrapped(text) == ('{"const":  1 }\n', "guided_json")
+    assert unwrapped('[ {"name": "f", "parameters":{"type":"number", "maximum": 1.50e1}} ]')[0] == (
         '{"type":"number", "maximum": 1.50e1}\n'
     )
 
@@ -67,7 +74,6 @@ def test_a_code_block_is_taken_off():
         "",
         GBNF,
         '{"a": 1}',
-        json.dumps([{"name": "f", "parameters": SCHEMA}, {"name": "g", "parameters": SCHEMA}]),  # which one?
         '{"schema": 3}',
         "```",
         "[" * 100_000,
@@ -80,3 +86,32 @@ def test_everything_else_stays_as_it_is(text):
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.title)
 def test_no_example_is_a_wrapping(example):
     assert unwrapped(example.document().grammar.text) is None
+
+
+def test_several_tools_are_all_offered():
+    found = read_paste(json.dumps([{"name": "f", "parameters": SCHEMA}, {"name": "g", "parameters": {"type": "null"}}]))
+    assert [constraint.tool for constraint in found.constraints] == ["f", "g"]
+
+
+def test_prompt_and_settings_of_a_request_are_read():
+    body = {"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "U"}], "max_tokens": 9}
+    found = read_paste(json.dumps({**body, "temperature": 0.5, "seed": 7, "top_k": 3, "guided_json": SCHEMA}))
+    sampler = found.sampler(SamplerSettings(top_p=0.5))
+    assert sampler == SamplerSettings(temperature=0.5, seed=7, top_k=3, top_p=0.5)
+    assert found.max_tokens == 9
+    assert found.prompt(has_chat=True) == Chat((("system", "S"), ("user", "U")))
+    assert found.prompt(has_chat=False) == "S\n\nU"
+
+
+def test_the_response_of_a_server_is_an_output_with_its_end():
+    answer = {
+        "choices": [{"message": {"content": '{"a'}, "finish_reason": "length"}],
+        "usage": {"completion_tokens": 3},
+    }
+    found = read_response_text(json.dumps(answer))
+    assert (found.output, found.finish, found.budget, found.tool) == ('{"a', "length", 3, "")
+    call = {"function": {"name": "f", "arguments": "{}"}}
+    found = read_response_text(json.dumps({"choices": [{"message": {"tool_calls": [call]}, "finish_reason": "stop"}]}))
+    assert (found.output, found.finish, found.budget, found.tool) == ("{}", "stop", None, "f")
+    assert read_response_text('{"a": 1}') is None
+    assert read_response_text("some words") is None
