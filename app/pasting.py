@@ -93,6 +93,16 @@ class PastedRequest:
         steps = [step for step in constraint.pointer.split("/") if step and not step.isdecimal()]
         return ".".join(steps) or ui_text("window.notation.fragment.code_block")
 
+    def grammar(self, constraint: RequestConstraint, before: GrammarPart) -> GrammarPart:
+        """Return the grammar of a document with the notation of a constraint, and the white space of its server.
+
+        Args:
+            constraint: one of its grammars.
+            before: the grammar, which has the other options.
+        """
+        whitespace = constraint.options.whitespace if self.case.server else before.whitespace
+        return msgspec.structs.replace(before, notation=constraint.notation, dialect="python", whitespace=whitespace)
+
     def prompt(self, *, has_chat: bool) -> str | Chat | None:
         """Return its prompt; None if it has none.
 
@@ -130,26 +140,6 @@ class PastedRequest:
 
 _HOTTEST: Final = 100.0
 _MOST: Final = 2**31 - 1
-
-
-def grammar_of(constraint: RequestConstraint, before: GrammarPart) -> GrammarPart:
-    """Return the grammar of a document with the notation and options of a constraint.
-
-    Args:
-        constraint: the constraint.
-        before: the grammar, which has the other options.
-    """
-    options = constraint.options
-    return msgspec.structs.replace(
-        before, notation=constraint.notation, dialect="python", whitespace=options.whitespace
-    )
-
-
-def without_secrets(text: str) -> tuple[str, int]:
-    """Return a text without the secrets in it, and their number."""
-    from engine.diagnosis.intake.secrets import remove_secrets
-
-    return remove_secrets(text)
 
 
 def read_paste(text: str) -> PastedRequest | None:

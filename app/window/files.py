@@ -23,7 +23,7 @@ from app.catalogue import ui_text
 from app.commands import command
 from app.document import SUFFIX, DocumentError, DocumentFile, Leftover, ModelPart, Saved, file, last_document
 from app.document.gallery import Example, examples
-from app.pasting import grammar_of, read_paste
+from app.pasting import read_paste
 from app.session import Notification, Session
 from app.settings import Settings
 from app.storage import exists
@@ -299,7 +299,7 @@ class Files(QObject):
         wrapper = request.wrapper(constraint)
         text = ui_text("window.files.taken_out", wrapper=wrapper, count=len(request.constraints))
         self._session.notification_raised.emit(Notification("window", text, severity="hint"))
-        grammar = msgspec.structs.replace(grammar_of(constraint, document.grammar), text=constraint.text)
+        grammar = msgspec.structs.replace(request.grammar(constraint, document.grammar), text=constraint.text)
         prompt = request.prompt(has_chat=False)
         return msgspec.structs.replace(
             document,

@@ -30,7 +30,6 @@ from app.pasting import (
     WHITESPACE,
     NotationChoice,
     PastedRequest,
-    grammar_of,
     notation_choice_of,
     notation_choices,
     read_paste,
@@ -198,7 +197,7 @@ class NotationMenu(QObject):
         other = constraint.notation != grammar.notation
         part = _first_of(constraint.notation).of(grammar) if other else grammar
         if constraint.pointer:
-            part = grammar_of(constraint, part)
+            part = request.grammar(constraint, part)
         restore = self._settings_before or self._settings_now()
         taken = self._take_settings(request)
         self._switch(part, constraint.text)
