@@ -8,7 +8,9 @@ Rejected: conditions as JSON Schemas. They would be longer, and this package wou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
@@ -18,7 +20,16 @@ import msgspec
 
 from engine.source import EngineError
 
-ENGINES: Final = ("llama.cpp", "llguidance", "openai", "sglang", "vllm", "xgrammar")
+ENGINES: Final = (
+    "llama.cpp",
+    "llguidance",
+    "ollama",
+    "openai",
+    "outlines-core",
+    "sglang",
+    "vllm",
+    "xgrammar",
+)
 """The names of the files."""
 
 _DATA: Final = frozenset({"enum", "const", "default", "examples"})
@@ -30,11 +41,21 @@ class TargetDataError(EngineError):
 
 
 class Effect(StrEnum):
-    """The treatment of a keyword: an error, no effect without a message, or another meaning."""
+    """The treatment of a keyword: an error, no effect without a message, another meaning, much time, or as written."""
 
     REFUSES = "refuses"
     DROPS = "drops"
     APPROXIMATES = "approximates"
+    SLOWS = "slows"
+    ENFORCES = "enforces"
+
+
+class EvidenceSource(StrEnum):
+    """The source of a statement about an engine: it was run, its source text was read, or its documentation."""
+
+    RUN = "run"
+    READ = "read"
+    DOCUMENTED = "documented"
 
 
 class SchemaCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,7 +72,11 @@ class SchemaCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         within: the parts of the condition with keywords are about the schema in this keyword.
         is_schema: this keyword has a schema that is not a boolean.
         is_restricted: this keyword is present and not `true`.
+        is_list: this keyword has a list.
         is_unanchored: this keyword is a pattern that does not run from `^` to `$`.
+        is_boolean: this keyword is a boolean.
+        text_has: each of these keywords is a string that contains a match of this regular expression.
+        at_least: each of these keywords is a number and has this value or more.
         has_unknown_format: its `format` is not in the engine's list.
         is_open: its `additionalProperties` is not `false`.
         has_optional_property: it declares a property that it does not require.
@@ -69,7 +94,11 @@ class SchemaCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     within: str = ""
     is_schema: str = ""
     is_restricted: str = ""
+    is_list: str = ""
     is_unanchored: str = ""
+    is_boolean: str = ""
+    text_has: dict[str, str] = {}
+    at_least: dict[str, int] = {}
     has_unknown_format: bool = False
     is_open: bool = False
     has_optional_property: bool = False
@@ -105,6 +134,10 @@ class SchemaCondition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             and (not self.at_least_two or (isinstance(several, list | dict) and len(several) > 1))
             and (not self.is_schema or isinstance(schema.get(self.is_schema), dict))
             and (not self.is_restricted or schema.get(self.is_restricted, True) is not True)
+            and (not self.is_list or isinstance(schema.get(self.is_list), list))
+            and (not self.is_boolean or isinstance(schema.get(self.is_boolean), bool))
+            and all(_text_has(schema.get(keyword), expression) for keyword, expression in self.text_has.items())
+            and all(_at_least(schema.get(keyword), bound) for keyword, bound in self.at_least.items())
             and (
                 not self.is_unanchored
                 or (isinstance(pattern, str) and not (pattern.startswith("^") and pattern.endswith("$")))
@@ -128,12 +161,53 @@ class Treatment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         keywords: the keywords that it is about; empty if the note says all.
         when: where it applies.
         note: a sentence about it, with `{keywords}` for those found; empty for that of the effect.
+        since: the first version that does it; empty for all before `until`.
+        until: the first version that no longer does it; empty for none.
+        in_exports: whether an export says it; other treatments are found by the lint of a target alone.
+        source: where it is known from; None for that of the record.
     """
 
     effect: Effect
     keywords: tuple[str, ...] = ()
     when: SchemaCondition = SchemaCondition()
     note: str = ""
+    since: str = ""
+    until: str = ""
+    in_exports: bool = True
+    source: EvidenceSource | None = None
+
+    def applies_to(self, version: str) -> bool:
+        """Return whether a version of the engine does it; an empty version is the newest."""
+        if not version:
+            return not self.until
+        order = version_order(version)
+        return (not self.since or order >= version_order(self.since)) and (
+            not self.until or order < version_order(self.until)
+        )
+
+
+class ProbedKeyword(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The treatment of a keyword in one schema, as a run of the engine showed it.
+
+    Attributes:
+        case: the name of the schema: the keyword, and what is beside it.
+        keyword: the keyword.
+        effect: what follows from the instances.
+        wrong: the instances that the engine judged otherwise than the standard, as JSON texts.
+        reason: the error text of a refusal.
+        source: where it is known from.
+        version: the version of the engine.
+        date: the day, as in ISO 8601.
+    """
+
+    case: str
+    keyword: str
+    effect: Effect
+    wrong: tuple[str, ...] = ()
+    reason: str = ""
+    source: EvidenceSource = EvidenceSource.RUN
+    version: str = ""
+    date: str = ""
 
 
 class EngineRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -145,6 +219,10 @@ class EngineRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         source: the file, function or measurement that shows it.
         treatments: the treatments, in the order of the notes.
         formats: the values of `format` that it knows.
+        evidence: the kind of source.
+        date: the day on which it was examined, as in ISO 8601.
+        base: the name of the engine that it uses, whose treatments it has, too; empty for none.
+        probed: the keywords as a run of the engine showed them.
     """
 
     engine: str
@@ -152,6 +230,14 @@ class EngineRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     source: str
     treatments: tuple[Treatment, ...]
     formats: frozenset[str] = frozenset()
+    evidence: EvidenceSource = EvidenceSource.RUN
+    date: str = ""
+    base: str = ""
+    probed: tuple[ProbedKeyword, ...] = ()
+
+    def treatments_of(self, version: str = "") -> tuple[Treatment, ...]:
+        """Return the treatments by a version, the examined one by default."""
+        return tuple(one for one in self.treatments if one.applies_to(version or self.version))
 
     def found(self, schema: Any) -> Iterator[tuple[Treatment, tuple[str, ...]]]:
         """Yield the treatments that apply to a schema, each with the keywords that it finds there.
@@ -160,7 +246,9 @@ class EngineRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             schema: the whole schema, as JSON data.
         """
         parts = list(_subschemas(schema))
-        for treatment in self.treatments:
+        for treatment in self.treatments_of():
+            if not treatment.in_exports:
+                continue
             meeting = [
                 part
                 for number, part in enumerate(parts)
@@ -196,6 +284,33 @@ def read_record(content: bytes, name: str) -> EngineRecord:
         return msgspec.json.decode(content, type=EngineRecord)
     except msgspec.DecodeError as error:
         raise TargetDataError("errors.targets.unreadable", name=name, reason=str(error)) from error
+
+
+def with_probed(content: str, rows: Sequence[ProbedKeyword]) -> str:
+    """Return the text of an engine's file with other probed keywords, one a line; the rest stays as it is.
+
+    Args:
+        content: the text of the file.
+        rows: the probed keywords.
+    """
+    rest = re.sub(r',\s*"probed": \[.*?\n  \](?=\s*\}\s*\Z)', "", content, flags=re.DOTALL)
+    body = rest.rstrip().removesuffix("}").rstrip()
+    lines = ",\n".join(f"    {json.dumps(msgspec.to_builtins(row), ensure_ascii=False)}" for row in rows)
+    return f'{body},\n  "probed": [\n{lines}\n  ]\n}}\n'
+
+
+def version_order(version: str) -> tuple[int, ...]:
+    """Return a key that orders versions; a build of llama.cpp, such as `b11549`, is before all numbered releases."""
+    numbers = tuple(int(number) for number in re.findall(r"\d+", version))
+    return (0, *numbers) if version.startswith("b") or "." not in version else (1, *numbers)
+
+
+def _text_has(value: Any, expression: str) -> bool:
+    return isinstance(value, str) and re.search(expression, value) is not None
+
+
+def _at_least(value: Any, bound: int) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= bound
 
 
 def _subschemas(value: Any) -> Iterator[dict[str, Any]]:

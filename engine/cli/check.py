@@ -1,42 +1,70 @@
-"""`turnstile check`: the findings of a grammar, and the plain rules of a GBNF grammar."""
+"""`turnstile check`: the findings of a grammar, what a target does with it, and the plain rules of a GBNF grammar."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from engine.cli.arguments import add_grammar
-from engine.cli.inputs import compile_source, read_grammar
-from engine.cli.output import print_json
+from engine.cli.inputs import compile_options, compile_source, read_grammar
+from engine.cli.output import MisuseError, print_json
 from engine.compile import CompiledGrammar
+from engine.diagnosis.targets.cost import GrammarCost, grammar_cost
+from engine.diagnosis.targets.lint import TargetFinding, UnknownTargetError, parse_target
+from engine.diagnosis.targets.request_lint import LintedPart, counts, lint_text, request_schemas
+from engine.diagnosis.targets.rewrites import TargetRewrite
 from engine.notations import NOTATIONS
 from engine.notations.gbnf.plain_rules import Element, PlainRule, plain_rules, text_of
-from engine.source import Diagnostic, GrammarError, SourceText
+from engine.source import Diagnostic, GrammarError, SourceText, Span
 from engine.source.catalogue import catalogue_text
+from engine.targets import Effect, engine_record
+
+_SHOWN_PARTS: Final = 10  # of the cost of a grammar; --json has them all
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     add_grammar(parser)
     parser.add_argument("--rules", action="store_true")
+    parser.add_argument("--target", metavar="NAME[@VERSION]")
+    parser.add_argument("--cost", action="store_true")
     parser.add_argument("--json", action="store_true")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the findings of a grammar; return 1 if it has an error."""
+    """Print the findings of a grammar; return 1 if it has an error, or the target refuses a part of it."""
     source = read_grammar(arguments)
     if arguments.rules and not NOTATIONS[arguments.notation].has_named_rules:
         arguments.parser.error(catalogue_text("cli.check.error.rules"))
+    target = _target(arguments)
+    # With a target, a request is the schemas in it, not a schema itself.
+    is_request = (
+        target is not None and NOTATIONS[arguments.notation].describes_json and bool(request_schemas(source.text))
+    )
     grammar = None
-    try:
-        grammar = compile_source(arguments, source)
-        diagnostics = grammar.diagnostics
-    except GrammarError as error:
-        diagnostics = error.diagnostics
+    diagnostics: Sequence[Diagnostic] = ()
+    if not is_request:
+        try:
+            grammar = compile_source(arguments, source)
+            diagnostics = grammar.diagnostics
+        except GrammarError as error:
+            diagnostics = error.diagnostics
+    is_ok = is_request or grammar is not None
     document: dict[str, object] = {
-        "ok": grammar is not None,
+        "ok": is_ok,
         "diagnostics": [_finding(diagnostic, source) for diagnostic in diagnostics],
     }
     lines = [diagnostic.render(source) for diagnostic in diagnostics]
+    if target is not None:
+        linted = lint_text(arguments.notation, source.text, *target)
+        document["target"] = _target_as_data(target, linted, source)
+        lines += _target_as_lines(target, linted, source)
+        is_ok = is_ok and not counts(linted).get(Effect.REFUSES)
+    if grammar is not None and arguments.cost:
+        cost = grammar_cost(arguments.notation, source, compile_options(arguments))
+        document["cost"] = _cost_as_data(cost, source)
+        lines += _cost_as_lines(cost, source)
     if grammar is not None and arguments.rules:
         document["rules"] = _rules_as_data(grammar)
         lines.append(_rules_as_text(grammar))
@@ -44,22 +72,138 @@ def run(arguments: argparse.Namespace) -> int:
         print_json(document)
     else:
         print("\n".join(lines), end="\n" if lines else "")
-    return 1 if grammar is None else 0
+    return 0 if is_ok else 1
+
+
+def _target(arguments: argparse.Namespace) -> tuple[str, str] | None:
+    if arguments.target is None:
+        return None
+    try:
+        return parse_target(arguments.target)
+    except UnknownTargetError as error:
+        raise MisuseError(str(error)) from error
+
+
+def _target_as_data(target: tuple[str, str], linted: tuple[LintedPart, ...], source: SourceText) -> dict[str, object]:
+    name, version = target
+    return {
+        "name": name,
+        "version": version or engine_record(name).version,
+        "counts": counts(linted),
+        "parts": [
+            {
+                "tool": part.tool,
+                "pointer": part.pointer,
+                "counts": counts((part,)),
+                "findings": [_target_finding(finding, source) for finding in part.findings],
+            }
+            for part in linted
+        ],
+    }
+
+
+def _target_finding(finding: TargetFinding, source: SourceText) -> dict[str, object]:
+    rewrite = finding.rewrite
+    return {
+        "effect": finding.effect,
+        "keyword": finding.keyword,
+        "pointer": finding.pointer,
+        "sentence": finding.sentence,
+        "source": finding.source,
+        "date": finding.date,
+        **_places(finding.span, source),
+        "rewrite": None if rewrite is None else _rewrite_as_data(rewrite, source),
+    }
+
+
+def _rewrite_as_data(rewrite: TargetRewrite, source: SourceText) -> dict[str, object]:
+    edits = [{**_places(edit.span, source), "replacement": edit.replacement} for edit in rewrite.edits]
+    return {"title": rewrite.title, "edits": edits}
+
+
+def _target_as_lines(target: tuple[str, str], linted: tuple[LintedPart, ...], source: SourceText) -> Iterator[str]:
+    """Yield a line for each finding, and one with their number for each tool and for all."""
+    name, version = target
+    shown = " ".join(filter(None, (engine_record(name).engine, version or engine_record(name).version)))
+    for part in linted:
+        for finding in part.findings:
+            line, column = source.line_column(finding.span.start)
+            yield catalogue_text(
+                "cli.check.target.finding",
+                name=source.name,
+                line=line,
+                column=column,
+                effect=finding.effect,
+                sentence=finding.sentence,
+                pointer=finding.pointer or "/",
+                source=catalogue_text(f"cli.check.target.source.{finding.source}"),
+            )
+            if finding.rewrite is not None:
+                yield f"  {catalogue_text('cli.check.target.rewrite', title=finding.rewrite.title)}"
+        if part.tool:
+            count = _listed_counts(counts((part,)))
+            yield catalogue_text("cli.check.target.tool", tool=part.tool, pointer=part.pointer, counts=count)
+    yield catalogue_text("cli.check.target.total", target=shown, counts=_listed_counts(counts(linted)))
+
+
+def _cost_as_data(cost: GrammarCost, source: SourceText) -> dict[str, object]:
+    return {
+        "compile_ms": round(cost.compile_ms, 3),
+        "states": cost.states,
+        "is_forecast": cost.is_forecast,
+        "parts": [
+            {
+                "name": part.name,
+                "states": part.states,
+                "plain_rules": part.plain_rules,
+                **_places(part.span, source),
+            }
+            for part in cost.parts
+        ],
+        "rewrites": [_rewrite_as_data(rewrite, source) for rewrite in cost.rewrites],
+    }
+
+
+def _cost_as_lines(cost: GrammarCost, source: SourceText) -> Iterator[str]:
+    """Yield a line for each of the most expensive parts, one for each rewrite, and one for all."""
+    for part in cost.parts[:_SHOWN_PARTS]:
+        line, column = source.line_column(part.span.start)
+        yield catalogue_text(
+            "cli.check.cost.part",
+            name=source.name,
+            line=line,
+            column=column,
+            part=part.name or "/",
+            count=part.states,
+        )
+    for rewrite in cost.rewrites:
+        yield catalogue_text("cli.check.target.rewrite", title=rewrite.title)
+    total = "forecast" if cost.is_forecast else "total"
+    yield catalogue_text(f"cli.check.cost.{total}", count=cost.states, time=f"{cost.compile_ms:.3g}")
+
+
+def _listed_counts(found: Mapping[Effect, int]) -> str:
+    if not found:
+        return catalogue_text("cli.check.target.none")
+    return ", ".join(
+        catalogue_text(f"cli.check.target.count.{effect}", count=number) for effect, number in found.items()
+    )
 
 
 def _finding(diagnostic: Diagnostic, source: SourceText) -> dict[str, object]:
-    line, column = source.line_column(diagnostic.span.start)
-    end_line, end_column = source.line_column(diagnostic.span.end)
     return {
         "code": diagnostic.code,
         "severity": diagnostic.severity,
         "message": diagnostic.message,
         "hint": diagnostic.hint,
-        "line": line,
-        "column": column,
-        "end_line": end_line,
-        "end_column": end_column,
+        **_places(diagnostic.span, source),
     }
+
+
+def _places(span: Span, source: SourceText) -> dict[str, int]:
+    line, column = source.line_column(span.start)
+    end_line, end_column = source.line_column(span.end)
+    return {"line": line, "column": column, "end_line": end_line, "end_column": end_column}
 
 
 def _rules_as_text(grammar: CompiledGrammar) -> str:

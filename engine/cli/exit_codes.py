@@ -35,6 +35,7 @@ COMMANDS: Final = (
     "reduce",
     "test",
     "bench",
+    "probe-keywords",
 )
 """The commands; the module, the texts and the negative answer of each have its name."""
 

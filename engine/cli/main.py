@@ -93,7 +93,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _declare(command: str, parser: argparse.ArgumentParser) -> None:
-    module = import_module(f"engine.cli.{command}")
+    module = import_module(f"engine.cli.{command.replace('-', '_')}")
     parser.set_defaults(run=module.run, parser=parser)
     module.add_options(parser)
 

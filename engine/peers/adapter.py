@@ -74,11 +74,13 @@ class Peer:
         name: its name on the command line.
         distribution: the name of its package for pip.
         adapter: its adapter, which loads the engine when it is created.
+        notations: the notations that it reads.
     """
 
     name: str
     distribution: str
     adapter: Callable[[Vocabulary], Adapter]
+    notations: tuple[str, ...] = ("json_schema", "regex", "gbnf")
 
     @property
     def version(self) -> str | None:
@@ -91,7 +93,7 @@ class Peer:
     @property
     def hint(self) -> str:
         """Return how to install it."""
-        return f"pip install {self.distribution}, or all of them: pip install 'token-turnstile[bench]'"
+        return f"pip install {self.distribution}, or all of them: pip install 'token-turnstile[engines]'"
 
 
 def empty_mask(vocabulary: Vocabulary) -> Mask:

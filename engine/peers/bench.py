@@ -9,10 +9,12 @@ native code that ignores the signal would never end.
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 from engine.compile import CompileOptions
 from engine.peers.adapter import Peer
@@ -27,6 +29,7 @@ PREPARING_S = 120.0
 """The time limit for an engine to load and to prepare a vocabulary."""
 
 _POLL_S = 0.1
+_MOST_WORDS = 200  # characters of a message of native code
 
 
 def run_bench(
@@ -94,10 +97,16 @@ class _Run:
         Returns:
             The reason why the engine cannot run; None if it can.
         """
+        with tempfile.TemporaryDirectory(prefix="turnstile-") as folder:
+            log = Path(folder) / "stderr"
+            log.touch()
+            return self._measure_with_log(log)
+
+    def _measure_with_log(self, log: Path) -> str | None:
         context = spawn_context()
         pipe, child_end = context.Pipe(duplex=False)
         remaining = self._cases[len(self._done) :]
-        arguments = child_end, self._peer, self._vocabulary, remaining, self._walks, self._options
+        arguments = child_end, self._peer, self._vocabulary, remaining, self._walks, self._options, str(log)
         process = context.Process(target=serve, args=arguments, daemon=True)
         start_process(process)
         child_end.close()
@@ -113,12 +122,14 @@ class _Run:
                 self._cancel.report(self._peer.name, len(self._done), len(self._cases))
                 answer = self._receive(pipe, self._limit_s)
                 if isinstance(answer, CaseMeasurement):
+                    if answer.ending is not CaseOutcome.DONE:
+                        answer = replace(answer, reason=answer.reason + _last_words(log))
                     self._done.append(answer)
                     continue
                 assert isinstance(answer, CaseOutcome)
-                message = (
-                    f"no answer within {self._limit_s:g} s" if answer is CaseOutcome.TIMED_OUT else "its process died"
-                )
+                message = f"no answer within {self._limit_s:g} s"
+                if answer is CaseOutcome.DIED:
+                    message = f"its process died{_last_words(log)}"
                 self._done.append(CaseMeasurement(case.name, answer, message))
                 return None
         finally:
@@ -139,3 +150,9 @@ class _Run:
         except EOFError:
             return CaseOutcome.DIED
         return answer
+
+
+def _last_words(log: Path) -> str:
+    """Return the end of what native code wrote to stderr, to append to a message; empty for nothing."""
+    words = " ".join(log.read_text("utf-8", "replace").split())
+    return f": {words[-_MOST_WORDS:]}" if words else ""

@@ -14,7 +14,11 @@ from engine.peers.adapter import Adapter, GreedyTokenizer, Peer, PeerMatcher
 from engine.peers.adapters.turnstile import OwnAdapter
 from engine.peers.bench_cases import BenchCase
 from engine.peers.report import CaseMeasurement, CaseOutcome
+from engine.source.processes import limit_memory
 from engine.vocabulary import Vocabulary
+
+MOST_MEMORY = 4 << 30
+"""The bytes that an engine may take for its grammars, beyond those that it needs to be loaded."""
 
 _COMPILES = 3
 _MAX_REPEATED_US = 500_000.0  # compiles that took longer in total are not repeated
@@ -44,6 +48,7 @@ def serve(
     cases: Sequence[BenchCase],
     walks: int,
     options: CompileOptions = CompileOptions(),  # noqa: B008 - frozen
+    log: str = os.devnull,
 ) -> None:
     """Prepare the engine, then measure the cases in order and send one answer for each.
 
@@ -54,9 +59,10 @@ def serve(
         cases: the cases to measure.
         walks: how often each text is followed.
         options: the options of Turnstile's compiles.
+        log: the file for the standard error of the process, in which native code says why it ends.
     """
     _use_one_core()
-    _silence_stderr()
+    _redirect_stderr(log)
     began = time.perf_counter_ns()
     try:
         adapter = peer.adapter(vocabulary)
@@ -66,8 +72,12 @@ def serve(
         pipe.send(NotReady(_error_text(error)))
         return
     pipe.send(Ready((time.perf_counter_ns() - began) / 1e6))
+    if not isinstance(adapter, OwnAdapter):
+        limit_memory(MOST_MEMORY)
     tokenizer = GreedyTokenizer(vocabulary)
     for case in cases:
+        if log != os.devnull:
+            os.truncate(log, 0)
         pipe.send(measure(adapter, tokenizer, case, walks))
 
 
@@ -129,11 +139,11 @@ def _use_one_core() -> None:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
-def _silence_stderr() -> None:
-    """Discard stderr, to which native code of some engines writes a warning for each compile."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 2)
-    os.close(null)
+def _redirect_stderr(log: str) -> None:
+    """Write stderr to a file; native code of some engines writes a warning for each compile."""
+    file = os.open(log, os.O_WRONLY | os.O_APPEND)
+    os.dup2(file, 2)
+    os.close(file)
 
 
 def _error_text(error: Exception) -> str:

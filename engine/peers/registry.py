@@ -10,7 +10,9 @@ from engine.source import EngineError
 from engine.source.registry import Registry
 
 PEERS: Final = Registry[Peer](
-    "engine.peers.adapters", "PEER", order=(OWN, "llguidance", "xgrammar", "xgrammar-open", "outlines-core")
+    "engine.peers.adapters",
+    "PEER",
+    order=(OWN, "llguidance", "xgrammar", "xgrammar-open", "outlines-core", "llama-cpp"),
 )
 """All engines; Turnstile comes first, and the others are compared with it."""
 

@@ -98,6 +98,19 @@ def start_python(
     )
 
 
+def limit_memory(more: int) -> None:
+    """Limit the address space of this process to what it has and a number of bytes; nothing where that is unknown."""
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+    except (ImportError, OSError):  # not Linux
+        return
+    limit = pages * resource.getpagesize() + more
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+
+
 def start_command(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
     """Start a program that the user named, in the environment in which the user started Turnstile.
 

@@ -55,6 +55,7 @@ CONVERTED = (
     "engine/diagnosis/failures",
     "engine/diagnosis/fixes.py",
     "engine/diagnosis/share_page/page_data.py",
+    "engine/diagnosis/targets",
     "engine/diagnosis/verdicts",
     "engine/export/conversion_preview.py",
     "engine/export/schema/formats.py",

@@ -11,7 +11,16 @@ import msgspec
 import pytest
 
 from engine.source import EngineError
-from engine.targets import ENGINES, EngineRecord, SchemaCondition, TargetDataError, engine_record, read_record
+from engine.targets import (
+    ENGINES,
+    Effect,
+    EngineRecord,
+    SchemaCondition,
+    TargetDataError,
+    Treatment,
+    engine_record,
+    read_record,
+)
 
 KEYWORDS = {
     *jsonschema.Draft202012Validator.VALIDATORS,
@@ -43,7 +52,9 @@ def test_the_data_name_only_keywords_and_types_that_exist(name):
     assert record.treatments
     for treatment in record.treatments:
         for one in conditions(treatment.when):
-            named = {one.at_least_two, one.within, one.is_schema, one.is_restricted, one.is_unanchored} - {""}
+            named = {one.at_least_two, one.within, one.is_schema, one.is_restricted, one.is_unanchored, one.is_list}
+            named = {*named, one.is_boolean, *one.at_least, *one.text_has} - {""}
+            assert all(map(re.compile, one.text_has.values()))
             assert {*treatment.keywords, *one.has, *one.has_any, *one.lacks, *named} <= KEYWORDS
             assert {*one.types, *one.not_types, *filter(None, (one.may_be,))} <= TYPES
             assert record.formats or not one.has_unknown_format
@@ -78,6 +89,10 @@ def test_a_damaged_file_is_an_error_with_its_name(before, after):
         ({"is_schema": "additionalProperties"}, {"additionalProperties": {}}, {"additionalProperties": True}),
         ({"is_restricted": "unevaluatedItems"}, {"unevaluatedItems": False}, {"unevaluatedItems": True}),
         ({"is_unanchored": "pattern"}, {"pattern": "^a"}, {"pattern": "^a$"}),
+        ({"is_list": "items"}, {"items": [{}]}, {"items": {}}),
+        ({"is_boolean": "a"}, {"a": True}, {"a": 1}),
+        ({"text_has": {"pattern": "b+"}}, {"pattern": "abc"}, {"pattern": "ac"}),
+        ({"at_least": {"maxLength": 2}}, {"maxLength": 2}, {"maxLength": 1}),
         ({"has_unknown_format": True}, {"format": "iri"}, {"format": "date"}),
         ({"is_open": True}, {}, {"additionalProperties": False}),
         ({"has_optional_property": True}, {"properties": {"a": {}}}, {"properties": {"a": {}}, "required": ["a"]}),
@@ -112,3 +127,19 @@ def test_deep_schemas_are_read():
         "x",
     )
     assert [keywords for _, keywords in record.found(schema)] == [("minimum",)]
+
+
+@pytest.mark.parametrize(
+    ("given", "applies"), [("", [False, True]), ("b9", [True, False]), ("b10", [False, True]), ("0.5.0", [False, True])]
+)
+def test_a_treatment_applies_to_versions(given, applies):
+    found = [Treatment(Effect.DROPS, until="b10"), Treatment(Effect.DROPS, since="b10")]
+    assert [one.applies_to(given) for one in found] == applies
+    record = EngineRecord("x", "b9", "here", tuple(found))
+    assert record.treatments_of() == (found[0],)
+    assert record.treatments_of("b10") == (found[1],)
+
+
+def test_a_treatment_that_is_only_for_the_lint_is_not_found_by_exports():
+    only = Treatment(Effect.DROPS, ("not",), in_exports=False)
+    assert not list(EngineRecord("x", "1", "here", (only,)).found({"not": {}}))

@@ -68,4 +68,4 @@ class OutlinesAdapter:
         """Do nothing, since outlines-core caches no grammar."""
 
 
-PEER = Peer("outlines-core", "outlines-core", OutlinesAdapter)
+PEER = Peer("outlines-core", "outlines-core", OutlinesAdapter, notations=("json_schema", "regex"))

@@ -37,6 +37,7 @@ SUCCESS = {
     "audit": ("--tokenizer", str(ROOT / "resources/models/records")),
     "test": ("{document}",),
     "bench": (*REGEX, "ab", "--text", "ab", *MODEL, "--engines", "turnstile"),
+    "probe-keywords": ("--engine", "turnstile"),
 }
 NEGATIVE = {
     "generate": (*REGEX, "aé", *MODEL),
@@ -53,6 +54,7 @@ NEGATIVE = {
     "audit": (*MODEL, "--width", "7"),
     "test": ("{cases}",),
     "bench": (*REGEX, "(ab", "--text", "ab", *MODEL),
+    "probe-keywords": ("--engine", "xgrammar-open"),  # not installed by the extra `test`
 }
 MISUSE = dict.fromkeys(COMMANDS, ("--nonsense",)) | {"share": ("{missing}", "--output", "-")}
 
@@ -104,7 +106,7 @@ def test_an_interrupt_ends_each_command_with_130(command, files, monkeypatch, ca
     def interrupt(_arguments: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f"engine.cli.{command}.run", interrupt)
+    monkeypatch.setattr(f"engine.cli.{command.replace('-', '_')}.run", interrupt)
     assert run(command, *filled(SUCCESS[command], files)) == ExitCode.CANCELLED
     assert capsys.readouterr() == ("", "turnstile: cancelled\n")
 

@@ -34,8 +34,8 @@ from engine.grammar.print_gbnf import print_gbnf
 from engine.matching import Matcher
 from engine.vocabulary import Vocabulary
 
-pytest.importorskip("xgrammar", reason="xgrammar is not installed: pip install -e '.[bench]' brings it")
-pytest.importorskip("llguidance", reason="llguidance is not installed: pip install -e '.[bench]' brings it")
+pytest.importorskip("xgrammar", reason="xgrammar is not installed: pip install -e '.[engines]' brings it")
+pytest.importorskip("llguidance", reason="llguidance is not installed: pip install -e '.[engines]' brings it")
 
 from engine.peers.adapters.llguidance import LlguidanceAdapter, LlguidanceMatcher
 from engine.peers.adapters.xgrammar import XgrammarAdapter

@@ -1,0 +1,332 @@
+"""The lint of a grammar for an engine: each keyword that the engine treats otherwise than the standard, with its place.
+
+The treatments are data (`engine.targets`). A finding is about the keyword itself, not about the subschema that has it.
+A rewrite is offered only if the engine treats it better and our own engine finds no difference (`rewrites`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from engine.diagnosis.targets.rewrites import TargetRewrite, pattern_candidates, schema_rewrites, verified_pattern
+from engine.grammar import Grammar, Lookaround
+from engine.grammar.nodes import parts
+from engine.grammar.options import CompileOptions
+from engine.notations import NOTATIONS
+from engine.notations.editing import Edit
+from engine.notations.json_schema.outline import Outline, OutlinePart, OutlineRole
+from engine.notations.json_schema.targets import key_span, quoted
+from engine.source import EngineError, GrammarError, SourceText, Span
+from engine.source.catalogue import catalogue_text
+from engine.source.json_pointer import escape_step
+from engine.targets import ENGINES, Effect, EngineRecord, EvidenceSource, SchemaCondition, Treatment, engine_record
+
+_GBNF_ENGINES: Final = frozenset(("llama.cpp", "ollama"))
+_GBNF_CODES: Final = ("gbnf-compat-left-recursion", "gbnf-compat-repetition", "gbnf-compat-empty-loop")
+_STRICT_PATTERNS: Final = frozenset(("xgrammar", "llguidance", "outlines-core", "vllm", "sglang"))
+_UNANCHORED: Final = frozenset(("outlines-core",))
+
+
+class UnknownTargetError(EngineError):
+    """There are no data on the engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFinding:
+    """A part of a grammar that an engine treats otherwise than the standard.
+
+    Attributes:
+        engine: the id of the engine, a name of `ENGINES`.
+        version: the version of the engine that the statement is about; empty for a service.
+        effect: the kind of treatment.
+        keyword: the keyword; empty for another part of a grammar.
+        pointer: the JSON Pointer of the keyword's value; empty outside of a schema.
+        span: the keyword in the text.
+        sentence: what the engine does.
+        source: where it is known from.
+        date: the day of that, as in ISO 8601; empty if unknown.
+        rewrite: an equivalent text that the engine treats as written; None for none.
+    """
+
+    engine: str
+    version: str
+    effect: Effect
+    keyword: str
+    pointer: str
+    span: Span
+    sentence: str
+    source: EvidenceSource
+    date: str = ""
+    rewrite: TargetRewrite | None = None
+
+
+def parse_target(text: str) -> tuple[str, str]:
+    """Return the engine and the version of a text `NAME` or `NAME@VERSION`; the version may be empty.
+
+    Raises:
+        UnknownTargetError: there are no data on the engine.
+    """
+    name, _, version = text.partition("@")
+    if name not in ENGINES:
+        raise UnknownTargetError("errors.diagnosis.target", name=name, names=", ".join(ENGINES))
+    return name, version
+
+
+def lint_grammar(notation: str, text: str, engine: str, version: str = "") -> tuple[TargetFinding, ...]:
+    """Find what an engine treats otherwise in a grammar; nothing if its notation is not read by the engine.
+
+    Args:
+        notation: the id of the notation.
+        text: the grammar.
+        engine: a name of `ENGINES`.
+        version: the version of the engine; empty for the examined one.
+    """
+    described = NOTATIONS[notation]
+    if described.describes_json:
+        return lint_schema(text, engine, version)
+    found: list[TargetFinding] = []
+    if described.has_named_rules and engine in _GBNF_ENGINES:
+        found += _gbnf_findings(text, engine, version)
+    elif described.is_expression and engine in _STRICT_PATTERNS:
+        found += _regex_findings(text, engine, version)
+    return tuple(sorted(found, key=lambda finding: finding.span))
+
+
+def lint_schema(text: str, engine: str, version: str = "") -> tuple[TargetFinding, ...]:
+    """Find the keywords of a JSON Schema that an engine treats otherwise than the standard, in source order.
+
+    Args:
+        text: the schema's text; nothing is found in a text that is not JSON.
+        engine: a name of `ENGINES`.
+        version: the version of the engine; empty for the examined one.
+    """
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return ()
+    root = Outline(text).root
+    if root is None:
+        return ()
+    lint = _SchemaLint(text, root)
+    found = lint.by_backends(version) if engine == "vllm" else lint.by_record(engine, version)
+    unique = {(finding.pointer, finding.effect, finding.sentence): finding for finding in found}
+    return tuple(sorted(unique.values(), key=lambda finding: finding.span))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A subschema: its part of the text, its JSON data and its JSON Pointer."""
+
+    part: OutlinePart
+    data: dict[str, Any]
+    pointer: str
+
+
+class _SchemaLint:
+    """The lint of one schema."""
+
+    def __init__(self, text: str, root: OutlinePart) -> None:
+        self._text = text
+        self._root = root
+        self._places = [
+            _Place(part, json.loads(text[part.span.start : part.span.end]), _pointer_of(part))
+            for part in root.walk()
+            if part.role is OutlineRole.SCHEMA and part.is_object
+        ]
+
+    def by_record(self, engine: str, version: str) -> list[TargetFinding]:
+        """Return the findings by the data of an engine, and of the engine that it uses."""
+        record = engine_record(engine)
+        found = list(self._by_treatments(record, engine, version))
+        if record.base:
+            refused = {finding.pointer for finding in found if finding.effect is Effect.REFUSES}
+            base = engine_record(record.base)
+            found += [
+                finding for finding in self._by_treatments(base, engine, "", record) if finding.pointer not in refused
+            ]
+        return found
+
+    def by_backends(self, version: str) -> list[TargetFinding]:
+        """Return the findings of vLLM, whose automatic backend is another for some keywords."""
+        record = engine_record("vllm")
+        dispatched = list(self._by_treatments(record, "vllm", version))
+        leaves = [finding for finding in dispatched if finding.effect is Effect.REFUSES]
+        if not leaves:
+            return [*dispatched, *self._by_treatments(engine_record("xgrammar"), "vllm", "", record)]
+        names = ", ".join(f"`{name}`" for name in dict.fromkeys(finding.keyword for finding in leaves))
+        found = [finding for finding in dispatched if finding.effect is not Effect.REFUSES]
+        for finding in self._by_treatments(engine_record("llguidance"), "vllm", "", record):
+            sentence = catalogue_text("targets.lint.backend", keywords=names, sentence=finding.sentence)
+            found.append(replace(finding, sentence=sentence))
+        return found
+
+    def _by_treatments(
+        self, record: EngineRecord, engine: str, version: str, shown: EngineRecord | None = None
+    ) -> Iterator[TargetFinding]:
+        """Yield the findings by the treatments of a record.
+
+        Args:
+            record: the data.
+            engine: the id of the engine that the findings name.
+            version: the version of the record's engine; empty for the examined one.
+            shown: the record of the engine that the findings name, if it uses that of `record`.
+        """
+        for treatment in record.treatments_of(version):
+            for place in self._places:
+                is_root = place.part is self._root
+                if not treatment.when.holds(place.data, formats=record.formats, is_root=is_root):
+                    continue
+                for keyword in _keywords_at(treatment, place):
+                    yield self._finding(treatment, place, keyword, record, engine, version, shown or record)
+
+    def _finding(
+        self,
+        treatment: Treatment,
+        place: _Place,
+        keyword: str,
+        record: EngineRecord,
+        engine: str,
+        version: str,
+        shown: EngineRecord,
+    ) -> TargetFinding:
+        member = place.part.members.get(keyword)
+        span = key_span(member) if member is not None else Span(place.part.span.start, place.part.span.start + 1)
+        pointer = f"{place.pointer}/{escape_step(keyword)}" if member is not None else place.pointer
+        named = f"`{keyword}`" if keyword else catalogue_text("targets.lint.fragment.schema")
+        about = treatment.note.format(keywords=named).removesuffix(".")
+        sentence = about or catalogue_text(f"targets.lint.{treatment.effect}", engine=record.engine, keyword=named)
+        return TargetFinding(
+            engine,
+            version or shown.version,
+            treatment.effect,
+            keyword,
+            pointer,
+            span,
+            sentence,
+            treatment.source or record.evidence,
+            record.date,
+            self._rewrite(record, version, treatment, place, keyword),
+        )
+
+    def _rewrite(
+        self, record: EngineRecord, version: str, treatment: Treatment, place: _Place, keyword: str
+    ) -> TargetRewrite | None:
+        """Return a rewrite to which no treatment of the keyword applies, and that is equivalent."""
+
+        def is_taken(data: dict[str, Any]) -> bool:
+            is_root = place.part is self._root
+            return not any(
+                one.when.holds(data, formats=record.formats, is_root=is_root)
+                and (not one.keywords or not data.keys().isdisjoint(one.keywords))
+                for one in record.treatments_of(version)
+                if one is treatment or keyword in (one.when.is_unanchored, one.when.is_list) or one.when.text_has
+            )
+
+        pattern = place.data.get(keyword)
+        if keyword == "pattern" and isinstance(pattern, str):
+            for candidate in pattern_candidates(pattern):
+                if is_taken({**place.data, "pattern": candidate}) and verified_pattern(pattern, candidate):
+                    span = place.part.members["pattern"].span
+                    title = catalogue_text("targets.rewrite.pattern", pattern=candidate)
+                    return TargetRewrite(title, (Edit(span, quoted(candidate)),))
+            return None
+        return schema_rewrites(self._text, place.part, place.data, keyword, is_taken)
+
+
+def _keywords_at(treatment: Treatment, place: _Place) -> list[str]:
+    """Return the keywords that a treatment is about in a subschema; one that is empty if it is about the whole."""
+    if treatment.keywords:
+        return [keyword for keyword in treatment.keywords if keyword in place.data]
+    named = [keyword for keyword in _named_by(treatment.when) if keyword in place.data]
+    return named or [""]
+
+
+def _named_by(when: SchemaCondition) -> Iterator[str]:
+    """Yield the keywords of a condition that a finding can be about, the most particular first."""
+    particular = (when.is_unanchored, when.is_list, when.at_least_two, when.is_schema, when.is_restricted)
+    for one in when.one_of:
+        yield from _named_by(one)
+    named = [*when.text_has, *when.at_least, *filter(None, particular)] or list(when.has_any or when.has)
+    yield from named
+    if when.not_types:
+        yield "type"
+    if when.is_open and not named:
+        yield "additionalProperties"
+    if when.has_optional_property:
+        yield "properties"
+
+
+def _pointer_of(part: OutlinePart) -> str:
+    steps: list[str] = []
+    here: OutlinePart | None = part
+    while here is not None and here.holder is not None:
+        steps.append(escape_step(str(here.name)))
+        here = here.holder
+    return "".join(f"/{step}" for step in reversed(steps))
+
+
+# ---------------------------------------------------------------------- GBNF and regex
+
+
+def _gbnf_findings(text: str, engine: str, version: str) -> Iterator[TargetFinding]:
+    record = engine_record(engine)
+    try:
+        _, diagnostics = NOTATIONS["gbnf"].parse(SourceText(text), CompileOptions())
+    except GrammarError as error:
+        diagnostics = error.diagnostics
+    for one in diagnostics:
+        if one.severity == "error" or one.code.startswith(_GBNF_CODES):
+            sentence = one.message
+            if one.severity == "error":
+                sentence = catalogue_text("targets.lint.gbnf", engine=record.engine, message=one.message)
+            yield TargetFinding(
+                engine,
+                version or record.version,
+                Effect.REFUSES,
+                "",
+                "",
+                one.span,
+                sentence,
+                EvidenceSource.RUN,
+                record.date,
+            )
+
+
+def _regex_findings(text: str, engine: str, version: str) -> Iterator[TargetFinding]:
+    record = engine_record(engine)
+    try:
+        grammar, _ = NOTATIONS["regex"].parse(SourceText(text), CompileOptions())
+    except GrammarError:
+        return
+
+    def finding(span: Span, what: str, rewrite: TargetRewrite | None) -> TargetFinding:
+        sentence = catalogue_text(f"targets.lint.{what}", engine=record.engine)
+        shown = version or record.version
+        return TargetFinding(
+            engine, shown, Effect.REFUSES, "", "", span, sentence, EvidenceSource.RUN, record.date, rewrite
+        )
+
+    rewrite = None
+    lookarounds = [span for span in _lookarounds(grammar) if text.startswith("(?", span.start)]
+    if lookarounds:
+        candidates = (candidate[1:-1] for candidate in pattern_candidates(f"^(?:{text})$"))
+        for candidate in candidates:
+            if candidate != text and "(?=" not in candidate and verified_pattern(f"^(?:{text})$", f"^(?:{candidate})$"):
+                title = catalogue_text("targets.rewrite.pattern", pattern=candidate)
+                rewrite = TargetRewrite(title, (Edit(Span(0, len(text)), candidate),))
+                break
+    for span in lookarounds:
+        yield finding(span, "lookaround", rewrite)
+    if engine in _UNANCHORED and text.startswith("^"):
+        bare = text.removeprefix("^").removesuffix("$")
+        edit = Edit(Span(0, len(text)), bare)
+        title = catalogue_text("targets.rewrite.pattern", pattern=bare)
+        offered = TargetRewrite(title, (edit,)) if verified_pattern(f"^(?:{text})$", f"^(?:{bare})$") else None
+        yield finding(Span(0, 1), "anchor", offered)
+
+
+def _lookarounds(grammar: Grammar) -> Iterator[Span]:
+    return (part.span for rule in grammar.rules for part in parts(rule.node) if isinstance(part, Lookaround))

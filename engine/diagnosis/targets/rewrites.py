@@ -1,0 +1,215 @@
+"""Rewrites of a schema or a pattern to a form that more engines read, each checked with our own engine.
+
+A pattern is rewritten by its classes (`\\d` to `[0-9]`), its anchors, or its automaton, which has no look-around. Both
+are compiled, and the two automata are walked together: every pair of states that some text reaches is compared.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final
+
+from engine.compile import CompiledGrammar, compile_grammar
+from engine.export.text.conversion import to_regex
+from engine.notations.editing import Edit
+from engine.notations.json_schema.outline import OutlinePart
+from engine.source import EngineError
+from engine.source.catalogue import catalogue_text
+
+_MOST_PAIRS: Final = 4_000
+_LONGEST: Final = 400  # code points of a rewritten pattern; a longer one helps nobody
+_CLASSES: Final = {"d": "0-9", "w": "A-Za-z0-9_"}
+_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+_MEANT: Final = frozenset(r"^$\.*+?()[]{}|/-")
+_ANY: Final = (".*", "(.|[^.])*")  # `.` is no line end; the other is any character
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRewrite:
+    """An equivalent text: a title, and the edits that make it."""
+
+    title: str
+    edits: tuple[Edit, ...]
+
+
+def pattern_candidates(pattern: str) -> Iterator[str]:
+    """Yield other forms of a pattern that is searched for, the simplest first; they need not be equivalent."""
+    plain = _with_plain_escapes(pattern)
+    shorter = plain.replace(r"\b", "")
+    for form in dict.fromkeys((plain, shorter)):
+        yield form
+        if not (form.startswith("^") and form.endswith("$")):
+            yield from (_anchored(form, some) for some in _ANY)
+    automatic = _without_lookaround(pattern)
+    if automatic is not None:
+        yield automatic
+
+
+def verified_pattern(pattern: str, other: str) -> bool:
+    """Return whether two patterns of a schema have the same strings; False if that is too much work."""
+    return pattern != other and _same(
+        json.dumps({"type": "string", "pattern": pattern}), json.dumps({"type": "string", "pattern": other}), exact=True
+    )
+
+
+def schema_rewrites(
+    text: str, part: OutlinePart, data: dict[str, Any], keyword: str, is_taken: Callable[[dict[str, Any]], bool]
+) -> TargetRewrite | None:
+    """Return a rewrite of a subschema for one of its keywords, if our engine finds no difference.
+
+    Args:
+        text: the whole schema.
+        part: the subschema in the text.
+        data: the subschema.
+        keyword: the keyword that an engine treats otherwise.
+        is_taken: whether the engine treats a subschema as written.
+    """
+    if keyword == "items" and isinstance(data.get("items"), list):
+        changed = _with_prefix_items(data)
+        title = catalogue_text("targets.rewrite.prefix_items")
+    elif keyword == "allOf":
+        merged = _merged(data)
+        if merged is None:
+            return None
+        changed, title = merged, catalogue_text("targets.rewrite.all_of")
+    else:
+        return None
+    if not is_taken(changed):
+        return None
+    edit = Edit(part.span, json.dumps(changed, ensure_ascii=False))
+    whole = text[: part.span.start] + edit.replacement + text[part.span.end :]
+    return TargetRewrite(title, (edit,)) if _same(text, whole, exact=False) else None
+
+
+def _with_plain_escapes(pattern: str) -> str:
+    """Return a pattern with classes in place of `\\d` and `\\w`, and without escapes of ordinary characters."""
+    pieces, at, is_inside = [], 0, False
+    while at < len(pattern):
+        found = _ESCAPE.match(pattern, at)
+        if found is None:
+            character = pattern[at]
+            is_inside = (character == "[" or is_inside) and character != "]"
+            pieces.append(character)
+            at += 1
+            continue
+        at = found.end()
+        pieces.append(_plain_escape(found[1], is_inside=is_inside))
+    return "".join(pieces)
+
+
+def _plain_escape(character: str, *, is_inside: bool) -> str:
+    if character in _CLASSES:
+        return _CLASSES[character] if is_inside else f"[{_CLASSES[character]}]"
+    if character == "D" and not is_inside:
+        return "[^0-9]"
+    if character == "W" and not is_inside:
+        return "[^A-Za-z0-9_]"
+    if character == "s":
+        return r" \t\n\r\f\v" if is_inside else r"[ \t\n\r\f\v]"
+    is_needed = character.isalnum() or character in _MEANT
+    return f"\\{character}" if is_needed else character
+
+
+def _anchored(pattern: str, some: str) -> str:
+    is_choice = "|" in pattern
+    body = pattern.removeprefix("^")
+    body = body.removesuffix("$") if not body.endswith(r"\$") else body
+    body = f"({body})" if is_choice else body
+    before = "" if pattern.startswith("^") and not is_choice else some
+    behind = "" if pattern.endswith("$") and not pattern.endswith(r"\$") and not is_choice else some
+    return f"^{before}{body}{behind}$"
+
+
+def _without_lookaround(pattern: str) -> str | None:
+    """Return a pattern that is made from the automaton of another with look-around; None if there is none."""
+    if not re.search(r"\(\?<?[=!]", pattern):
+        return None
+    body = pattern
+    body = body.removeprefix("^") if body.startswith("^") else f".*(?:{body})"
+    body = body.removesuffix("$") if body.endswith("$") else f"(?:{body}).*"
+    try:
+        found = to_regex(compile_grammar("regex", body)).text
+    except EngineError:
+        return None
+    return f"^({found})$" if len(found) <= _LONGEST else None
+
+
+def _with_prefix_items(data: dict[str, Any]) -> dict[str, Any]:
+    changed: dict[str, Any] = {}
+    for key, value in data.items():
+        if key == "items":
+            changed["prefixItems"] = value
+        elif key == "additionalItems":
+            changed["items"] = value
+        else:
+            changed[key] = value
+    return changed
+
+
+def _merged(data: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a subschema with its `allOf` merged into it; None if two keywords have different values."""
+    merged = {key: value for key, value in data.items() if key != "allOf"}
+    members = data.get("allOf")
+    if not isinstance(members, list):
+        return None
+    for member in members:
+        if not isinstance(member, dict) or "$ref" in member:
+            return None
+        for key, value in member.items():
+            known: Any = merged.get(key, value)
+            if known == value:
+                merged[key] = value
+            elif key == "required":
+                merged[key] = list(dict.fromkeys(chain(known, value)))
+            elif key == "properties" and isinstance(known, dict) and isinstance(value, dict):
+                if any(name in known and known[name] != value[name] for name in value):
+                    return None
+                merged[key] = {**known, **value}
+            elif key in ("minLength", "minItems", "minimum", "minProperties"):
+                merged[key] = max(known, value)
+            elif key in ("maxLength", "maxItems", "maximum", "maxProperties"):
+                merged[key] = min(known, value)
+            else:
+                return None
+    return merged
+
+
+def _same(text: str, other: str, *, exact: bool) -> bool:
+    """Return whether two schemas have the same texts, as far as the walk goes.
+
+    Args:
+        text: a schema.
+        other: the other schema.
+        exact: whether all pairs of states must be compared, and not only the first ones.
+    """
+    try:
+        first, second = compile_grammar("json_schema", text), compile_grammar("json_schema", other)
+        return _walk_finds_no_difference(first, second, exact=exact)
+    except EngineError:
+        return False
+
+
+def _walk_finds_no_difference(first: CompiledGrammar, second: CompiledGrammar, *, exact: bool) -> bool:
+    one, two = first.automaton, second.automaton
+    classes = sorted({(int(a), int(b)) for a, b in zip(one.class_of_byte, two.class_of_byte, strict=True)})
+    start = (one.start, two.start)
+    seen, pending = {start}, deque([start])
+    while pending:
+        left, right = pending.popleft()
+        if (left == 0) != (right == 0) or (left and one.accepts(left) != two.accepts(right)):
+            return False
+        if left == 0:
+            continue
+        for class_left, class_right in classes:
+            pair = one.step(left, class_left), two.step(right, class_right)
+            if pair not in seen:
+                if len(seen) >= _MOST_PAIRS:
+                    return not exact
+                seen.add(pair)
+                pending.append(pair)
+    return True

@@ -1,0 +1,149 @@
+"""The lint of a target: each finding names the keyword itself, and each rewrite is equivalent and is taken."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from engine.compile import compile_grammar
+from engine.diagnosis.targets.lint import UnknownTargetError, lint_grammar, lint_schema, parse_target
+from engine.diagnosis.targets.request_lint import counts, lint_text, request_schemas
+from engine.diagnosis.targets.rewrites import verified_pattern
+from engine.targets import Effect, EvidenceSource
+
+
+def string(pattern: str) -> str:
+    return json.dumps({"type": "string", "pattern": pattern})
+
+
+def rewritten(text: str, finding) -> str:
+    for edit in sorted(finding.rewrite.edits, key=lambda edit: edit.span, reverse=True):
+        text = text[: edit.span.start] + edit.replacement + text[edit.span.end :]
+    return text
+
+
+def test_a_finding_has_the_pointer_and_the_span_of_the_keyword_itself():
+    text = '{"type": "object", "properties": {"a/b": {"type": "array", "uniqueItems": true}}}'
+    found = [one for one in lint_schema(text, "llguidance") if one.keyword == "uniqueItems"]
+    assert [(one.effect, one.pointer) for one in found] == [(Effect.REFUSES, "/properties/a~1b/uniqueItems")]
+    assert text[found[0].span.start : found[0].span.end] == '"uniqueItems"'
+    assert found[0].source is EvidenceSource.RUN
+    assert found[0].version == "1.9.1"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "engine", "effect", "expected"),
+    [
+        (r"^\d{11,}$", "llama.cpp", Effect.DROPS, "^[0-9]{11,}$"),
+        (r"^[\w-]+$", "llama.cpp", Effect.DROPS, "^[A-Za-z0-9_-]+$"),
+        (r"^a\!$", "llama.cpp", Effect.DROPS, "^a!$"),
+        (r"^\bfoo\b$", "xgrammar", Effect.REFUSES, "^foo$"),
+        ("[0-9]", "outlines-core", Effect.APPROXIMATES, "^(.|[^.])*[0-9](.|[^.])*$"),
+        ("[0-9]", "ollama", Effect.REFUSES, "^(.|[^.])*[0-9](.|[^.])*$"),
+        ("^(?=.*[0-9])[a-z0-9]+$", "xgrammar", Effect.DROPS, "^([a-z]*[0-9][0-9a-z]*)$"),
+        ("^(?=.*[0-9])[a-z0-9]+$", "llguidance", Effect.REFUSES, "^([a-z]*[0-9][0-9a-z]*)$"),
+    ],
+)
+def test_a_pattern_is_rewritten_to_an_equivalent_one_that_the_engine_takes(pattern, engine, effect, expected):
+    text = string(pattern)
+    found = lint_schema(text, engine)
+    assert [one.effect for one in found] == [effect]
+    changed = rewritten(text, found[0])
+    assert json.loads(changed)["pattern"] == expected
+    assert verified_pattern(pattern, expected)
+    assert not [one for one in lint_schema(changed, engine) if one.keyword == "pattern"]
+
+
+def test_a_pattern_without_an_equivalent_form_has_no_rewrite():
+    assert not verified_pattern(r"^\bfoo\b", "^foo")
+    assert not verified_pattern("a|b", "^a|b$")
+    found = lint_schema(string(r"^(?:\p{L}|\d)+$"), "xgrammar")
+    assert [one.rewrite for one in found] == [None]
+
+
+def test_a_list_in_items_and_all_of_are_rewritten():
+    text = '{"type": "array", "items": [{"type": "integer"}], "additionalItems": false}'
+    (finding,) = [one for one in lint_schema(text, "xgrammar") if one.keyword == "items"]
+    assert finding.effect is Effect.REFUSES
+    assert json.loads(rewritten(text, finding)) == {
+        "type": "array",
+        "prefixItems": [{"type": "integer"}],
+        "items": False,
+    }
+    text = '{"allOf": [{"type": "string", "minLength": 1}, {"maxLength": 3, "minLength": 2}]}'
+    (finding,) = [one for one in lint_schema(text, "xgrammar") if one.keyword == "allOf"]
+    assert json.loads(rewritten(text, finding)) == {"type": "string", "minLength": 2, "maxLength": 3}
+    conflict = '{"allOf": [{"type": "string"}, {"type": ["string", "null"]}]}'
+    (finding,) = [one for one in lint_schema(conflict, "xgrammar") if one.keyword == "allOf"]
+    assert finding.rewrite is None
+
+
+@pytest.mark.parametrize(
+    ("version", "effect"), [("b10034", Effect.REFUSES), ("b11549", Effect.DROPS), ("", Effect.DROPS)]
+)
+def test_the_version_decides_what_llama_cpp_does(version, effect):
+    assert [one.effect for one in lint_schema(string(r"^\d+$"), "llama.cpp", version)] == [effect]
+    long = '{"type": "string", "maxLength": 10000}'
+    assert [one.keyword for one in lint_schema(long, "llama.cpp", version)] == (
+        ["maxLength"] if version == "b10034" else []
+    )
+
+
+def test_vllm_has_the_findings_of_the_backend_that_it_chooses():
+    text = '{"type": "array", "uniqueItems": true, "items": {"type": "string"}}'
+    (finding,) = lint_schema(text, "vllm")
+    assert (finding.engine, finding.version, finding.effect) == ("vllm", "0.33", Effect.REFUSES)
+    assert "llguidance" in finding.sentence
+    assert [one.effect for one in lint_schema('{"not": {}}', "vllm")] == [Effect.DROPS]
+
+
+def test_rules_and_expressions_are_linted_too():
+    found = lint_grammar("gbnf", 'root ::= root "a" | [0-9]{2001}', "llama.cpp")
+    assert [one.effect for one in found] == [Effect.REFUSES, Effect.REFUSES]
+    assert lint_grammar("gbnf", r'root ::= "\d"', "llama.cpp")[0].span.start == 10
+    assert not lint_grammar("gbnf", 'root ::= root "a" | "b"', "xgrammar")
+    (lookahead,) = lint_grammar("regex", "(?=a)[a-z]+", "xgrammar")
+    assert rewritten("(?=a)[a-z]+", lookahead) == "(a[a-z]*)"
+    (anchor,) = lint_grammar("regex", "^a+$", "outlines-core")
+    assert rewritten("^a+$", anchor) == "a+"
+
+
+def test_each_tool_of_a_request_is_linted_with_its_name():
+    text = json.dumps(
+        {
+            "tools": [
+                {"type": "function", "function": {"name": "good", "parameters": {"type": "string"}}},
+                {"name": "bad", "input_schema": json.loads(string(r"^\d$"))},
+            ],
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"schema": {"type": "string", "maxLength": 2000}},
+            },
+        }
+    )
+    parts = lint_text("json_schema", text, "llama.cpp", "b10034")
+    assert [(part.tool, [one.pointer for one in part.findings]) for part in parts] == [
+        ("good", []),
+        ("bad", ["/tools/1/input_schema/pattern"]),
+        ("", ["/response_format/json_schema/schema/maxLength"]),
+    ]
+    assert counts(parts) == {Effect.REFUSES: 2}
+    finding = parts[1].findings[0]
+    assert text[finding.span.start : finding.span.end] == '"pattern"'
+    compile_grammar("json_schema", json.dumps(json.loads(rewritten(text, finding))["tools"][1]["input_schema"]))
+    assert not request_schemas("[1]")
+    assert not request_schemas('{"type": "object"')
+
+
+def test_a_target_is_a_name_and_perhaps_a_version():
+    assert parse_target("llama.cpp@b10034") == ("llama.cpp", "b10034")
+    assert parse_target("vllm") == ("vllm", "")
+    with pytest.raises(UnknownTargetError) as error:
+        parse_target("frob@1")
+    assert error.value.key == "errors.diagnosis.target"
+
+
+def test_a_text_that_is_no_json_has_no_findings():
+    assert lint_schema("{", "xgrammar") == ()
+    assert lint_schema("", "xgrammar") == ()
