@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 from app.workers.decode import DecodeHandler
 from engine.models.source import LogitSource, ModelError
 from engine.models.uniform import UniformSource
-from engine.source import CancelToken
+from engine.source import CancelledError, CancelToken
 from engine.vocabulary import Vocabulary
 
 LETTERS = (*(bytes([code]) for code in range(0x20, 0x7F)), b"\n", b"ab", None)
@@ -33,7 +34,8 @@ def load(spec: str, cancel: CancelToken) -> LogitSource:
             cancel.report("download", done := done + 1, 1000)
             time.sleep(0.01)
     if spec == "stubborn":
-        cancel.begin("download")
+        with contextlib.suppress(CancelledError):  # `begin` reports, then checks: the window may have cancelled by then
+            cancel.begin("download")
         time.sleep(3_600)
     if spec.startswith("<"):
         return letters(spec, more=(spec.encode(),))
