@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QPlainTextEdit,
     QRadioButton,
+    QSizePolicy,
     QSpinBox,
     QTextEdit,
     QVBoxLayout,
@@ -28,16 +29,20 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.catalogue import ui_text
+from app.dialogs.diagnosis_view import DiagnosisView, cause_name, details_of, severity_of
 from app.display_text import shown, token_text, unmarked
+from app.panes.editor.offsets import Offsets
 from app.panes.generation.chip import Chip, ChipKind
 from app.panes.generation.chip_view import ChipView
 from app.theme import Role
 from app.theme.buttons import push_button
-from app.theme.labels import Label
+from app.theme.labels import Label, plain_text
 from app.widgets.accessibility import announce
 from app.widgets.banner import Banner, BannerSeverity
-from app.widgets.rich_text import prose, words
+from app.widgets.rich_text import prose
 from app.workers.requests.decode import ReplayAnswer, ReplayQuestion
+from engine.diagnosis.case import FailureCase
+from engine.diagnosis.failures.diagnosis import Cause, Diagnosis, TextEdit, Violation, ViolationFix
 from engine.diagnosis.verdicts.verdict import (
     ReplayedToken,
     ReplayedTokenState,
@@ -140,6 +145,10 @@ def _units(data: bytes) -> int:
     return len(data.decode("utf-8", "replace").encode("utf-16-le", "surrogatepass")) // 2
 
 
+def _start(edit: TextEdit) -> int:
+    return edit.start
+
+
 _DELAY_MS = 200
 _MOST_BUDGET = 1_000_000
 _LARGEST_FILE = 4_000_000  # bytes
@@ -160,6 +169,7 @@ class ReplayDraft:
     budget: int
     finish: int
     saved: SavedTrace | None
+    case: FailureCase | None
 
 
 class ReplayDialog(QDialog):
@@ -170,7 +180,7 @@ class ReplayDialog(QDialog):
         parent: the window.
 
     Signals:
-        checked(ReplayQuestion): request the verdict on an output.
+        checked(ReplayQuestion): request the diagnosis and the verdict on an output.
         opened(token ids): make the output the current trace.
         test_wanted(text): add the output to the test strings.
         span_wanted(Span): show this span of the grammar.
@@ -184,12 +194,14 @@ class ReplayDialog(QDialog):
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._verdict: Verdict | None = None
+        self._diagnosis: Diagnosis | None = None
+        self._schema_spans: dict[str, Span] = {}  # of the JSON Pointers of the diagnosis
+        self._case: FailureCase | None = None  # the request, response and log of the output, until the text is edited
         self._question: ReplayQuestion | None = None
         self._saved: SavedTrace | None = None  # the contents of a file, until the text is edited
         self._awaits_grammar = False  # whether the grammar was edited and has not compiled yet
-        self._stale_notes: tuple[str, ...] = ()  # of the last verdict, while another one is pending
         self.setWindowTitle(ui_text("dialogs.check.title", document=title))
-        self.resize(780, 640)
+        self.resize(880, 680)
         self._timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
         self._timer.timeout.connect(self.check_again)
         self._build_verdict()
@@ -200,7 +212,7 @@ class ReplayDialog(QDialog):
         layout.setContentsMargins(theme.SPACE_L, theme.SPACE_L, theme.SPACE_L, theme.SPACE_M)
         layout.setSpacing(theme.SPACE_S)
         layout.addWidget(self.verdict)
-        layout.addWidget(self.notes)
+        layout.addWidget(self.details)
         layout.addWidget(self._options)
         layout.addWidget(self.text, 2)
         layout.addWidget(self.tokens_title)
@@ -221,7 +233,7 @@ class ReplayDialog(QDialog):
     def draft(self) -> ReplayDraft:
         """Return the contents of the dialog."""
         ids, finish = self.as_ids.isChecked(), self.finish.currentIndex()
-        return ReplayDraft(self.text.toPlainText(), ids, self.budget.value(), finish, self._saved)
+        return ReplayDraft(self.text.toPlainText(), ids, self.budget.value(), finish, self._saved, self._case)
 
     def resume(self, draft: ReplayDraft) -> None:
         """Restore earlier contents; the text is selected, so that pasting replaces it."""
@@ -230,7 +242,16 @@ class ReplayDialog(QDialog):
         self.finish.setCurrentIndex(draft.finish)
         self.text.setPlainText(draft.text)
         self.text.selectAll()
-        self._saved = draft.saved
+        self._saved, self._case = draft.saved, draft.case
+        self.check_again()
+
+    def show_case(self, case: FailureCase) -> None:
+        """Check the output of a failed request; the grammar of the editor is used in place of the request's."""
+        self.as_text.setChecked(True)
+        self.budget.setValue(min(case.max_tokens or 0, _MOST_BUDGET))
+        self.finish.setCurrentIndex(max(0, self.finish.findData(str(case.finish))))
+        self.text.setPlainText((case.output or b"").decode("utf-8", "replace"))
+        self._case = case
         self.check_again()
 
     # --- requests -----------------------------------------------------------------------------------------------------
@@ -274,22 +295,28 @@ class ReplayDialog(QDialog):
             return ReplayQuestion("", ids, None, budget, finish) if ids else None
         if self._saved is not None:
             return ReplayQuestion(text, None, self._saved, budget, finish or self._saved.finish)
-        return ReplayQuestion(text, None, None, budget, finish) if text else None
+        return ReplayQuestion(text, None, None, budget, finish, self._case) if text or self._case else None
 
     def show_answer(self, answer: ReplayAnswer) -> None:
-        """Show a verdict."""
+        """Show a diagnosis and a verdict."""
         if answer.question != self._question:
             return
-        if answer.verdict is None:
+        found, diagnosis = answer.verdict, answer.diagnosis
+        self._verdict, self._diagnosis, self._schema_spans = found, diagnosis, answer.schema_spans
+        if found is None:
             self._clear_verdict()
+            self._diagnosis = diagnosis
+        if diagnosis is not None:
+            self._say(diagnosis.sentence, severity_of(diagnosis), diagnosis)
+        elif found is not None:
+            self._say(found.sentence, _SEVERITIES.get(found.outcome, "error"))
+        else:
             self._say(answer.error, "error")
-            return
-        found = self._verdict = answer.verdict
-        self._set_faded(False)
-        self._say(found.sentence, _SEVERITIES.get(found.outcome, "error"))
         announce(self, self.sentence)
-        self._show_notes()
-        self._show_tokens(found, answer.tokens_of)
+        self._set_faded(False)
+        self._show_details()
+        if found is not None:
+            self._show_tokens(found, answer.tokens_of)
         self._mark()
         self._show_buttons()
 
@@ -298,13 +325,10 @@ class ReplayDialog(QDialog):
     def _await_verdict(self) -> None:
         """Show at once that the verdict belongs to an older output, grammar or budget.
 
-        The sentence disappears; notes and tokens stay, faded, so that nothing moves while the user types.
+        The sentence disappears; details and tokens stay, faded, so that nothing moves while the user types.
         """
-        if self._verdict is not None:
-            self._stale_notes = self._verdict.notes
-        self._verdict = None
+        self._verdict = self._diagnosis = None
         self._say(ui_text("dialogs.check.checking"), "hint")
-        self._show_notes()
         self.text.setExtraSelections([])  # their offsets belong to the older text
         if self.chips.chips:
             self.tokens_title.setText(ui_text("dialogs.check.tokens_before"))
@@ -314,22 +338,28 @@ class ReplayDialog(QDialog):
     def _set_faded(self, is_faded: bool) -> None:
         self.chips.setEnabled(not is_faded)
         self.chips.viewport().update()
-        if not is_faded:
-            self._stale_notes = ()
+        self.details.setEnabled(not is_faded)
 
     def _clear_verdict(self) -> None:
-        self._verdict = None
+        self._verdict = self._diagnosis = None
         self._set_faded(False)
-        self._show_notes()
+        self._show_details()
         self.chips.show_chips((), None)
         self._tokens_frame.show()
         self.tokens_title.setText(ui_text("common.word.tokens"))
         self.text.setExtraSelections([])
         self._show_buttons()
 
-    def _say(self, sentence: str, severity: BannerSeverity) -> None:
+    def _say(self, sentence: str, severity: BannerSeverity, diagnosis: Diagnosis | None = None) -> None:
         self._sentence, self._severity = sentence, severity
-        self.verdict.show_message(prose(sentence), severity=severity, accessible_text=unmarked(sentence))
+        fix = "" if diagnosis is None or diagnosis.cause is Cause.COMPLETE else diagnosis.fix
+        spoken = unmarked(f"{sentence} {fix}".strip())
+        self.verdict.show_message(prose(sentence), prose(fix), severity=severity, accessible_text=spoken)
+        self.cause.setVisible(diagnosis is not None)
+        if diagnosis is not None:
+            self.cause.setText(diagnosis.cause)
+            name = cause_name(diagnosis.cause, diagnosis.detail)
+            self.cause.setToolTip(plain_text(ui_text("dialogs.check.cause_tip", name=name)))
 
     @property
     def question(self) -> ReplayQuestion | None:
@@ -346,14 +376,43 @@ class ReplayDialog(QDialog):
         """Return the verdict as plain text."""
         return unmarked(self._sentence)
 
-    def _show_notes(self) -> None:
-        if self._verdict is not None:
-            notes = self._verdict.notes
-            self.notes.setText("<br>".join(f"• {prose(note)}" for note in notes))
-        else:
-            notes = self._stale_notes
-            self.notes.setText("<br>".join(words(f"• {unmarked(note)}", theme.Role.MUTED) for note in notes))
-        self.notes.setVisible(bool(notes))
+    def _show_details(self) -> None:
+        verdict, diagnosis = self._verdict, self._diagnosis
+        notes = [] if verdict is None else list(verdict.notes)
+        if diagnosis is None:
+            self.details.show_details(notes)
+            return
+        is_measured = verdict is not None and verdict.outcome is VerdictOutcome.CUT_OFF and self.budget.value()
+        is_illegal = verdict is not None and verdict.failure is not None and not diagnosis.violations
+        if verdict is not None and (is_measured or is_illegal):
+            notes.insert(0, verdict.sentence)
+        self.details.show_details(details_of(diagnosis, notes), diagnosis.violations, self.text.toPlainText())
+        if self.as_ids.isChecked():
+            self.details.disable_positions()
+
+    def _show_violation(self, violation: Violation) -> None:
+        """Select a violation in the output, and its keyword in the grammar."""
+        cursor = self.text.textCursor()
+        units = Offsets(self.text.toPlainText())
+        cursor.setPosition(units.to_utf16(violation.start))
+        cursor.setPosition(units.to_utf16(violation.end), QTextCursor.MoveMode.KeepAnchor)
+        self.text.setTextCursor(cursor)
+        self.text.setFocus()
+        span = None if violation.pointer is None else self._schema_spans.get(violation.pointer)
+        if span is not None:
+            self.span_wanted.emit(span)
+
+    def _repair(self, fix: ViolationFix) -> None:
+        """Apply a repair to the output, as one step of undo."""
+        units = Offsets(self.text.toPlainText())
+        cursor = self.text.textCursor()
+        cursor.beginEditBlock()
+        for edit in sorted(fix.edits, key=_start, reverse=True):
+            cursor.setPosition(units.to_utf16(edit.start))
+            cursor.setPosition(units.to_utf16(edit.end), QTextCursor.MoveMode.KeepAnchor)
+            cursor.insertText(edit.new)
+        cursor.endEditBlock()
+        self.text.setFocus()
 
     def _show_tokens(self, found: Verdict, tokens_of: str) -> None:
         self.chips.show_chips(tuple(chip(token, index) for index, token in enumerate(found.tokens)), None)
@@ -388,11 +447,22 @@ class ReplayDialog(QDialog):
         tokens = found.tokens if found is not None else ()
         self.open_button.setEnabled(is_judged and bool(tokens) and all(one.token_id is not None for one in tokens))
         self.test_button.setEnabled(is_judged and not self.as_ids.isChecked())
-        self.copy_button.setEnabled(found is not None)
-        self.place_button.setEnabled(found is not None and bool(span_of(found)))
+        self.copy_button.setEnabled(found is not None or self._diagnosis is not None)
+        self.place_button.setEnabled(self._place() is not None)
+
+    def _place(self) -> Span | None:
+        """Return the first part of the grammar that the verdict or the diagnosis is about."""
+        if self._verdict is not None and (spans := span_of(self._verdict)):
+            return spans[0]
+        for place in () if self._diagnosis is None else self._diagnosis.places:
+            if place.pointer is not None and place.pointer in self._schema_spans:
+                return self._schema_spans[place.pointer]
+            if place.offset is not None and not place.is_in_output:
+                return Span(place.offset, place.offset + 1)
+        return None
 
     def _on_typed(self) -> None:
-        self._saved = None
+        self._saved = self._case = None
         self._on_edited()
 
     def _on_edited(self) -> None:
@@ -440,13 +510,18 @@ class ReplayDialog(QDialog):
             self.accept()
 
     def _copy(self) -> None:
-        if self._verdict is not None:
-            notes = (f"- {unmarked(note)}" for note in self._verdict.notes)
-            QGuiApplication.clipboard().setText("\n".join((self.sentence, *notes)))
+        found = self._diagnosis
+        lines = [self.sentence]
+        if found is not None:
+            lines += [cause_name(found.cause, found.detail), unmarked(found.fix)]
+            lines += [f"- {unmarked(one.sentence)}" for one in found.violations]
+        lines += [f"- {line}" for line in self.details.lines]
+        QGuiApplication.clipboard().setText("\n".join(filter(None, lines)))
 
     def _show_place(self) -> None:
-        if self._verdict is not None and (spans := span_of(self._verdict)):
-            self.span_wanted.emit(spans[0])
+        span = self._place()
+        if span is not None:
+            self.span_wanted.emit(span)
 
     def _keep_as_test(self) -> None:
         self.test_wanted.emit(self.text.toPlainText())
@@ -456,9 +531,14 @@ class ReplayDialog(QDialog):
 
     def _build_verdict(self) -> None:
         self.verdict = Banner(is_html=True)
-        self.notes = Label(is_html=True, wraps=True)
-        self.notes.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.notes.hide()
+        self.cause = Label()
+        self.cause.setProperty("role", "badge")
+        self.cause.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.cause.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.verdict.add_control(self.cause)
+        self.details = DiagnosisView()
+        self.details.place_wanted.connect(self._show_violation)
+        self.details.repair_wanted.connect(self._repair)
 
     def _build_question(self) -> None:
         self.as_text = QRadioButton(ui_text("common.word.text"))
@@ -534,6 +614,6 @@ class ReplayDialog(QDialog):
         buttons.addWidget(self.open_button)
 
     def _apply_theme(self) -> None:
-        self._say(self._sentence, self._severity)
-        self._show_notes()
+        self._say(self._sentence, self._severity, self._diagnosis)
+        self._show_details()
         self._mark()

@@ -19,6 +19,7 @@ from engine.decoding.pipeline_settings import PipelineSettings
 
 if TYPE_CHECKING:
     from app.dialogs.replay_dialog import ReplayDialog, ReplayDraft
+    from engine.diagnosis.case import FailureCase
 
 
 class OutputCheck(QObject):
@@ -50,6 +51,10 @@ class OutputCheck(QObject):
         dialog.activateWindow()
         dialog.text.setFocus()
         return dialog
+
+    def check_case(self, case: FailureCase) -> None:
+        """Open the dialog with the output of a failed request."""
+        self.open().show_case(case)
 
     def _make(self) -> ReplayDialog:
         from app.dialogs.replay_dialog import ReplayDialog  # start-up time: the dialog is built when first shown

@@ -3,7 +3,7 @@
 Panes set no style sheets of their own; they set a dynamic property that is styled here, so that both themes apply to
 them:
 
-* `QLabel[role="title" | "heading" | "muted" | "empty"]`; an empty one may be `framed`
+* `QLabel[role="title" | "heading" | "muted" | "badge" | "empty"]`; an empty one may be `framed`
 * `QPushButton[role="primary" | "link" | "flat"]`
 * `QFrame[role="panel" | "bar" | "card" | "well" | "tour" | "banner"]`; a banner also has `severity="error" | "warning"
   | "hint" | "allowed"`
@@ -80,6 +80,8 @@ QLabel { background: transparent; }
 QLabel[role="title"] { font-size: {title-size}; font-weight: 600; }
 QLabel[role="heading"] { font-weight: 600; }
 QLabel[role="muted"] { color: {muted}; }
+QLabel[role="badge"] { color: {text}; background: {panel}; border: 1px solid {border}; border-radius: 5px;
+  padding: 2px 6px; }
 QLabel[role="empty"] { color: {muted}; background: {panel}; }
 QLabel[role="empty"][framed="true"] { border: 1px solid {border}; border-radius: 6px; }
 

@@ -34,7 +34,7 @@ class Banner(QFrame):
     Args:
         severity: the severity of messages that name none.
         closable: whether the user can close it.
-        is_html: whether titles are HTML; the caller escapes plain text in them.
+        is_html: whether titles and details are HTML; the caller escapes plain text in them.
 
     Attributes:
         title_label: what happened.
@@ -64,7 +64,7 @@ class Banner(QFrame):
         self._action: Callable[[], object] | None = None
         self._icon = IconLabel(_ICON_SIZE)
         self.title_label = Label(wraps=True, is_html=is_html)
-        self.detail_label = Label(wraps=True)
+        self.detail_label = Label(wraps=True, is_html=is_html)
         for label in (self.title_label, self.detail_label):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.button = push_button(clicked=self._accept)
@@ -91,7 +91,7 @@ class Banner(QFrame):
             severity: how severe it is; None for the banner's own severity.
             button: the text of the button; empty for none.
             action: called when the button is pressed, after the banner is hidden.
-            accessible_text: the title for screen readers, if the title is HTML.
+            accessible_text: title and detail for screen readers, if they are HTML.
         """
         severity = severity or self._severity
         self._action = action
@@ -104,7 +104,7 @@ class Banner(QFrame):
         self.button.setVisible(bool(button))
         _set_style(self.title_label, "role", "heading" if detail else "")
         _set_style(self, "severity", severity)
-        message = f"{accessible_text or title} {detail}".strip()
+        message = accessible_text or f"{title} {detail}".strip()
         announcement = ui_text(
             "widgets.banner.announcement", severity=ui_text(f"common.severity.{severity}"), message=message
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from app.catalogue import ui_text
+from app.workers.diagnosing import with_diagnosis
 from app.workers.loop import Job, handles
 from app.workers.protocol import Progress, sentence
 from app.workers.requests.decode import (
@@ -87,12 +88,21 @@ class QueryHandler:
 
     @handles(ReplayOutput)
     def _replay(self, request: ReplayOutput, job: Job) -> ReplayAnswer:
-        """Judge a pasted output by the active grammar if its revision is the request's; otherwise compile the text."""
-        compiled, question, cancel = request.compiled, request.question, job.cancel
-        session, grammar = self._state.session, self._state.grammar
+        """Find the cause of a failure, and judge its output by the grammar."""
+        session = self._state.session
         token_source = (
             None if session is None else TokenSource(session.model.vocabulary, text_encoder_of(session.model))
         )
+        answer = self._verdict_on(request, job, token_source)
+        zones = None if session is None else session.pipeline.zones
+        return with_diagnosis(answer, request.compiled, token_source, zones, job.cancel)
+
+    def _verdict_on(self, request: ReplayOutput, job: Job, token_source: TokenSource | None) -> ReplayAnswer:
+        """Judge a pasted output by the active grammar if its revision is the request's; otherwise compile the text."""
+        compiled, question, cancel = request.compiled, request.question, job.cancel
+        session, grammar = self._state.session, self._state.grammar
+        if not question.text and question.ids is None and question.saved is None:
+            return ReplayAnswer(question)
         name = "" if session is None else session.model.name
         budget, finish = question.budget, question.finish
         try:

@@ -25,11 +25,14 @@ from engine.decoding.values import (
 if TYPE_CHECKING:
     from app.workers.requests.compile import CompileRequest
     from app.workers.requests.grammar_position import GrammarPosition
+    from engine.diagnosis.case import FailureCase
+    from engine.diagnosis.failures.diagnosis import Diagnosis
     from engine.diagnosis.verdicts.verdict import Verdict
     from engine.document.content import DocumentFile
     from engine.document.saved_traces import SavedTrace
     from engine.grammar.options import CompileOptions
     from engine.matching.explanation import Explanation
+    from engine.source import Span
 
 # --- requests --------------------------------------------------------------------------------------------------------
 
@@ -458,6 +461,8 @@ class ReplayQuestion:
         ids: the output as token ids of the loaded model; None if it is text.
         budget: the number of tokens; None if unknown.
         finish: one of `engine.document.saved_traces.FINISHES`, or empty.
+        case: what else is known of the request, the response and the server; the grammar of the editor, the output,
+            the budget and the reason for the end take precedence.
     """
 
     text: str = ""
@@ -465,6 +470,7 @@ class ReplayQuestion:
     saved: SavedTrace | None = None
     budget: int | None = None
     finish: str = ""
+    case: FailureCase | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -477,12 +483,23 @@ class ReplayOutput(WorkerRequest["ReplayAnswer"]):
 
 @dataclass(frozen=True, slots=True)
 class ReplayAnswer:
-    """The verdict, and the name of the model whose tokens it uses; or one sentence that says why there is none."""
+    """The diagnosis and the verdict on an output; or one sentence that says why there is none.
+
+    Attributes:
+        question: the question.
+        verdict: the verdict; None without an output.
+        tokens_of: the name of the model whose tokens the verdict uses.
+        error: why there is no answer.
+        diagnosis: the cause; None if only the zones of the session explain the output.
+        schema_spans: the spans in the grammar of the JSON Pointers that the diagnosis names.
+    """
 
     question: ReplayQuestion
     verdict: Verdict | None = None
     tokens_of: str = ""
     error: str = ""
+    diagnosis: Diagnosis | None = None
+    schema_spans: dict[str, Span] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,20 @@ property that is not allowed, or loosens a bound to the value that was written.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
 from engine.compile import compile_grammar
 from engine.diagnosis.failures.diagnosis import TextEdit, Violation, ViolationFix
-from engine.diagnosis.failures.examination import Examination
+from engine.diagnosis.failures.examination import Examination, JudgedOutput
 from engine.diagnosis.failures.output_rules import defect_text
 from engine.diagnosis.failures.rules import names_listed, shown
 from engine.diagnosis.failures.schema_check import KeywordViolation, Schema, resolve_pointer
 from engine.diagnosis.failures.tolerant_json import JsonDefect, OutputValue
 from engine.notations.json_schema.json_tree import Json, JsonTextError, read_json
-from engine.source import EngineError, similar_words
+from engine.source import EngineError, Span, similar_words
 from engine.source.catalogue import catalogue_text
 from engine.source.json_pointer import escape_step, unescape_step
 from engine.source.text import quoted
@@ -30,13 +32,39 @@ _ADJUSTABLE: Final = frozenset(
 
 
 def violations_of(examined: Examination) -> tuple[Violation, ...]:
-    """Return the violations of an output, in its order; positions are in the judged part."""
+    """Return the violations of an output, in its order; positions are in the complete output, or in the arguments."""
     read = examined.read
     if read is None or examined.part is None:
         return ()
     found = [_defect(examined, one) for one in read.defects]
     found += [_violation(examined, one) for one in examined.keyword_violations]
-    return tuple(sorted(found, key=lambda one: one.start)[:MOST])
+    shift = _code_points_before(examined, examined.part)
+    return tuple(_shifted(one, shift) for one in sorted(found, key=lambda one: one.start)[:MOST])
+
+
+def _code_points_before(examined: Examination, part: JudgedOutput) -> int:
+    """Return the number of code points before the judged part; negative if the part begins with the prefill."""
+    prefill = examined.case.prefill
+    if part.zone == "arguments":
+        return 0
+    if prefill and part.data == prefill.encode() + examined.complete_output:
+        return -len(prefill)
+    return len(examined.complete_output[: part.start].decode("utf-8", "surrogateescape"))
+
+
+def _shifted(found: Violation, shift: int) -> Violation:
+    """Return a violation in another coordinate; without repairs of the output if they would begin before it."""
+    if not shift:
+        return found
+    fixes = []
+    for fix in found.fixes:
+        edits = tuple(replace(edit, start=edit.start + shift, end=edit.end + shift) for edit in fix.edits)
+        if fix.of_schema:
+            fixes.append(fix)
+        elif all(edit.start >= 0 for edit in edits):
+            fixes.append(replace(fix, edits=edits))
+    start, end = max(0, found.start + shift), max(0, found.end + shift)
+    return replace(found, start=start, end=end, fixes=tuple(fixes))
 
 
 def _defect(examined: Examination, defect: JsonDefect) -> Violation:
@@ -156,11 +184,12 @@ def _removal(text: str, holder: OutputValue, name: str) -> TextEdit | None:
 
 
 def _schema_fixes(examined: Examination, found: KeywordViolation) -> tuple[ViolationFix, ...]:
-    part = _part(examined, found.pointer)
     new = _loosened(found)
-    if part is None or new is None:
+    if new is None or examined.constraint is None:
         return ()
-    span = part.span
+    span = spans_at(examined.constraint.text, (found.pointer,)).get(found.pointer)
+    if span is None:
+        return ()
     title = catalogue_text("failures.repair.loosen", keyword=quoted(found.keyword), text=shown(new))
     return (ViolationFix(title, (TextEdit(span.start, span.end, new),), of_schema=True),)
 
@@ -181,14 +210,17 @@ def _loosened(found: KeywordViolation) -> str | None:
     return None
 
 
-def _part(examined: Examination, pointer: str) -> Json | None:
-    """Return the part of the schema's text at a pointer."""
-    if examined.constraint is None:
-        return None
+def spans_at(text: str, pointers: Iterable[str]) -> dict[str, Span]:
+    """Return the spans of the parts of a JSON text at JSON Pointers; those without a part are left out."""
     try:
-        here = read_json(examined.constraint.text)
+        root = read_json(text)
     except JsonTextError:
-        return None
+        return {}
+    parts = ((pointer, _part_at(root, pointer)) for pointer in pointers)
+    return {pointer: part.span for pointer, part in parts if part is not None}
+
+
+def _part_at(here: Json, pointer: str) -> Json | None:
     for step in pointer.split("/")[1:]:
         name = unescape_step(step)
         below = here.members.get(name) if here.members else None

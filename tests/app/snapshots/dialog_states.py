@@ -22,6 +22,7 @@ from app.session import Notification
 from app.window.banner import BannerStack
 from app.window.status import StatusLine
 from app.window.toolbar import Toolbar
+from app.workers.diagnosing import with_diagnosis
 from app.workers.exporting import export, list_exports
 from app.workers.judge import convert, read
 from app.workers.requests.compile import CompileRequest
@@ -110,16 +111,20 @@ def other_notation(
 
 
 def checked(output: str, *, budget: int = 0, finish: str = "", error: str = "") -> QWidget:
-    """The verdict on an output."""
+    """The diagnosis of an output."""
     dialog = ReplayDialog("A person")
+    compiled = CompileRequest(1, "json_schema", SCHEMA, CompileOptions())
 
     def answer(question: ReplayQuestion) -> None:
         grammar = compile_grammar("json_schema", SCHEMA)
-        found = replay_text(grammar, output.encode(), TokenSource(_VOCABULARY), budget=question.budget, finish=finish)
-        dialog.show_answer(ReplayAnswer(question, error=error) if error else ReplayAnswer(question, found, "A model"))
+        tokens = TokenSource(_VOCABULARY)
+        found = replay_text(grammar, output.encode(), tokens, budget=question.budget, finish=finish)
+        judged = ReplayAnswer(question, error=error) if error else ReplayAnswer(question, found, "A model")
+        dialog.show_answer(with_diagnosis(judged, compiled, tokens, None, CancelToken()))
 
     dialog.checked.connect(answer)
     dialog.budget.setValue(budget)
+    dialog.finish.setCurrentIndex(dialog.finish.findData(finish))
     dialog.text.setPlainText(output)
     dialog.check_again()
     return settled(dialog)
@@ -233,6 +238,9 @@ STATES: dict[str, State] = {
     "check-complete": lambda: checked('{"name": "Ada"}'),
     "check-cut-off": lambda: checked(CUT_OFF, budget=16, finish="length"),
     "check-refused": lambda: checked('{"name": "Ada", "age": 36}'),
+    "check-prose": lambda: checked('Sure! Here is the person:\n{"name": "Ada"'),
+    "check-not-enforced": lambda: checked('{"name": "Augusta Ada King", "tags": ["a", "c"]}'),
+    "check-violations": lambda: checked("{'name': 'Augusta Ada King',\n 'tags': ['c',], }"),
     "check-error": lambda: checked(CUT_OFF, error="Token ids need a model: choose one, or a tokenizer alone"),
     "gallery-nothing": lambda: gallery("zzz"),
     "gallery-schema": lambda: gallery("character sheet"),

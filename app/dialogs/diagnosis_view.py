@@ -1,0 +1,189 @@
+"""The details of a diagnosis: all violations with their repairs, and the evidence.
+
+The sentence and the fix are in the banner above. The details scroll, so that the output below keeps its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QVBoxLayout, QWidget
+
+from app import theme
+from app.catalogue import ui_text
+from app.display_text import unmarked
+from app.theme.buttons import push_button
+from app.theme.labels import Label
+from app.widgets.banner import BannerSeverity
+from app.widgets.rich_text import prose
+from engine.diagnosis.failures.diagnosis import Cause, Diagnosis, Violation, ViolationFix
+
+MOST_ROWS = 30
+_CODE = re.compile(r"`[^`]+`")
+_HEIGHT = 196  # pixels
+_LONGEST_REPAIR = 34  # characters
+_SEVERITIES: dict[Cause, BannerSeverity] = {
+    Cause.COMPLETE: "allowed",
+    Cause.UNKNOWN: "hint",
+    Cause.CUT_OFF: "warning",
+    Cause.CONTEXT_LIMIT: "warning",
+    Cause.STOP_TOKEN: "warning",
+    Cause.WHITESPACE_LOOP: "warning",
+    Cause.REPETITION_LOOP: "warning",
+    Cause.SLOW_COMPILE: "warning",
+    Cause.STATE_EXPLOSION: "warning",
+    Cause.SPECULATIVE_REJECTION: "warning",
+}
+
+
+def severity_of(found: Diagnosis) -> BannerSeverity:
+    """Return the severity of a cause."""
+    return _SEVERITIES.get(found.cause, "error")
+
+
+def repair_of_output(violation: Violation) -> ViolationFix | None:
+    """Return the repair of the output, if there is one."""
+    return next((fix for fix in violation.fixes if not fix.of_schema), None)
+
+
+def cause_name(cause: Cause, detail: str) -> str:
+    """Return a cause with its detail, as ids."""
+    return ui_text("dialogs.check.cause", cause=cause, detail=detail) if detail else str(cause)
+
+
+def details_of(found: Diagnosis, notes: Sequence[str]) -> tuple[str, ...]:
+    """Return the evidence, the notes of the verdict and the further causes; what the sentence has is left out.
+
+    Args:
+        found: the diagnosis.
+        notes: the notes of the verdict.
+    """
+    said = set(_CODE.findall(found.sentence))
+    lines = [
+        *found.evidence,
+        *(note for note in notes if not (named := _CODE.findall(note)) or not said.issuperset(named)),
+    ]
+    if found.others:
+        names = ", ".join(cause_name(one.cause, one.detail) for one in found.others)
+        lines.append(ui_text("dialogs.check.others", names=names))
+    return tuple(dict.fromkeys(line for line in lines if line != found.sentence))
+
+
+class DiagnosisView(QScrollArea):
+    """Shows the violations and the evidence of a diagnosis.
+
+    Signals:
+        place_wanted(Violation): show where it is, in the output and in the schema.
+        repair_wanted(ViolationFix): apply this repair of the output.
+    """
+
+    place_wanted = Signal(Violation)
+    repair_wanted = Signal(ViolationFix)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName(ui_text("dialogs.check.details_name"))
+        self.place_buttons: list[QWidget] = []
+        self.repair_buttons: list[QWidget] = []
+        self._lines: tuple[str, ...] = ()
+        self._violations: tuple[Violation, ...] = ()
+        self.hide()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Return the evidence as plain text."""
+        return tuple(map(unmarked, self._lines))
+
+    def show_details(self, lines: Sequence[str], violations: Sequence[Violation] = (), text: str = "") -> None:
+        """Show violations and evidence; without any, hide.
+
+        Args:
+            lines: the evidence.
+            violations: the violations.
+            text: the output, for positions.
+        """
+        self._lines, self._violations = tuple(lines), tuple(violations)
+        self.place_buttons, self.repair_buttons = [], []
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, theme.SPACE_S, 0)
+        column.setSpacing(theme.SPACE_XS)
+        if violations:
+            column.addLayout(self._rows(text))
+        if lines:
+            column.addWidget(self._evidence())
+        column.addStretch()
+        self.setWidget(content)
+        self.setVisible(bool(lines or violations))
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        """Return the height of the content at this width, up to a limit."""
+        content = self.widget()
+        if content is None:
+            return QSize(0, 0)
+        layout = content.layout()
+        height = layout.heightForWidth(self.viewport().width()) if layout is not None else 0
+        return QSize(super().sizeHint().width(), min(max(height, 0), _HEIGHT))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the same height, so that the output does not squeeze the details."""
+        return QSize(0, self.sizeHint().height())
+
+    def resizeEvent(self, event: object) -> None:
+        """Adapt the height to lines that wrap otherwise."""
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self.updateGeometry()
+
+    def _rows(self, text: str) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(theme.SPACE_S)
+        grid.setVerticalSpacing(2)
+        grid.setColumnStretch(1, 1)
+        for row, violation in enumerate(self._violations[:MOST_ROWS]):
+            before = text[: violation.start]
+            line, column = before.count("\n") + 1, violation.start - before.rfind("\n")
+            where = push_button(f"{line}:{column}", ui_text("dialogs.check.place_tip"), role="link")
+            where.setAccessibleName(ui_text("dialogs.check.place_name", line=line, column=column))
+            where.clicked.connect(partial(self.place_wanted.emit, violation))
+            self.place_buttons.append(where)
+            grid.addWidget(where, row, 0)
+            sentence = Label(prose(violation.sentence), wraps=True, is_html=True)
+            sentence.setAccessibleName(unmarked(violation.sentence))
+            grid.addWidget(sentence, row, 1)
+            fix = repair_of_output(violation)
+            if fix is not None:
+                grid.addWidget(self._repair(fix), row, 2)
+        if len(self._violations) > MOST_ROWS:
+            more = Label(ui_text("dialogs.check.more", count=len(self._violations) - MOST_ROWS))
+            more.setProperty("role", "muted")
+            grid.addWidget(more, MOST_ROWS, 1)
+        return grid
+
+    def _repair(self, fix: ViolationFix) -> QWidget:
+        title = fix.title.replace("`", "")
+        shown = title if len(title) <= _LONGEST_REPAIR else title[: _LONGEST_REPAIR - 1] + "…"
+        button = push_button(shown, title)
+        button.setAccessibleName(title)
+        button.clicked.connect(partial(self.repair_wanted.emit, fix))
+        self.repair_buttons.append(button)
+        return button
+
+    def _evidence(self) -> Label:
+        text = "<br>".join(f"• {prose(line, theme.Role.MUTED)}" for line in self._lines)
+        label = Label(text, wraps=True, is_html=True)
+        label.setProperty("role", "muted")
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        label.setAccessibleName("\n".join(self.lines))
+        return label
+
+    def disable_positions(self) -> None:
+        """Disable positions and repairs: the output is not shown as text."""
+        for button in (*self.place_buttons, *self.repair_buttons):
+            button.setEnabled(False)

@@ -1,0 +1,81 @@
+"""The diagnosis beside a verdict: its case from the grammar of the editor, and the spans of the JSON Pointers it names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.diagnosis.case import FailureCase, FinishReason, RequestConstraint
+from engine.diagnosis.failures.diagnose import diagnose
+from engine.diagnosis.failures.diagnosis import Cause, Diagnosis
+from engine.diagnosis.failures.violations import spans_at
+from engine.diagnosis.verdicts.verdict import VerdictOutcome
+
+if TYPE_CHECKING:
+    from app.workers.requests.compile import CompileRequest
+    from app.workers.requests.decode import ReplayAnswer
+    from engine.decoding.pipeline_settings import ZoneSettings
+    from engine.diagnosis.verdicts.replay import TokenSource
+    from engine.source import CancelToken, Span
+
+
+def with_diagnosis(
+    answer: ReplayAnswer,
+    compiled: CompileRequest,
+    token_source: TokenSource | None,
+    zones: ZoneSettings | None,
+    cancel: CancelToken,
+) -> ReplayAnswer:
+    """Return an answer with its diagnosis.
+
+    Args:
+        answer: the verdict on an output.
+        compiled: the grammar of the editor.
+        token_source: the vocabulary of the loaded model.
+        zones: the zones of the session.
+        cancel: cancels the diagnosis.
+
+    Raises:
+        CancelledError: `cancel` was used.
+    """
+    verdict = answer.verdict
+    if answer.error:
+        return answer
+    output = None if verdict is None else verdict.data
+    trigger = "" if zones is None else zones.after or zones.after_token
+    if output is not None and zones is not None and zones.until and (end := output.find(zones.until.encode())) >= 0:
+        output = output[:end]
+    found = diagnose(
+        _case(answer, compiled, output),
+        token_source=token_source,
+        triggers=(trigger,) if trigger else (),
+        cancel=cancel,
+    )
+    is_legal = verdict is not None and verdict.outcome is VerdictOutcome.COMPLETE
+    if zones is not None and is_legal and found.cause is not Cause.COMPLETE:
+        return answer  # further zones, which are not diagnosed, explain the output
+    return replace(answer, diagnosis=found, schema_spans=_spans(found, compiled.text))
+
+
+def _case(answer: ReplayAnswer, compiled: CompileRequest, output: bytes | None) -> FailureCase:
+    question = answer.question
+    case = question.case or FailureCase()
+    given = RequestConstraint(compiled.notation, compiled.text, compiled.options)
+    if len(case.constraints) == 1:
+        asked = case.constraints[0]
+        given = replace(given, way=asked.way, pointer=asked.pointer, tool=asked.tool)
+    finish = question.finish or (question.saved.finish if question.saved is not None else "")
+    return replace(
+        case,
+        constraints=(given,),
+        output=output,
+        ids=question.ids or (),
+        max_tokens=question.budget or case.max_tokens,
+        finish=FinishReason(finish) if finish else case.finish,
+    )
+
+
+def _spans(found: Diagnosis, text: str) -> dict[str, Span]:
+    named = [one.pointer for one in found.violations] + [one.pointer for one in found.places]
+    pointers = dict.fromkeys(pointer for pointer in named if pointer is not None)
+    return spans_at(text, pointers) if pointers else {}
