@@ -1,4 +1,4 @@
-"""The diagnosis beside a verdict: its case from the grammar of the editor, and the spans of the JSON Pointers it names."""
+"""The diagnosis beside a verdict: its case, and the spans of the JSON Pointers that it names."""
 
 from __future__ import annotations
 
