@@ -264,7 +264,6 @@ def test_a_killed_model_process_comes_back_where_it_was(ready, qtbot):
     qtbot.waitUntil(lambda: output(ready) == b"a" and can_step(ready))
 
 
-@pytest.mark.alone  # beside other tests its notification once did not come within two minutes
 def test_a_model_that_cannot_be_cancelled_costs_the_process_and_the_work_comes_back(monkeypatch, request, qtbot):
     monkeypatch.setattr("app.session.session.DECODE_GRACE_MS", 100)
     ready = request.getfixturevalue("ready")
