@@ -53,7 +53,9 @@ class OutputCheck(QObject):
         return dialog
 
     def check_case(self, case: FailureCase) -> None:
-        """Open the dialog with the output of a failed request."""
+        """Open the dialog with the output of a failed request, in place of an open one."""
+        if self._dialog is not None:
+            self._dialog.reject()
         self.open().show_case(case)
 
     def _make(self) -> ReplayDialog:

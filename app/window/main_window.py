@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QGuiApplication
@@ -32,6 +33,9 @@ from app.window.status import StatusLine
 from app.window.toolbar import Toolbar
 from app.window.tour import Tour
 from engine.source.registry import extension_objects
+
+if TYPE_CHECKING:
+    from app.document.failure_samples import FailureSample
 
 
 def _has_theme(window: MainWindow, name: str) -> bool:
@@ -328,7 +332,23 @@ class MainWindow(QMainWindow):
         if isinstance(app, QApplication):
             theme.apply(app, name)
 
-    @command("help.keys", "Ctrl+/", place=(1, 2), icon="ph.keyboard")
+    @command("help.failures", "Ctrl+Shift+F3", place=(1, 2), icon="ph.first-aid-kit")
+    def _show_failures(self) -> None:
+        from app.dialogs.failures_dialog import FailuresDialog  # start-up time: the dialog is built when first shown
+
+        dialog = FailuresDialog(self)
+        dialog.opened.connect(self._open_failure)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _open_failure(self, sample: FailureSample) -> None:
+        """Open a sample as a document, and check its output."""
+        if self.files.may_leave():
+            spec = self.session.decoding.spec or self.settings.preferences.model
+            self.session.document.replace(sample.document(spec))
+            self.output_check.check_case(sample.case())
+
+    @command("help.keys", "Ctrl+/", place=(1, 3), icon="ph.keyboard")
     def _show_keys(self) -> None:
         from app.dialogs.keys_dialog import KeysDialog  # start-up time: the dialog is built when first shown
 
@@ -336,13 +356,13 @@ class MainWindow(QMainWindow):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    @command("help.details", "Ctrl+Shift+F1", place=(1, 3), icon="ph.clipboard-text")
+    @command("help.details", "Ctrl+Shift+F1", place=(1, 4), icon="ph.clipboard-text")
     def _copy_details(self) -> None:
         QGuiApplication.clipboard().setText(diagnostic_log.details())
         text = ui_text("window.main.details_copied")
         self.banners.show_notification(Notification("window", text, severity="hint"))
 
-    @command("help.log", "Ctrl+Shift+F2", place=(1, 4), icon="ph.folder-open")
+    @command("help.log", "Ctrl+Shift+F2", place=(1, 5), icon="ph.folder-open")
     def _show_log_folder(self) -> None:
         folder = diagnostic_log.folder()
         if folder is None:
@@ -352,7 +372,7 @@ class MainWindow(QMainWindow):
                 Notification("window", ui_text("window.main.no_folder", folder=folder), severity="hint")
             )
 
-    @command("help.about", "Ctrl+F1", place=(1, 5), icon="ph.info")
+    @command("help.about", "Ctrl+F1", place=(1, 6), icon="ph.info")
     def _show_about(self) -> None:
         from importlib.metadata import PackageNotFoundError, version
 

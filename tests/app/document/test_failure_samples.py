@@ -1,0 +1,46 @@
+"""The bundled failures: each is found again, in time, and is in the manual."""
+
+from __future__ import annotations
+
+import time
+from importlib.resources import files
+
+import pytest
+
+from app.document.failure_samples import FailureSample, failure_samples
+from engine.diagnosis.failures.diagnose import diagnose
+
+SAMPLES = failure_samples()
+SECONDS = 2
+
+
+def named(sample: FailureSample) -> str:
+    return sample.title
+
+
+def test_there_are_twenty():
+    assert len({sample.title for sample in SAMPLES}) == 20
+    assert len({sample.cause for sample in SAMPLES}) >= 15
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=named)
+def test_each_has_its_cause_in_time(sample: FailureSample):
+    start = time.process_time()
+    found = diagnose(sample.case())
+    assert time.process_time() - start <= SECONDS
+    assert found.cause is sample.cause
+    assert found.sentence
+    assert found.fix
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=named)
+def test_each_is_in_the_manual_with_its_threads(sample: FailureSample):
+    page = (files("resources") / "manual" / "failures.md").read_text("utf-8")
+    assert f"| {sample.title} | `{sample.cause}` | {', '.join(sample.threads)} |" in page
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=named)
+def test_each_opens_as_a_document_with_its_grammar(sample: FailureSample):
+    document = sample.document("records")
+    assert (document.grammar.notation, document.grammar.text) == (sample.notation, sample.grammar)
+    assert document.title == sample.title
