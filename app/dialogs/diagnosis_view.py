@@ -115,7 +115,9 @@ class DiagnosisView(QScrollArea):
         column.setContentsMargins(0, 0, theme.SPACE_S, 0)
         column.setSpacing(theme.SPACE_XS)
         if violations:
-            column.addLayout(self._rows(text))
+            grid = QGridLayout()
+            column.addLayout(grid)
+            self._fill_rows(grid, text)
         if lines:
             column.addWidget(self._evidence())
         column.addStretch()
@@ -141,8 +143,7 @@ class DiagnosisView(QScrollArea):
         super().resizeEvent(event)  # type: ignore[arg-type]
         self.updateGeometry()
 
-    def _rows(self, text: str) -> QGridLayout:
-        grid = QGridLayout()
+    def _fill_rows(self, grid: QGridLayout, text: str) -> None:
         grid.setHorizontalSpacing(theme.SPACE_S)
         grid.setVerticalSpacing(2)
         grid.setColumnStretch(1, 1)
@@ -164,7 +165,6 @@ class DiagnosisView(QScrollArea):
             more = Label(ui_text("dialogs.check.more", count=len(self._violations) - MOST_ROWS))
             more.setProperty("role", "muted")
             grid.addWidget(more, MOST_ROWS, 1)
-        return grid
 
     def _repair(self, fix: ViolationFix) -> QWidget:
         title = fix.title.replace("`", "")
