@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
+from engine.cli.annotations import Annotation, Level, github_commands, sarif_log
 from engine.cli.arguments import add_grammar
 from engine.cli.inputs import compile_options, compile_source, read_grammar
-from engine.cli.output import MisuseError, print_json
+from engine.cli.output import MisuseError, print_json, program_version
 from engine.compile import CompiledGrammar
 from engine.diagnosis.targets.cost import GrammarCost, grammar_cost
 from engine.diagnosis.targets.lint import TargetFinding, UnknownTargetError, parse_target
@@ -16,10 +18,15 @@ from engine.diagnosis.targets.request_lint import LintedPart, counts, lint_text,
 from engine.diagnosis.targets.rewrites import TargetRewrite
 from engine.notations import NOTATIONS
 from engine.notations.gbnf.plain_rules import Element, PlainRule, plain_rules, text_of
-from engine.source import Diagnostic, GrammarError, SourceText, Span
+from engine.source import Diagnostic, GrammarError, Severity, SourceText, Span
 from engine.source.catalogue import catalogue_text
 from engine.targets import Effect, engine_record
 
+_LEVELS: Final[Mapping[Severity, Level]] = {
+    Severity.ERROR: "error",
+    Severity.WARNING: "warning",
+    Severity.HINT: "note",
+}
 _SHOWN_PARTS: Final = 10  # of the cost of a grammar; --json has them all
 
 
@@ -29,7 +36,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rules", action="store_true")
     parser.add_argument("--target", metavar="NAME[@VERSION]")
     parser.add_argument("--cost", action="store_true")
-    parser.add_argument("--json", action="store_true")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--format", choices=["text", "github", "sarif"], default="text")
+    form.add_argument("--json", action="store_true")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -56,10 +65,12 @@ def run(arguments: argparse.Namespace) -> int:
         "diagnostics": [_finding(diagnostic, source) for diagnostic in diagnostics],
     }
     lines = [diagnostic.render(source) for diagnostic in diagnostics]
+    annotations = [_annotation(diagnostic, source, arguments) for diagnostic in diagnostics]
     if target is not None:
         linted = lint_text(arguments.notation, source.text, *target)
         document["target"] = _target_as_data(target, linted, source)
         lines += _target_as_lines(target, linted, source)
+        annotations += [_target_annotation(finding, source, arguments) for part in linted for finding in part.findings]
         is_ok = is_ok and not counts(linted).get(Effect.REFUSES)
     if grammar is not None and arguments.cost:
         cost = grammar_cost(arguments.notation, source, compile_options(arguments))
@@ -70,9 +81,29 @@ def run(arguments: argparse.Namespace) -> int:
         lines.append(_rules_as_text(grammar))
     if arguments.json:
         print_json(document)
+    elif arguments.format == "sarif":
+        print_json(sarif_log(annotations, program_version()))
     else:
+        lines = github_commands(annotations) if arguments.format == "github" else lines
         print("\n".join(lines), end="\n" if lines else "")
     return 0 if is_ok else 1
+
+
+def _annotation(found: Diagnostic, source: SourceText, arguments: argparse.Namespace) -> Annotation:
+    level = _LEVELS[found.severity]
+    message = f"{found.message} ({found.hint})" if found.hint else found.message
+    return _located(Annotation(found.code, level, message, arguments.grammar_file or "", 1), found.span, source)
+
+
+def _target_annotation(found: TargetFinding, source: SourceText, arguments: argparse.Namespace) -> Annotation:
+    level: Level = "error" if found.effect is Effect.REFUSES else "warning"
+    code = f"target-{found.effect}"
+    return _located(Annotation(code, level, found.sentence, arguments.grammar_file or "", 1), found.span, source)
+
+
+def _located(annotation: Annotation, span: Span, source: SourceText) -> Annotation:
+    (line, column), (end_line, end_column) = source.line_column(span.start), source.line_column(span.end)
+    return replace(annotation, line=line, column=column, end_line=end_line, end_column=end_column)
 
 
 def _target(arguments: argparse.Namespace) -> tuple[str, str] | None:

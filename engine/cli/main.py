@@ -13,13 +13,20 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import Final, NoReturn
 
 from engine.cli.arguments import ArgumentParser
 from engine.cli.completion import SHELLS, completion_script
 from engine.cli.exit_codes import COMMANDS, ExitCode
-from engine.cli.output import IllegalTextError, MisuseError, print_json, print_message, replace_closed_streams, use_utf8
+from engine.cli.output import (
+    IllegalTextError,
+    MisuseError,
+    print_json,
+    print_message,
+    program_version,
+    replace_closed_streams,
+    use_utf8,
+)
 from engine.source import CancelledError, EngineError, GrammarError, LimitExceededError
 from engine.source.catalogue import catalogue_text
 from engine.source.processes import protect_imports
@@ -83,7 +90,7 @@ def _run(given: Sequence[str]) -> int:
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the complete command line; a command declares its options when they are needed."""
     parser = ArgumentParser(prog="turnstile", command="program")
-    parser.add_argument("-V", "--version", action="version", version=f"turnstile {_version()}")
+    parser.add_argument("-V", "--version", action="version", version=f"turnstile {program_version()}")
     parser.add_argument("--print-completion", action=_PrintCompletion, choices=SHELLS)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in COMMANDS:
@@ -106,10 +113,3 @@ class _PrintCompletion(argparse.Action):
     ) -> None:
         print(completion_script(parser, str(values)), end="")
         parser.exit()
-
-
-def _version() -> str:
-    try:
-        return version("token-turnstile")
-    except PackageNotFoundError:
-        return catalogue_text("cli.message.no_version")

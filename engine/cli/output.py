@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
 from typing import BinaryIO
 
 from engine.source import CancelToken, EngineError, SourceText, Span
@@ -109,6 +110,14 @@ def location_of(span: Span, source: SourceText) -> dict[str, object]:
 def after_text(text: str) -> str:
     """Return the words for the position after a text."""
     return catalogue_text("cli.message.after", text=text) if text else catalogue_text("cli.message.at_start")
+
+
+def program_version() -> str:
+    """Return the version of Turnstile, or words that say that it is not installed."""
+    try:
+        return version("token-turnstile")
+    except PackageNotFoundError:
+        return catalogue_text("cli.message.no_version")
 
 
 class ProgressLine:

@@ -10,6 +10,7 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 from engine import models
+from engine.cli.annotations import Annotation, github_commands
 from engine.cli.inputs import read_file
 from engine.cli.output import MisuseError, ProgressLine, print_json
 from engine.diagnosis.test_strings.case_files import CaseFileError, GrammarCase, read_cases
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(_as_data(files))
     elif arguments.format == "github":
-        print("\n".join([*_annotations(files), _summary(files)]))
+        print("\n".join([*github_commands(_annotations(files)), _summary(files)]))
     else:
         print("\n".join([*_lines(files), _summary(files)]))
     return 0 if all(result.holds for result in _results(files)) else 1
@@ -119,30 +120,17 @@ def _coverage_text(covered: Coverage) -> str:
     return catalogue_text("cli.test.coverage.edges", covered=covered.covered_edges, total=covered.total_edges)
 
 
-def _annotations(files: Sequence[_FileReport]) -> list[str]:
-    """Return the failures as workflow commands of GitHub Actions."""
+def _annotations(files: Sequence[_FileReport]) -> list[Annotation]:
+    """Return the failures, each at the line of its case."""
     return [
-        _annotation(
-            f"file={_property(file.name)},line={max(1, report.case.line)},title={_property(report.case.name)}",
-            f"{_title(result)}: {result.failure}",
+        Annotation(
+            report.case.name, "error", f"{_title(result)}: {result.failure}", file.name, max(1, report.case.line)
         )
         for file in files
         for report in file.reports
         for result in report.results
         if not result.holds
     ]
-
-
-def _annotation(properties: str, message: str) -> str:
-    return f"::error {properties}::{_escaped(message)}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _summary(files: Sequence[_FileReport]) -> str:
