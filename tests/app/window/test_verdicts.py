@@ -172,6 +172,8 @@ def test_a_failed_request_is_checked_with_its_log(desk):
     assert (dialog.text.toPlainText(), dialog.budget.value()) == ("maybe", 9)
     assert any("empty grammar stack" in text for text in dialog.details.lines)
     desk.window.output_check.check_case(FailureCase())  # without an output, the grammar alone is judged
+    dialog = desk.window.output_check.open()
+    assert dialog.text.toPlainText() == ""
     desk.panes.editor.edit.setPlainText('root ::= root "a" | "b"\n')
     desk.wait(lambda: dialog.cause.text() == "left-recursion" and dialog.cause.isVisible())
     assert dialog.place_button.isEnabled()
