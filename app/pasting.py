@@ -109,7 +109,7 @@ class PastedRequest:
         Args:
             has_chat: whether the model has a chat template; if not, the messages are one text.
         """
-        from engine.decoding.values import Chat
+        from engine.decoding.values import Chat  # start-up time
 
         case = self.case
         messages = tuple((one.role, one.content) for one in case.messages if one.role in _ROLES and one.content)
@@ -144,7 +144,7 @@ _MOST: Final = 2**31 - 1
 
 def read_paste(text: str) -> PastedRequest | None:
     """Return the request or the code block that a text is; None if it is a grammar itself, or anything else."""
-    from engine.diagnosis.case import RequestConstraint
+    from engine.diagnosis.case import RequestConstraint  # start-up time
     from engine.diagnosis.intake import Intake, IntakeError, TextKind, read_intake  # start-up time
 
     if len(text) > _LARGEST:
@@ -181,7 +181,7 @@ class PastedResponse:
 
 def read_response_text(text: str) -> PastedResponse | None:
     """Return the response that a text is; None if it is none, or has no output."""
-    from engine.diagnosis.case import FinishReason
+    from engine.diagnosis.case import FinishReason  # start-up time
     from engine.diagnosis.intake import IntakeError, TextKind, read_intake  # start-up time
 
     try:

@@ -196,7 +196,7 @@ class Step:
         allowed: the number of tokens that the grammar allowed.
         forced: whether it allowed only one.
         wanted_id: the model's top token at this step.
-        origin: why the token was taken; if the model was not queried (`was_asked`), the probabilities, `z` and
+        origin: why the token was taken; if the model was not queried (`was_queried`), the probabilities, `z` and
             `wanted_id` mean nothing.
         configuration: the automaton's configuration after it.
         entropy: the entropy of the model's distribution, nats; None in documents from before it was stored.
