@@ -162,44 +162,33 @@ def read_paste(text: str) -> PastedRequest | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class PastedResponse:
-    """The response of a server that was pasted instead of an output.
+def read_response(text: str) -> FailureCase | None:
+    """Return the response that a text is; its output is the answer, or the arguments of its first tool call.
 
-    Attributes:
-        output: the answer, or the arguments of the first tool call.
-        finish: the reason for its end, as `engine.document.saved_traces.FINISHES` names it; empty if unknown.
-        budget: the number of tokens at which it was cut off; None if it was not.
-        tool: the name of the tool whose arguments the output is; empty for the answer itself.
+    Args:
+        text: the pasted text.
+
+    Returns:
+        The response; None if the text is none, is too long, or has no output. An output that only looks like a
+        response has no known end, and is none either.
     """
-
-    output: str
-    finish: str
-    budget: int | None
-    tool: str
-
-
-def read_response_text(text: str) -> PastedResponse | None:
-    """Return the response that a text is; None if it is none, or has no output."""
     from engine.diagnosis.case import FinishReason  # start-up time
     from engine.diagnosis.intake import IntakeError, TextKind, read_intake  # start-up time
 
+    if len(text) > _LARGEST:
+        return None
     try:
         intake = read_intake([text])
     except IntakeError:
         return None
-    if TextKind.RESPONSE not in intake.kinds:
-        return None
     case = intake.case
-    call = case.tool_calls[0] if case.tool_calls and not case.output else None
-    if call is None and case.output is None:
+    if TextKind.RESPONSE not in intake.kinds or (case.finish is FinishReason.UNKNOWN and not case.scores):
         return None
-    output = call.arguments if call is not None else (case.output or b"").decode("utf-8", "replace")
-    is_cut = case.finish is FinishReason.LENGTH
-    finish = {FinishReason.LENGTH: "length", FinishReason.CONTEXT: "context", FinishReason.STOP: "stop"}
-    return PastedResponse(
-        output, finish.get(case.finish, ""), case.completion_tokens if is_cut else None, call.name if call else ""
-    )
+    if not case.output and case.tool_calls:
+        case = replace(case, output=case.tool_calls[0].arguments.encode())
+    if case.max_tokens is None and case.finish is FinishReason.LENGTH:
+        case = replace(case, max_tokens=case.completion_tokens)
+    return case if case.output else None
 
 
 def _without_fence(text: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -34,6 +34,7 @@ from app.display_text import shown, token_text, unmarked
 from app.panes.editor.offsets import Offsets
 from app.panes.generation.chip import Chip, ChipKind
 from app.panes.generation.chip_view import ChipView
+from app.pasting import read_response
 from app.theme import Role
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
@@ -170,6 +171,24 @@ class ReplayDraft:
     finish: int
     saved: SavedTrace | None
     case: FailureCase | None
+
+
+class OutputEdit(QPlainTextEdit):
+    """An editor of an output that reports a text that is pasted over all of it.
+
+    Signals:
+        pasted_over: the text.
+    """
+
+    pasted_over = Signal(str)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Paste, and report a text that replaced everything."""
+        cursor = self.textCursor()
+        replaces_all = cursor.selectionEnd() - cursor.selectionStart() == self.document().characterCount() - 1
+        super().insertFromMimeData(source)
+        if replaces_all and self.toPlainText():
+            self.pasted_over.emit(self.toPlainText())
 
 
 class ReplayDialog(QDialog):
@@ -465,6 +484,13 @@ class ReplayDialog(QDialog):
         self._saved = self._case = None
         self._on_edited()
 
+    def _take_response(self, text: str) -> bool:
+        """Check the output of a server's response in place of its text; return whether the text is one."""
+        case = read_response(text)
+        if case is not None:
+            self.show_case(case)
+        return case is not None
+
     def _on_edited(self) -> None:
         """Request another verdict shortly: the one shown is outdated."""
         if not self.text.toPlainText():
@@ -488,7 +514,10 @@ class ReplayDialog(QDialog):
         try:
             saved = read_saved_trace(data, path.name)
         except EngineError:
-            self.text.setPlainText(data.decode("utf-8", "replace").removesuffix("\n"))
+            text = data.decode("utf-8", "replace").removesuffix("\n")
+            if self._take_response(text):
+                return
+            self.text.setPlainText(text)
         else:
             self.text.setPlainText(saved.text.decode("utf-8", "replace"))
             self._saved = saved
@@ -574,13 +603,14 @@ class ReplayDialog(QDialog):
         options.addWidget(Label(ui_text("dialogs.check.budget")))
         options.addWidget(self.budget)
         options.addWidget(self.finish)
-        self.text = QPlainTextEdit()
+        self.text = OutputEdit()
         self.text.setProperty("role", "field")
         self.text.setFont(theme.mono_font())
         self.text.setPlaceholderText(ui_text("dialogs.check.text_hint"))
         self.text.setAccessibleName(ui_text("common.word.output"))
         self.text.setTabChangesFocus(True)
         self.text.textChanged.connect(self._on_typed)
+        self.text.pasted_over.connect(self._take_response)
         self.budget.valueChanged.connect(lambda _value: self._on_edited())
         self.finish.currentIndexChanged.connect(lambda _index: self._on_edited())
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from app.document.gallery import examples
-from app.pasting import read_paste, read_response_text
+from app.pasting import read_paste, read_response
 from engine.decoding.values import Chat, SamplerSettings
 
 
@@ -108,10 +108,16 @@ def test_the_response_of_a_server_is_an_output_with_its_end():
         "choices": [{"message": {"content": '{"a'}, "finish_reason": "length"}],
         "usage": {"completion_tokens": 3},
     }
-    found = read_response_text(json.dumps(answer))
-    assert (found.output, found.finish, found.budget, found.tool) == ('{"a', "length", 3, "")
+    found = read_response(json.dumps(answer))
+    assert (found.output, found.finish, found.max_tokens) == (b'{"a', "length", 3)
     call = {"function": {"name": "f", "arguments": "{}"}}
-    found = read_response_text(json.dumps({"choices": [{"message": {"tool_calls": [call]}, "finish_reason": "stop"}]}))
-    assert (found.output, found.finish, found.budget, found.tool) == ("{}", "stop", None, "f")
-    assert read_response_text('{"a": 1}') is None
-    assert read_response_text("some words") is None
+    message = {"message": {"tool_calls": [call]}, "finish_reason": "stop"}
+    found = read_response(json.dumps({"choices": [message]}))
+    assert (found.output, found.finish, found.max_tokens) == (b"{}", "stop", None)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": 1}', "some words", '{"output": "x", "status": "ok"}', '{"choices": ["a", "b"]}', "", "{" * 5000]
+)
+def test_an_output_that_looks_like_a_response_stays_as_it_is(text):
+    assert read_response(text) is None

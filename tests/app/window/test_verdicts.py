@@ -1,5 +1,7 @@
 """Stories about outputs that went wrong, told through a whole window by keys and clicks."""
 
+import json
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -63,6 +65,37 @@ def test_a_valid_spelling_that_turnstile_never_writes_is_named(desk):
     paste(desk, dialog, '{"name": "Ada", "age": 30.0}')
     assert dialog.cause.text() == "complete"
     assert any("30.0" in line and "valid by the standard" in line for line in dialog.details.lines)
+
+
+RESPONSE = {
+    "choices": [{"message": {"role": "assistant", "content": '{"name": "Ada", "'}, "finish_reason": "length"}],
+    "usage": {"completion_tokens": 17},
+}
+
+
+@pytest.mark.parametrize("way", ["paste", "file"])
+def test_a_response_of_a_server_is_checked_by_its_answer_and_its_end(desk, tmp_path, way):
+    desk.open(SCHEMA, notation="json_schema")
+    dialog = open_dialog(desk)
+    if way == "paste":
+        QGuiApplication.clipboard().setText(json.dumps(RESPONSE))
+        QTest.keyClick(dialog.text, Qt.Key.Key_V, CONTROL)
+    else:
+        (tmp_path / "response.json").write_text(json.dumps(RESPONSE), "utf-8")
+        dialog.read_file(tmp_path / "response.json")
+    desk.wait(lambda: dialog.found is not None and dialog.found.data == b'{"name": "Ada", "')
+    assert dialog.text.toPlainText() == '{"name": "Ada", "'
+    assert dialog.cause.text() == "cut-off"
+    assert (dialog.finish.currentData(), dialog.budget.value()) == ("length", 17)
+
+
+def test_a_response_that_is_pasted_into_an_output_stays_text(desk):
+    desk.open(SCHEMA, notation="json_schema")
+    dialog = open_dialog(desk)
+    QTest.keyClicks(dialog.text, "x")
+    QGuiApplication.clipboard().setText(json.dumps(RESPONSE))
+    QTest.keyClick(dialog.text, Qt.Key.Key_V, CONTROL)
+    assert dialog.text.toPlainText() == "x" + json.dumps(RESPONSE)
 
 
 def awaits(dialog):
