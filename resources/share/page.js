@@ -13,7 +13,18 @@
 
   // --- words ---------------------------------------------------------------------------------------------------------
 
-  const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+  const number = (n) => n.toLocaleString("en");
+
+  /** The template of a text for a number: some have a form for one and a form for other numbers. */
+  const form = (key, count) =>
+    typeof data.texts[key] === "string" ? data.texts[key] : data.texts[key][count === 1 ? "one" : "other"];
+
+  /** A text of the catalogue with its fields, which are texts or elements, as a list of both. */
+  const parts = (key, fields = {}, count = 0) =>
+    form(key, count).split(/(\{[a-z]+\})/).map((part) => (part.startsWith("{") ? fields[part.slice(1, -1)] : part));
+
+  /** A text of the catalogue with fields that are texts. */
+  const say = (key, fields, count) => parts(key, fields, count).join("");
 
   function percent(p) {
     if (p <= 0) return "0%";
@@ -99,10 +110,10 @@
   const isLow = (step) => step.p !== null && step.p < 0.01;
 
   function summary(step, index) {
-    const said = [`Step ${index + 1}`, step.token];
-    if (step.illegal) said.push("against the grammar");
-    else if (step.forced) said.push("forced");
-    if (step.p !== null) said.push(`${percent(step.p)} by the model`);
+    const said = [say("step", { step: number(index + 1) }), step.token];
+    if (step.illegal) said.push(say("against"));
+    else if (step.forced) said.push(say("forced"));
+    if (step.p !== null) said.push(say("by_model", { percent: percent(step.p) }));
     return said.join(", ");
   }
 
@@ -154,7 +165,7 @@
     if (before !== place) keepInSight(at("chips"), buttons[place - 1]);
     at("slider").value = String(place);
     at("slider").setAttribute("aria-valuetext", summary(step, place - 1));
-    at("place").textContent = `Step ${place.toLocaleString("en")} of ${steps.length.toLocaleString("en")}`;
+    at("place").textContent = say("place", { step: number(place), steps: number(steps.length) });
     at("first").disabled = at("back").disabled = place === 1;
     at("last").disabled = at("next").disabled = place === steps.length;
     showHeadline(step);
@@ -175,24 +186,28 @@
     const code = (text, className) => token(make("code", undefined, className), text);
     line.replaceChildren();
     if (step.illegal) {
-      line.append(make("b", "Against the grammar", "bad"), ": ", code(step.token, "struck"), " is not allowed here");
+      const kind = make("b", say("kind_against"), "bad");
+      line.append(...parts("headline_against", { kind, token: code(step.token, "struck") }));
     } else if (step.forced) {
-      line.append(make("b", "Forced", "forced"), ": only ", code(step.token), " may come next");
+      line.append(...parts("headline_forced", { kind: make("b", say("kind_forced"), "forced"), token: code(step.token) }));
     } else if (step.allowed) {
-      const of = data.vocabulary ? ` of ${data.vocabulary.toLocaleString("en")}` : ` token${step.allowed === 1 ? "" : "s"}`;
-      line.append(make("b", step.allowed.toLocaleString("en")), `${of} allowed`);
+      const fields = { number: make("b", number(step.allowed)), size: data.vocabulary && number(data.vocabulary) };
+      line.append(...parts(data.vocabulary ? "allowed_of" : "allowed", fields, step.allowed));
     } else {
-      line.append("The grammar had no say here");
+      line.append(say("unconstrained"));
     }
-    if (step.z !== null && !step.illegal) line.append(" · the model gave ", step.forced ? "it " : "them ", make("b", percent(step.z)));
+    if (step.z !== null && !step.illegal) {
+      const fields = { percent: make("b", percent(step.z)) };
+      line.append(" · ", ...parts(step.forced ? "mass_of_one" : "mass_of_all", fields));
+    }
     if (step.wanted) {
-      line.append(" · it wanted ", code(step.wanted[0], step.wanted[1] ? "" : "struck"));
+      line.append(" · ", ...parts("wanted", { token: code(step.wanted[0], step.wanted[1] ? "" : "struck") }));
       if (step.wanted[1]) line.append(make("span", " ✓", "good"));
     }
     const facts = [step.by];
-    if (step.p !== null) facts.push(`p ${percent(step.p)} → ${percent(step.masked)} after the mask`);
-    if (step.entropy !== null) facts.push(`entropy ${step.entropy.toFixed(2)} nats`);
-    if (step.mask !== null) facts.push(`mask ${duration(step.mask / 1e6)}, model ${duration(step.model / 1e3)}`);
+    if (step.p !== null) facts.push(say("probability", { before: percent(step.p), after: percent(step.masked) }));
+    if (step.entropy !== null) facts.push(say("entropy", { entropy: step.entropy.toFixed(2) }));
+    if (step.mask !== null) facts.push(say("times", { mask: duration(step.mask / 1e6), model: duration(step.model / 1e3) }));
     at("second").textContent = facts.join(" · ");
   }
 
@@ -211,7 +226,7 @@
     const reasons = [];
     body.replaceChildren(...step.candidates.map((one) => {
       const row = make("tr", undefined, [one.allowed ? "" : "refused", one.taken ? "taken" : ""].join(" ").trim());
-      const verdict = [one.taken ? "taken" : "", one.allowed ? "" : "not allowed"].filter(Boolean).join(", ");
+      const verdict = [one.taken ? say("taken") : "", one.allowed ? "" : say("refused")].filter(Boolean).join(", ");
       row.append(
         make("td", one.rank === null ? "" : one.rank.toLocaleString("en"), "number"),
         token(make("td", undefined, "token"), one.token),
@@ -255,7 +270,7 @@
     const most = Math.max(0, ...steps.map((step) => step.entropy ?? 0));
     const asked = steps.filter((step) => step.z !== null);
     at("timeline-part").hidden = !asked.length;
-    at("most-entropy").textContent = most.toFixed(1);
+    at("legend-entropy").textContent = say("legend_entropy", { most: most.toFixed(1) });
     chart.setAttribute("viewBox", `0 0 ${Math.max(1, steps.length)} 100`);
     chart.replaceChildren(
       ...[8, 51, 94].map((y) => shape("line", { class: "grid", x1: 0, x2: steps.length, y1: y, y2: y })),
@@ -265,16 +280,15 @@
       shape("path", { class: "entropy", d: joined(steps.map((s) => (s.entropy === null || !most ? null : s.entropy / most))) }),
       shape("path", { class: "z", d: joined(steps.map((step) => step.z)) }),
     );
-    chart.setAttribute("aria-label",
-      `Allowed mass and entropy over ${count(steps.length, "step")}; the same numbers stand above the candidates of each`);
+    chart.setAttribute("aria-label", say("timeline", { steps: number(steps.length) }, steps.length));
     const free = steps.map((step, index) => [step.z, index]).filter(([z]) => z !== null);
     at("worst").replaceChildren();
     if (free.length) {
       const [z, index] = free.reduce((worst, one) => (one[0] < worst[0] ? one : worst));
-      const button = make("button", `step ${(index + 1).toLocaleString("en")}`, "link");
+      const button = make("button", say("worst_step", { step: number(index + 1) }), "link");
       button.type = "button";
       button.addEventListener("click", () => goTo(index + 1));
-      at("worst").append("Least allowed mass: ", percent(z), " at ", button);
+      at("worst").append(...parts("worst", { percent: percent(z), step: button }));
     }
   }
 

@@ -1,8 +1,9 @@
 """A self-contained HTML page: style, script and data are embedded, and nothing is loaded or sent.
 
-The data is a JSON block in which everything that could end the block, or a line of a script, is escaped; the script
-inserts it as text, never as markup. The page's content security policy (CSP) permits only that script, by its hash, so
-opening a stranger's file is safe.
+The texts of the page are in the catalogue (`share.page`): those of `page.html` replace placeholders such as
+`@page.grammar@`, those of the script are part of the data. The data is a JSON block in which everything that could end
+the block, or a line of a script, is escaped; the script inserts it as text, never as markup. The page's content
+security policy (CSP) permits only that script, by its hash, so opening a stranger's file is safe.
 
 Rejected: a static page for all steps, without a script. Ten steps are ten tables; a thousand make a file that no
 browser opens.
@@ -23,8 +24,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.source import EngineError
+from engine.source.catalogue import catalogue_text
 
-_PLACEHOLDER: Final = re.compile("@([A-Z]+)@")
+_PLACEHOLDER: Final = re.compile(r"@(?:([A-Z]+)|page\.([a-z_]+))@")
 _ESCAPED: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
@@ -46,7 +48,11 @@ def page(document: dict[str, Any]) -> str:
         "DATA": json.dumps(document, ensure_ascii=False, allow_nan=False).translate(_ESCAPED),
         "SCRIPT": script,
     }
-    return _PLACEHOLDER.sub(lambda found: values[found[1]], _resource("page.html"))
+
+    def value(found: re.Match[str]) -> str:
+        return values[found[1]] if found[1] else html.escape(catalogue_text(f"share.page.{found[2]}"))
+
+    return _PLACEHOLDER.sub(value, _resource("page.html"))
 
 
 def write_page(path: Path, text: str) -> int:

@@ -28,7 +28,7 @@ from engine.matching.explanation import Reason
 from engine.notations import NOTATIONS
 from engine.notations.lexing import runs
 from engine.source import CancelToken, LimitExceededError
-from engine.source.catalogue import catalogue_text
+from engine.source.catalogue import area_texts, catalogue_text
 from engine.source.text import quoted
 from engine.vocabulary import Vocabulary
 from engine.vocabulary.visible import visible
@@ -68,6 +68,7 @@ def build_page_data(
             "format": FORMAT,
             "version": VERSION,
             "generator": catalogue_text("share.generator", program=_generator()),
+            "texts": _script_texts(),
             "title": work.title or catalogue_text("share.title"),
             "notation": work.grammar.notation,
             "grammar": work.grammar.text,
@@ -79,6 +80,13 @@ def build_page_data(
             "steps": builder.steps,
             "branches": branches,
         }
+
+
+def _script_texts() -> dict[str, str | dict[str, str]]:
+    """Return the texts that the script shows, by name; a text that depends on a number has two forms."""
+    prefix = "page.fragment.script."
+    texts = ((key.removeprefix(prefix), text) for key, text in area_texts("share").items() if key.startswith(prefix))
+    return {name: text.other if text.one is None else {"one": text.one, "other": text.other} for name, text in texts}
 
 
 def _colours(notation: str, text: str) -> list[list[str | int]]:

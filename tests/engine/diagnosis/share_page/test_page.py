@@ -22,6 +22,7 @@ from engine.diagnosis.share_page.page import page, write_page
 from engine.diagnosis.share_page.page_data import build_page_data
 from engine.document.content import DocumentFile, GrammarPart, ModelPart
 from engine.source import EngineError
+from engine.source.catalogue import area_texts, catalogue_entry, catalogue_text
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028\u2029&lt;@DATA@ @SCRIPT@"
@@ -130,6 +131,36 @@ def test_every_element_that_the_script_asks_for_is_there():
     assert asked <= ids
 
 
+def test_every_text_of_the_page_is_used_and_every_one_that_is_used_is_there():
+    shown = files("resources").joinpath("share")
+    texts = {name.removeprefix("page.") for name in area_texts("share") if name.startswith("page.")}
+    in_page = set(re.findall(r"@page\.([a-z_]+)@", shown.joinpath("page.html").read_text("utf-8")))
+    script = shown.joinpath("page.js").read_text("utf-8")
+    calls = re.findall(r"\b(?:say|parts)\(((?:[a-z.]+ \? )?\"[^)]*?)[,)]", script)
+    in_script = {f"fragment.script.{name}" for call in calls for name in re.findall(r'"([a-z_]+)"', call)}
+    assert in_page
+    assert in_script
+    assert texts == in_page | in_script
+
+
+def test_the_page_has_no_text_of_its_own():
+    shown = files("resources").joinpath("share")
+    html = re.sub(r"<(title|style|script).*?</\1>", "", shown.joinpath("page.html").read_text("utf-8"), flags=re.DOTALL)
+    read = re.sub(r"@[A-Za-z_.]+@", "", " ".join(re.findall(r">([^<]+)<", html)))
+    labels = re.findall(r'(?:title|aria-label)="(?!@page)', html)
+    assert (re.findall(r"[A-Za-z]{2,}", read), labels) == ([], [])
+    script = re.sub(r"^ *(//|/\*\*).*$", "", shown.joinpath("page.js").read_text("utf-8"), flags=re.MULTILINE)
+    sentences = [text for text in re.findall(r'"([^"\n]*)"', script) if re.search(r"[A-Za-z]{2,} [a-z]", text)]
+    assert [text for text in sentences if text != "use strict"] == []
+
+
+def test_the_script_gets_its_texts_with_both_forms():
+    texts = document_of(evil_work())["texts"]
+    assert texts["place"] == catalogue_entry("share.page.fragment.script.place").other
+    allowed = catalogue_entry("share.page.fragment.script.allowed")
+    assert texts["allowed"] == {"one": allowed.one, "other": allowed.other}
+
+
 def luminance(colour: str) -> float:
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
@@ -235,7 +266,10 @@ def test_a_browser_shows_it_and_runs_nothing_else(tmp_path):
     assert (tags.count("script"), tags.count("img")) == (2, 0)
     chips = [one for tag, one in shown.tags if tag == "button" and "aria-label" in one and "Step " in str(one["title"])]
     assert len(chips) == 2
-    assert str(chips[0]["title"]) == "Step 1, a, forced, 10.0% by the model"
-    assert "against the grammar" in str(chips[1]["title"])
+    script = "share.page.fragment.script"
+    said = catalogue_text(f"{script}.by_model", percent="10.0%")
+    first = catalogue_text(f"{script}.step", step="1"), "a", catalogue_text(f"{script}.forced"), said
+    assert str(chips[0]["title"]) == ", ".join(first)
+    assert catalogue_text(f"{script}.against") in str(chips[1]["title"])
     assert tags.count("option") == 3
-    assert "is not allowed here" in ran.stdout.decode()
+    assert catalogue_entry(f"{script}.headline_against").other.rpartition("}")[2] in ran.stdout.decode()
