@@ -62,6 +62,9 @@ class MainWindow(QMainWindow):
         self._kept: DocumentFile | None = None  # the content when the desktop session was about to end
         self._focuses_step = False
         self._has_passed_focus = False  # whether a neighbour has the focus of the step button, while that is disabled
+        self._focused_before: QWidget | None = None
+        # Before the presenters of panes connect to it, whose commands are refreshed by this signal.
+        session.step_allowed_changed.connect(self._note_focus)
         specs = all_panes()
         presenters = tuple(extension_objects("presenters", "PRESENTER"))
         self.commands = Commands(self)
@@ -283,8 +286,13 @@ class MainWindow(QMainWindow):
     def _end_greeting(self) -> None:
         self._focuses_step = False  # a user who types continues to type
 
+    def _note_focus(self, _refusal: str) -> None:
+        """Remember which widget has the focus before commands disable their buttons."""
+        self._focused_before = QApplication.focusWidget()
+
     def _on_step_allowed(self, refusal: str) -> None:
-        had_focus = self.toolbar.step_button.hasFocus()
+        had_focus = self._focused_before is self.toolbar.step_button
+        self._focused_before = None
         if self._focuses_step and not refusal:
             self._focuses_step = False  # the first key of a newcomer should be a step
             if self.focusWidget() in (None, self.panes.editor.edit):

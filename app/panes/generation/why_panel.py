@@ -258,7 +258,6 @@ class _Scrolled(QScrollArea):
 
     def __init__(self, body: QWidget) -> None:
         super().__init__()
-        self._body = body
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its buttons scroll into view when they get the focus
@@ -271,7 +270,7 @@ class _Scrolled(QScrollArea):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Update the size hint when the content changes."""
-        if watched is self._body and event.type() == QEvent.Type.LayoutRequest:
+        if watched is self.widget() and event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
         return super().eventFilter(watched, event)
 
@@ -284,8 +283,10 @@ class _Scrolled(QScrollArea):
     def sizeHint(self) -> QSize:
         """Return the size of the content at the present width."""
         width = self.viewport().width()
-        height = self._body.heightForWidth(width) if self._body.hasHeightForWidth() else self._body.sizeHint().height()
-        return QSize(self._body.sizeHint().width(), height)
+        body = self.widget()
+        assert body is not None
+        height = body.heightForWidth(width) if body.hasHeightForWidth() else body.sizeHint().height()
+        return QSize(body.sizeHint().width(), height)
 
     def minimumSizeHint(self) -> QSize:
         """Return the height of a few lines."""
