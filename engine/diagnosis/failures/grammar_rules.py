@@ -111,7 +111,9 @@ def _schema_refusals(examined: Examination, engine: str) -> Iterator[EngineRefus
                 continue
             condition = treatment.when
             named = used or [
-                one for one in (*condition.has_any, *condition.has, condition.is_unanchored) if one in part
+                one
+                for one in (*condition.at_least, *condition.has_any, *condition.has, condition.is_unanchored)
+                if one in part
             ]
             where = f"{pointer}/{named[0]}" if named else pointer
             note = treatment.note.format(keywords=names_listed(named)) if treatment.note else ""
