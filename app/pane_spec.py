@@ -33,7 +33,7 @@ class Area(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PaneContext:
-    """What a presenter is given.
+    """Hold what a presenter needs to bind its view.
 
     Attributes:
         session: the session of the window.

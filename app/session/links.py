@@ -1,4 +1,4 @@
-"""What the user points at or asks for in one pane, and another pane answers; no pane knows the other."""
+"""Selections and requests that one pane passes to another, so that no pane imports another."""
 
 from __future__ import annotations
 

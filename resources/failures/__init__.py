@@ -1,1 +1,1 @@
-"""What is known of failures: the messages of servers and engines."""
+"""Data about failures: messages of servers and engines, and samples."""

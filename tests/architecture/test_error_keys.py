@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [file for package in ("engine", "app") for file in sorted((ROOT / package).rglob("*.py"))]
 FOR_DEVELOPERS = {"InvariantError"}  # mistakes of the calling code
-COPIED_TO_USERS = "engine/export/runtimes/"  # stands alone, without the catalogue
+COPIED_TO_USERS = "engine/export/runtimes/"  # these files run without the catalogue
 
 
 def error_names(trees: list[ast.Module]) -> set[str]:

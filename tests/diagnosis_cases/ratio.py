@@ -12,7 +12,7 @@ from tests.diagnosis_cases.wrong_outputs import WrongOutput
 
 @dataclass(frozen=True)
 class Answer:
-    """What a diagnosis says.
+    """Hold the answer of a diagnosis.
 
     Attributes:
         cause: the id of the headline's cause.

@@ -32,7 +32,7 @@ MOST_CHECKS: Final = 160
 SECONDS: Final = 0.8
 LARGEST_PROVED: Final = 3
 ORDER: Final = "property-order"
-"""The candidate that stands for the order of properties; it is no pointer."""
+"""The candidate for the order of properties, which has no JSON Pointer."""
 _NO_KEYWORDS: Final = frozenset(("properties", "patternProperties", "$defs", "definitions", "$ref", "then", "else"))
 
 

@@ -1,4 +1,4 @@
-"""What the rules look at: one output, the grammar that it should match, and all that is computed from both, on demand.
+"""The input of the rules: an output, the grammar that it should match, and results computed from both on demand.
 
 Outputs come from elsewhere, so a JSON output is judged with any white space, escapes and forms of numbers: that servers
 choose them differently is no failure. A trigger and blanks behind it precede the judged part.
@@ -73,7 +73,7 @@ class BlankRun:
 
 @dataclass(frozen=True, slots=True)
 class ExaminationContext:
-    """What is the same for all grammars of a failed request.
+    """Hold the settings that all grammars of a failed request share.
 
     Attributes:
         target: the engine or server, as `NAME` or `NAME@VERSION`; empty if unknown.

@@ -83,7 +83,7 @@ _OLLAMA_OPENAI: Final = {
     COMPLETIONS: frozenset[str](),
     RESPONSES: frozenset(("text.format", "tools")),
 }
-"""The same for Ollama's endpoints under `/v1`."""
+"""The fields that Ollama's endpoints under `/v1` read."""
 _FLEXIBLE: Final = (LLAMA_CPP, OLLAMA)
 """The servers that bound the white space between the tokens of JSON; the others allow any."""
 

@@ -1,4 +1,4 @@
-"""What is pasted, and what is asked when it is unclear."""
+"""Results of reading pasted texts, and questions about unclear ones."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class IntakeQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """What texts contain.
+    """Hold what was read from texts.
 
     Attributes:
         case: the failure that they describe; without what the open question is about.

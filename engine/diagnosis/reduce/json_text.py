@@ -18,13 +18,13 @@ from engine.source import SourceText
 from engine.source.json_pointer import escape_step
 
 _SCAFFOLDING: Final = frozenset(("$schema", "description", "id", "name", "role", "strict", "title", "type"))
-"""Members that stand beside the guilty one because a request or a schema needs them."""
+"""Members that a request or a schema requires beside the guilty one."""
 
 _REQUEST_FIELDS: Final = frozenset(("max_tokens", "messages", "model", "prompt", "stream", "tool_choice"))
-"""Members of a request that stand beside the one with the grammar."""
+"""Members that a request has beside its grammar."""
 
 _MAPS: Final = frozenset(("$defs", "definitions", "dependentSchemas", "patternProperties", "properties"))
-"""Keywords whose members have names of the user's."""
+"""Keywords whose members have names that the user chose."""
 
 _MOST_LEVELS: Final = 200
 _LONGEST_STRING: Final = 400  # code points; a longer string is only tried as a whole
@@ -222,7 +222,7 @@ def _scalars(root: _Part) -> Iterator[_Path]:
 
 
 def _guilty(part: _Part) -> _Part:
-    """Return the innermost part that contains all that is left, apart from what has to stand beside it."""
+    """Return the innermost part that contains everything left, except required members beside it."""
     while True:
         if part.is_object:
             above = part.pointer.rpartition("/")[2]

@@ -10,7 +10,6 @@ from engine.diagnosis.reduce.grammar_text import reduce_grammar
 from engine.diagnosis.reduce.json_text import reduce_json
 from engine.notations import NOTATIONS
 from engine.source import CancelToken, EngineError, GrammarError, LimitExceededError
-from engine.source.catalogue import catalogue_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ class _Checked:
                 return False
             else:
                 self.checks += 1
-                self._cancel.report(catalogue_text("cli.reduce.stage"), self.checks, self._most_checks)
+                self._cancel.report("progress.candidates", self.checks, self._most_checks)
                 known = self._check(text)
             self._known[text] = known
         return known

@@ -11,7 +11,7 @@
     allowed = [["20", "2"]]
     tokenizer = "tokenizer.json"
 
-`grammar_file` may stand in place of `grammar`, and `options` has compile options. Paths are relative to the file.
+A case can have `grammar_file` instead of `grammar`; `options` has compile options. Paths are relative to the file.
 """
 
 from __future__ import annotations
