@@ -352,11 +352,7 @@ class _Reader:
             if value.is_open and self._at == self._size:
                 return self._opened(made)
             comma = self._comma()
-        self._at += 1
-        made.end = self._at
-        if comma is not None:
-            self._defect("trailing-comma", comma, comma + 1, TextEdit(comma, comma + 1, ""))
-        return made
+        return self._closed(made, comma)
 
     def _array(self) -> OutputValue:
         made = OutputValue([], self._at, self._at)
@@ -374,6 +370,10 @@ class _Reader:
             if value.is_open and self._at == self._size:
                 return self._opened(made)
             comma = self._comma()
+        return self._closed(made, comma)
+
+    def _closed(self, made: OutputValue, comma: int | None) -> OutputValue:
+        """Skip the closing bracket of an object or array, and report a comma before it."""
         self._at += 1
         made.end = self._at
         if comma is not None:
