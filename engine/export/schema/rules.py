@@ -30,6 +30,7 @@ from engine.schema_automaton.formula.nodes import And, ExactlyOne, Formula, Or, 
 from engine.schema_automaton.formula.values import WORDS, JsonType
 from engine.schema_automaton.lexing.whitespace import Whitespace
 from engine.schema_automaton.number_languages.language import NumberLanguage
+from engine.schema_automaton.number_languages.listed import ListedNumbers
 from engine.schema_automaton.solver.array_machine import ArrayMachine, ArrayState
 from engine.schema_automaton.solver.number_solver import NumberPiece
 from engine.schema_automaton.solver.object_machine import ObjectMachine, ObjectState
@@ -217,8 +218,10 @@ class SchemaRules:
                 )
                 return self._builder.define(name, node, span) if node != NEVER else NEVER
             case _:
-                formula = self._solver.strings.project(goal)
-                node = self._strings.strings(formula, name, span)
+                if isinstance(part, NumberPiece) and isinstance(part.language, ListedNumbers):
+                    node = choice(*map(literal, part.language.texts))
+                else:
+                    node = self._strings.strings(self._solver.strings.project(goal), name, span)
                 if _is_literal(node) and name != START:
                     return node
                 return self._builder.define(self._builder.name(name), node, span)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from engine.schema_automaton.formula.values import LARGEST, HugeNumber, integer, number
 from engine.schema_automaton.number_languages.exponent import Exponent, ExponentState
@@ -148,9 +148,6 @@ class LanguageOf(_ComparingLanguage):
         return state.base.phase is not ExponentState.DIGIT or any(
             _begins(compared.value, power) for power in compared.left
         )
-
-
-AnyNumberLanguage: TypeAlias = NumberLanguage | LanguageWithout | LanguageOf
 
 
 @lru_cache(maxsize=256)

@@ -33,7 +33,7 @@ from typing import Final, TypeAlias
 
 from engine.schema_automaton.formula.values import LARGEST
 from engine.schema_automaton.number_languages.exponent import Exponent
-from engine.schema_automaton.number_languages.magnitudes import decimals
+from engine.schema_automaton.number_languages.magnitudes import decimals, plain_digits
 from engine.schema_automaton.number_languages.mantissa import START, DigitAutomaton, Edge, Mantissa, MantissaBound
 from engine.source import LimitExceededError, check_cancelled, checkpoint
 
@@ -95,8 +95,6 @@ class NumberLanguage:
         multiple_of: divisors of all of them.
         not_multiple_of: divisors of none of them, for the negation of `multiple_of`.
         integer: whether they are integers, written with digits alone.
-        plain: whether each number has one form: without an exponent, without trailing zeros of a fraction, and without
-            the sign of zero. Only for a single number; if that is an integer, `integer` has to be set.
         digits: the automaton of the numbers, digit by digit.
     """
 
@@ -107,7 +105,6 @@ class NumberLanguage:
     multiple_of: tuple[Number, ...] = ()
     not_multiple_of: tuple[Number, ...] = ()
     integer: bool = False
-    plain: bool = False
     digits: DigitAutomaton = field(init=False, repr=False)
     _rows: dict[State, tuple[State | None, ...]] = field(init=False, repr=False, default_factory=dict)
 
@@ -121,7 +118,7 @@ class NumberLanguage:
             if divisors and not divisors[0]:
                 raise ValueError("zero divides nothing")
             object.__setattr__(self, name, divisors)
-        digits = DigitAutomaton(self._side(1), self._side(-1), whole=self.integer, plain=self.plain)
+        digits = DigitAutomaton(self._side(1), self._side(-1), whole=self.integer)
         object.__setattr__(self, "digits", digits)
 
     def _side(self, sign: int) -> MantissaBound:
@@ -183,9 +180,7 @@ class NumberLanguage:
         for sign, side in (("", positive), ("-", negative)):
             value = side.magnitudes.least() if side.magnitudes is not None else None
             if value is not None:
-                scale = decimals(value)
-                digits = str(value.numerator * 10**scale // value.denominator).rjust(scale + 1, "0")
-                return f"{sign}{digits[: len(digits) - scale]}{'.' if scale else ''}{digits[len(digits) - scale :]}"
+                return sign + plain_digits(value)
         return None
 
 
@@ -198,7 +193,6 @@ def number_language(
     multiple_of: tuple[Number, ...] = (),
     not_multiple_of: tuple[Number, ...] = (),
     integer: bool = False,
-    plain: bool = False,
 ) -> NumberLanguage:
     """Return a language of numbers, cached: schemas request the same few again and again.
 
@@ -210,8 +204,5 @@ def number_language(
         multiple_of: divisors of all of them.
         not_multiple_of: divisors of none of them.
         integer: whether they are integers, written with digits alone.
-        plain: whether each number has one form; see `NumberLanguage`.
     """
-    return NumberLanguage(
-        minimum, exclusive_minimum, maximum, exclusive_maximum, multiple_of, not_multiple_of, integer, plain
-    )
+    return NumberLanguage(minimum, exclusive_minimum, maximum, exclusive_maximum, multiple_of, not_multiple_of, integer)

@@ -68,6 +68,14 @@ def decimals(value: Fraction) -> int:
     return max(valuation(value.denominator, 2), valuation(value.denominator, 5))
 
 
+def plain_digits(value: Fraction) -> str:
+    """Return a finite decimal fraction as its sign and digits, with no exponent and no needless zero."""
+    scale = decimals(value)
+    digits = str(abs(value.numerator) * 10**scale // value.denominator).rjust(scale + 1, "0")
+    whole = len(digits) - scale
+    return f"{'-' if value < 0 else ''}{digits[:whole]}{'.' if scale else ''}{digits[whole:]}"
+
+
 def _power(exponent: int) -> int:
     return int(10**exponent)  # mypy's type would include floats, for negative exponents; there are none here
 

@@ -102,7 +102,6 @@ class DigitAutomaton:
     Attributes:
         sides: the positive and the negative numbers.
         whole: whether numbers are written with digits alone.
-        plain: whether each number has one form, as in `NumberLanguage`.
     """
 
     def __init__(
@@ -111,12 +110,10 @@ class DigitAutomaton:
         negative: MantissaBound,
         *,
         whole: bool,
-        plain: bool = False,
         reach: int | None = None,
     ) -> None:
         self.sides = (positive, negative)
         self.whole = whole
-        self.plain = plain
         self._reach = [side.reach if reach is None else reach for side in self.sides]
         self._live: dict[Mantissa, bool] = {}
 
@@ -125,10 +122,8 @@ class DigitAutomaton:
         if isinstance(state, Exponent):
             return exponent.step(state, byte)
         if byte in (0x45, 0x65):
-            interval = None if self.whole or self.plain else self._exponents(state)
+            interval = None if self.whole else self._exponents(state)
             return None if interval is None else exponent.after_mark(interval)
-        if self.plain and self._is_needless(state, byte):
-            return None
         following = self._follow(state, byte)
         return following if following is not None and self.is_live(following) else None
 
@@ -148,15 +143,6 @@ class DigitAutomaton:
         if known is None:
             known = self._live[state] = self._is_live(state)
         return known
-
-    def _is_needless(self, state: Mantissa, byte: int) -> bool:
-        """Return whether a byte only adds another form of the number: the sign of zero, or a trailing zero."""
-        if byte == 0x2D:
-            return self.sides[True].magnitudes is None
-        magnitudes, prefix = self.sides[state.negative].magnitudes, state.prefix
-        if byte != 0x30 or state.phase is not MantissaState.FRACTION or magnitudes is None or magnitudes.lower is None:
-            return False
-        return prefix.to_lower == 0 and prefix.length >= len(magnitudes.lower.digits)
 
     # ------------------------------------------------------------------ reading
 
@@ -240,7 +226,7 @@ class DigitAutomaton:
             return any(self.step(state, byte) is not None for byte in b"-0123456789")
         if self.accepts(state):
             return True
-        if not self.whole and not self.plain and self._exponents(state) is not None:
+        if not self.whole and self._exponents(state) is not None:
             return True
         if state.prefix.length:
             return self._meets(state)
@@ -263,7 +249,7 @@ class DigitAutomaton:
         assert magnitudes is not None
         reach = self._reach[state.negative]
         least, most = magnitudes.points(state.prefix)
-        if self.whole or self.plain or abs(state.point) > reach:
+        if self.whole or abs(state.point) > reach:
             if leading:
                 most = min(most, state.point)
                 least = min(least, most)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from typing import TypeAlias
 
 from engine.schema_automaton.formula.nodes import (
     And,
@@ -18,14 +19,18 @@ from engine.schema_automaton.formula.nodes import (
 )
 from engine.schema_automaton.formula.values import HugeNumber
 from engine.schema_automaton.number_languages.huge import (
-    AnyNumberLanguage,
+    LanguageOf,
+    LanguageWithout,
     is_above,
     is_multiple,
     language_of,
     without,
 )
 from engine.schema_automaton.number_languages.language import NumberLanguage, number_language
+from engine.schema_automaton.number_languages.listed import ListedNumbers
 from engine.source import Span, checkpoint
+
+AnyNumberLanguage: TypeAlias = NumberLanguage | LanguageWithout | LanguageOf | ListedNumbers
 
 
 class NumberRange:
@@ -136,9 +141,10 @@ class NumberSolver:
     """
 
     def __init__(self, *, any_numbers: bool) -> None:
-        self._plain = not any_numbers
+        self._any_numbers = any_numbers
         # Memoised: with `uniqueItems`, each item requests the ranges between all earlier numbers.
         self._language: Callable[..., NumberLanguage] = cache(number_language)
+        self._list: Callable[[tuple[Fraction, ...]], ListedNumbers] = cache(ListedNumbers)
 
     def pieces(self, conjunction: tuple[Formula, ...]) -> list[NumberPiece]:
         """Return the languages of the numbers that satisfy a conjunction."""
@@ -155,17 +161,19 @@ class NumberSolver:
         return [NumberPiece(language, conjunction) for language in languages]
 
     def _listed(self, bounds: NumberRange, values: list[Fraction | HugeNumber]) -> list[AnyNumberLanguage]:
-        """Return a language for each listed number within a range."""
+        """Return languages of the listed numbers within a range."""
         checkpoint(8 * len(values))
-        plain = self._plain
         fitting = [value for value in dict.fromkeys(values) if bounds.holds(value)]
+        usual = tuple(value for value in fitting if isinstance(value, Fraction))
         huge = frozenset(value for value in fitting if isinstance(value, HugeNumber))
-        found: list[AnyNumberLanguage] = [
-            self._language(minimum=value, maximum=value, integer=plain and value.denominator == 1, plain=plain)
-            for value in fitting
-            if isinstance(value, Fraction)
-        ]
-        return [*found, language_of(huge, written=bounds.written)] if huge else found
+        found: list[AnyNumberLanguage] = []
+        if self._any_numbers:
+            found += [self._language(minimum=value, maximum=value) for value in usual]
+        elif usual:
+            found.append(self._list(usual))
+        if huge:
+            found.append(language_of(huge, written=bounds.written))
+        return found
 
     def _ranges(self, bounds: NumberRange) -> list[AnyNumberLanguage]:
         """Return the languages of the ranges between the excluded numbers."""

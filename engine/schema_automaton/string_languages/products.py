@@ -17,7 +17,7 @@ takes milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Final, TypeAlias
 
 from engine.automata.byte_automaton import DEAD, MISS
@@ -62,32 +62,32 @@ def begin(
     """
     formulas: list[Formula] = []
     components: list[Component] = []
+    made: dict[Formula, Residual] = {}  # a part that occurs again is the same object, so a step computes it once
 
-    def start_component(part: Text | Length | EnumValues) -> Residual:
-        automaton = component(part, limits, escapes, known, by_characters=by_characters)
-        if automaton is None:
-            raise TooManyClassesError
-        components.append(automaton)
-        formulas.append(part)
-        return _leaf(automaton, len(components) - 1, automaton.start)
+    def start(part: Formula) -> Residual:
+        if part not in made:
+            made[part] = start_new(part)
+        return made[part]
 
-    return _start(formula, start_component), components, formulas
+    def start_new(part: Formula) -> Residual:
+        match part:
+            case Constant():
+                return part.value
+            case Not():
+                return _negate(start(part.item))
+            case And() | Or():
+                return _join(_ALL if isinstance(part, And) else _SOME, [start(item) for item in part.items])
+            case Text() | Length() | EnumValues():
+                automaton = component(part, limits, escapes, known, by_characters=by_characters)
+                if automaton is None:
+                    raise TooManyClassesError
+                components.append(automaton)
+                formulas.append(part)
+                return _leaf(automaton, len(components) - 1, automaton.start)
+            case _:
+                raise AssertionError(part)
 
-
-def _start(part: Formula, start_component: Callable[[Text | Length | EnumValues], Residual]) -> Residual:
-    match part:
-        case Constant():
-            return part.value
-        case Not():
-            return _negate(_start(part.item, start_component))
-        case And() | Or():
-            return _join(
-                _ALL if isinstance(part, And) else _SOME, [_start(item, start_component) for item in part.items]
-            )
-        case Text() | Length() | EnumValues():
-            return start_component(part)
-        case _:
-            raise AssertionError(part)
+    return start(formula), components, formulas
 
 
 class TextProduct(SearchedTable[tuple[int, Residual]]):
@@ -204,7 +204,7 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
         """Group the classes that lead all conditions to the same states."""
         any_string, residual = self._keys[state]
         rows = [(0, self._every.row(any_string))] if self._every is not None else []
-        rows += [(number + 1, self._components[number].row(at)) for number, at in dict.fromkeys(_leaves(residual))]
+        rows += [(number + 1, self._components[number].row(at)) for number, at in _leaves(residual)]
         checkpoint(1 + (4 + len(self._classes_of) // 8) * len(rows))
         group: dict[tuple[int, ...], list[int]] = {}
         for byte_class, classes in enumerate(self._classes_of):
@@ -220,18 +220,31 @@ class TextProduct(SearchedTable[tuple[int, Residual]]):
             any_string = self._every.step(any_string, classes[0])
             if any_string == DEAD:
                 return DEAD
-        residual = self._after(residual, classes)
+        residual = self._after(residual, classes, {})
         return DEAD if residual is False else self._intern((any_string, residual))
 
-    def _after(self, residual: Residual, classes: tuple[int, ...]) -> Residual:
+    def _after(self, residual: Residual, classes: tuple[int, ...], known: dict[int, Residual]) -> Residual:
+        """Return the residual formula after a character.
+
+        Args:
+            residual: the residual formula, or a part of it.
+            classes: the class of the character in the automaton of each condition.
+            known: the results for the parts so far, by the identity of the part.
+        """
         if residual is True:
             return True
-        tag, first = residual[0], residual[1]
-        if tag == LEAF:
-            return _leaf(self._components[first], first, self._components[first].step(residual[2], classes[first + 1]))
-        if tag == _NOT:
-            return _negate(self._after(first, classes))
-        return _join(tag, (self._after(each, classes) for each in first))
+        after = known.get(id(residual))
+        if after is None:
+            tag, first = residual[0], residual[1]
+            if tag == LEAF:
+                automaton = self._components[first]
+                after = _leaf(automaton, first, automaton.step(residual[2], classes[first + 1]))
+            elif tag == _NOT:
+                after = _negate(self._after(first, classes, known))
+            else:
+                after = _join(tag, (self._after(each, classes, known) for each in first))
+            known[id(residual)] = after
+        return after
 
     def _is_accepting(self, key: tuple[int, Residual]) -> bool:
         return (self._every is None or self._every.accepts(key[0])) and self._holds(key[1])
@@ -298,20 +311,29 @@ def _common_classes(tables: list[ByteClasses]) -> tuple[ByteClasses, list[tuple[
     return ByteClasses(of_byte, tuple(r[0][0] for r in ranges), tuple(map(tuple, ranges))), list(numbers)
 
 
-def _leaves(residual: Residual) -> Iterator[tuple[int, int]]:
-    """Yield the open conditions, each with its state."""
-    if isinstance(residual, bool):
-        return
-    if residual[0] == LEAF:
-        yield residual[1], residual[2]
-    else:
-        for each in (residual[1],) if residual[0] == _NOT else residual[1]:
-            yield from _leaves(each)
+def _leaves(residual: Residual) -> Iterable[tuple[int, int]]:
+    """Return the open conditions, each with its state, once."""
+    found: dict[tuple[int, int], None] = {}
+    todo, seen = [residual], set[int]()
+    while todo:
+        part = todo.pop()
+        if isinstance(part, bool) or id(part) in seen:
+            continue
+        seen.add(id(part))
+        if part[0] == LEAF:
+            found[part[1], part[2]] = None
+        elif part[0] == _NOT:
+            todo.append(part[1])
+        else:
+            todo += part[1]
+    return found
 
 
 def _size(residual: Residual) -> int:
-    """Estimate the number of open conditions."""
-    return 1 if isinstance(residual, bool) or residual[0] in (LEAF, _NOT) else len(residual[1])
+    """Estimate the work of one step over the open conditions; a condition that occurs again costs little."""
+    if isinstance(residual, bool) or residual[0] in (LEAF, _NOT):
+        return 1
+    return len(residual[1]) + sum(len(part[1]) for part in residual[1] if part[0] in (_ALL, _SOME)) // 8
 
 
 def _leaf(automaton: Component, number: int, state: int) -> Residual:

@@ -14,6 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from engine.schema_automaton.number_languages.language import LARGEST, NUMERIC, NumberLanguage, number_language
+from engine.schema_automaton.number_languages.listed import ListedNumbers
 from engine.schema_automaton.number_languages.mantissa import DigitAutomaton, Mantissa
 from engine.source import LimitExceededError
 
@@ -260,3 +261,26 @@ def test_a_row_is_all_steps_and_equal_languages_are_one():
         todo += {following for following in row if following is not None} - seen
         seen.update(todo)
     assert len(seen) > 5
+
+
+FINITE = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9, places=6)
+
+
+@settings(deadline=None)
+@given(st.lists(st.one_of(FINITE, st.integers(-99, 99).map(Decimal)), max_size=8))
+def test_listed_numbers_have_one_form_each(numbers):
+    values = [Fraction(each) for each in dict.fromkeys(numbers)]
+    language = ListedNumbers(values)
+    assert [Fraction(text) for text in language.texts] == values
+    forms = [NUMBER.fullmatch(text) for text in language.texts]
+    assert all(form is not None and form[3] is None and not (form[2] or "").endswith("0") for form in forms)
+    texts, todo = [], [] if language.start is None else [(language.start, "")]
+    while todo:
+        state, text = todo.pop()
+        row = language.row(state)
+        assert row == tuple(language.step(state, byte) for byte in NUMERIC)
+        assert language.accepts(state) or any(following is not None for following in row)
+        texts += [text] if language.accepts(state) else []
+        todo += [(to, text + chr(byte)) for byte, to in zip(NUMERIC, row, strict=True) if to is not None]
+    assert sorted(texts) == sorted(set(language.texts))
+    assert language.witness() == (language.texts[0] if values else None)
