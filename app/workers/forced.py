@@ -37,14 +37,14 @@ from app.workers.requests.forced import (
     TokenRunRow,
 )
 from engine.compile import compile_grammar
+from engine.decoding.fast_forward import FastForward, forced_here, json_read
 from engine.decoding.forced.encodings import encodings_of, query_after
-from engine.decoding.forced.fast_forward import FastForward, forced_here, json_read
 from engine.decoding.forced.lattice import Lattice
 from engine.decoding.forced.merging import forced_runs, forced_tokens, merge_forced, token_runs
-from engine.decoding.forced.strategies import forced_run
+from engine.decoding.forced.run_tokens import forced_run
+from engine.decoding.forced.strategies import STRATEGIES
 from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
 from engine.decoding.generate import generate_fast_forward
-from engine.decoding.pipeline_settings import Strategy
 from engine.matching import Matcher
 from engine.models.source import CachedSource
 from engine.models.text_encoder import text_encoder_of
@@ -71,7 +71,7 @@ class ForcedHandler:
 
     def __init__(self, state: DecodeState) -> None:
         self._state = state
-        self._fast_forward: tuple[DecodeSession, Strategy, FastForward] | None = None
+        self._fast_forward: tuple[DecodeSession, str, FastForward] | None = None
         self._plain: tuple[CompiledGrammar, CompiledGrammar, ListedForm] | None = None
 
     def clear_session(self) -> None:
@@ -99,7 +99,7 @@ class ForcedHandler:
     def _fast_forward_of(self, session: DecodeSession) -> FastForward:
 
         known, strategy = self._fast_forward, session.pipeline.forced
-        if known is None or known[0] is not session or known[1] is not strategy:
+        if known is None or known[0] is not session or known[1] != strategy:
             known = self._fast_forward = session, strategy, FastForward.of(session)
         return known[2]
 
@@ -222,9 +222,9 @@ class ForcedHandler:
     def _measured(self, _request: MeasureStrategies, job: Job) -> StrategiesAnswer:
         session = self._state.need_session()
         if session.grammar is None:
-            return StrategiesAnswer((), len(Strategy), ui_text("workers.no_grammar"))
+            return StrategiesAnswer((), len(STRATEGIES), ui_text("workers.no_grammar"))
         rows: list[StrategyRow] = []
-        for strategy in Strategy:
+        for strategy in STRATEGIES.names:
             if isinstance(session.model, CachedSource):
                 session.model.clear_cache()  # otherwise the second strategy would look fast
             session.model.logits([*session.prompt_ids])  # all strategies share the prompt
@@ -241,11 +241,11 @@ class ForcedHandler:
                 )
             except EngineError as error:
                 job.cancel.check()
-                return StrategiesAnswer(tuple(rows), len(Strategy), sentence(error))
+                return StrategiesAnswer(tuple(rows), len(STRATEGIES), sentence(error))
             rows.append(_row(result))
-            if len(rows) < len(Strategy):
-                job.emit(StrategiesAnswer(tuple(rows), len(Strategy)))
-        return StrategiesAnswer(tuple(rows), len(Strategy))
+            if len(rows) < len(STRATEGIES):
+                job.emit(StrategiesAnswer(tuple(rows), len(STRATEGIES)))
+        return StrategiesAnswer(tuple(rows), len(STRATEGIES))
 
     def _run_start(
         self, session: DecodeSession, request: CompareSpellings, cancel: CancelToken

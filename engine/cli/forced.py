@@ -31,10 +31,10 @@ from engine.decoding import SamplerSettings
 from engine.decoding.forced.encodings import Query, encodings_of, query_after
 from engine.decoding.forced.lattice import Lattice
 from engine.decoding.forced.merging import MergedAutomaton, forced_runs, forced_tokens, merge_forced, token_runs
+from engine.decoding.forced.strategies import STRATEGIES
 from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
 from engine.decoding.forced.values import EncodingComparison, FastForwardGeneration
 from engine.decoding.generate import generate_fast_forward
-from engine.decoding.pipeline_settings import Strategy
 from engine.export import NumberSpelling, TokenIndex, build_token_index, close_objects, needs_closing, to_gbnf
 from engine.matching import Matcher
 from engine.models import LogitSource
@@ -286,7 +286,7 @@ class _Report:
                 cancel=cancel,
                 timings=timings,
             )
-            for strategy in Strategy
+            for strategy in STRATEGIES.names
         ]
         if arguments.greedy:
             lines = [catalogue_text("cli.forced.report.strategies_greedy")]

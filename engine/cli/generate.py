@@ -14,11 +14,11 @@ from engine.cli.inputs import compile_argument, read_json_file
 from engine.cli.output import CommandError, MisuseError, ProgressLine, print_json, print_message
 from engine.cli.zones import read_zones
 from engine.decoding import Finish, Generation, SamplerSettings, Step, StopRule
+from engine.decoding.forced.strategies import OFF, STRATEGIES
 from engine.decoding.generate import generate
 from engine.decoding.pipeline_settings import (
     Afterwards,
     PipelineSettings,
-    Strategy,
     TableSettings,
     ZoneSettings,
 )
@@ -55,7 +55,9 @@ def _add_pipeline(parser: argparse.ArgumentParser) -> None:
     for field in _stage_fields():
         _OPTIONS[field.type].add(stages, field)
     stages.add_argument("--order", default=",".join(STAGES.names), metavar="NAMES")
-    stages.add_argument("--forced", "--coalesce", choices=[one.value for one in Strategy], default=Strategy.NONE.value)
+    titles = "; ".join(f"{one.name}: {one.title[:1].lower()}{one.title[1:]}" for one in STRATEGIES)
+    about = catalogue_text("cli.generate.option.forced", strategies=titles)
+    stages.add_argument("--forced", "--coalesce", choices=STRATEGIES.names, default=OFF, help=about)
     zones = parser.add_argument_group("zones")
     zones.add_argument("--after", type=as_text, default="", metavar="TEXT")
     zones.add_argument("--after-token", type=as_text, default="", metavar="NAME")
@@ -72,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     has_grammar = arguments.grammar is not None or arguments.grammar_file is not None
     if has_grammar != (arguments.notation is not None):
         arguments.parser.error(catalogue_text("cli.generate.error.grammar"))
-    needs_grammar = pipeline.budget or pipeline.zones is not None or pipeline.forced is not Strategy.NONE
+    needs_grammar = pipeline.budget or pipeline.zones is not None or STRATEGIES[pipeline.forced].takes_runs
     if not has_grammar and (not by_tokens or needs_grammar):
         arguments.parser.error(catalogue_text("cli.generate.error.notation_required"))
     grammar = compile_argument(arguments) if has_grammar else None
@@ -165,7 +167,7 @@ def _pipeline_of(arguments: argparse.Namespace) -> PipelineSettings:
         pipeline = PipelineSettings(
             order=tuple(name.strip().replace(" ", "-") for name in arguments.order.split(",")),
             zones=_zones(arguments),
-            forced=Strategy(arguments.forced),
+            forced=arguments.forced,
         )
         for field in _stage_fields():
             pipeline = pipeline.with_values(_OPTIONS[field.type].read(arguments, field))

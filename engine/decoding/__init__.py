@@ -26,7 +26,6 @@ from engine.decoding.pipeline_settings import (
     Afterwards,
     OtherZone,
     PipelineSettings,
-    Strategy,
     TableSettings,
     ZoneSettings,
 )
@@ -123,7 +122,6 @@ __all__ = [
     "StaticMask",
     "Step",
     "StopRule",
-    "Strategy",
     "Suppress",
     "TableSettings",
     "Temperature",

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from engine.compile import CompiledGrammar
-from engine.decoding.forced.fast_forward import FastForward
+from engine.decoding.fast_forward import FastForward
 from engine.decoding.forced.values import FastForwardGeneration
-from engine.decoding.pipeline_settings import PipelineSettings, Strategy
+from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.session import DecodeSession
 from engine.decoding.session.session import KEPT_LOGITS
 from engine.decoding.values import (
@@ -213,7 +213,7 @@ class CountedSource:
 def generate_fast_forward(  # noqa: PLR0913 - those of `generate`, the strategy and the clock
     grammar: CompiledGrammar,
     model: LogitSource,
-    strategy: Strategy | str,
+    strategy: str,
     *,
     prompt: str | Chat = "",
     sampler: SamplerSettings = SamplerSettings(),  # noqa: B008 - frozen
@@ -228,7 +228,7 @@ def generate_fast_forward(  # noqa: PLR0913 - those of `generate`, the strategy 
     Args:
         grammar: what the output must match.
         model: the logit source.
-        strategy: how forced runs are encoded.
+        strategy: the name of the strategy that encodes forced runs.
         prompt: as in `generate`; so are `sampler`, `max_tokens`, `stop_at`, `pipeline` and `cancel`.
         sampler: how a token is drawn.
         max_tokens: the limit of the output, in tokens.
@@ -250,7 +250,7 @@ def generate_fast_forward(  # noqa: PLR0913 - those of `generate`, the strategy 
         max_tokens=max_tokens,
         stop_at=stop_at,
         kept_logits=1,
-        pipeline=replace(pipeline, forced=Strategy(strategy)),
+        pipeline=replace(pipeline, forced=strategy),
     )
     fast_forward = FastForward(counted, strategy, encode=text_encoder_of(model))
     while session.finish is None:

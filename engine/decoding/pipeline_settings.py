@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
+from engine.decoding.forced.strategies import OFF, STRATEGIES
 from engine.decoding.stage import Field, Values
 from engine.decoding.stages import STAGES, pipeline_stages, sampler_stages
 from engine.decoding.values import SamplerSettings
@@ -25,15 +26,6 @@ class Afterwards(StrEnum):
     STOP = "stop"  # nothing: the output ends
     FREE = "free"  # any text to the end
     AGAIN = "again"  # any text, until the next trigger
-
-
-class Strategy(StrEnum):
-    """How forced runs are decoded; see `engine.decoding.forced`."""
-
-    NONE = "none"  # query the model for each token
-    LONGEST = "longest"  # the longest token at each offset
-    OWN = "own"  # the tokenizer's encoding, with token healing at the ends
-    PROBABLE = "probable"  # the most probable encoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +119,8 @@ class PipelineSettings:
         suppress: texts that are never written.
         suppress_ids: tokens that are never taken.
         bias: pairs of a text, or `#` and a token id, and the number to add to the logits of the tokens that contain it.
-        forced: how forced runs are decoded. It is no stage, since the model is not queried: a session takes one token
-            at a time, and its caller reads this field (`FastForward`, `generate`).
+        forced: the name of the strategy that encodes forced runs. It is no stage, since the model is not queried: a
+            session takes one token at a time, and its caller reads this field (`FastForward`, `generate`).
         others: the values of the fields of other stages, by name: of those that extensions declare.
     """
 
@@ -141,7 +133,7 @@ class PipelineSettings:
     suppress: tuple[str, ...] = ()
     suppress_ids: tuple[int, ...] = ()
     bias: tuple[tuple[str, float], ...] = ()
-    forced: Strategy = Strategy.NONE
+    forced: str = OFF
     others: Mapping[str, bool | int | float | str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -152,6 +144,9 @@ class PipelineSettings:
                 raise InvariantError("errors.decoding.stages.twice_in_order", name=repr(name))
         if unknown := self.others.keys() - {name for one in _fields() for name in one.names}:
             raise InvariantError("errors.decoding.stages.unknown_field", name=repr(min(unknown)))
+        if self.forced not in STRATEGIES:
+            names = ", ".join(STRATEGIES.names)
+            raise InvariantError("errors.decoding.unknown_strategy", name=repr(self.forced), names=names)
         if "" in self.suppress or any(not text for text, _ in self.bias):
             raise InvariantError("errors.decoding.empty_text")
         for text, value in self.bias:

@@ -6,6 +6,7 @@
 | `target` | an export target | `turnstile export` |
 | `source` | a logit source | `turnstile generate --model SPEC` |
 | `processor` | a logits processor with its texts | the dialog, a document, a step, `turnstile generate` |
+| `strategy` | a strategy for forced runs | command line, a document, the dialog, a window that steps |
 | `peer` | another engine | `turnstile bench` |
 | `command` | a command | menu, keys and palette of a window |
 | `pane` | a pane | menu, keys and palette of a window |

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from engine.decoding.forced.strategies import STRATEGIES
 from engine.decoding.stages import STAGES
 from engine.export.targets import TARGETS
 from engine.models.load import SOURCES
@@ -12,7 +13,7 @@ from engine.peers.registry import PEERS
 from engine.source.catalogue import area_texts, catalogue_entry
 from engine.source.registry import EXTENSIONS
 
-REGISTRIES = (TARGETS, SOURCES, PEERS, NOTATIONS, STAGES)
+REGISTRIES = (TARGETS, SOURCES, PEERS, NOTATIONS, STAGES, STRATEGIES)
 
 
 @pytest.fixture(autouse=True)

@@ -27,12 +27,12 @@ from app.catalogue import ui_text
 from app.panes.forced.page_headings import empty_background, page_layout, summary_label
 from app.panes.forced.runs_page import RunsPage
 from app.panes.forced.strategies import StrategiesPage
-from app.panes.forced.wording import form_note, sentences, strategy_name, strategy_tip
+from app.panes.forced.wording import form_note, sentences
 from app.theme.buttons import tool_button
 from app.theme.labels import Label, plain_text
 from app.widgets.keyboard import delegate_focus
 from app.workers.requests.forced import IndexAnswer
-from engine.decoding.pipeline_settings import Strategy
+from engine.decoding.forced.strategies import STRATEGIES
 
 
 class Page(IntEnum):
@@ -48,14 +48,14 @@ class ForcedPane(QWidget):
 
     Signals:
         wanted(Page): a page became visible that may need to be filled.
-        strategy_chosen(Strategy): take forced runs with this strategy.
+        strategy_chosen(name): take forced runs with this strategy.
 
     Attributes:
         runs, strategies, index: the pages.
     """
 
     wanted = Signal(Page)
-    strategy_chosen = Signal(Strategy)
+    strategy_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,12 +66,12 @@ class ForcedPane(QWidget):
         self.switches = QButtonGroup(self)
         self.strategy = QComboBox()
         self.strategy.setAccessibleName(ui_text("forced.strategy.label"))
-        for index, strategy in enumerate(Strategy):
-            self.strategy.addItem(strategy_name(strategy), strategy.value)
-            self.strategy.setItemData(index, plain_text(strategy_tip(strategy)), Qt.ItemDataRole.ToolTipRole)
+        for index, strategy in enumerate(STRATEGIES):
+            self.strategy.addItem(strategy.title, strategy.name)
+            self.strategy.setItemData(index, plain_text(strategy.description), Qt.ItemDataRole.ToolTipRole)
         self._build()
         self.switches.idToggled.connect(self._on_switched)
-        self.strategy.activated.connect(lambda _index: self.strategy_chosen.emit(Strategy(self.strategy.currentData())))
+        self.strategy.activated.connect(lambda _index: self.strategy_chosen.emit(self.strategy.currentData()))
         delegate_focus(self, self.runs.table, self.strategies.measure, self.index.text)
         self.setProperty("roomy", True)
 
@@ -80,12 +80,12 @@ class ForcedPane(QWidget):
         """Return the open page."""
         return Page(self.pages.currentIndex())
 
-    def show_strategy(self, strategy: Strategy) -> None:
+    def show_strategy(self, name: str) -> None:
         """Show how steps take forced runs."""
         blocker = QSignalBlocker(self.strategy)
-        self.strategy.setCurrentIndex(list(Strategy).index(strategy))
+        self.strategy.setCurrentIndex(self.strategy.findData(name))
         blocker.unblock()
-        self.strategy.setToolTip(plain_text(strategy_tip(strategy)))
+        self.strategy.setToolTip(plain_text(STRATEGIES[name].description))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Request the data of the visible page."""

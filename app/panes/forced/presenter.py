@@ -22,7 +22,7 @@ from app.workers.requests.forced import (
     MeasureStrategies,
     StrategiesAnswer,
 )
-from engine.decoding.pipeline_settings import Strategy
+from engine.decoding.forced.strategies import OFF, PREFERRED, STRATEGIES
 
 if TYPE_CHECKING:
     from app.panes.forced.pane import ForcedPane, Page
@@ -155,19 +155,19 @@ class ForcedPresenter(PanePresenter):
         self.view.get().strategies.begin()
         self.session.forced.ask(MeasureStrategies())
 
-    def _set_strategy(self, strategy: Strategy) -> None:
+    def _set_strategy(self, strategy: str) -> None:
         decoding = self.session.decoding
-        if strategy is not decoding.view.pipeline.forced:
+        if strategy != decoding.view.pipeline.forced:
             decoding.set_pipeline(replace(decoding.view.pipeline, forced=strategy))
 
     @property
     def is_on(self) -> bool:
         """Return whether forced text is written without asking the model."""
-        return self.session.decoding.view.pipeline.forced is not Strategy.NONE
+        return STRATEGIES[self.session.decoding.view.pipeline.forced].takes_runs
 
     @command("run.fast_forward", "Ctrl+R, F", place=(4, 3), icon="ph.link-simple", checked=lambda self: self.is_on)
     def _toggle(self) -> None:
-        self._set_strategy(Strategy.NONE if self.is_on else Strategy.OWN)
+        self._set_strategy(OFF if self.is_on else PREFERRED)
 
 
 PANE = PaneSpec("forced", "Ctrl+0", (1, 10), Area.BOTTOM, ForcedPresenter)

@@ -16,11 +16,11 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.catalogue import ui_text
 from app.panes.forced.page_headings import empty_background, page_layout, summary_label
-from app.panes.forced.wording import strategy_name, strategy_tip
 from app.theme.buttons import tool_button
 from app.theme.labels import plain_text
 from app.widgets.token_paint import tabular
 from app.workers.requests.forced import StrategiesAnswer, StrategyRow
+from engine.decoding.forced.strategies import STRATEGIES
 from engine.vocabulary.visible import visible
 
 _COLUMNS = (
@@ -60,7 +60,7 @@ class StrategiesPage(QWidget):
             role="outlined",
             clicked=self._on_clicked,
         )
-        self.bar = QProgressBar(textVisible=False, maximum=4)
+        self.bar = QProgressBar(textVisible=False, maximum=len(STRATEGIES))
         self.bar.setFixedHeight(6)
         self.bar.setAccessibleName(ui_text("forced.strategies.progress"))
         self.table = QTableWidget(0, len(_COLUMNS))
@@ -134,7 +134,7 @@ class StrategiesPage(QWidget):
                 item = QTableWidgetItem(text)
                 item.setTextAlignment(_alignment(column))
                 item.setFont(theme.mono_font() if column == _TEXT else tabular(theme.ui_font()))
-                item.setToolTip(plain_text(row.text if column == _TEXT else strategy_tip(row.strategy)))
+                item.setToolTip(plain_text(row.text if column == _TEXT else STRATEGIES[row.strategy].description))
                 self.table.setItem(index, column, item)
 
     def _build(self) -> None:
@@ -162,7 +162,7 @@ def _texts(row: StrategyRow, none: StrategyRow) -> tuple[str, ...]:
     saved = none.calls - row.calls
     faster = f"{1 - row.seconds / none.seconds:.0%}" if none.seconds > 0 else "–"
     return (
-        strategy_name(row.strategy),
+        STRATEGIES[row.strategy].title,
         f"{row.tokens:,}",
         f"{row.calls:,}",
         "–" if row is none else f"{saved:,}",
@@ -181,7 +181,7 @@ def _summary(rows: tuple[StrategyRow, ...]) -> str:
         return ui_text("forced.strategies.nothing_saved")
     return ui_text(
         "forced.strategies.saved",
-        strategy=strategy_name(best.strategy),
+        strategy=STRATEGIES[best.strategy].title,
         calls=best.calls,
         all_calls=none.calls,
         seconds=best.seconds,

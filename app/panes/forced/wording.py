@@ -1,23 +1,12 @@
-"""Names of strategies, and texts that several pages of this pane show."""
+"""Texts that several pages of this pane show."""
 
 from __future__ import annotations
 
 from app.catalogue import ui_text
 from app.workers.requests.forced import ListedForm
-from engine.decoding.pipeline_settings import Strategy
 from engine.vocabulary.visible import visible
 
 _LONGEST = 18
-
-
-def strategy_name(strategy: Strategy) -> str:
-    """Return the name of a strategy."""
-    return ui_text(f"forced.strategy.{strategy}.name")
-
-
-def strategy_tip(strategy: Strategy) -> str:
-    """Return the description of a strategy."""
-    return ui_text(f"forced.strategy.{strategy}.tip")
 
 
 def form_note(form: ListedForm) -> str:

@@ -24,8 +24,8 @@ from app.theme.labels import Label, plain_text
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.stable_widget import StableWidget
 from app.workers.requests.decode import DecodeView
+from engine.decoding.forced.strategies import STRATEGIES
 from engine.decoding.forced.values import savings_of
-from engine.decoding.pipeline_settings import Strategy
 from engine.decoding.values import ArchivedBranch, Position, Step, Trace, TraceNode
 
 _HIGH_FROM = 600  # pixels
@@ -205,12 +205,13 @@ def _tally(taken: int, view: DecodeView) -> str:
 
 def _savings(taken: int, view: DecodeView) -> str:
     """Describe what forced runs have saved so far; empty if they are not taken."""
-    if view.pipeline.forced is Strategy.NONE:
+    strategy = STRATEGIES[view.pipeline.forced]
+    if not strategy.takes_runs:
         return ""
     trace = view.trace
     nodes = {node.id: node.step for node in trace.nodes}
     saved = savings_of([nodes[node_id] for node_id in trace.path[:taken]])
-    if view.pipeline.forced is Strategy.PROBABLE:
+    if strategy.queries_model:
         return ui_text("generation.output.savings.none", forced=saved.forced)
     text = ui_text("generation.output.savings.calls", forced=saved.forced, count=saved.calls)
     if saved.seconds is None or not saved.calls:

@@ -35,7 +35,8 @@ from app.panes.generation.processors_format import number_text, stage_title, sta
 from app.theme.buttons import push_button
 from app.theme.labels import Label, plain_text
 from app.workers.requests.decode import DecodeView, PipelineRefused
-from engine.decoding.pipeline_settings import PipelineSettings, Strategy, sampler_values
+from engine.decoding.forced.strategies import STRATEGIES
+from engine.decoding.pipeline_settings import PipelineSettings, sampler_values
 from engine.decoding.stages import STAGES, pipeline_stages
 from engine.decoding.values import SamplerSettings
 
@@ -98,8 +99,8 @@ class ProcessorsDialog(QDialog):
         self.forced = QComboBox()
         self.forced.setAccessibleName(ui_text("common.word.forced_runs"))
         self.forced.setToolTip(ui_text("generation.processors.forced_tip"))
-        for strategy in Strategy:
-            self.forced.addItem(ui_text(f"forced.strategy.{strategy}.name"), strategy.value)
+        for strategy in STRATEGIES:
+            self.forced.addItem(strategy.title, strategy.name)
         self.message = Label(wraps=True)
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._error_frame = QFrame()
@@ -294,7 +295,7 @@ class ProcessorsDialog(QDialog):
         for stage in settings.stages:
             self.stages.addItem(items[stage])
         self.fields.show_settings(settings, keep)
-        self.forced.setCurrentIndex(list(Strategy).index(settings.forced))
+        self.forced.setCurrentIndex(self.forced.findData(settings.forced))
         values = stage_values(settings)
         for stage in _switched():
             is_on = stage in values or stage in keep
@@ -312,9 +313,8 @@ class ProcessorsDialog(QDialog):
     def _read(self) -> tuple[PipelineSettings, dict[str, str]]:
         """Return what is typed, and the unreadable stages with the reasons; these keep their settings."""
         on = frozenset(stage for stage in _switched() if self._item(stage).checkState() is Qt.CheckState.Checked)
-        strategy = Strategy(self.forced.currentData())
         settings, unreadable = self.fields.settings(self.order, on, self._sent[-1] if self._sent else self._in_force)
-        return replace(settings, forced=strategy), unreadable
+        return replace(settings, forced=self.forced.currentData()), unreadable
 
     def _on_edited(self, stage: str) -> None:
         if stage in _switched():

@@ -12,10 +12,10 @@ from typing import Final
 
 from app.catalogue import has_text, ui_text
 from app.display_text import alternatives
+from engine.decoding.forced.strategies import STRATEGIES
 from engine.decoding.pipeline_settings import (
     Afterwards,
     PipelineSettings,
-    Strategy,
     TableSettings,
     ZoneSettings,
 )
@@ -160,9 +160,9 @@ def summary(settings: PipelineSettings) -> str:
     parts = [_named(stage, values[stage]) for stage in settings.stages if stage in values]
     if settings.stages != STAGES.names:
         parts.append(ui_text("generation.processors.fragment.custom_order"))
-    if settings.forced is not Strategy.NONE:
-        name = ui_text(f"forced.strategy.{settings.forced}.name")
-        parts.append(ui_text("generation.processors.fragment.forced", strategy=name))
+    strategy = STRATEGIES[settings.forced]
+    if strategy.takes_runs:
+        parts.append(ui_text("generation.processors.fragment.forced", strategy=strategy.title))
     return " · ".join(parts)
 
 

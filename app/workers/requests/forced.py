@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import TypeVar
 
 from app.workers.protocol import WorkerRequest
-from engine.decoding.pipeline_settings import Strategy
 
 # --- requests --------------------------------------------------------------------------------------------------------
 
@@ -189,7 +188,7 @@ class StrategyRow:
     """The cost of a generation with one strategy.
 
     Attributes:
-        strategy: the spelling strategy of forced runs.
+        strategy: the name of the strategy for forced runs.
         tokens: the number of tokens.
         calls: the number of model calls.
         unasked: the number of tokens without a call.
@@ -198,7 +197,7 @@ class StrategyRow:
         text: the generated text.
     """
 
-    strategy: Strategy
+    strategy: str
     tokens: int
     calls: int
     unasked: int

@@ -3,9 +3,8 @@
 The known part is a text, but a model reads tokens: `name` is one token, or four, or something in between, and the
 model's next prediction depends on which. So a forced run is found by bytes (`merging`; for JSON up to formatting,
 `compact_json`), tokenised in every way that the vocabulary permits (`lattice`) and as the tokenizer would
-(`tokenizer_encoding`). A model compares the encodings (`encodings`), and a strategy picks one (`strategies`), when a
-session is stepped (`fast_forward`) or a complete text is generated (`generation`). `PipelineSettings.forced` selects
-the strategy of a session.
+(`tokenizer_encoding`). A model compares the encodings (`encodings`), and one of the `strategies` picks the tokens
+when `engine.decoding.fast_forward` advances a session. `PipelineSettings.forced` names the strategy of a session.
 
 Source: R. Louf, "Coalescence: making LLM inference 5x faster", 2024; for the ends of a run, "token healing" as in
 guidance (S. Lundberg, 2023).

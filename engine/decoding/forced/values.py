@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from engine.decoding.pipeline_settings import Strategy
 from engine.decoding.values import Generation, Step, StepOrigin
 
 Path = tuple[int, ...]
@@ -131,7 +130,7 @@ class FastForwardGeneration:
 
     Attributes:
         generation: as `generate` returns it; steps without a model call are `FAST_FORWARDED`.
-        strategy: how forced runs were encoded.
+        strategy: the name of the strategy that encoded forced runs.
         calls: the number of model calls.
         unasked: how many of the tokens have no model call.
         taken_back: how many sampled tokens were replaced.
@@ -140,7 +139,7 @@ class FastForwardGeneration:
     """
 
     generation: Generation
-    strategy: Strategy
+    strategy: str
     calls: int
     unasked: int
     taken_back: int

@@ -19,7 +19,8 @@ from typing import Any, Final
 from engine.automata.byte_automaton import DEAD
 from engine.compile import CompiledGrammar
 from engine.decoding.constraints.constraint import Constraint, GrammarConstraint
-from engine.decoding.pipeline_settings import PipelineSettings, Strategy, sampler_values
+from engine.decoding.forced.strategies import STRATEGIES
+from engine.decoding.pipeline_settings import PipelineSettings, sampler_values
 from engine.decoding.stages import STAGES, pipeline_stages, sampler_stages
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Step, StepOrigin, Trace
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_text
@@ -378,8 +379,9 @@ def _processors(pipeline: PipelineSettings) -> list[str]:
     names = [title[:1].lower() + title[1:] for title in titles]
     if pipeline.stages != STAGES.names:
         names.append(catalogue_text("share.fragment.processor.order"))
-    if pipeline.forced is not Strategy.NONE:
-        names.append(catalogue_text("share.fragment.processor.forced", strategy=pipeline.forced))
+    strategy = STRATEGIES[pipeline.forced]
+    if strategy.takes_runs:
+        names.append(catalogue_text("share.fragment.processor.forced", strategy=strategy.title))
     return names
 
 

@@ -16,7 +16,6 @@ from app.workers.requests.forced import (
     StrategiesAnswer,
     StrategyRow,
 )
-from engine.decoding.pipeline_settings import Strategy
 from tests.app.snapshots.making import POLL_MS, State, shown
 
 SPELLINGS = (
@@ -25,9 +24,9 @@ SPELLINGS = (
     SpellingRow((1, 3, 4), ("n", "am", "e"), -14.5, (0.2, 0.1), 0.7, is_own=False, is_likeliest=False),
 )
 STRATEGIES = (
-    StrategyRow(Strategy.NONE, 14, 14, 0, 0, 0.52, 0.61, '{"name":"John","age":20}'),
-    StrategyRow(Strategy.OWN, 14, 6, 8, 0, 0.24, 0.28, '{"name":"John","age":20}'),
-    StrategyRow(Strategy.PROBABLE, 15, 9, 6, 1, 0.37, 0.45, '{"name":"Paul","age":31}'),
+    StrategyRow("none", 14, 14, 0, 0, 0.52, 0.61, '{"name":"John","age":20}'),
+    StrategyRow("own", 14, 6, 8, 0, 0.24, 0.28, '{"name":"John","age":20}'),
+    StrategyRow("probable", 15, 9, 6, 1, 0.37, 0.45, '{"name":"Paul","age":31}'),
 )
 INDEX = IndexAnswer(
     1,
@@ -49,7 +48,7 @@ def pane(page: Page = Page.RUNS) -> ForcedPane:
 def runs(*, compared: bool = False, why_not: str = "") -> QWidget:
     """What is forced, and how one of them may be spelled."""
     made = pane()
-    made.show_strategy(Strategy.OWN)
+    made.show_strategy("own")
     made.runs.show_forced(ForcedAnswer(1, why_not=why_not) if why_not else FORCED)
     made.runs.show_here(b"" if why_not else b'{"name":"')
     if compared:

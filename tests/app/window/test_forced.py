@@ -12,7 +12,7 @@ from app.panes.forced.pane import Page
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind
 from engine.decoding.forced.merging import merge_forced
 from engine.decoding.forced.values import savings_of
-from engine.decoding.pipeline_settings import PipelineSettings, Strategy
+from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import StepOrigin
 
 PEOPLE = r'\{"name":"(John|Paul)","age":(20|30)\}'
@@ -31,7 +31,7 @@ def press(desk, leader, key):
 
 def take_forced_runs(desk):
     press(desk, Qt.Key.Key_R, Qt.Key.Key_F)
-    desk.wait(lambda: desk.session.decoding.view.pipeline.forced is Strategy.OWN)
+    desk.wait(lambda: desk.session.decoding.view.pipeline.forced == "own")
 
 
 def open_pane(desk):
@@ -45,7 +45,7 @@ def open_pane(desk):
 def test_steps_take_whole_runs_and_the_document_keeps_it(desk):
     desk.open(PEOPLE)
     take_forced_runs(desk)
-    assert desk.document.content.pipeline.forced is Strategy.OWN
+    assert desk.document.content.pipeline.forced == "own"
     assert desk.window.commands["run.fast_forward"].isChecked()
     QTest.mouseClick(desk.window.toolbar.step_button, Qt.MouseButton.LeftButton)
     desk.wait(lambda: desk.output == b'{"name":"')
@@ -58,7 +58,7 @@ def test_steps_take_whole_runs_and_the_document_keeps_it(desk):
     chip = desk.panes.generation.output.chips.chips[0]
     assert ui_text("common.step.fast_forwarded") in chip.tip()
     press(desk, Qt.Key.Key_R, Qt.Key.Key_F)
-    desk.wait(lambda: desk.session.decoding.view.pipeline.forced is Strategy.NONE)
+    desk.wait(lambda: desk.session.decoding.view.pipeline.forced == "none")
 
 
 def test_a_run_goes_to_its_end_and_is_not_asked_for_what_is_forced(desk):
@@ -88,7 +88,7 @@ def test_a_schema_runs_in_its_compact_spelling(desk):
     }
     desk.session.start()
     grammar = GrammarPart(notation="json_schema", text=json.dumps(schema))
-    pipeline = PipelineSettings(forced=Strategy.LONGEST)
+    pipeline = PipelineSettings(forced="longest")
     desk.document.replace(DocumentFile(grammar=grammar, model=ModelPart("letters"), pipeline=pipeline))
     desk.wait(lambda: not desk.session.step_refusal)
     QTest.mouseClick(desk.window.toolbar.step_button, Qt.MouseButton.LeftButton)
@@ -148,13 +148,13 @@ def test_the_strategy_is_chosen_in_the_pane_and_in_the_dialog(desk):
     pane = open_pane(desk)
     pane.strategy.setFocus()
     QTest.keyClick(pane.strategy, Qt.Key.Key_Down)
-    desk.wait(lambda: desk.session.decoding.view.pipeline.forced is Strategy.LONGEST)
+    desk.wait(lambda: desk.session.decoding.view.pipeline.forced == "longest")
     press(desk, Qt.Key.Key_R, Qt.Key.Key_P)
     dialog = desk.panes.generation.processors.dialog
     desk.wait(lambda: dialog.isVisible() and dialog.forced.currentIndex() == 1)
     dialog.forced.setFocus()
     QTest.keyClick(dialog.forced, Qt.Key.Key_Down)
-    desk.wait(lambda: desk.session.decoding.view.pipeline.forced is Strategy.OWN)
+    desk.wait(lambda: desk.session.decoding.view.pipeline.forced == "own")
     desk.wait(lambda: pane.strategy.currentIndex() == 2)
     QTest.mouseClick(dialog.reset, Qt.MouseButton.LeftButton)
     desk.wait(lambda: desk.session.decoding.view.pipeline == PipelineSettings())

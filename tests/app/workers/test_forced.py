@@ -20,8 +20,9 @@ from app.workers.requests.forced import (
     MeasureStrategies,
 )
 from engine.compile import compile_grammar
+from engine.decoding.forced.strategies import STRATEGIES
 from engine.decoding.forced.values import savings_of
-from engine.decoding.pipeline_settings import PipelineSettings, Strategy
+from engine.decoding.pipeline_settings import PipelineSettings
 from engine.grammar.options import CompileOptions
 from engine.source import CancelledError, CancelToken
 from engine.vocabulary import Vocabulary
@@ -84,7 +85,7 @@ def with_strategy(worker, strategy):
     return worker
 
 
-@pytest.mark.parametrize("strategy", [Strategy.LONGEST, Strategy.OWN, Strategy.PROBABLE])
+@pytest.mark.parametrize("strategy", ["longest", "own", "probable"])
 def test_a_step_takes_a_whole_run(worker, strategy):
     with_strategy(worker, strategy)
     view = worker(StepOnce())
@@ -100,7 +101,7 @@ def test_a_step_takes_a_whole_run(worker, strategy):
 
 
 def test_behind_a_drawn_token_the_run_is_taken_at_once(worker):
-    with_strategy(worker, Strategy.LONGEST)
+    with_strategy(worker, "longest")
     worker(StepOnce())
     asked = len(worker.model.asked)
     view = worker(StepOnce())
@@ -116,7 +117,7 @@ def test_behind_a_drawn_token_the_run_is_taken_at_once(worker):
 
 
 def test_one_by_one_nothing_is_passed_over(worker):
-    with_strategy(worker, Strategy.LONGEST)
+    with_strategy(worker, "longest")
     for count in range(1, 8):
         view = worker(StepOnce(one_by_one=True))
         assert view.position.index == count
@@ -192,7 +193,7 @@ def test_a_schemas_own_place_has_spellings_too(worker):
 
 def test_every_strategy_is_measured(worker):
     answer = worker(MeasureStrategies())
-    assert [row.strategy for row in answer.rows] == list(Strategy)
+    assert [row.strategy for row in answer.rows] == list(STRATEGIES.names)
     none, longest = answer.rows[:2]
     assert none.calls == none.tokens
     assert longest.calls < none.calls
@@ -237,7 +238,7 @@ def test_what_cannot_be_listed_is_told(worker):
 
 
 def test_going_back_into_a_run(worker):
-    with_strategy(worker, Strategy.LONGEST)
+    with_strategy(worker, "longest")
     view = worker(StepOnce())
     view = worker(GoTo(view.trace.path[0]))
     assert view.position.index == 1

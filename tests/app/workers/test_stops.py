@@ -25,7 +25,7 @@ from app.workers.requests.decode import (
     Take,
 )
 from engine.decoding.debugging.breakpoints import Breakpoint, BreakpointKind, entered
-from engine.decoding.pipeline_settings import PipelineSettings, Strategy, ZoneSettings
+from engine.decoding.pipeline_settings import PipelineSettings, ZoneSettings
 from engine.decoding.values import SamplerSettings
 from engine.grammar.options import CompileOptions
 from engine.source import CancelToken
@@ -87,7 +87,7 @@ GRAMMARS = [
 ]
 
 
-@pytest.mark.parametrize("pipeline", [None, BUDGET, PipelineSettings(forced=Strategy.LONGEST)])
+@pytest.mark.parametrize("pipeline", [None, BUDGET, PipelineSettings(forced="longest")])
 @pytest.mark.parametrize(("notation", "text", "names"), GRAMMARS)
 def test_a_run_stops_before_each_token_that_enters_and_takes_that_very_token_then(notation, text, names, pipeline):
     more = (b"((", b"[[", b'":2', b'": ', b'{"', b"-a", b"b-", b"xy", b",[")

@@ -14,7 +14,6 @@ from engine.decoding.pipeline_settings import (
     Afterwards,
     OtherZone,
     PipelineSettings,
-    Strategy,
     TableSettings,
     ZoneSettings,
 )
@@ -66,7 +65,7 @@ FULL = DocumentFile(
             then=Afterwards.AGAIN,
             others=(OtherZone("gbnf", 'root ::= "a"', after_token="<call>", until=";"),),
         ),
-        forced=Strategy.OWN,
+        forced="own",
         table=TableSettings(((1, 2, 1),)),
         suppress=("e",),
         bias=(("the", 1.5),),

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 
 from app.catalogue import ui_text
 from app.panes.forced.pane import ForcedPane, Page
-from app.panes.forced.wording import begins, continuation, part_of, strategy_name
+from app.panes.forced.wording import begins, continuation, part_of
 from app.workers.requests.forced import (
     CompareSpellings,
     ForcedAnswer,
@@ -21,7 +21,7 @@ from app.workers.requests.forced import (
     StrategiesAnswer,
     StrategyRow,
 )
-from engine.decoding.pipeline_settings import Strategy
+from engine.decoding.forced.strategies import STRATEGIES
 
 ROWS = (
     SpellingRow((5,), ("name",), -1.5, (0.9, 0.1), 0.0, is_own=True, is_likeliest=True),
@@ -204,7 +204,7 @@ def test_without_a_model_nothing_is_asked(qtbot, pane):
 def rows_of(*calls):
     return tuple(
         StrategyRow(strategy, 12, count, 12 - count, 0, count / 10, count / 8, "a text")
-        for strategy, count in zip(Strategy, calls, strict=False)
+        for strategy, count in zip(STRATEGIES.names, calls, strict=False)
     )
 
 
@@ -223,14 +223,14 @@ def test_strategies_are_measured(qtbot, pane):
     page.show_answer(StrategiesAnswer(rows_of(12, 2, 3, 14), 4))
     assert page.summary.text() == ui_text(
         "forced.strategies.saved",
-        strategy=strategy_name(Strategy.LONGEST),
+        strategy=STRATEGIES["longest"].title,
         calls=2,
         all_calls=12,
         seconds=0.25,
         all_seconds=1.5,
     )
     cells = [[page.table.item(row, column).text() for column in range(9)] for row in range(4)]
-    assert cells[0][:8] == [strategy_name(Strategy.NONE), "12", "12", "–", "0", "1.20", "1.50", "–"]
+    assert cells[0][:8] == [STRATEGIES["none"].title, "12", "12", "–", "0", "1.20", "1.50", "–"]
     assert cells[1][3] == "10"
     assert cells[3][3] == "-2"
     assert cells[1][7] == "83%"
@@ -276,10 +276,10 @@ def test_the_strategy_is_chosen_by_keys(qtbot, pane):
     pane.strategy.setFocus()
     with qtbot.waitSignal(pane.strategy_chosen) as chosen:
         QTest.keyClick(pane.strategy, Qt.Key.Key_Down)
-    assert chosen.args == [Strategy.LONGEST]
+    assert chosen.args == ["longest"]
     with qtbot.assertNotEmitted(pane.strategy_chosen):
-        pane.show_strategy(Strategy.PROBABLE)
-    assert pane.strategy.currentText() == strategy_name(Strategy.PROBABLE)
+        pane.show_strategy("probable")
+    assert pane.strategy.currentText() == STRATEGIES["probable"].title
 
 
 @pytest.mark.parametrize(

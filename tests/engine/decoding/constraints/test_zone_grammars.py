@@ -11,8 +11,9 @@ from engine import Vocabulary, compile_grammar
 from engine.decoding import Finish, SamplerSettings
 from engine.decoding.constraints.zones import ZoneGrammars
 from engine.decoding.errors import ZoneError
+from engine.decoding.forced.strategies import STRATEGIES
 from engine.decoding.generate import generate
-from engine.decoding.pipeline_settings import Afterwards, OtherZone, PipelineSettings, Strategy, ZoneSettings
+from engine.decoding.pipeline_settings import Afterwards, OtherZone, PipelineSettings, ZoneSettings
 from engine.decoding.session import DecodeSession
 from engine.source import InvariantError
 
@@ -57,7 +58,7 @@ def test_each_trigger_begins_its_own_grammar(then, required):
         assert language.fullmatch(text) == slow_match(text, settings), text
 
 
-@pytest.mark.parametrize("strategy", Strategy)
+@pytest.mark.parametrize("strategy", STRATEGIES.names)
 def test_what_is_generated_matches(strategy):
     pipeline = PipelineSettings(zones=ZONES, budget=True, forced=strategy)
     met = set()

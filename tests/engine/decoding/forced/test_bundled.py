@@ -13,7 +13,6 @@ from engine.decoding.forced.encodings import compare, query_after
 from engine.decoding.forced.lattice import Lattice
 from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
 from engine.decoding.generate import generate_fast_forward
-from engine.decoding.pipeline_settings import Strategy
 from engine.matching import Matcher
 from engine.models import LogitSource, load_model
 from engine.models.text_encoder import text_encoder_of
@@ -33,7 +32,7 @@ def records() -> Iterator[LogitSource]:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_tokenizers_own_spelling_is_written_whatever_was_drawn(records, seed):
-    made = generate_fast_forward(PEOPLE, records, Strategy.OWN, prompt=PROMPT, sampler=SamplerSettings(seed=seed))
+    made = generate_fast_forward(PEOPLE, records, "own", prompt=PROMPT, sampler=SamplerSettings(seed=seed))
     data = made.generation.output
     ids = tuple(step.token_id for step in made.generation.steps)
     assert PEOPLE.fullmatch(data)

@@ -9,9 +9,9 @@ import pytest
 from random_model import RandomModel
 
 from engine.compile import CompileOptions, compile_grammar
-from engine.decoding import Finish, PipelineSettings, SamplerSettings, Strategy, ZoneSettings
+from engine.decoding import Finish, PipelineSettings, SamplerSettings, ZoneSettings
+from engine.decoding.fast_forward import FastForward
 from engine.decoding.forced.compact_json import compactly_forced
-from engine.decoding.forced.fast_forward import FastForward
 from engine.decoding.generate import generate
 from engine.decoding.session import DecodeSession
 from engine.export import NumberSpelling, to_gbnf
@@ -74,7 +74,7 @@ def test_what_was_begun_otherwise_is_ended_otherwise():
 
 
 @pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
-@pytest.mark.parametrize("strategy", [Strategy.LONGEST, Strategy.OWN, Strategy.PROBABLE])
+@pytest.mark.parametrize("strategy", ["longest", "own", "probable"])
 def test_outputs_match_and_are_mostly_not_asked_for(schema, strategy):
     grammar = compile_grammar("json_schema", json.dumps(schema))
     for seed in range(3):
@@ -84,14 +84,14 @@ def test_outputs_match_and_are_mostly_not_asked_for(schema, strategy):
         assert grammar.fullmatch(made.output)
         unasked = sum(not step.was_queried for step in made.steps)
         asked = len(made.steps) - unasked
-        if strategy is Strategy.LONGEST:
+        if strategy == "longest":
             assert len(model.asked) == asked
         assert unasked > asked or schema is SCHEMAS["free"]
 
 
 def test_in_a_zone_it_is_the_schemas_own_text_that_counts():
     schema = compile_grammar("json_schema", json.dumps(SCHEMAS["people"]))
-    pipeline = PipelineSettings(zones=ZoneSettings(after='"=', until="!"), forced=Strategy.LONGEST)
+    pipeline = PipelineSettings(zones=ZoneSettings(after='"=', until="!"), forced="longest")
     session = DecodeSession(schema, RandomModel(BYTES), pipeline=pipeline)
     fast_forward = FastForward.of(session)
     assert not fast_forward.extend(session)  # free text, in which the quotation mark opens no string
@@ -106,7 +106,7 @@ def test_in_a_zone_it_is_the_schemas_own_text_that_counts():
 
 def test_after_a_token_was_forced_nothing_is():
     session = DecodeSession(
-        compile_grammar("regex", "abc"), RandomModel(BYTES), pipeline=PipelineSettings(forced=Strategy.LONGEST)
+        compile_grammar("regex", "abc"), RandomModel(BYTES), pipeline=PipelineSettings(forced="longest")
     )
     session.force(ord("x"))
     assert not FastForward.of(session).extend(session)

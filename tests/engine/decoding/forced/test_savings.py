@@ -6,15 +6,15 @@ from random_model import RandomModel
 
 from engine import Vocabulary
 from engine.compile import compile_grammar
-from engine.decoding import PipelineSettings, SamplerSettings, Strategy
-from engine.decoding.forced.fast_forward import FastForward, forced_here
+from engine.decoding import PipelineSettings, SamplerSettings
+from engine.decoding.fast_forward import FastForward, forced_here
 from engine.decoding.forced.values import savings_of
 from engine.decoding.generate import generate, sample_many
 from engine.decoding.session import DecodeSession
 
 BYTES = Vocabulary([*(bytes((byte,)) for byte in range(256)), b"name", None], [257])
 GRAMMAR = compile_grammar("regex", "my name: [ab], your name: [cd]")
-LONGEST = PipelineSettings(forced=Strategy.LONGEST)
+LONGEST = PipelineSettings(forced="longest")
 
 
 def test_tokens_less_calls_is_what_is_saved():

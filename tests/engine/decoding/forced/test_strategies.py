@@ -11,11 +11,10 @@ from random_model import RandomModel
 from engine.compile import compile_grammar
 from engine.decoding import Finish, PipelineSettings, SamplerSettings
 from engine.decoding.errors import DeadEndError
+from engine.decoding.fast_forward import FastForward, fast_forward_tokens
 from engine.decoding.forced.encodings import query_after
-from engine.decoding.forced.fast_forward import FastForward
-from engine.decoding.forced.strategies import fast_forward_tokens
+from engine.decoding.forced.strategies import STRATEGIES
 from engine.decoding.generate import CountedSource, generate, generate_fast_forward
-from engine.decoding.pipeline_settings import Strategy
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import StepOrigin
 from engine.matching import Matcher
@@ -39,7 +38,7 @@ PIECES = [
     'ab bc abc ca 20 30 0} :" ," "} n"'.split()
 ]
 TOKENS = Vocabulary([*WHOLE, *PIECES, b" Paul", b" n", b": n", None], [256 + len(PIECES) + 3])
-FORWARDING = [strategy for strategy in Strategy if strategy is not Strategy.NONE]
+FORWARDING = [strategy for strategy in STRATEGIES.names if strategy != "none"]
 
 
 class Reader(RandomModel):
@@ -100,7 +99,7 @@ def test_at_every_place_of_random_texts_the_tokens_spell_what_is_forced(pattern,
 
 
 @pytest.mark.parametrize("pattern", GRAMMARS)
-@pytest.mark.parametrize("strategy", Strategy)
+@pytest.mark.parametrize("strategy", STRATEGIES.names)
 def test_whole_generations_match_and_ask_less(pattern, strategy):
     grammar = compile_grammar("regex", pattern)
     for seed in range(6):
@@ -112,7 +111,7 @@ def test_whole_generations_match_and_ask_less(pattern, strategy):
         steps = made.generation.steps
         assert made.unasked == sum(step.origin == StepOrigin.FAST_FORWARDED for step in steps)
         assert made.saved == len(steps) - made.calls
-        if strategy in (Strategy.LONGEST, Strategy.OWN):
+        if strategy in ("longest", "own"):
             assert made.calls - made.taken_back <= len(steps) - made.unasked
 
 
@@ -122,7 +121,7 @@ def test_none_is_as_if_nobody_had_looked(pattern):
     for seed in range(6):
         sampler = SamplerSettings(seed=seed)
         plain = generate(grammar, Reader(TOKENS), sampler=sampler)
-        made = generate_fast_forward(grammar, Reader(TOKENS), Strategy.NONE, sampler=sampler)
+        made = generate_fast_forward(grammar, Reader(TOKENS), "none", sampler=sampler)
         assert made.generation == plain
         assert (made.calls, made.saved, made.unasked) == (len(plain.steps), 0, 0)
 
@@ -130,7 +129,7 @@ def test_none_is_as_if_nobody_had_looked(pattern):
 def test_the_example_is_spelled_as_the_tokenizer_does_and_the_choice_is_healed():
     grammar = compile_grammar("regex", PEOPLE)
     model = Reader(TOKENS)
-    made = generate_fast_forward(grammar, model, Strategy.OWN)
+    made = generate_fast_forward(grammar, model, "own")
     text = made.generation.text
     ids = [step.token_id for step in made.generation.steps]
     assert ids[-1] in TOKENS.eos_ids
@@ -141,7 +140,7 @@ def test_the_example_is_spelled_as_the_tokenizer_does_and_the_choice_is_healed()
 def test_forced_text_is_taken_without_a_draw_and_the_draws_elsewhere_are_the_models():
     grammar = compile_grammar("regex", "name: [ab]")
     session = DecodeSession(grammar, Reader(TOKENS))
-    assert FastForward(session.model, Strategy.LONGEST, encode=None).extend(session) == 3
+    assert FastForward(session.model, "longest", encode=None).extend(session) == 3
     assert session.output == b"name: "
     assert all(step.origin == StepOrigin.FAST_FORWARDED for step in session.steps)
     assert not session.model.asked
@@ -154,7 +153,7 @@ def test_what_the_user_took_is_not_replaced():
     grammar = compile_grammar("regex", PEOPLE)
     model = Reader(TOKENS)
     session = DecodeSession(grammar, model)
-    fast_forward = FastForward(model, Strategy.OWN, encode=model.encode)
+    fast_forward = FastForward(model, "own", encode=model.encode)
     assert fast_forward.extend(session)
     for token_id in model.encode('{"name":"')[len(session.steps) :]:
         session.take(token_id)
@@ -167,11 +166,11 @@ def test_what_the_user_took_is_not_replaced():
 
 
 def test_the_budget_ends_within_a_run():
-    made = generate_fast_forward(compile_grammar("regex", PEOPLE), Reader(TOKENS), Strategy.LONGEST, max_tokens=2)
+    made = generate_fast_forward(compile_grammar("regex", PEOPLE), Reader(TOKENS), "longest", max_tokens=2)
     assert (made.generation.finish, len(made.generation.steps), made.calls) == (Finish.LENGTH, 2, 0)
 
 
-@pytest.mark.parametrize("strategy", Strategy)
+@pytest.mark.parametrize("strategy", STRATEGIES.names)
 def test_what_another_stage_holds_back_is_not_taken(strategy):
     settings = PipelineSettings(suppress=("name",))
     grammar = compile_grammar("regex", "na: (John|Paul)na")
@@ -184,7 +183,7 @@ def test_what_another_stage_holds_back_is_not_taken(strategy):
 def test_where_no_tokens_spell_the_run_the_dead_end_is_the_sessions():
     letters = Vocabulary([b"a", b"b", None], [2])
     grammar = compile_grammar("regex", "axb")
-    for strategy in Strategy:
+    for strategy in STRATEGIES.names:
         session = DecodeSession(grammar, Reader(letters), prompt="a")
         fast_forward = FastForward(session.model, strategy, encode=session.model.encode)
         assert fast_forward.extend(session) == 0
@@ -197,12 +196,12 @@ def test_where_no_tokens_spell_the_run_the_dead_end_is_the_sessions():
 def test_a_run_behind_a_token_that_was_forced_against_the_grammar_is_none():
     session = DecodeSession(compile_grammar("regex", "name"), Reader(TOKENS))
     session.force(ord("x"))
-    assert FastForward(session.model, Strategy.LONGEST, encode=None).extend(session) == 0
+    assert FastForward(session.model, "longest", encode=None).extend(session) == 0
 
 
 def test_without_a_grammar_nothing_is_forced():
     session = DecodeSession(None, Reader(TOKENS), max_tokens=3)
-    assert FastForward(session.model, Strategy.LONGEST, encode=None).extend(session) == 0
+    assert FastForward(session.model, "longest", encode=None).extend(session) == 0
 
 
 def test_the_most_probable_needs_a_model():

@@ -9,8 +9,8 @@ from random_model import RandomModel
 
 from engine.compile import compile_grammar
 from engine.decoding.errors import NotAllowedError
-from engine.decoding.forced.fast_forward import FastForward
-from engine.decoding.pipeline_settings import Strategy
+from engine.decoding.fast_forward import FastForward
+from engine.decoding.forced.strategies import STRATEGIES
 from engine.decoding.session import DecodeSession
 from engine.vocabulary import Vocabulary
 
@@ -36,8 +36,8 @@ class RandomUser(RuleBasedStateMachine):
         allowed = [row.token_id for row in self.session.position().candidates if row.allowed]
         self.session.take(allowed[pick % len(allowed)])
 
-    @rule(strategy=st.sampled_from(Strategy), most=st.sampled_from([None, 1, 2]))
-    def take_run(self, strategy: Strategy, most: int | None) -> None:
+    @rule(strategy=st.sampled_from(STRATEGIES.names), most=st.sampled_from([None, 1, 2]))
+    def take_run(self, strategy: str, most: int | None) -> None:
         before, stood = self.session.output, self.session.steps
         taken = FastForward(self.model, strategy, encode=None).extend(self.session, most)
         assert self.session.output.startswith(before)

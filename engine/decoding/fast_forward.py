@@ -8,15 +8,68 @@ model is queried.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.decoding.forced.encodings import MOST_CALLS, query_after
-from engine.decoding.forced.strategies import MOST_TAKEN_BACK, fast_forward_tokens, forced_run
-from engine.decoding.pipeline_settings import Strategy
+import numpy as np
+
+from engine.decoding.forced.encodings import MOST_CALLS, Query, query_after
+from engine.decoding.forced.run_strategy import RunPosition
+from engine.decoding.forced.run_tokens import forced_run
+from engine.decoding.forced.strategies import STRATEGIES
+from engine.decoding.forced.values import FastForwardRun, Path
 from engine.decoding.session import DecodeSession
 from engine.decoding.values import StepOrigin
+from engine.matching import Matcher
 from engine.models import LogitSource
 from engine.models.text_encoder import TextEncoder, text_encoder_of
+
+MOST_TAKEN_BACK = 8
+
+
+def fast_forward_tokens(
+    matcher: Matcher,
+    strategy: str,
+    *,
+    taken: Sequence[int] = (),
+    encode: TextEncoder | None = None,
+    query: Callable[[], Query] | None = None,
+    most_taken_back: int = MOST_TAKEN_BACK,
+    most_calls: int = MOST_CALLS,
+    json_read: bytes | None = None,
+) -> FastForwardRun:
+    """Return the tokens to append where a grammar leaves no choice; nothing is appended, and `matcher` is unchanged.
+
+    Whatever the strategy, the text after the tokens is the text before them plus at least one byte of the run, the
+    grammar allows it, and some token can follow it or it is complete. If the bytes are open but only one token of the
+    vocabulary is allowed, it is that token.
+
+    Args:
+        matcher: the matcher at the end of the text.
+        strategy: the name of the strategy that encodes the run.
+        taken: the tokens of the output so far, which the matcher has accepted one by one.
+        encode: the model's tokenizer, for a strategy that uses it.
+        query: queries the model after everything that was taken, for a strategy that needs its logits.
+        most_taken_back: how many of `taken` may be replaced.
+        most_calls: the limit for model calls.
+        json_read: what a JSON Schema has read of its text: its compact form is taken where only white space and escapes
+            are open; see `compact_json`. None for a text that is not JSON.
+
+    Raises:
+        ValueError: the strategy needs the model's logits, and there is no `query`.
+    """
+    chosen = STRATEGIES[strategy]
+    if chosen.pick is None:
+        return FastForwardRun(b"")
+    run = forced_run(matcher, json_read)
+    if not run:
+        return FastForwardRun(b"", tokens=_only_token(matcher))
+    if query is None:
+        if chosen.queries_model:
+            raise ValueError(f"the strategy {strategy!r} needs a model to query")
+        query = _no_model
+    tokenizer = encode if chosen.uses_tokenizer else None
+    return chosen.pick(RunPosition(matcher, run, taken, most_taken_back, tokenizer, query, most_calls))
 
 
 def json_read(session: DecodeSession) -> bytes | None:
@@ -51,21 +104,21 @@ class FastForward:
     """Takes forced runs in a session.
 
     Args:
-        model: the model whose tokens are taken; only `PROBABLE` queries it.
-        strategy: how runs are encoded.
+        model: the model whose tokens are taken.
+        strategy: the name of the strategy that encodes runs.
         encode: the model's tokenizer.
-        most_calls: the limit of `PROBABLE` for model calls in one run.
+        most_calls: the limit for model calls in one run, for a strategy that makes any.
 
     Attributes:
-        strategy: the strategy.
+        strategy: the name of the strategy.
         taken_back: the number of tokens replaced so far.
         last: the result of the last run.
     """
 
     def __init__(
-        self, model: LogitSource, strategy: Strategy | str, *, encode: TextEncoder | None, most_calls: int = MOST_CALLS
+        self, model: LogitSource, strategy: str, *, encode: TextEncoder | None, most_calls: int = MOST_CALLS
     ) -> None:
-        self.strategy = Strategy(strategy)
+        self.strategy = strategy
         self.taken_back = 0
         self.last = ExtendedRun()
         self._model, self._encode, self._most_calls = model, encode, most_calls
@@ -96,7 +149,7 @@ class FastForward:
         The text grows by at least a byte, or the session is unchanged. `most` is as in `advance`.
         """
         self.last = ExtendedRun()
-        if self.strategy is Strategy.NONE or session.finish is not None:
+        if not STRATEGIES[self.strategy].takes_runs or session.finish is not None:
             return 0
         started, matcher, taken = time.perf_counter(), session.matcher(), [step.token_id for step in session.steps]
         if matcher is None:
@@ -129,3 +182,17 @@ def _replaceable(session: DecodeSession) -> int:
     """Return how many of the last steps may be replaced: those after the last one that the user chose."""
     steps = session.steps
     return next((i for i, step in enumerate(reversed(steps)) if step.origin == StepOrigin.USER), len(steps))
+
+
+def _only_token(matcher: Matcher) -> Path:
+    """Return the next token if it is the only allowed one."""
+    words = matcher.bitmask()
+    at = np.flatnonzero(words)
+    if at.shape[0] != 1:
+        return ()
+    word = int(words[at[0]]) & 0xFFFFFFFF
+    return (int(at[0]) * 32 + word.bit_length() - 1,) if word.bit_count() == 1 else ()
+
+
+def _no_model() -> Query:
+    raise ValueError("a strategy that does not declare `queries_model` queries no model")
