@@ -35,6 +35,7 @@ class RequestConstraint:
             `grammar`, `format`; empty if the grammar was given by itself.
         pointer: the JSON Pointer of the grammar in the request; empty if it was given by itself.
         tool: the name of the tool whose arguments it describes; empty for the output itself.
+        is_strict: whether the request asks for it to be enforced (`strict`); None if it does not say.
     """
 
     notation: str
@@ -43,6 +44,7 @@ class RequestConstraint:
     way: str = ""
     pointer: str = ""
     tool: str = ""
+    is_strict: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

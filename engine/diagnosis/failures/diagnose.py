@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from engine.diagnosis.case import FailureCase, RequestConstraint
-from engine.diagnosis.failures import grammar_rules, output_rules, token_rules, zone_rules
+from engine.diagnosis.failures import grammar_rules, output_rules, token_rules, tool_rules, zone_rules
 from engine.diagnosis.failures.diagnosis import (
     ENFORCEABLE,
     Cause,
@@ -23,9 +23,10 @@ from engine.diagnosis.failures.diagnosis import (
     OtherCause,
 )
 from engine.diagnosis.failures.examination import Examination, ExaminationContext, JudgedOutput, without_line_end
-from engine.diagnosis.failures.log_rules import ENGINE_DIFFERENCE, LOG_RULES
+from engine.diagnosis.failures.log_rules import ENGINE_DIFFERENCE, LOG_RULES, message_alone
 from engine.diagnosis.failures.rules import CauseRule, Finding, fix_text, server_text, shown
 from engine.diagnosis.failures.violations import violations_of
+from engine.diagnosis.intake.written_calls import written_calls
 from engine.diagnosis.verdicts.replay import TokenSource
 from engine.source import CancelToken, GrammarError, LimitExceededError, Limits, Severity, SourceText
 from engine.source.catalogue import catalogue_text
@@ -38,10 +39,14 @@ RULES: Final[tuple[CauseRule, ...]] = (
     *LOG_RULES,
     ENGINE_DIFFERENCE,
     grammar_rules.SAMPLER_CONFLICT,
+    tool_rules.UNKNOWN_TOOL,
+    tool_rules.CALL_IN_TEXT,
+    tool_rules.NO_CALL,
     zone_rules.TRIGGER_NEVER_CAME,
     zone_rules.WRONG_ZONE,
     output_rules.WHITESPACE_LOOP,
     output_rules.REQUEST_IGNORED,
+    tool_rules.NOT_CONSTRAINED,
     token_rules.TOKENIZER_MISMATCH,
     token_rules.ENCODING,
     token_rules.SPECIAL_TOKEN_TEXT,
@@ -112,18 +117,28 @@ def _parts(
     case: FailureCase, triggers: tuple[str, ...], *, allows_blanks: bool
 ) -> Iterator[tuple[RequestConstraint | None, JudgedOutput | None]]:
     """Yield each grammar with the part of the output that it should match."""
-    tools = {constraint.tool: constraint for constraint in case.constraints if constraint.tool}
-    is_called = False
-    for call in case.tool_calls:
-        constraint = tools.get(call.name)
-        if constraint is not None:
-            is_called = True
-            yield constraint, JudgedOutput(call.arguments.encode(), zone="arguments", tool=call.name)
-    if is_called:
+    tools = tool_rules.tool_constraints(case.constraints)
+    calls = list(_calls(case)) if tools else []
+    for call in calls:
+        yield tools.get(call.tool), call
+    if calls:
         return
     part = _judged_part(case, triggers, allows_blanks=allows_blanks)
     for constraint in case.constraints or (None,):
         yield constraint, part if part is None or constraint is None else replace(part, tool=constraint.tool)
+
+
+def _calls(case: FailureCase) -> Iterator[JudgedOutput]:
+    """Yield the arguments of each tool call: those that the server reports, else those in the text of the answer."""
+    for call in case.tool_calls:
+        yield JudgedOutput(call.arguments.encode(), zone=tool_rules.ARGUMENTS, tool=call.name)
+    if case.tool_calls:
+        return
+    text = (case.output or b"").decode("utf-8", "replace")
+    for written in written_calls(text):
+        start = len(text[: written.start].encode())
+        arguments = (written.arguments or "").encode()
+        yield JudgedOutput(arguments, start, zone=tool_rules.ARGUMENTS, tool=written.name)
 
 
 def _judged_part(case: FailureCase, triggers: tuple[str, ...], *, allows_blanks: bool) -> JudgedOutput | None:
@@ -145,7 +160,7 @@ def _judged_part(case: FailureCase, triggers: tuple[str, ...], *, allows_blanks:
 def _interest(found: Diagnosis) -> tuple[int, int, int]:
     """Return which of several diagnoses to show: for tools, the failed call; for grammars, the one that fits best."""
     rank = 1 if found.cause is Cause.COMPLETE else 0
-    if found.zone == "arguments":
+    if found.zone == tool_rules.ARGUMENTS:
         rank = -rank
     return rank, 0 if found.legal_prefix is None else found.legal_prefix.bytes, len(found.places)
 
@@ -157,7 +172,7 @@ def _judge(examined: Examination) -> Diagnosis:
     examined = _choose_reading(examined)
     findings = list(_findings(examined))
     if not findings:
-        findings = [Finding(Cause.UNKNOWN, _unknown_sentence(examined))]
+        findings = [message_alone(examined) or Finding(Cause.UNKNOWN, _unknown_sentence(examined))]
     first = min(enumerate(findings), key=lambda pair: (pair[1].weight, pair[0]))[1]
     others = _others(first, findings)
     part = examined.part
@@ -273,6 +288,8 @@ def _consequences(examined: Examination, first: Finding) -> Iterator[str]:
         yield catalogue_text("failures.evidence.follows_eos")
     else:
         yield catalogue_text("failures.evidence.follows")
+    if not examined.server and tool_rules.is_free_call(examined):
+        yield catalogue_text("failures.evidence.free_call")
     yield server_text("check", examined.server)
     yield server_text("canary", examined.server)
 

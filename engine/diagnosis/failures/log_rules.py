@@ -195,7 +195,9 @@ def _empty_stack(examined: Examination) -> Finding | None:
     if found is None:
         return None
     piece = found.line.values.get("piece") or found.line.text.partition("after accepting piece:")[2].strip()
-    sentence = catalogue_text("failures.sentence.constraint-off.accepted", text=quoted(piece or "?"))
+    if not piece:
+        return _with_entry(Cause.CONSTRAINT_OFF, found)
+    sentence = catalogue_text("failures.sentence.constraint-off.accepted", text=quoted(piece))
     return Finding(
         Cause.CONSTRAINT_OFF,
         sentence,
@@ -207,20 +209,36 @@ def _empty_stack(examined: Examination) -> Finding | None:
     )
 
 
+def message_alone(examined: Examination) -> Finding | None:
+    """Return what the first known message of the log means, where no rule found a cause.
+
+    Its cause is unknown if the message is only a hint, such as the error of a client that parsed the output.
+    """
+    catalogue = known_messages()
+    for line in examined.case.log:
+        known = catalogue.get(line.message)
+        if known is not None:
+            cause = Cause(known.cause) if known.cause else Cause.UNKNOWN
+            return _with_entry(cause, _LogEvidence(line, known.detail, known))
+    return None
+
+
+def _with_entry(cause: Cause, found: _LogEvidence) -> Finding:
+    """Return a finding in the words of the message's entry in the catalogue, or with the line alone."""
+    evidence = [_quoted_line(found.line)]
+    sentence, fix = catalogue_text("failures.sentence.log.text", text=_shown_line(found.line.text)), ""
+    if found.known is not None:
+        sentence, fix = found.known.sentence, found.known.setting
+        evidence.append(catalogue_text("failures.evidence.paste_next", text=found.known.next.rstrip(".")))
+    return Finding(cause, sentence, found.detail, weight=EvidenceWeight.LOG, fix=fix, evidence=tuple(evidence))
+
+
 def _from_log(cause: Cause) -> Callable[[Examination], Finding | None]:
     """Return the function that finds a cause whose message needs nothing else."""
 
     def find(examined: Examination) -> Finding | None:
         found = _evidence_of(examined, cause)
-        if found is None:
-            return None
-        evidence = [_quoted_line(found.line)]
-        sentence = catalogue_text("failures.sentence.log.text", text=_shown_line(found.line.text))
-        fix = ""
-        if found.known is not None:
-            sentence, fix = found.known.sentence, found.known.setting
-            evidence.append(catalogue_text("failures.evidence.paste_next", text=found.known.next.rstrip(".")))
-        return Finding(cause, sentence, found.detail, weight=EvidenceWeight.LOG, fix=fix, evidence=tuple(evidence))
+        return None if found is None else _with_entry(cause, found)
 
     return find
 

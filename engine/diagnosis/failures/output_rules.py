@@ -15,6 +15,7 @@ from engine.diagnosis.failures.rules import (
     fix_text,
     names_listed,
     output_place,
+    server_name,
     shown,
     where_in_output,
 )
@@ -127,7 +128,9 @@ def _stop_token(examined: Examination) -> Finding | None:
     where, needs = where_in_output(examined, len(examined.data)), _needs(examined)
     evidence = [catalogue_text("failures.evidence.finish_stop")]
     if examined.case.stop:
-        evidence.append(catalogue_text("failures.evidence.stop_strings", texts=names_listed(examined.case.stop)))
+        evidence.append(
+            catalogue_text("failures.evidence.stop_strings", texts=", ".join(map(shown, examined.case.stop)))
+        )
     return Finding(
         Cause.STOP_TOKEN,
         catalogue_text("failures.sentence.stop-token.text", where=where, needs=needs),
@@ -326,11 +329,6 @@ def _request_ignored(examined: Examination) -> Finding | None:
         places=places,
         explains=frozenset((Cause.CONSTRAINT_OFF,)),
     )
-
-
-def server_name(server: str) -> str:
-    """Return the name of a server for users."""
-    return server or catalogue_text("failures.fragment.server")
 
 
 def _constraint_off(examined: Examination) -> Finding | None:

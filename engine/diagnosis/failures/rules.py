@@ -89,6 +89,11 @@ def server_text(table: str, server: str) -> str:
     return catalogue_text(f"failures.{table}.any")
 
 
+def server_name(server: str) -> str:
+    """Return the name of a server for users."""
+    return server or catalogue_text("failures.fragment.server")
+
+
 def shown(data: bytes | str, longest: int = LONGEST_EXCERPT) -> str:
     """Return a part of an output in backticks, shortened, with every character visible."""
     text = visible(data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)

@@ -194,6 +194,17 @@ class _RequestReader:
 
     def _format(self, format_: Mapping[str, Any], path: Path, way: str) -> None:
         """Read a `response_format`, or what has its form."""
+        first = len(self._constraints)
+        self._format_by_type(format_, path, way)
+        inner = format_.get("json_schema")
+        self._mark_strict(first, inner if isinstance(inner, dict) else {}, format_)
+
+    def _mark_strict(self, first: int, *holders: Mapping[str, Any]) -> None:
+        """Set `is_strict` of the constraints from an index on, by the first holder that has the field."""
+        strict = next((one["strict"] for one in holders if isinstance(one.get("strict"), bool)), None)
+        self._constraints[first:] = [replace(one, is_strict=strict) for one in self._constraints[first:]]
+
+    def _format_by_type(self, format_: Mapping[str, Any], path: Path, way: str) -> None:
         kind = format_.get("type")
         if kind == "structural_tag":
             self._structural_tag(format_, path, way)
@@ -220,6 +231,8 @@ class _RequestReader:
         format_ = body.get("format")
         if format_ == "json":
             self._add("json_schema", _ANY_OBJECT, (*path, "format"), "format")
+        elif isinstance(format_, str) and format_.lstrip().startswith("{"):
+            self._grammar("json_schema", format_, (*path, "format"), "format")
         elif isinstance(format_, dict) and format_:
             if _is_format(format_):
                 self._format(format_, (*path, "format"), "format")
@@ -309,7 +322,10 @@ class _RequestReader:
     def _tools(self, tools: list[Any], path: Path) -> None:
         for index, tool in enumerate(tools):
             if isinstance(tool, dict):
+                first = len(self._constraints)
                 self._tool(tool, (*path, index))
+                function = tool.get("function")
+                self._mark_strict(first, function if isinstance(function, dict) else {}, tool)
 
     def _tool(self, tool: Mapping[str, Any], path: Path) -> None:
         holder, place = tool, path

@@ -63,6 +63,15 @@ LINES = {
     "ollama-too-long": "the input length exceeds the context length",
     "tensor-width": "RuntimeError: The size of tensor a (50432) must match the size of tensor b (50277) at dimension 1",
     "nan-probabilities": "RuntimeError: probability tensor contains either `inf`, `nan` or element < 0",
+    "openai-strict-schema": "Error code: 400 - {'error': {'message': \"Invalid schema for response_format 'Person': In "
+    "context=(), 'additionalProperties' is required to be supplied and to be false.\"}}",
+    "vllm-auto-tools": '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+    "sglang-regex": "[2025-08-11 07:00:00] Hit invalid regex schema: regex='(?=a)', e=InvalidSyntax()",
+    "rust-lookaround": "error: look-around, including look-ahead and look-behind, is not supported",
+    "client-json-end": "  Invalid JSON: EOF while parsing a string at line 1 column 512 [type=json_invalid]",
+    "client-json-extra": "json.decoder.JSONDecodeError: Extra data: line 2 column 1 (char 35)",
+    "client-json-start": "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
+    "client-json-syntax": "JSONDecodeError: Expecting property name enclosed in double quotes: line 4 column 1",
 }
 
 
@@ -81,6 +90,27 @@ def test_the_catalogue_is_large_and_names_known_causes():
     assert [one.id for one in messages if not (one.sentence and one.setting and one.next and one.source)] == []
     engines = {one.engine for one in messages}
     assert engines >= {"llama.cpp", "vllm", "sglang", "xgrammar", "llguidance", "outlines", "ollama"}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("SyntaxError: Unexpected end of JSON input", "client-json-end"),
+        ("SyntaxError: Unterminated string in JSON at position 87", "client-json-end"),
+        ("JSONDecodeError: Unterminated string starting at: line 1 column 10 (char 9)", "client-json-end"),
+        ("Invalid JSON: EOF while parsing an object at line 1 column 9", "client-json-end"),
+        ("SyntaxError: Unexpected token '`', \"```json\" is not valid JSON", "client-json-start"),
+        ("Invalid JSON: expected value at line 1 column 1", "client-json-start"),
+        ("Invalid JSON: trailing characters at line 3 column 2", "client-json-extra"),
+        ("Invalid JSON: trailing comma at line 3 column 2", "client-json-syntax"),
+        ("JSONDecodeError: Expecting ',' delimiter: line 1 column 25 (char 24)", "client-json-syntax"),
+        ("JSONDecodeError: Invalid control character at: line 1 column 9 (char 8)", "client-json-syntax"),
+        ("JSONDecodeError: Invalid \\escape: line 1 column 9 (char 8)", "client-json-syntax"),
+    ],
+)
+def test_errors_of_json_parsers_are_known(line, message):
+    (found,) = read_log(line)
+    assert found.message == message
 
 
 def test_a_finding_has_its_line_and_the_values_of_the_message():

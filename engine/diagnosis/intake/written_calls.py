@@ -1,0 +1,102 @@
+"""Tool calls that a model wrote into its text: what a server without a matching parser leaves there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from engine.diagnosis.intake.tool_formats import ToolFamily, tool_family
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenCall:
+    """A tool call in a text.
+
+    Attributes:
+        family: the format of the call.
+        name: the name of the tool.
+        arguments: the text of its arguments; None if the format does not write them as JSON.
+        start: the offset of the arguments in the text, in code points.
+    """
+
+    family: ToolFamily
+    name: str
+    arguments: str | None
+    start: int
+
+
+_ELEMENT: Final = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
+_FUNCTION: Final = re.compile(r"<function=([^>\n]+)>")
+_TOOL_CALLS: Final = re.compile(r"\[TOOL_CALLS\](.*?)(?=\[TOOL_CALLS\]|\Z)", re.DOTALL)
+_WITH_ARGS: Final = re.compile(r"\s*([\w.-]+)\s*(?:\[CALL_ID\][^\[]*)?\[ARGS\]\s*")
+_NAME: Final = re.compile(r'"name"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_ARGUMENTS: Final = re.compile(r'"(?:arguments|parameters)"\s*:\s*')
+_DECODER: Final = json.JSONDecoder(strict=False)
+
+
+def written_calls(text: str) -> list[WrittenCall]:
+    """Return the tool calls in a text, in the formats of `ToolFamily`; the last one may be cut off.
+
+    Args:
+        text: the answer of a model.
+    """
+    match family := tool_family(text):
+        case None:
+            return []
+        case ToolFamily.QWEN_XML:
+            return [WrittenCall(family, found[1].strip(), None, found.end()) for found in _FUNCTION.finditer(text)]
+        case ToolFamily.MISTRAL_ARGS:
+            return list(_with_args(text))
+        case ToolFamily.HERMES | ToolFamily.MISTRAL:
+            pattern = _ELEMENT if family is ToolFamily.HERMES else _TOOL_CALLS
+            parts = [(found.start(1), found.end(1)) for found in pattern.finditer(text)]
+        case _:
+            parts = [(0, len(text))]
+    return [call for start, end in parts for call in _in_objects(text, start, end, family)]
+
+
+def _with_args(text: str) -> Iterator[WrittenCall]:
+    for found in _TOOL_CALLS.finditer(text):
+        head = _WITH_ARGS.match(text, found.start(1))
+        if head is not None:
+            arguments = text[head.end() : found.end(1)].rstrip()
+            yield WrittenCall(ToolFamily.MISTRAL_ARGS, head[1], arguments, head.end())
+
+
+def _in_objects(text: str, start: int, end: int, family: ToolFamily) -> Iterator[WrittenCall]:
+    """Yield the calls that are objects with a name and arguments."""
+    while (start := text.find("{", start, end)) >= 0:
+        length = _length(text[start:end])
+        behind = end if length is None else start + length
+        call = _in_object(text, start, behind, family)
+        if call is not None:
+            yield call
+        start = behind
+
+
+def _in_object(text: str, start: int, end: int, family: ToolFamily) -> WrittenCall | None:
+    found = _ARGUMENTS.search(text, start, end)
+    if found is None:
+        return None
+    rest = text[found.end() : end]
+    length = _length(rest)
+    arguments = _malformed(rest) if length is None else rest[:length]
+    name = _NAME.search(text, start, found.start()) or _NAME.search(text, found.end() + len(arguments), end)
+    return None if name is None else WrittenCall(family, name[1], arguments, found.end())
+
+
+def _malformed(text: str) -> str:
+    """Return arguments that are cut off or no JSON, without the brace that closes the call."""
+    text = text.rstrip()
+    return text[:-1].rstrip() if text.endswith("}") and text.count("}") > text.count("{") else text
+
+
+def _length(text: str) -> int | None:
+    """Return the length of the JSON value at the start of a text; None if it is not JSON or not complete."""
+    try:
+        return int(_DECODER.raw_decode(text)[1])
+    except (ValueError, RecursionError):
+        return None
