@@ -23,6 +23,7 @@ from engine.notations.notation import Notation, NotationVariant
 if TYPE_CHECKING:
     from engine.decoding.values import Chat, SamplerSettings
     from engine.diagnosis.case import FailureCase, RequestConstraint
+    from engine.diagnosis.intake import IntakeQuestion, IntakeRemark
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,102 @@ class PastedRequest:
         return budget if budget is not None and 1 <= budget <= _MOST else None
 
 
+@dataclass(frozen=True, slots=True)
+class CopiedFailure:
+    """A failed request as it was copied, in one or several parts.
+
+    Attributes:
+        case: what the parts say.
+        chosen: the index of the grammar that is opened; by default that of the tool that was called.
+    """
+
+    case: FailureCase
+    chosen: int = -1
+
+    def __post_init__(self) -> None:
+        if self.chosen < 0:
+            called = self.case.tool_calls[0].name if self.case.tool_calls else ""
+            names = [constraint.tool for constraint in self.case.constraints]
+            object.__setattr__(self, "chosen", names.index(called) if called and called in names else 0)
+
+    def with_choice(self, chosen: int) -> CopiedFailure:
+        """Return it with another grammar."""
+        return replace(self, chosen=chosen)
+
+    @property
+    def request(self) -> PastedRequest:
+        """Return the request in it."""
+        return PastedRequest(self.case, self.case.constraints)
+
+    @property
+    def constraint(self) -> RequestConstraint | None:
+        """Return the grammar that is opened; None without any."""
+        return self.case.constraints[self.chosen] if self.case.constraints else None
+
+    @property
+    def has_evidence(self) -> bool:
+        """Return whether there is anything to judge beside a grammar."""
+        case = self.case
+        return bool(case.output is not None or case.tool_calls or case.log or case.status)
+
+    @property
+    def can_be_diagnosed(self) -> bool:
+        """Return whether there is anything to open or to judge."""
+        return bool(self.case.constraints) or self.has_evidence
+
+    def judged(self) -> FailureCase:
+        """Return the case for the output check: the arguments of a tool call are the output if there is no other."""
+        return with_output(self.case)
+
+
+def with_output(case: FailureCase) -> FailureCase:
+    """Return a case whose output is the arguments of its first tool call if it has no other."""
+    if not case.output and case.tool_calls:
+        return replace(case, output=case.tool_calls[0].arguments.encode())
+    return case
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadPaste:
+    """A text that was recognised and is no grammar that the editor could take.
+
+    Attributes:
+        remark: what it is, what to do, and the command to copy.
+        question: what to ask about it; None if it is clear.
+        has_evidence: whether it can be diagnosed.
+    """
+
+    remark: IntakeRemark | None
+    question: IntakeQuestion | None
+    has_evidence: bool
+
+
+def read_unread(text: str, *, describes_json: bool) -> UnreadPaste | None:
+    """Return what a text is that has no grammar; None if it may be one, or anything else.
+
+    Args:
+        text: the text.
+        describes_json: whether it would be read as a JSON Schema, in which any unknown object allows everything.
+    """
+    from engine.diagnosis.intake import IntakeError, read_intake, remarks_of  # start-up time
+
+    if len(text) > _LARGEST:
+        return None
+    try:
+        intake = read_intake([text])
+    except IntakeError:
+        return None
+    found = CopiedFailure(intake.case)
+    if found.case.constraints:
+        return None
+    remarks = remarks_of(intake.case)
+    question = intake.question if describes_json and intake.question and intake.question.key == "value" else None
+    is_evidence = found.has_evidence and not (found.case.output is not None and not found.case.finish)
+    if not remarks and not question and not is_evidence:
+        return None
+    return UnreadPaste(remarks[0] if remarks else None, question, is_evidence)
+
+
 _HOTTEST: Final = 100.0
 _MOST: Final = 2**31 - 1
 
@@ -184,8 +281,7 @@ def read_response(text: str) -> FailureCase | None:
     case = intake.case
     if TextKind.RESPONSE not in intake.kinds or (case.finish is FinishReason.UNKNOWN and not case.scores):
         return None
-    if not case.output and case.tool_calls:
-        case = replace(case, output=case.tool_calls[0].arguments.encode())
+    case = with_output(case)
     if case.max_tokens is None and case.finish is FinishReason.LENGTH:
         case = replace(case, max_tokens=case.completion_tokens)
     return case if case.output else None

@@ -41,6 +41,11 @@ def read_grammar(path: Path) -> DocumentFile:
     return DocumentFile(title=path.stem, grammar=GrammarPart(notation.id, text))
 
 
+def is_grammar(path: Path) -> bool:
+    """Return whether a file has a name of a grammar."""
+    return NOTATIONS.of_file(path.suffix.lower()) is not None
+
+
 def is_document(path: Path) -> bool:
     """Return whether a file is a document, whatever its name."""
     if path.suffix.lower() == SUFFIX:

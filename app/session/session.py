@@ -102,6 +102,7 @@ class Notification:
         action: the callback of the button.
         severity: the style of the banner.
         other_button, other_action: a second button beside the first.
+        command: the command that the first button, then a prominent one, runs; empty for none.
     """
 
     target: BannerTarget
@@ -112,6 +113,7 @@ class Notification:
     severity: Literal["error", "warning", "hint"] = "error"
     other_button: str = ""
     other_action: Callable[[], object] | None = None
+    command: str = ""
 
 
 def post_mortem(process: str, cause: str, lost: Sequence[object]) -> str:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
 from app import theme
 from app.catalogue import ui_text
+from app.commands import DECLARED, set_tip
 from app.session import Notification
 from app.theme.buttons import push_button
 from app.widgets.banner import Banner
@@ -36,6 +37,9 @@ class NotificationBanner(Banner):
         )
         self._row.insertWidget(self._row.indexOf(self.close_button), self.other_button)
         self.other_button.setVisible(bool(notification.other_button))
+        if notification.command:
+            self.button.setProperty("role", "primary")
+            set_tip(self.button, DECLARED[notification.command].tip, notification.command)
         self.setTabOrder(self.button, self.other_button)
         self.setTabOrder(self.other_button, self.close_button)
         self.accepted.connect(self.remove)

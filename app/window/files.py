@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QEvent, QMimeData, QObject, Qt
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
@@ -23,7 +23,7 @@ from app.catalogue import ui_text
 from app.commands import command
 from app.document import SUFFIX, DocumentError, DocumentFile, Leftover, ModelPart, Saved, file, last_document
 from app.document.gallery import Example, examples
-from app.pasting import read_paste
+from app.pasting import CopiedFailure, PastedRequest, read_paste
 from app.session import Notification, Session
 from app.settings import Settings
 from app.storage import exists
@@ -31,6 +31,7 @@ from app.theme.labels import plain_text
 
 if TYPE_CHECKING:
     from app.dialogs.gallery_dialog import GalleryDialog
+    from engine.diagnosis.case import RequestConstraint
 
 SESSION = "session"
 
@@ -225,8 +226,33 @@ def file_of(data: QMimeData) -> Path | None:
 _OPENING_STEPS = 3
 
 
+def _with_request(document: DocumentFile, request: PastedRequest, constraint: RequestConstraint) -> DocumentFile:
+    """Return a document with a grammar of a request, and its prompt and settings.
+
+    Args:
+        document: the document.
+        request: the request.
+        constraint: one of its grammars.
+    """
+    grammar = msgspec.structs.replace(request.grammar(constraint, document.grammar), text=constraint.text)
+    prompt = request.prompt(has_chat=False)
+    return msgspec.structs.replace(
+        document,
+        grammar=grammar,
+        prompt=document.prompt if prompt is None else prompt,
+        sampler=request.sampler(document.sampler),
+        max_tokens=request.max_tokens or document.max_tokens,
+    )
+
+
 class Files(QObject):
-    """The handlers of the File menu."""
+    """The handlers of the File menu.
+
+    Signals:
+        intake_wanted(Path): a file was dropped that is neither a document nor a grammar.
+    """
+
+    intake_wanted = Signal(Path)
 
     def __init__(self, session: Session, settings: Settings, window: QWidget) -> None:
         super().__init__(window)
@@ -299,19 +325,24 @@ class Files(QObject):
         wrapper = request.wrapper(constraint)
         text = ui_text("window.files.taken_out", wrapper=wrapper, count=len(request.constraints))
         self._session.notification_raised.emit(Notification("window", text, severity="hint"))
-        grammar = msgspec.structs.replace(request.grammar(constraint, document.grammar), text=constraint.text)
-        prompt = request.prompt(has_chat=False)
-        return msgspec.structs.replace(
-            document,
-            grammar=grammar,
-            prompt=document.prompt if prompt is None else prompt,
-            sampler=request.sampler(document.sampler),
-            max_tokens=request.max_tokens or document.max_tokens,
-        )
+        return _with_request(document, request, constraint)
+
+    def open_failure(self, failure: CopiedFailure) -> bool:
+        """Open the grammar and the settings of a failed request as a new document; return whether the user agreed."""
+        constraint = failure.constraint
+        if constraint is None or not self.may_leave():
+            return False
+        model = ModelPart(spec=self._session.decoding.spec or self._settings.preferences.model)
+        title = constraint.tool or ui_text("window.files.failure")
+        document = DocumentFile(title=title, model=model)
+        self._document.replace(_with_request(document, failure.request, constraint), modified=True)
+        return True
 
     def open_dropped(self, path: Path) -> None:
-        """Open a file that was dropped on the window, instead of the document."""
-        if self.may_leave():
+        """Open a file that was dropped on the window, instead of the document; the intake reads other kinds."""
+        if not file.is_grammar(path) and not file.is_document(path):
+            self.intake_wanted.emit(path)
+        elif self.may_leave():
             self.open(path)
 
     def keep_for_next_time(self) -> bool:
@@ -361,7 +392,7 @@ class Files(QObject):
             self._document.replace(found.document, path)
         return found.document is not None
 
-    @command("file.gallery", "Ctrl+G", place=(1, 3), icon="ph.squares-four")
+    @command("file.gallery", "Ctrl+G", place=(1, 4), icon="ph.squares-four")
     def open_gallery(self) -> GalleryDialog:
         """Open the gallery; a chosen example replaces the document."""
         from app.dialogs.gallery_dialog import GalleryDialog  # start-up time: the dialog is built when first shown

@@ -16,6 +16,7 @@ from app.document import DocumentFile
 from app.pane_spec import Area, PaneContext, PaneSpec
 from app.panes.generation.presenter import GenerationPresenter
 from app.presenters.exporting import Exporting, Sharing
+from app.presenters.failure_intake import FailureIntake
 from app.presenters.output_check import OutputCheck
 from app.session import Notification, Session
 from app.settings import Settings
@@ -72,6 +73,7 @@ class MainWindow(QMainWindow):
         self.files = Files(session, settings, self)
         self.sharing = Sharing(session, self)
         self.output_check = OutputCheck(session, lambda text: self.panes.view("tests").add_text(text), self)
+        self.failure_intake = FailureIntake(session, self.files.open_failure, self.output_check, self)
         self.exporting = Exporting(session, self)
         self.banners = BannerStack()
         self.toolbar = Toolbar(self.commands)
@@ -88,7 +90,7 @@ class MainWindow(QMainWindow):
         self.notation_menu = NotationMenu(self.commands, self.toolbar, self.panes.editor, session, self.files, self)
         self._build()
         self._connect_signals()
-        for owner in (self.files, self.sharing, self.exporting, self.output_check, self.tour):
+        for owner in (self.files, self.sharing, self.exporting, self.output_check, self.failure_intake, self.tour):
             self.commands.add(owner)
         self.commands.add(FocusCommands(self.panes, self))
         self.commands.add(self.dock_layout, self.dock_layout.bottom_toggled)
@@ -107,8 +109,16 @@ class MainWindow(QMainWindow):
         self.files.begin(path)
         self.panes.editor.edit.setFocus()
         if not self.settings.preferences.welcomed and not self.session.document.is_modified:  # it was recovered
-            welcome, button = ui_text("window.main.welcome"), ui_text("commands.help.tour.title")
-            line = Notification("window", welcome, severity="hint", button=button, action=self._begin_tour)
+            line = Notification(
+                "window",
+                ui_text("window.main.welcome"),
+                severity="hint",
+                button=ui_text("dialogs.intake.title"),
+                action=self._paste_failure,
+                other_button=ui_text("commands.help.tour.title"),
+                other_action=self._begin_tour,
+                command="file.intake",
+            )
             banner = self.banners.show_notification(line)
             banner.close_button.clicked.connect(lambda: self.settings.change(welcomed=True))
             for command_id in ("run.step", "run.run"):  # the banner asks for a step
@@ -224,6 +234,8 @@ class MainWindow(QMainWindow):
         session.notification_raised.connect(self.show_notification)
         session.links.closing_wanted.connect(lambda: self.notation_menu.choose_additional("closed"))
         session.notification_withdrawn.connect(self.banners.withdraw)
+        self.files.intake_wanted.connect(self.failure_intake.open_file)
+        self.notation_menu.intake_wanted.connect(self.failure_intake.open_text)
         self.settings.on_failure = self._on_settings_failed
         self.panes.editor.text_edited.connect(self._end_greeting)
         self.status_line.cancel_clicked.connect(session.cancel_background)
@@ -325,6 +337,11 @@ class MainWindow(QMainWindow):
         palette = CommandPalette(self.commands, self)
         palette.finished.connect(palette.deleteLater)
         palette.open()
+
+    def _paste_failure(self) -> None:
+        """Open the intake from the banner of the first run, which is not shown again."""
+        self.settings.change(welcomed=True)
+        self.failure_intake.open()
 
     def _begin_tour(self) -> None:
         """Start the tour, and do not offer it again."""

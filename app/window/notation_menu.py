@@ -15,12 +15,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QObject
-from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction, QActionGroup, QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
+from app import theme
 from app.catalogue import ui_text
 from app.commands import Commands, command
+from app.display_text import unmarked
 from app.document import GrammarPart
 from app.document.gallery import examples
 from app.panes.editor.pane import EditorPane
@@ -30,9 +32,11 @@ from app.pasting import (
     WHITESPACE,
     NotationChoice,
     PastedRequest,
+    UnreadPaste,
     notation_choice_of,
     notation_choices,
     read_paste,
+    read_unread,
 )
 from app.session import Session
 from app.theme.buttons import push_button
@@ -47,7 +51,13 @@ if TYPE_CHECKING:
 
 
 class NotationMenu(QObject):
-    """Fills the toolbar's notation menu, and handles its entries."""
+    """Fills the toolbar's notation menu, and handles its entries.
+
+    Signals:
+        intake_wanted(str, dict): diagnose a text that is no grammar, with answers to questions about it.
+    """
+
+    intake_wanted = Signal(str, dict)
 
     def __init__(
         self,
@@ -77,6 +87,13 @@ class NotationMenu(QObject):
         self.tools_button.setMenu(self.tools_menu)
         self.tools_button.hide()
         editor.notation_hint.add_control(self.tools_button)
+        self.choices = QWidget()  # what can be done with a text that is no grammar
+        self._choice_buttons: list[QWidget] = []
+        self._choice_row = QHBoxLayout(self.choices)
+        self._choice_row.setContentsMargins(0, 0, 0, 0)
+        self._choice_row.setSpacing(theme.SPACE_S)
+        self.choices.hide()
+        editor.notation_hint.add_control(self.choices)
         self._fill(commands)
         commands.add(self)
         self._document.changed.connect(lambda _revision: self._show())
@@ -169,6 +186,10 @@ class NotationMenu(QObject):
         if request is not None:
             self._take(request, request.constraints[0], without_tests=tests_removed)
             return
+        unread = read_unread(text, describes_json=NOTATIONS[grammar.notation].describes_json)
+        if unread is not None:
+            self._show_unread(text, unread)
+            return
         found = NOTATIONS.likely(text)
         likely = found.id if found is not None else grammar.notation
         before = notation_choice_of(grammar)
@@ -212,6 +233,56 @@ class NotationMenu(QObject):
         details += [finding.message for finding in request.case.findings]
         self._fill_tools(request)
         self._editor.notation_hint.show_message(message, ". ".join(details), button=ui_text("window.notation.keep_all"))
+
+    def _show_unread(self, text: str, unread: UnreadPaste) -> None:
+        """Say what a pasted text is that is no grammar, and offer what can be done with it.
+
+        Args:
+            text: the text, which stays in the editor until the user decides.
+            unread: what it is.
+        """
+        self._is_settled = True
+        self._clear_choices()
+        remark, question = unread.remark, unread.question
+        if question is not None:
+            for option in question.options:
+                keeps = option in NOTATIONS
+                answer = self._settle if keeps else partial(self._diagnose, text, {question.id: option})
+                self._add_choice(option, question.label(option), answer)
+            self._editor.notation_hint.show_message(question.text, ui_text("window.notation.question_detail"))
+        elif remark is not None:
+            self._editor.notation_hint.show_message(unmarked(remark.title), unmarked(remark.detail))
+        else:
+            detail = ui_text("window.notation.unread_detail")
+            self._editor.notation_hint.show_message(ui_text("window.notation.unread"), detail)
+        if remark is not None and remark.command:
+            self._add_choice("copy", ui_text("common.button.copy_command"), partial(self._copy, remark.command))
+        if unread.has_evidence:
+            self._add_choice("diagnose", ui_text("window.notation.diagnose"), partial(self._diagnose, text, {}))
+        self.choices.show()
+
+    def _add_choice(self, name: str, label: str, action: Callable[[], object]) -> None:
+        button = push_button(label, clicked=action)
+        button.setObjectName(name)
+        self._choice_row.addWidget(button)
+        self._choice_buttons.append(button)
+
+    def _clear_choices(self) -> None:
+        for button in self._choice_buttons:
+            button.hide()
+            button.deleteLater()
+        self._choice_buttons = []
+        self.choices.hide()
+
+    def _copy(self, command: str, _checked: bool = False) -> None:
+        QGuiApplication.clipboard().setText(command)
+        self._editor.edit.show_tip(ui_text("common.button.copied"))
+
+    def _diagnose(self, text: str, answers: dict[str, str], _checked: bool = False) -> None:
+        """Restore the grammar that a text replaced, and open the intake with the text."""
+        self._settle()
+        self._editor.edit.undo()
+        self.intake_wanted.emit(text, answers)
 
     def _fill_tools(self, request: PastedRequest) -> None:
         """Offer the grammars of a request with several ones."""
@@ -302,6 +373,7 @@ class NotationMenu(QObject):
         self._other, self._undoes_unwrapping = None, False
         self._request = self._settings_before = None
         self.tools_button.hide()
+        self._clear_choices()
         self._editor.notation_hint.hide()
 
     def _show(self) -> None:

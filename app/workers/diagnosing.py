@@ -60,19 +60,29 @@ def with_diagnosis(
 def _case(answer: ReplayAnswer, compiled: CompileRequest, output: bytes | None) -> FailureCase:
     question = answer.question
     case = question.case or FailureCase()
-    given = RequestConstraint(compiled.notation, compiled.text, compiled.options)
-    if len(case.constraints) == 1:
-        asked = case.constraints[0]
-        given = replace(given, way=asked.way, pointer=asked.pointer, tool=asked.tool)
     finish = question.finish or (question.saved.finish if question.saved is not None else "")
     return replace(
         case,
-        constraints=(given,),
+        constraints=_constraints(case, compiled),
         output=output,
         ids=question.ids or (),
         max_tokens=question.budget or case.max_tokens,
         finish=FinishReason(finish) if finish else case.finish,
     )
+
+
+def _constraints(case: FailureCase, compiled: CompileRequest) -> tuple[RequestConstraint, ...]:
+    """Return the grammars of a request with that of the editor in place of the one that it was taken from."""
+    given = RequestConstraint(compiled.notation, compiled.text, compiled.options)
+    asked = case.constraints
+    same = [index for index, one in enumerate(asked) if (one.notation, one.text) == (given.notation, given.text)]
+    if not same and len(asked) == 1:
+        same = [0]
+    if not same:
+        return (given,)
+    at = same[0]
+    given = replace(given, way=asked[at].way, pointer=asked[at].pointer, tool=asked[at].tool)
+    return (*asked[:at], given, *asked[at + 1 :])
 
 
 def _spans(found: Diagnosis, text: str) -> dict[str, Span]:

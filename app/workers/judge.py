@@ -23,6 +23,8 @@ from app.workers.requests.judge import (
     GenerateAnswer,
     GeneratedRule,
     GenerateRequest,
+    IntakeAnswer,
+    IntakeRequest,
     JudgeAnswer,
     JudgeRequest,
     ReadAnswer,
@@ -31,6 +33,7 @@ from app.workers.requests.judge import (
     SuggestRequest,
 )
 from engine.compile import compile_grammar
+from engine.diagnosis.intake import IntakeError, as_pasted_text, read_intake, remarks_of, remove_secrets
 from engine.diagnosis.test_strings import suggestions
 from engine.diagnosis.test_strings.coverage import automata_of, coverage, uses_of
 from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
@@ -250,6 +253,17 @@ class StringTestHandler(Handler):
     @handles(ReadRequest)
     def _read(self, request: ReadRequest, job: Job) -> ReadAnswer:
         return read(request, job.cancel)
+
+    @handles(IntakeRequest)
+    def _take_in(self, request: IntakeRequest, _job: Job) -> IntakeAnswer:
+        text = ""
+        try:
+            if isinstance(request.data, bytes):
+                text, _ = remove_secrets(as_pasted_text(request.data))
+            intake = read_intake([request.data], dict(request.answers))
+        except IntakeError as error:
+            return IntakeAnswer(request, text=text, error=f"{sentence(error)}.")
+        return IntakeAnswer(request, intake, remarks_of(intake.case), text)
 
 
 def passed(dfa: ByteDfa, text: bytes) -> frozenset[tuple[int, int]]:

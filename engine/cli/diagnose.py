@@ -6,7 +6,7 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ from engine.decoding.pipeline_settings import OtherZone
 from engine.diagnosis.case import FailureCase, FinishReason, RequestConstraint
 from engine.diagnosis.failures.diagnose import diagnose
 from engine.diagnosis.failures.diagnosis import Cause, Diagnosis, FailurePlace
-from engine.diagnosis.intake import IntakeError, PastedText, TextKind, read_failure
+from engine.diagnosis.intake import IntakeError, IntakeRemark, PastedText, TextKind, read_failure, remarks_of
 from engine.diagnosis.verdicts.replay import TokenSource
 from engine.diagnosis.verdicts.verdict import parse_token_ids
 from engine.models.text_encoder import text_encoder_of
@@ -49,7 +49,7 @@ _OUTPUTS: Final = ("output.txt", "out.txt")
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
-    parser.add_argument("folder", nargs="?", metavar="FOLDER")
+    parser.add_argument("pasted", nargs="?", metavar="FOLDER|FILE")
     parser.add_argument("--request", metavar="FILE")
     parser.add_argument("--response", metavar="FILE")
     parser.add_argument("--notation", choices=NOTATIONS)
@@ -71,14 +71,16 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     with ProgressLine() as cancel:
         source = _token_source(arguments, cancel)
-        if arguments.jsonl is not None or arguments.folder is not None:
-            cases = _records(arguments.jsonl) if arguments.jsonl is not None else _folders(Path(arguments.folder))
+        if arguments.jsonl is not None or (arguments.pasted is not None and Path(arguments.pasted).is_dir()):
+            cases = _records(arguments.jsonl) if arguments.jsonl is not None else _folders(Path(arguments.pasted))
             return _table(arguments, list(cases), source, cancel)
-        found = _diagnosed(arguments, _case(arguments), source, cancel)
+        case = _case(arguments)
+        found = _diagnosed(arguments, case, source, cancel)
+    remarks = remarks_of(case)
     if arguments.json:
-        print_json(as_data(found))
+        print_json({**as_data(found), "remarks": [asdict(remark) for remark in remarks]})
     else:
-        print("\n".join(_in_words(found)))
+        print("\n".join([*_in_words(found), *_remarks_in_words(remarks)]))
     return _exit_code(found)
 
 
@@ -88,7 +90,7 @@ def _exit_code(found: Diagnosis) -> ExitCode:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Check what argparse cannot."""
-    batches = [arguments.jsonl, arguments.folder]
+    batches = [arguments.jsonl, arguments.pasted]
     single = [arguments.request, arguments.response, arguments.grammar_file, arguments.output, arguments.ids]
     single.append(arguments.log)
     if sum(one is not None for one in batches) + any(one is not None for one in single) != 1:
@@ -154,6 +156,7 @@ def _case(arguments: argparse.Namespace) -> FailureCase:
     texts = [
         PastedText(read_file(name, stdin=True), kind)
         for name, kind in (
+            (arguments.pasted, TextKind.ANY),
             (arguments.request, TextKind.REQUEST),
             (arguments.response, TextKind.RESPONSE),
             (arguments.log, TextKind.LOG),
@@ -297,6 +300,15 @@ def _table(
     if set(counts) <= {Cause.COMPLETE}:
         return ExitCode.SUCCESS
     return ExitCode.UNKNOWN if set(counts) <= {Cause.COMPLETE, Cause.UNKNOWN} else ExitCode.NEGATIVE
+
+
+def _remarks_in_words(remarks: Sequence[IntakeRemark]) -> list[str]:
+    """Return the remarks on the texts, each on a line, and their commands on lines of their own, to be copied."""
+    lines = []
+    for remark in remarks:
+        lines.append(catalogue_text("cli.message.note", text=f"{remark.title} {remark.detail}".rstrip()))
+        lines += [f"    {remark.command}"] if remark.command else []
+    return lines
 
 
 def as_data(found: Diagnosis) -> dict[str, object]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from engine.grammar.options import CompileOptions
-from engine.source.catalogue import catalogue_text
+from engine.source.catalogue import catalogue_entry, catalogue_text, has_text
 
 
 class FinishReason(StrEnum):
@@ -114,7 +114,16 @@ class IntakeFinding:
     @property
     def message(self) -> str:
         """Return its text."""
-        return catalogue_text(f"intake.finding.{self.id}", **self.values)
+        command = {"command": self.command} if self.command else {}
+        return catalogue_text(f"intake.finding.{self.id}", **self.values, **command)
+
+    @property
+    def command(self) -> str:
+        """Return the command that prints what is missing; empty if there is none."""
+        if not has_text(f"intake.command.fragment.{self.id}"):
+            return ""
+        fields = catalogue_entry(f"intake.command.fragment.{self.id}").fields
+        return catalogue_text(f"intake.command.fragment.{self.id}", **{name: self.values[name] for name in fields})
 
 
 @dataclass(frozen=True, slots=True)

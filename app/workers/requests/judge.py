@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from app.workers.protocol import WorkerRequest
 from app.workers.requests.compile import CompileRequest
+from engine.diagnosis.intake.remarks import IntakeRemark
+from engine.diagnosis.intake.values import Intake
 from engine.diagnosis.test_strings.values import Coverage, Suggestion, SuggestionKind
 from engine.diagnosis.verdicts.verdict import Verdict
 from engine.source import Diagnostic, Span
@@ -180,3 +182,35 @@ class ReadAnswer:
 
     number: int
     diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IntakeRequest(WorkerRequest["IntakeAnswer"]):
+    """Read what a user copied of a failed request.
+
+    Attributes:
+        data: a text, or the bytes of a file.
+        answers: the answers to questions about it, by their ids.
+    """
+
+    data: str | bytes
+    answers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IntakeAnswer:
+    """What a text was read as, or one sentence that says why it cannot be read.
+
+    Attributes:
+        request: the request.
+        intake: what it contains, and the first open question.
+        remarks: what was recognised and not read.
+        text: of a file: its text without secrets.
+        error: a sentence; empty if the text was read.
+    """
+
+    request: IntakeRequest
+    intake: Intake = field(default_factory=Intake)
+    remarks: tuple[IntakeRemark, ...] = ()
+    text: str = ""
+    error: str = ""

@@ -6,6 +6,7 @@ of each kind are public for whoever knows the kind already.
 
 from engine.diagnosis.intake.log_reader import KnownMessage, known_messages, read_log
 from engine.diagnosis.intake.reading_texts import as_pasted_text, merged, read_failure, read_intake
+from engine.diagnosis.intake.remarks import IntakeRemark, remarks_of
 from engine.diagnosis.intake.secrets import remove_secrets
 from engine.diagnosis.intake.servers import ignored_places
 from engine.diagnosis.intake.values import (
@@ -21,6 +22,7 @@ __all__ = [
     "Intake",
     "IntakeError",
     "IntakeQuestion",
+    "IntakeRemark",
     "KnownMessage",
     "PastedText",
     "TextKind",
@@ -32,5 +34,6 @@ __all__ = [
     "read_failure",
     "read_intake",
     "read_log",
+    "remarks_of",
     "remove_secrets",
 ]

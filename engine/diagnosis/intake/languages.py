@@ -38,7 +38,7 @@ def program_of(text: str) -> tuple[str, str] | None:
     for kind, pattern in _PROGRAMS:
         found = pattern.search(text)
         if found is not None:
-            return kind, found[1]
+            return kind, found[1] if found[1] != "z" else "schema"
     return None
 
 

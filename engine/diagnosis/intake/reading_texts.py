@@ -131,9 +131,10 @@ class _TextsReader:
                 self._grammar(text, pasted.notation)
             case TextKind.REQUEST | TextKind.RESPONSE:
                 parts = [part for part in parts_of(text) if part.value is not None or part.events is not None]
-                if not parts:
-                    parts = [TextPart(value=_required_value(text))]
-                for part in parts:
+                if not parts and is_recognised(text):
+                    self._text(text)
+                    return
+                for part in parts or [TextPart(value=_required_value(text))]:
                     self._value_of(part, pasted.kind)
             case _:
                 for part in parts_of(text):
@@ -294,6 +295,11 @@ class _TextsReader:
     def _file_findings(self) -> Iterator[IntakeFinding]:
         for name in dict.fromkeys(self.files):
             yield IntakeFinding("file", "", {"name": name})
+
+
+def is_recognised(text: str) -> bool:
+    """Return whether a text that has no value is a log, a program, or a grammar that is not read."""
+    return bool(read_log(text) or program_of(text) or is_lark(text) or xgrammar_constructs(text))
 
 
 def _required_value(text: str) -> PastedValue:

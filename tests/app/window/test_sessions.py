@@ -11,12 +11,12 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QMenu, QMessageBox
 
 from app.catalogue import ui_text
+from app.dialogs.intake_dialog import IntakeDialog
 from app.document import DocumentFile, GrammarPart, ModelPart, last_document
 from app.document import file as document_file
 from app.panes.automaton.levels import Level
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import SamplerSettings
-from engine.document.codec import SUFFIX
 from engine.document.content import ExpectedText
 
 GBNF = 'root ::= "x" inner "z"\ninner ::= "(" inner ")" | [bc]{1,3}\n'
@@ -180,7 +180,7 @@ def test_a_grammar_that_is_dropped_is_a_new_document(desk, tmp_path, on_text):
     desk.wait(lambda: not desk.session.step_refusal)
 
 
-def test_a_document_that_is_dropped_opens_and_other_files_are_told_of(desk, tmp_path, monkeypatch):
+def test_a_document_that_is_dropped_opens_and_the_intake_reads_other_files(desk, tmp_path, monkeypatch):
     desk.open("a+b")
     path = tmp_path / "work.turnstile"
     document_file.write_document(path, DocumentFile(grammar=GrammarPart(text="c+")))
@@ -189,12 +189,8 @@ def test_a_document_that_is_dropped_opens_and_other_files_are_told_of(desk, tmp_
     other = tmp_path / "picture.png"
     other.write_bytes(b"\x89PNG")
     assert drop(desk.window, other)
-    refused = ui_text(
-        "documents.file.unknown_kind",
-        name="picture.png",
-        suffixes=", ".join((SUFFIX, *document_file.grammar_suffixes())),
-    )
-    assert desk.window.banners.banners[-1].notification.text == refused
+    desk.wait(lambda: desk.window.findChild(IntakeDialog) is not None)
+    desk.window.findChild(IntakeDialog).reject()
     assert desk.panes.editor.text() == "c+"
     desk.panes.editor.edit.setFocus()
     desk.qtbot.keyClicks(desk.panes.editor.edit, "x")

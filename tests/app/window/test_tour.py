@@ -6,6 +6,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from app.catalogue import ui_text
 from app.window.tour import arrow_between, beside
 
 
@@ -95,8 +96,8 @@ def test_it_is_told_to_a_screen_reader(desk, tour):
 def test_it_is_offered_once(desk):
     desk.window.begin()
     (banner,) = desk.window.banners.banners
-    assert banner.notification.button == "Take the tour"
-    banner.button.click()
+    assert banner.notification.other_button == ui_text("commands.help.tour.title")
+    banner.other_button.click()
     assert desk.window.tour.at == 0
     assert desk.settings.preferences.welcomed
     assert desk.window.banners.banners == []

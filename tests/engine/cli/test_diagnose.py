@@ -7,6 +7,8 @@ import json
 import pytest
 from command_line import run
 
+from engine.diagnosis.intake import known_messages
+
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer", "maximum": 9}}, "required": ["a"]}
 
 
@@ -33,7 +35,7 @@ def test_the_document_has_the_fields_of_the_manual(files, capsys):
     assert code == 1
     assert list(found) == [
         *("cause", "detail", "sentence", "fix", "evidence", "tool", "zone", "target", "places", "others"),
-        "legal_prefix",
+        *("legal_prefix", "remarks"),
     ]
     assert (found["cause"], found["detail"], found["target"]) == ("keyword-not-enforced", "range", "vllm@0.33")
     assert found["places"] == [{"pointer": "/properties/a/maximum"}, {"line": 1, "column": 7}]
@@ -128,3 +130,43 @@ def test_a_line_that_is_no_case_is_misuse(files, capsys, line):
     code, _, err = diagnosed(capsys, "--jsonl", "cases.jsonl")
     assert code == 2
     assert "cases.jsonl:1" in err
+
+
+PYDANTIC = "from pydantic import BaseModel\nclass Answer(BaseModel):\n    name: str\n"
+
+
+@pytest.mark.parametrize("option", [(), ("--request",)])
+def test_a_program_is_named_with_the_command_that_prints_its_schema(files, capsys, option):
+    (files / "answer.py").write_text(PYDANTIC)
+    code, out, _ = diagnosed(capsys, *option, "answer.py", "--json")
+    (remark,) = json.loads(out)["remarks"]
+    assert code == 4
+    assert remark["command"] == "print(json.dumps(Answer.model_json_schema()))"
+    assert remark["command"] in remark["title"]
+    code, out, _ = diagnosed(capsys, *option, "answer.py")
+    assert remark["command"] in [line.strip() for line in out.splitlines()]
+
+
+def test_the_parts_of_a_file_are_recognised(files, capsys):
+    body = {"model": "m", "guided_json": SCHEMA}
+    answer = {"choices": [{"message": {"content": '{"a": 1'}, "finish_reason": "length"}]}
+    (files / "copied.txt").write_text(f"{json.dumps(body)}\n{json.dumps(answer)}\n")
+    code, out, _ = diagnosed(capsys, "copied.txt", "--json")
+    assert (code, json.loads(out)["cause"]) == (1, "cut-off")
+
+
+def test_a_message_of_a_log_says_what_to_paste_next(files, capsys):
+    (files / "server.log").write_text("parse: error parsing grammar: unknown escape at \\d\n")
+    code, out, _ = diagnosed(capsys, "server.log", "--json")
+    (remark,) = json.loads(out)["remarks"]
+    known = known_messages()["llama-unknown-escape"]
+    assert (code, remark["title"]) == (1, known.sentence)
+    assert known.setting in remark["detail"]
+    assert known.next in remark["detail"]
+
+
+def test_an_unclear_file_is_a_question(files, capsys):
+    (files / "value.json").write_text('{"foo": 1}')
+    code, _, err = diagnosed(capsys, "value.json")
+    assert code == 2
+    assert "json_schema" in err
