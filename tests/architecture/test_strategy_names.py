@@ -10,7 +10,10 @@ import pytest
 from engine.decoding.forced.strategies import STRATEGIES
 
 ROOT = Path(__file__).resolve().parents[2]
-OTHER_WORDS = {"engine/diagnosis/intake/request_reader.py"}  # "none" is a value of a request's `reasoning_effort`
+OTHER_WORDS = {  # "none" is a value of a request's `reasoning_effort` and `tool_choice`
+    "engine/diagnosis/intake/request_reader.py",
+    "engine/diagnosis/failures/tool_rules.py",
+}
 MODULES = sorted(
     name
     for package in ("app", "engine")
