@@ -26,7 +26,18 @@ from shiboken6 import isValid
 from app.catalogue import ui_text
 from app.jobs.link import WorkerLink
 from app.workers.loop import Handler
-from app.workers.protocol import Began, Cancel, Cancelled, Failed, Progress, Refusal, Reply, Submit, WorkerRequest
+from app.workers.protocol import (
+    Began,
+    Cancel,
+    Cancelled,
+    Failed,
+    Message,
+    Notice,
+    Progress,
+    Refusal,
+    Submit,
+    WorkerRequest,
+)
 from engine.source.number_format import duration
 
 _log = logging.getLogger(__name__)
@@ -136,6 +147,7 @@ class JobGroup(QObject):
         progressed(request, Progress): how far a job is.
         failed(request, Failed): the job hit a bug or its time limit.
         refused(Refusal): a request cannot be served in the present state of the process.
+        noticed(Notice): the process adds something to its last answer.
         died(exit code, lost requests, restarted): the process is gone.
         changed(): the set of unfinished jobs changed.
     """
@@ -143,6 +155,7 @@ class JobGroup(QObject):
     progressed = Signal(WorkerRequest, Progress)
     failed = Signal(WorkerRequest, Failed)
     refused = Signal(Refusal)
+    noticed = Signal(Notice)
     died = Signal(int, tuple, bool)
     changed = Signal()
 
@@ -225,7 +238,10 @@ class JobGroup(QObject):
         self.died.emit(KILLED_AFTER_GRACE, lost, True)
         self.changed.emit()
 
-    def _on_received(self, message: Began | Reply) -> None:
+    def _on_received(self, message: Message) -> None:
+        if isinstance(message, Notice):
+            self.noticed.emit(message)
+            return
         job = self._jobs.get(message.job_id)
         if job is None:
             return

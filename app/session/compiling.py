@@ -6,7 +6,7 @@ diagnostics and marks the drawing as stale; the automaton stays, so that the use
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,7 @@ class CompiledGrammarView:
         rule_positions: the rule positions after `output`.
         regions: the automaton folded by the parts of its text; None if it is small or has rules.
         why_no_rules: why the rules are not drawn although `dfa` is only a part; empty if there are none.
+        rule_automata: the automata of the rules, pickled for the decode process; empty if there are none.
     """
 
     request: CompileRequest
@@ -69,6 +70,7 @@ class CompiledGrammarView:
     rule_positions: RulePositions | None = None
     regions: AutomatonRegions | None = None
     why_no_rules: str = ""
+    rule_automata: bytes = field(default=b"", repr=False)
 
     @property
     def part_note(self) -> str:
@@ -248,7 +250,9 @@ class Compiling(QObject):
             self._set_stale(ui_text("session.stale.errors", count=errors))
             return
         drawn = answer.dfa, b"", answer.compile_ms, answer.too_large, answer.fold, answer.rules, answer.rule_positions
-        self._last_good = CompiledGrammarView(request, *drawn, answer.regions, answer.why_no_rules)
+        self._last_good = CompiledGrammarView(
+            request, *drawn, answer.regions, answer.why_no_rules, answer.rule_automata
+        )
         self._set_stale("")
         self.compiled.emit(self._last_good)
         self.view_changed.emit(self._last_good)

@@ -144,7 +144,7 @@ class Decoding(QObject):
         self._breakpoints_before: Callable[[], tuple[Breakpoint, ...]] = tuple
         group.failed.connect(self._on_failed)
         group.refused.connect(self._on_refused)
-        self.queries = DecodeQueries(document, group, lambda: self._view, lambda: self._running, self)
+        self.queries = DecodeQueries(document, group, lambda: self._view, self)
         document.replaced.connect(self._take_document)
 
     @property
@@ -202,10 +202,9 @@ class Decoding(QObject):
             compiled.notation,
             compiled.text,
             compiled.options,
-            draws_rules=drawn.rules is not None,
+            rule_automata=drawn.rule_automata,
             draws_part=not drawn.is_whole,
         )
-        self.queries.cancel_assessment()
         self._send(self._grammar)
         self._group.cancel(lambda request: isinstance(request, SetGrammar) and request is not self._grammar)
 
@@ -231,7 +230,6 @@ class Decoding(QObject):
     def set_pipeline(self, settings: PipelineSettings) -> None:
         """Change the processors; the document takes the settings over once the worker has."""
         self.stop_for(SetPipeline)
-        self.queries.cancel_assessment()
         self._document.draft(pipeline=settings)
         asked = self._group.ask(SetPipeline(settings), self).then(partial(self._on_pipeline, settings))
         asked.lost(self._on_pipeline_lost)
@@ -253,7 +251,6 @@ class Decoding(QObject):
             return
         if not isinstance(request, StepOnce):
             self._archive_unrestored()
-        self.queries.cancel_assessment()
         match request:
             case Take():
                 self._group.ask(request, self).then(self._on_taken)
@@ -280,7 +277,6 @@ class Decoding(QObject):
             self._withdraw_run_end()
         if not self._waits_for(StepOnce):
             self._archive_unrestored()
-            self.queries.cancel_assessment()
             self._send(self._next_step() if self._running else StepOnce()).then(self._go_on)
 
     def run(
@@ -321,7 +317,6 @@ class Decoding(QObject):
         if self._running:
             self._running = False
             self.running_changed.emit(False)
-            self.queries.schedule_assessment()
             if why:
                 self._shows_run_end = True
                 self.run_ended.emit(why)
@@ -372,7 +367,6 @@ class Decoding(QObject):
         self._to_restore = restore_request(content.trace)
         self._opening_steps = 0
         self._grammar, self._first_revision = None, self._document.revision
-        self.queries.cancel_assessment()
         self._view = replace(view_of(content), model=self._view.model)  # drop everything of the old document
         self.view_changed.emit(self._view)
         self._begin()
@@ -400,7 +394,6 @@ class Decoding(QObject):
         if not self._restore_if_ready():
             self._store_in_document(self._view)
         self.view_changed.emit(self._view)
-        self.queries.schedule_assessment()
         self._open_with_steps()
 
     def _show_remembered(self, view: DecodeView) -> None:

@@ -12,15 +12,15 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from app.catalogue import ui_text
-from app.delays import delayed
 from app.document import Document
 from app.jobs import JobGroup, LostRequest
 from app.session.compiling import CompiledGrammarView
+from app.workers.protocol import Notice
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import (
-    AssessAnswer,
-    AssessOutput,
+    Assessment,
     DecodeView,
+    ForcedText,
     Lookup,
     LookupAnswer,
     ManyAnswer,
@@ -39,9 +39,7 @@ from app.workers.requests.export import ExportAnswer, ExportOptionsMessage, Expo
 from app.workers.requests.forced import (
     CompareSpellings,
     FindForced,
-    FindForcedHere,
     ForcedAnswer,
-    ForcedHereAnswer,
     ForcedRequest,
     IndexAnswer,
     ListIndex,
@@ -55,13 +53,11 @@ class ForcedQueries(QObject):
     """Requests lists and comparisons of forced runs.
 
     Signals:
-        forced(ForcedAnswer), forced_here(ForcedHereAnswer), compared(SpellingsAnswer), measured(StrategiesAnswer),
-        indexed(IndexAnswer): the answers.
+        forced(ForcedAnswer), compared(SpellingsAnswer), measured(StrategiesAnswer), indexed(IndexAnswer): the answers.
         stopped(kind of request, why): there will be no answer.
     """
 
     forced = Signal(ForcedAnswer)
-    forced_here = Signal(ForcedHereAnswer)
     compared = Signal(SpellingsAnswer)
     measured = Signal(StrategiesAnswer)
     indexed = Signal(IndexAnswer)
@@ -72,7 +68,6 @@ class ForcedQueries(QObject):
         self._group = group
         self._signals: Mapping[type[ForcedRequest[Any]], SignalInstance] = {
             FindForced: self.forced,
-            FindForcedHere: self.forced_here,
             CompareSpellings: self.compared,
             MeasureStrategies: self.measured,
             ListIndex: self.indexed,
@@ -99,28 +94,24 @@ class ForcedQueries(QObject):
         return any(isinstance(request, kind) for request in self._group.pending)
 
     def _on_lost(self, kind: type, lost: LostRequest) -> None:
-        if kind is not FindForcedHere and not self.is_asking(kind):
+        if not self.is_asking(kind):
             self.stopped.emit(kind, lost.why)
 
 
-_ASSESS_DELAY_MS = 150  # a user who steps faster does not read the distance to the end
-
-
 class DecodeQueries(QObject):
-    """Sends queries about the last view and emits their answers.
+    """Sends queries about the last view and emits their answers, and the notices of the decode process about it.
 
     Args:
         document: the open document.
         group: the decode process.
         view: returns the last view.
-        is_running: returns whether a run is in progress; then the distance to the end is not computed.
         parent: the owner.
 
     Signals:
         explained(WhyAnswer), found(LookupAnswer), sampled(ManyAnswer), exported(ExportAnswer), shared(ShareAnswer): the
         answers.
         replayed(ReplayAnswer): the verdict on a pasted output.
-        assessed(AssessAnswer): the distance to the end, shortly after a step, and why the output ended.
+        assessed(Assessment), forced_text_found(ForcedText): what a step does not wait for.
         tokens_listed(TokensAnswer): the tokens that are allowed at a state of the drawing.
         sampling_stopped(why): the generation of many seeds ended before its last answer.
     """
@@ -128,7 +119,8 @@ class DecodeQueries(QObject):
     explained = Signal(WhyAnswer)
     found = Signal(LookupAnswer)
     replayed = Signal(ReplayAnswer)
-    assessed = Signal(AssessAnswer)
+    assessed = Signal(Assessment)
+    forced_text_found = Signal(ForcedText)
     sampled = Signal(ManyAnswer)
     tokens_listed = Signal(TokensAnswer)
     sampling_stopped = Signal(str)
@@ -140,20 +132,26 @@ class DecodeQueries(QObject):
         document: Document,
         group: JobGroup,
         view: Callable[[], DecodeView],
-        is_running: Callable[[], bool],
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._document = document
         self._group = group
-        self._view, self._is_running = view, is_running
+        self._view = view
         self._drawn: CompiledGrammarView | None = None
-        self._assessment = delayed(self, _ASSESS_DELAY_MS, self._assess)
+        self._forced_text: ForcedText | None = None
+        group.noticed.connect(self._on_noticed)
 
     @property
     def is_sampling(self) -> bool:
         """Return whether many seeds are being generated; other requests wait for them."""
         return any(isinstance(request, SampleMany) for request in self._group.pending)
+
+    @property
+    def forced_text(self) -> bytes | None:
+        """Return the text that is forced at the position of the last view; None while it is unknown."""
+        found = self._forced_text
+        return found.data if found is not None and found.is_about(self._view()) else None
 
     def set_grammar(self, drawn: CompiledGrammarView) -> None:
         """Set the grammar that exports use."""
@@ -204,14 +202,8 @@ class DecodeQueries(QObject):
         self._group.cancel(lambda request: isinstance(request, ExportWithModel))
 
     def explain(self, request: Why | Lookup) -> None:
-        """Submit a query about tokens; a newer one of its kind replaces one that waits.
-
-        A running assessment is cancelled and restarted afterwards, since nobody waits for it.
-        """
-        was_assessing = any(isinstance(older, AssessOutput) for older in self._group.pending)
-        self._group.cancel(lambda older: isinstance(older, (AssessOutput, type(request))))
-        if was_assessing:
-            self._assessment.start()
+        """Submit a query about tokens; a newer one of its kind replaces one that waits."""
+        self._group.cancel(lambda older: isinstance(older, type(request)))
         if isinstance(request, Why):
             self._group.ask(request, self).then(self.explained.emit)
         else:
@@ -221,27 +213,14 @@ class DecodeQueries(QObject):
         """Request a web page of a trace."""
         self._group.ask(request, self).then(self.shared.emit)
 
-    def schedule_assessment(self) -> None:
-        """Request an assessment of the output after a short delay."""
-        self._assessment.start()
-
-    def cancel_assessment(self) -> None:
-        """Cancel the assessment, whose result would be outdated."""
-        self._assessment.stop()
-        self._group.cancel(lambda request: isinstance(request, AssessOutput))
-
-    def _assess(self) -> None:
-        """Request an assessment of the output, unless something else is in progress."""
-        if self._view().position is None or self._is_running():
-            return
-        if self._group.pending:
-            self._assessment.start()  # the pending request may bring another view to assess instead
-        else:
-            self._group.ask(AssessOutput(), self).then(self._on_assessed)
-
-    def _on_assessed(self, answer: AssessAnswer | None) -> None:
-        if answer is not None and answer.at == self._view().trace.current:
-            self.assessed.emit(answer)
+    def _on_noticed(self, notice: Notice) -> None:
+        """Emit a notice about the position of the last view; drop any other one."""
+        match notice:
+            case Assessment() if notice.is_about(self._view()):
+                self.assessed.emit(notice)
+            case ForcedText() if notice.is_about(self._view()):
+                self._forced_text = notice
+                self.forced_text_found.emit(notice)
 
     def _on_sampling_lost(self, lost: LostRequest) -> None:
         if not self.is_sampling:

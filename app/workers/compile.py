@@ -6,6 +6,7 @@ seventh of the time in which this process starts.
 
 from __future__ import annotations
 
+import pickle
 import time
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,7 @@ class CompileHandler(Handler):
         cancel = job.cancel
         started = time.perf_counter()
         dfa, too_large, rules, why_no_rules, rule_positions, regions = None, "", None, "", None, None
+        rule_automata = b""
         try:
             positions = self._positions_of(request, cancel)
             grammar = positions.grammar
@@ -72,6 +74,8 @@ class CompileHandler(Handler):
             if too_large or (grammar.has_rules and len(dfa.states) > FOLDED_BEYOND):
                 rules, why_no_rules = positions.rule_charts(cancel)
                 rule_positions = positions.rule_positions(b"", cancel)
+                if positions.rule_automata is not None:
+                    rule_automata = pickle.dumps(positions.rule_automata, pickle.HIGHEST_PROTOCOL)
         elapsed_ms = (time.perf_counter() - started) * 1000
         character_dfa = fold_characters(dfa) if dfa is not None else None
         if dfa is not None and not too_large and rules is None and grammar.grammar is not None:
@@ -87,6 +91,7 @@ class CompileHandler(Handler):
             rule_positions,
             regions,
             why_no_rules,
+            rule_automata,
         )
 
     @handles(ListExports)

@@ -3,6 +3,10 @@
 The window keeps no trace state of its own: after every request it gets a complete `DecodeView` and shows that. If the
 engine refuses a request, the answer is the old view with the refusal in `error`; nothing is half done.
 
+A step is one request and one answer. What nobody waits for (how far the end is, which text is forced) follows as
+notices once there are no more requests. Rejected: adding it to the view. It takes up to seconds, and a fast user sees
+none of it.
+
 A prompt that the model cannot tokenise stays as it was typed, and no step is possible until another prompt or another
 model resolves that.
 
@@ -20,8 +24,9 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -44,6 +49,7 @@ from app.workers.requests.decode import (
     OpenModel,
     OpenOutput,
     PipelineRefused,
+    PositionNotice,
     RefusedStage,
     Restart,
     RestoreTrace,
@@ -106,7 +112,8 @@ class DecodeHandler(Handler):
     def __init__(self, loader: Loader = _load) -> None:
         self._state = DecodeState()
         self._forced = ForcedHandler(self._state)
-        super().__init__(self._forced, QueryHandler(self._state))
+        self._queries = QueryHandler(self._state)
+        super().__init__(self._forced, self._queries)
         self._loader = loader
         self._summary: ModelSummary | None = None
         self._prompt: str | Chat = ""
@@ -116,6 +123,7 @@ class DecodeHandler(Handler):
         self._watcher = RuleWatcher()
         self._positions: PositionReader | None = None  # in the active grammar
         self._draws_part = False
+        self._is_annotated = True  # whether all notices about the last view were sent
 
     def warm(self) -> None:
         """Compile the kernels in the background.
@@ -143,6 +151,26 @@ class DecodeHandler(Handler):
             if isinstance(request, SessionRequest):
                 return cast("A", self._view(error=sentence(error)))
             return Refusal(sentence(error))
+
+    def notices(self, cancel: CancelToken) -> Iterator[PositionNotice]:
+        """Yield the forced text at the position of the last view, and the assessment of its output.
+
+        Args:
+            cancel: checked regularly.
+        """
+        if self._is_annotated:
+            return
+        for find in (self._forced.forced_text, partial(self._queries.assessment, cancel)):
+            cancel.check()
+            try:
+                found = find()
+            except CancelledError:
+                raise
+            except EngineError:
+                continue  # no model or no prompt, as the view says, or too much work
+            if found is not None:
+                yield found
+        self._is_annotated = True
 
     @handles_in_thread(OpenModel)
     def _open_model(self, request: OpenModel, job: Job) -> Callable[[], DecodeView]:
@@ -340,8 +368,8 @@ class DecodeHandler(Handler):
     def _set_grammar(self, request: SetGrammar, job: Job) -> DecodeView:
         grammar = compile_grammar(request.notation, request.text, request.options, cancel=job.cancel)
         positions, note = PositionReader(grammar), ""
-        if request.draws_rules:
-            positions.read_rules(job.cancel)
+        if request.rule_automata:
+            positions.follow(pickle.loads(request.rule_automata))  # noqa: S301 - the compile process pickled them
         if self._state.session is not None:
             before = len(self._state.session.steps)
             try:
@@ -363,6 +391,7 @@ class DecodeHandler(Handler):
         archived: ArchivedBranch | None = None,
         position: Position | None = None,
     ) -> DecodeView:
+        self._is_annotated = False
         state, dead_end = self._state, ""
         session = state.session if not state.prompt_error else None
         if position is None and session is not None and state.grammar is not None and not state.pipeline_error:

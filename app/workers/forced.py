@@ -19,12 +19,11 @@ from app.catalogue import capitalised, ui_text
 from app.workers.decode_state import DecodeState
 from app.workers.loop import Job, handles
 from app.workers.protocol import sentence
+from app.workers.requests.decode import ForcedText
 from app.workers.requests.forced import (
     CompareSpellings,
     FindForced,
-    FindForcedHere,
     ForcedAnswer,
-    ForcedHereAnswer,
     IndexAnswer,
     ListedForm,
     ListIndex,
@@ -91,10 +90,14 @@ class ForcedHandler:
         elif not fast_forward.advance(session):
             fast_forward.extend(session)
 
-    @handles(FindForcedHere)
-    def _here(self, _request: FindForcedHere, _job: Job) -> ForcedHereAnswer:
+    def forced_text(self) -> ForcedText:
+        """Return the text that is forced at the position of the session.
+
+        Raises:
+            EngineError: there is no session.
+        """
         session = self._state.need_session()
-        return ForcedHereAnswer(session.trace.current, forced_here(session))
+        return ForcedText(self._state.grammar_revision, session.trace.current, forced_here(session))
 
     def _fast_forward_of(self, session: DecodeSession) -> FastForward:
 

@@ -49,7 +49,8 @@ class PositionReader:
 
     def __init__(self, grammar: CompiledGrammar) -> None:
         self.grammar = grammar
-        self._tracker: RuleTracker | None = None  # of the drawn rules
+        self._automata: RuleAutomata | None = None  # of the drawn rules
+        self._tracker: RuleTracker | None = None
         self._reached = b"", grammar.automaton.start  # the last output, and its configuration
         self._last: GrammarPosition | None = None  # what was returned last
 
@@ -103,24 +104,18 @@ class PositionReader:
         self._reached = output, automaton.run(configuration, output[len(read) :])
         return self._reached[1]
 
-    def read_rules(self, cancel: CancelToken) -> None:
-        """Read the rules that `rule_charts` draws, so that positions have theirs.
+    @property
+    def rule_automata(self) -> RuleAutomata | None:
+        """Return the automata of the rules that positions are in; None if no rules are drawn."""
+        return self._automata
 
-        The work is not bounded: the process that draws them has found that it is small enough.
-
-        Raises:
-            GrammarError: the rules cannot be expressed.
-            LimitExceededError: they have too many states.
-        """
-        self._follow(_drawn_automata(self.grammar, cancel)[0])
-
-    def _follow(self, automata: RuleAutomata) -> None:
-        """Follow outputs through the rules from now on.
+    def follow(self, automata: RuleAutomata) -> None:
+        """Follow outputs through the rules from now on, so that positions have those in the rules.
 
         Grammars with token elements are not followed, since an output does not say which tokens were taken as a whole.
         """
         if not self.grammar.automaton.token_elements:
-            self._tracker, self._last = RuleTracker(automata), None
+            self._automata, self._tracker, self._last = automata, RuleTracker(automata), None
 
     def rule_charts(self, cancel: CancelToken) -> tuple[RuleCharts | None, str]:
         """Return the charts of the rules, or why there are none: too slow, too large or not expressible."""
@@ -135,7 +130,7 @@ class PositionReader:
             return None, ui_text("workers.compile.fragment.rules_states", limit=DRAWN_STATES)
         except TooMuchWorkError:
             return None, ui_text("workers.compile.fragment.rules_work")
-        self._follow(automata)
+        self.follow(automata)
         return rule_charts(automata, notes, folds_texts=grammar.describes_json), ""
 
     def rule_positions(self, output: bytes, cancel: CancelToken) -> RulePositions | None:

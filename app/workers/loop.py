@@ -4,6 +4,9 @@ The process's main thread does one job after another. A second thread listens to
 running job, and so that the process ends at once when the window is gone: a closed pipe means a dead parent. A job may
 have a part that is prepared in a thread of its own (a model that loads while the old one is in use); the rest of it is
 done by the main thread, so that the answers leave in the order in which the handler's state changed.
+
+A process that has had no job for a moment sends what its handler has to add to the last answer, until the next job
+arrives. So the window needs no timer and no second request for it, and nothing of it delays an answer.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
@@ -30,6 +33,7 @@ from app.workers.protocol import (
     Cancelled,
     Failed,
     Message,
+    Notice,
     Progress,
     Refusal,
     Reply,
@@ -45,6 +49,7 @@ B = TypeVar("B")
 P = ParamSpec("P")
 Emit = Callable[[Any], None]
 
+_IDLE_SECONDS = 0.05  # after an answer: a user who holds a key, and a run, ask again sooner
 _NICENESS = 5  # the window's process has priority when cores are few
 
 
@@ -113,6 +118,14 @@ class Handler:
         """
         return
 
+    def notices(self, cancel: CancelToken) -> Iterator[Notice]:
+        """Yield what there is to add to the last answer; by default nothing. Called while there are no jobs.
+
+        Args:
+            cancel: checked regularly, since the next job cancels it; then the notices are asked for again.
+        """
+        yield from ()
+
     def begins_in_thread(self, request: WorkerRequest[Any]) -> bool:
         """Return whether a request begins in a thread beside other jobs, so that `begin` returns the rest of it."""
         return type(request) in self._in_thread
@@ -154,6 +167,7 @@ class _Loop:
         self._handler = handler
         self._jobs: queue.SimpleQueue[Sealed | _Prepared] = queue.SimpleQueue()
         self._tokens: dict[int, CancelToken] = {}
+        self._idle_token = CancelToken()  # of the notices
         self._send_lock = threading.Lock()
 
     def listen(self) -> None:
@@ -165,14 +179,14 @@ class _Loop:
                 os._exit(0)  # no window is left, and a job may never reach its next check
             if isinstance(command, Sealed):
                 self._tokens[command.job_id] = CancelToken(self._progress_of(command.job_id))
-                self._jobs.put(command)
+                self._put(command)
             elif isinstance(command, Cancel) and (token := self._tokens.get(command.job_id)) is not None:
                 token.cancel()
 
     def work(self) -> None:
         """Run jobs forever."""
         while True:
-            job = self._jobs.get()
+            job = self._next_job()
             if isinstance(job, _Prepared):
                 self._finish(job.job_id, self._outcome(job.job_id, job.finish))
                 continue
@@ -192,12 +206,30 @@ class _Loop:
                 handle = partial(self._handler.handle, request, token, self._emit_of(job.job_id))
                 self._finish(job.job_id, self._outcome(job.job_id, handle))
 
+    def _put(self, job: Sealed | _Prepared) -> None:
+        self._jobs.put(job)
+        self._idle_token.cancel()
+
+    def _next_job(self) -> Sealed | _Prepared:
+        with contextlib.suppress(queue.Empty):
+            return self._jobs.get(timeout=_IDLE_SECONDS)
+        self._idle_token = CancelToken()
+        if self._jobs.empty():  # otherwise the job may have come before the token
+            try:
+                for notice in self._handler.notices(self._idle_token):
+                    self._send(notice)
+            except CancelledError:
+                pass
+            except Exception:  # noqa: BLE001 - a bug there must not end the process, which holds the user's session
+                _log.exception("the notices failed")
+        return self._jobs.get()
+
     def _begin(self, job_id: int, request: Any, token: CancelToken) -> None:
         """Begin a job in a thread of its own; the main thread finishes it."""
         job = Job(token, self._emit_of(job_id))
         answer = self._outcome(job_id, lambda: _Prepared(job_id, self._handler.begin(request, job)))
         if isinstance(answer, _Prepared):
-            self._jobs.put(answer)
+            self._put(answer)
         else:
             self._finish(job_id, answer)
 

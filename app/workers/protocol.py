@@ -110,7 +110,13 @@ class Reply:
     final: bool
 
 
-Message = Began | Reply
+class Notice:
+    """Something that an idle worker says without a request, about the answer that it gave last."""
+
+    __slots__ = ()
+
+
+Message = Began | Reply | Notice
 
 
 def sentence(error: EngineError) -> str:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
 
 from app.catalogue import ui_text
 from app.workers.diagnosing import with_diagnosis
 from app.workers.loop import Job, handles
 from app.workers.protocol import Progress, sentence
 from app.workers.requests.decode import (
-    AssessAnswer,
-    AssessOutput,
+    Assessment,
     BaselineAnswer,
     BreakpointAnswer,
     FindBreakpoint,
@@ -44,10 +44,11 @@ from engine.decoding.generate import run_baseline, sample_many
 from engine.decoding.values import Finish, StepOrigin
 from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_saved, replay_text, verdict_on_error
 from engine.document.content import GrammarPart
+from engine.masking.bitmask import unpack_mask
 from engine.matching import Matcher
 from engine.matching.byte_descriptions import byte_name, byte_prose
 from engine.matching.explanation import Explanation, Reason
-from engine.matching.token_groups import by_first_byte, token_groups
+from engine.matching.token_groups import token_groups
 from engine.models.text_encoder import text_encoder_of
 from engine.models.uniform import UniformSource
 from engine.source import CancelledError, EngineError, GrammarError
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from engine.decoding.session import DecodeSession
     from engine.matching.token_groups import TokenGroup
     from engine.models import LogitSource
+    from engine.source import CancelToken
 
 PROMPT_TOKENS = 512  # the window summarises the others
 _BASELINE_STEPS = 4  # of a baseline run between two answers: the window need not draw each
@@ -72,8 +74,13 @@ class QueryHandler:
     def __init__(self, state: DecodeState) -> None:
         self._state = state
 
-    @handles(AssessOutput)
-    def _assess(self, _request: AssessOutput, job: Job) -> AssessAnswer | None:
+    def assessment(self, cancel: CancelToken) -> Assessment | None:
+        """Return the verdict on the output so far; None without a grammar that has texts.
+
+        Raises:
+            EngineError: there is no session, or a limit is exceeded.
+            CancelledError: `cancel` was used.
+        """
         session = self._state.need_session()
         language = session.language
         if language is None or language.is_empty:
@@ -82,9 +89,9 @@ class QueryHandler:
         token_source = TokenSource(session.model.vocabulary, text_encoder_of(session.model))
         finish = session.finish.value if session.finish in (Finish.LENGTH, Finish.CONTEXT) else ""
         found = replay_ids(
-            language, ids, token_source, budget=session.token_limit, finish=finish, advise=False, cancel=job.cancel
+            language, ids, token_source, budget=session.token_limit, finish=finish, advise=False, cancel=cancel
         )
-        return AssessAnswer(session.trace.current, len(ids), found)
+        return Assessment(self._state.grammar_revision, session.trace.current, found)
 
     @handles(ReplayOutput)
     def _replay(self, request: ReplayOutput, job: Job) -> ReplayAnswer:
@@ -131,16 +138,15 @@ class QueryHandler:
 
     @handles(TokensRequest)
     def _tokens(self, request: TokensRequest, job: Job) -> TokensAnswer:
-        """List tokens; the answer is empty if the grammar has changed or does not match the text."""
+        """Group tokens; the answer is empty if the grammar has changed or does not match the text."""
         session = self._state.need_session()
         matcher = _matcher(session, request) if self._state.grammar_revision == request.revision else None
         if matcher is None:
             return TokensAnswer(request)
         p = session.probabilities() if request.output is None else None
-        found = by_first_byte(matcher, p)
-        groups = token_groups(matcher, p, job.cancel) if request.grouped else ()
-        targets = tuple(_tokens_to(session, group) for group in groups)
-        return TokensAnswer(request, found.counts, found.masses, found.total, targets)
+        targets = tuple(_tokens_to(session, group) for group in token_groups(matcher, p, job.cancel))
+        total = int(np.count_nonzero(unpack_mask(matcher.bitmask(), matcher.vocabulary.size)))
+        return TokensAnswer(request, total, targets)
 
     @handles(Why)
     def _why(self, request: Why, _job: Job) -> WhyAnswer:

@@ -301,6 +301,19 @@ class ContextState(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class FirstBytes:
+    """The tokens that the grammar allows, counted by their first byte; EOS ids and tokens without bytes are left out.
+
+    Attributes:
+        counts: 256 numbers of tokens.
+        masses: 256 probabilities before the mask; empty if the model is not queried.
+    """
+
+    counts: tuple[int, ...]
+    masses: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Position:
     """The state before the next decision.
 
@@ -339,6 +352,8 @@ class Position:
             model's top tokens then, and no stage effects.
         emptied_by: the stage that leaves no token to draw though the masks allow some; empty where none does. Then the
             candidates have no probability after the mask.
+        first_bytes: the tokens that the grammar alone allows; None without a grammar, outside of zones, and after a
+            token was forced against it.
     """
 
     output: bytes
@@ -367,6 +382,7 @@ class Position:
     context: ContextState | None = None
     is_remembered: bool = False
     emptied_by: str = ""
+    first_bytes: FirstBytes | None = None
 
     def __reduce__(self) -> tuple[Callable[..., Position], tuple[object, ...]]:
         """Pickle plain values, and the candidates by column: there are hundreds, and objects are slow to create."""

@@ -1,4 +1,4 @@
-"""Groups of the allowed tokens: by their first byte, and by the state to which they lead.
+"""Groups of the allowed tokens by the state to which they lead.
 
 A permissive state allows a hundred thousand tokens, which lead to a dozen states.
 One walk of the byte trie visits the allowed prefixes and remembers each step by
@@ -11,15 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.masking.bitmask import unpack_mask
 from engine.matching.matcher import Matcher
 from engine.source import CancelToken
-from engine.vocabulary import Vocabulary
 
 EXAMPLES = 12
 _CHECK_EVERY = 4_096
@@ -40,38 +37,6 @@ class TokenGroup:
     count: int
     mass: float | None
     examples: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ByFirstByte:
-    """The allowed tokens, counted by their first byte.
-
-    Attributes:
-        counts: 256 numbers of tokens.
-        masses: 256 probabilities; empty without a model.
-        total: the number of allowed tokens, EOS ids and tokens without bytes included.
-    """
-
-    counts: tuple[int, ...]
-    masses: tuple[float, ...]
-    total: int
-
-
-def by_first_byte(matcher: Matcher, p: Probabilities = None) -> ByFirstByte:
-    """Count the allowed tokens by their first byte.
-
-    Args:
-        matcher: the matcher, at the current step.
-        p: float[W], W >= V, the model's probabilities before masking.
-    """
-    allowed = np.flatnonzero(unpack_mask(matcher.bitmask(), matcher.vocabulary.size))
-    first = _first_bytes(matcher.vocabulary)[allowed]
-    has_bytes = first >= 0
-    counts = np.bincount(first[has_bytes], minlength=256)
-    masses: tuple[float, ...] = ()
-    if p is not None:
-        masses = tuple(np.bincount(first[has_bytes], weights=p[allowed[has_bytes]], minlength=256).tolist())
-    return ByFirstByte(tuple(counts.tolist()), masses, len(allowed))
 
 
 def token_groups(
@@ -133,16 +98,3 @@ def _group(matcher: Matcher, ids: npt.NDArray[np.integer], p: Probabilities) -> 
         return TokenGroup(len(ids), None, tuple(shown.tolist()))
     shown = ids[np.lexsort((ids, -p[ids]))][:EXAMPLES]
     return TokenGroup(len(ids), float(p[ids].sum()), tuple(shown.tolist()))
-
-
-def _first_bytes(vocabulary: Vocabulary) -> npt.NDArray[np.int64]:
-    """Return the first byte of every token, int64[V]; -1 for EOS ids and tokens without bytes."""
-    known = _first_bytes_of.get(vocabulary)
-    if known is None:
-        ends = vocabulary.eos_ids
-        firsts = (token[0] if token and i not in ends else -1 for i, token in enumerate(vocabulary.tokens))
-        known = _first_bytes_of[vocabulary] = np.fromiter(firsts, np.int64, vocabulary.size)
-    return known
-
-
-_first_bytes_of: WeakKeyDictionary[Vocabulary, npt.NDArray[np.int64]] = WeakKeyDictionary()

@@ -64,6 +64,7 @@ from app.workers.requests.grammar_position import GrammarPosition, OpenFrame
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.decoding.debugging.breakpoints import Breakpoint
+from engine.decoding.values import FirstBytes
 from engine.diagnosis.test_strings.values import Coverage
 from engine.source import SourceText
 
@@ -279,15 +280,23 @@ class AutomatonPane(QWidget):
             self.view.keep_position(anchor, position)
         self.search.go_to_pending_state()
 
-    def set_live(self, states: Collection[int], positions: RulePositions | None = None, output: bytes = b"") -> None:
+    def set_live(
+        self,
+        states: Collection[int],
+        positions: RulePositions | None = None,
+        output: bytes = b"",
+        first_bytes: FirstBytes | None = None,
+    ) -> None:
         """Highlight the live states; a neighbourhood follows them.
 
         Args:
             states: of the automaton passed to `show_dfa`.
             positions: the rule positions; None while they are unknown, which keeps the last ones.
             output: the text that leads there.
+            first_bytes: the tokens that are allowed there, for the badges; None if unknown.
         """
         navigation = self.navigation
+        self.token_watch.first_bytes = first_bytes
         if navigation.automaton is None or navigation.levels is None:
             return
         navigation.states = frozenset(states)
@@ -312,7 +321,7 @@ class AutomatonPane(QWidget):
         self.footer.count_stacks(self.stacks.count)
 
     def show_tokens(self, answer: TokensAnswer) -> None:
-        """Use the allowed tokens: as badges, or as the drawing of one state."""
+        """Draw the tokens of one state."""
         navigation = self.navigation
         levels = navigation.levels
         if levels is None:
@@ -323,8 +332,6 @@ class AutomatonPane(QWidget):
                 self.view.is_at_home = True
                 self._update_live()
                 self._draw()
-        elif navigation.is_current:
-            self._show_badges()
 
     def set_token_context(self, context: object) -> None:
         """Set what the tokens depend on besides the output: the model, the prompt."""

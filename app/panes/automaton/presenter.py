@@ -146,7 +146,8 @@ class AutomatonPresenter(PanePresenter):
             return
         rule_positions = (position.rule_positions or RulePositions()) if states else None
         self.view.show_stacks(position)
-        self.view.set_live(states, rule_positions, position.output)
+        first_bytes = None if shown.position is None else shown.position.first_bytes
+        self.view.set_live(states, rule_positions, position.output, first_bytes)
 
     def _show_coverage(self) -> None:
         revision, found = self.session.coverage.shown

@@ -1,8 +1,7 @@
 """The tokens that the automaton pane shows: badges of edges, and the token view of one state.
 
-There are two requests: at the live state the number of tokens by first byte, shown as badges of the outgoing edges; and
-for the state in the token view, the targets of its tokens. There are no requests during a run, whose steps have
-priority.
+The badges show the number of tokens by first byte, which every position has. The targets of the tokens of a state are
+requested for the token view alone, and not during a run, whose steps have priority.
 """
 
 from __future__ import annotations
@@ -19,28 +18,33 @@ from app.panes.automaton.levels import Level, Levels, TokenMap, TokenTarget
 from app.panes.automaton.view_state import LIVE_STATE, ViewState
 from app.workers.requests.decode import TokensAnswer, TokensRequest, TokensTo
 from engine.automata.dfa.dfa import ByteDfa, DfaEdge, DfaState
+from engine.decoding.values import FirstBytes
 
 MAX_TARGETS = 24
 _EXAMPLES, _LONGEST = 4, 18
 
 
 class TokenWatch:
-    """Sends token requests, and keeps the last answer about the live state.
+    """Sends the requests of the token view, and computes the badges.
 
     Args:
         ask: sends a request.
+
+    Attributes:
+        first_bytes: the tokens that are allowed at the live state; None if there is none.
+        is_running: whether a run is in progress.
     """
 
     def __init__(self, ask: Callable[[TokensRequest], None]) -> None:
         self._request = ask
         self._requested: tuple[TokensRequest, bytes, object] | None = None
         self._context: object = None
-        self._live_answer: TokensAnswer | None = None
+        self.first_bytes: FirstBytes | None = None
         self.is_running = False
 
     def forget(self) -> None:
         """Drop everything, since there is another grammar, or none."""
-        self._requested = self._live_answer = None
+        self._requested = self.first_bytes = None
 
     def set_context(self, context: object) -> bool:
         """Set what tokens depend on besides the text, such as the model; return whether it changed."""
@@ -48,7 +52,7 @@ class TokenWatch:
         return is_changed
 
     def update(self, levels: Levels, view: ViewState, output: bytes, *, is_live: bool) -> None:
-        """Request the tokens for the current view, unless they were requested already.
+        """Request the tokens of the token view, unless they were requested already.
 
         Args:
             levels: the automaton.
@@ -56,14 +60,14 @@ class TokenWatch:
             output: the text so far.
             is_live: whether there is a live state.
         """
-        if self.is_running:
+        if self.is_running or view.tokens is None:
             return
         request: TokensRequest | None = None
-        if view.tokens is not None and view.tokens != LIVE_STATE:
+        if view.tokens != LIVE_STATE:
             text = shortest_text(levels.part.dfa, view.tokens)
-            request = None if text is None else TokensRequest(levels.revision, text, grouped=True)
+            request = None if text is None else TokensRequest(levels.revision, text)
         elif is_live:
-            request = TokensRequest(levels.revision, None, grouped=view.tokens == LIVE_STATE)
+            request = TokensRequest(levels.revision)
         if request is not None and (request, output, self._context) != self._requested:
             self._requested = request, output, self._context
             self._request(request)
@@ -77,11 +81,7 @@ class TokenWatch:
             view: the current view.
             live: the live states.
         """
-        if self._requested is None or answer.request != self._requested[0]:
-            return False
-        if answer.request.output is None:
-            self._live_answer = answer if answer.counts else None
-        if not answer.request.grouped or view.tokens is None:
+        if self._requested is None or answer.request != self._requested[0] or view.tokens is None:
             return False
         is_numbered = levels.is_whole and levels.rules is None
         state = view.tokens if view.tokens != LIVE_STATE else next(iter(live), None) if len(live) == 1 else None
@@ -103,7 +103,7 @@ class TokenWatch:
             drawn: the drawing.
             live: the live states.
         """
-        found = self._live_answer
+        found = self.first_bytes
         if found is None or levels.level(view) is Level.TOKENS or drawn.automaton.noun != "state":
             return {}
         fold = drawn.automaton.fold if drawn.is_folded else None
@@ -122,7 +122,7 @@ def token_map(answer: TokensAnswer, dfa: ByteDfa | None, state: int | None, cent
     """Create the token view of an answer.
 
     Args:
-        answer: the tokens, grouped.
+        answer: the tokens.
         dfa: the automaton of the state; None if targets have no number.
         state: the state; None for no number.
         centre: its name.

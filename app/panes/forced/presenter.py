@@ -16,8 +16,6 @@ from app.workers.requests.decode import DecodeView
 from app.workers.requests.forced import (
     CompareSpellings,
     FindForced,
-    FindForcedHere,
-    ForcedHereAnswer,
     ListIndex,
     MeasureStrategies,
     StrategiesAnswer,
@@ -35,7 +33,6 @@ class ForcedPresenter(PanePresenter):
         super().__init__(context)
         self._shown_source: tuple[object, ...] = ()  # the grammar and model that the pages show
         self._prompt: object = None
-        self._requested_at: tuple[object, ...] = ()  # the position for which the forced text was requested last
         self._requested_pages: set[int] = set()  # the pages whose contents were requested
         self.view: Lazy[ForcedPane] = Lazy(self._make)
         context.commands.add(self, self.session.decoding.view_changed)
@@ -56,7 +53,7 @@ class ForcedPresenter(PanePresenter):
         pane.strategies.wanted.connect(self._measure)
         pane.strategies.cancelled.connect(lambda: queries.cancel(MeasureStrategies))
         queries.forced.connect(pane.runs.show_forced)
-        queries.forced_here.connect(self._show_here)
+        self.session.decoding.queries.forced_text_found.connect(lambda found: pane.runs.show_here(found.data))
         queries.compared.connect(pane.runs.show_spellings)
         queries.measured.connect(self._show_measured)
         queries.indexed.connect(pane.index.show_answer)
@@ -85,18 +82,13 @@ class ForcedPresenter(PanePresenter):
         view = self.session.decoding.view
         if view.model is None or view.position is None or self.session.decoding.is_running:
             return
-        if page is Page.RUNS:
-            self._ask_here(view)
+        here = self.session.decoding.queries.forced_text
+        if page is Page.RUNS and here is not None:
+            self.view.get().runs.show_here(here)
         if page in self._requested_pages or page is Page.STRATEGIES:
             return
         self._requested_pages.add(page)
         self.session.forced.ask(FindForced(self._revision) if page is Page.RUNS else ListIndex(self._revision))
-
-    def _ask_here(self, view: DecodeView) -> None:
-        at = (*self._shown_source, view.prompt, view.trace.current)
-        if at != self._requested_at:
-            self._requested_at = at
-            self.session.forced.ask(FindForcedHere())
 
     def _show_view(self, view: DecodeView) -> None:
         strategy = view.pipeline.forced
@@ -119,7 +111,6 @@ class ForcedPresenter(PanePresenter):
         if pane is not None:
             self.session.forced.cancel_all()
             self._requested_pages.clear()
-            self._requested_at = ()
             for page in (pane.runs, pane.strategies, pane.index):
                 page.forget()
 
@@ -132,10 +123,6 @@ class ForcedPresenter(PanePresenter):
             pane.strategies.set_refusal(why)
 
     # --- answers --------------------------------------------------------------------------------------------------
-
-    def _show_here(self, answer: ForcedHereAnswer) -> None:
-        if answer.at == self.session.decoding.view.trace.current:
-            self.view.get().runs.show_here(answer.data)
 
     def _show_measured(self, answer: StrategiesAnswer) -> None:
         self.view.get().strategies.show_answer(answer)

@@ -40,7 +40,7 @@ class GenerationPresenter(PanePresenter):
         decoding.view_changed.connect(self._show)
         queries.explained.connect(view.show_why)
         queries.found.connect(view.show_lookup)
-        queries.assessed.connect(lambda answer: view.show_assessment(answer.verdict))
+        queries.assessed.connect(lambda found: view.show_assessment(found.verdict))
         queries.sampled.connect(view.show_many)
         queries.sampling_stopped.connect(view.stop_many)
         decoding.running_changed.connect(view.set_running)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from app.workers.protocol import WorkerRequest
@@ -51,6 +51,7 @@ class CompileAnswer:
         rule_positions: the rule positions after the empty text.
         regions: a large automaton of a pattern folded by the parts of the text; None if it is small or has rules.
         why_no_rules: why the rules of an incomplete automaton are not drawn; empty if they are, or if there are none.
+        rule_automata: the automata of the drawn rules, pickled for the decode process; empty if there are none.
     """
 
     revision: int
@@ -63,6 +64,7 @@ class CompileAnswer:
     rule_positions: RulePositions | None = None
     regions: AutomatonRegions | None = None
     why_no_rules: str = ""
+    rule_automata: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from app.workers.protocol import WorkerRequest
+from app.workers.protocol import Notice, WorkerRequest
 from app.workers.trace_codec import RECEIVER, SENDER
 from engine.decoding.debugging.breakpoints import Breakpoint, RuleEvents, StopBefore
 from engine.decoding.pipeline_settings import PipelineSettings
@@ -60,7 +60,8 @@ class SetGrammar(SessionRequest["DecodeView"]):
     """Replace the grammar and replay the trace under it, without the model.
 
     Attributes:
-        draws_rules: whether the window draws the rules; all later views then have the positions in them.
+        rule_automata: the rules that the window draws, as the compile process pickled them, since computing them takes
+            longer than their transfer; all later views then have the positions in them. Empty if none are drawn.
         draws_part: whether it draws the neighbourhood of the live state; all later views then have that.
     """
 
@@ -68,7 +69,7 @@ class SetGrammar(SessionRequest["DecodeView"]):
     notation: str
     text: str
     options: CompileOptions
-    draws_rules: bool = False
+    rule_automata: bytes = field(default=b"", repr=False)
     draws_part: bool = False
 
 
@@ -173,17 +174,15 @@ class Lookup(WorkerRequest["LookupAnswer"]):
 
 @dataclass(frozen=True, slots=True)
 class TokensRequest(WorkerRequest["TokensAnswer"]):
-    """List the tokens that are allowed after a text.
+    """Group the tokens that are allowed after a text by target state, which takes a walk of the vocabulary.
 
     Attributes:
         revision: of the grammar that is drawn.
         output: the text; None for the position of the session, with the model's probabilities.
-        grouped: whether to group them by target state, which takes a walk of the vocabulary.
     """
 
     revision: int
     output: bytes | None = None
-    grouped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,15 +393,11 @@ class TokensAnswer:
 
     Attributes:
         request: the request.
-        counts: by the first byte, 256 numbers; empty if no token is allowed.
-        masses: likewise the model's probabilities; empty if no model was used.
-        total: the number of allowed tokens.
-        groups: by target state; empty unless requested.
+        total: the number of allowed tokens, EOS ids and tokens without bytes included.
+        groups: those with bytes, by target state.
     """
 
     request: TokensRequest
-    counts: tuple[int, ...] = ()
-    masses: tuple[float, ...] = ()
     total: int = 0
     groups: tuple[TokensTo, ...] = ()
 
@@ -509,21 +504,35 @@ class OpenOutput(SessionRequest["DecodeView"]):
     ids: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AssessOutput(WorkerRequest["AssessAnswer | None"]):
-    """Compute the distance from the session's position to the end, and why it ended if it did."""
+# --- notices ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class AssessAnswer:
-    """The verdict on the output so far, against the budget.
+class PositionNotice(Notice):
+    """A notice about the position of the last view, which is not computed before the view is sent.
 
     Attributes:
+        revision: of the active grammar.
         at: the current step of the session; None at the start.
-        count: the number of steps.
-        verdict: on the output so far.
     """
 
+    revision: int
     at: int | None
-    count: int
+
+    def is_about(self, view: DecodeView) -> bool:
+        """Return whether a view shows this position."""
+        return view.position is not None and (self.revision, self.at) == (view.grammar_revision, view.trace.current)
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment(PositionNotice):
+    """The verdict on the output so far, against the budget: the distance to the end, and why it ended if it did."""
+
     verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ForcedText(PositionNotice):
+    """The bytes that must come next; for JSON, up to formatting."""
+
+    data: bytes

@@ -31,11 +31,6 @@ class FindForced(ForcedRequest["ForcedAnswer"]):
 
 
 @dataclass(frozen=True, slots=True)
-class FindForcedHere(ForcedRequest["ForcedHereAnswer"]):
-    """Return the text that is forced at the position of the session."""
-
-
-@dataclass(frozen=True, slots=True)
 class CompareSpellings(ForcedRequest["SpellingsAnswer"]):
     """Compare the spellings of a forced run by the model's probabilities.
 
@@ -125,14 +120,6 @@ class ForcedAnswer:
     form: ListedForm = ListedForm.GRAMMAR
     why_not: str = ""
     can_close: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ForcedHereAnswer:
-    """The text that is forced at the position of the session, and the step before that position."""
-
-    at: int | None
-    data: bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,13 @@ from itertools import islice
 
 import numpy as np
 
+from engine.decoding.first_bytes import count_first_bytes
 from engine.decoding.forced.lattice import Lattice
 from engine.decoding.forced.tokenizer_encoding import encode_around, encode_with_tokenizer
 from engine.decoding.forced.values import Continuation, EncodingComparison, Encodings, Path, Probable
 from engine.decoding.processors.logits import Logits, log_sum_exp, sanitise
 from engine.masking.bitmask import unpack_mask
 from engine.matching import Matcher
-from engine.matching.token_groups import by_first_byte
 from engine.models import LogitSource
 from engine.models.text_encoder import TextEncoder
 
@@ -147,9 +147,10 @@ def _comparison(matcher: Matcher, path: Path, query: Query, *, is_own: bool) -> 
         raise ValueError("the grammar does not allow a spelling that is to be compared")
     log_p = log_probability(path, query)
     p = np.exp(query(path))
-    seen = by_first_byte(ahead, p)
+    allowed = unpack_mask(ahead.bitmask(), ahead.vocabulary.size)
+    seen = count_first_bytes(allowed, ahead.vocabulary, p)
     ends = float(sum(p[token_id] for token_id in ahead.vocabulary.eos_ids)) if ahead.is_accepting else 0.0
-    z = float(p[np.flatnonzero(unpack_mask(ahead.bitmask(), ahead.vocabulary.size))].sum())
+    z = float(p[np.flatnonzero(allowed)].sum())
     found = [
         Continuation(_forced_from(ahead, byte), _share(seen.masses[byte], z), seen.masses[byte])
         for byte in range(256)

@@ -17,6 +17,7 @@ from engine.compile import CompiledGrammar
 from engine.decoding import candidates
 from engine.decoding.constraints.staged import StagePlan
 from engine.decoding.errors import DeadEndError, EmptyMaskError, FinishedError, NotAllowedError, RemovedError
+from engine.decoding.first_bytes import count_first_bytes
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.sampler import Decision, decide
 from engine.decoding.session.replay import KnownLogits, put_under, walk
@@ -43,6 +44,7 @@ from engine.decoding.values import (
     StopRule,
     Trace,
 )
+from engine.masking.bitmask import unpack_mask
 from engine.matching import Matcher
 from engine.matching.explanation import Explanation
 from engine.models import LogitSource
@@ -225,7 +227,7 @@ class DecodeSession:
         None if the full answer is cached, if the model is not queried here, or if no step from here stored anything
         that is still valid.
         """
-        at, at_depth, finish = self._tree.current, self._tree.depth, self.finish
+        at, finish = self._tree.current, self.finish
         if at in self._positions or self._model_context.knows(at) or not self._asks_model(finish):
             return None
         took = (node.step for node in self._tree.children(at) if node.id not in self._tree.illegal)
@@ -233,7 +235,7 @@ class DecodeSession:
         if taken is None:
             return None
         found = remembered_at(self._constraint, self._tree, self._vocabulary, taken, finish)
-        return None if found is None else replace(found, context=self._model_context.context(at_depth))
+        return None if found is None else self._complete(found, None)
 
     def explain(self, token: int | bytes) -> Explanation:
         """Explain why the grammar does or does not allow a token here; `removed_by` covers the other stages."""
@@ -529,7 +531,25 @@ class DecodeSession:
         decision = self._decide() if self._asks_model(finish) else None
         logits_ms = 0.0 if known or decision is None else (time.perf_counter() - begun) * 1e3
         found = position_at(self._constraint, self._tree, self._vocabulary, decision, finish, (mask_us, logits_ms))
-        return replace(found, context=self._model_context.context(self._tree.depth))
+        return self._complete(found, decision)
+
+    def _complete(self, position: Position, decision: Decision | None) -> Position:
+        """Add what depends on more than the constraint: the model's context, and the grammar's own mask."""
+        allowed, first_bytes = self._allowed_by_grammar(), None
+        if allowed is not None:
+            first_bytes = count_first_bytes(allowed, self._vocabulary, None if decision is None else decision.p)
+        return replace(position, context=self._model_context.context(self._tree.depth), first_bytes=first_bytes)
+
+    def _allowed_by_grammar(self) -> NDArray[np.bool_] | None:
+        """Return the tokens that the grammar alone allows here, bool[V]; None where it has no say."""
+        if self._grammar is None or self.broken_at is not None:
+            return None
+        if self.pipeline.zones is None:
+            return self._constraint.masks()["grammar"]
+        matcher, text = Matcher(self._grammar, self._vocabulary), self.grammar_text
+        if text is None or (text and not matcher.accept_bytes(text)):
+            return None
+        return unpack_mask(matcher.bitmask(), self._vocabulary.size)
 
 
 class ModelContext:

@@ -13,6 +13,7 @@ from shiboken6 import delete
 from app.jobs import KILLED_AFTER_GRACE, JobGroup, Loss, Policy
 from app.workers.protocol import Refusal
 from tests.app.jobs.worker_doubles import (
+    Annotate,
     Beside,
     Die,
     DoubleHandler,
@@ -21,6 +22,7 @@ from tests.app.jobs.worker_doubles import (
     OpenedBy,
     OpenGate,
     Refuse,
+    Remark,
     Sleep,
     Twice,
 )
@@ -295,3 +297,15 @@ def test_closing_leaves_no_process(group, qtbot):
     pid = group.pid
     group.close()  # waits two seconds at most, which a busy machine may exceed
     qtbot.waitUntil(lambda: not psutil.pid_exists(pid))
+
+
+def test_an_idle_process_adds_notices_until_the_next_job(group, qtbot):
+    """The next job cancels them, they begin again after it, and a bug in them ends nothing."""
+    client, noticed = Client(group), []
+    group.noticed.connect(noticed.append)
+    client.ask(Annotate())
+    for number in (1, 2, 3):
+        qtbot.waitUntil(lambda number=number: noticed == [Remark(begun) for begun in range(1, number + 1)])
+        assert group.pending == ()
+        client.ask(Echo(number))
+        qtbot.waitUntil(lambda number=number: client.got[1:] == [*range(1, number + 1)])

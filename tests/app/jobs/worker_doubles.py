@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 from app.workers.loop import Handler, handles, handles_in_thread
-from app.workers.protocol import Progress, Refusal, WorkerRequest
+from app.workers.protocol import Notice, Progress, Refusal, WorkerRequest
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,39 @@ class OpenGate(WorkerRequest[object]):
     """Ends all preparations that are under way."""
 
 
+@dataclass(frozen=True)
+class Annotate(WorkerRequest[object]):
+    """Is answered; afterwards there are two notices, and the second one spins until a job cancels it."""
+
+
+@dataclass(frozen=True)
+class Remark(Notice):
+    """The first notice, and how many have begun."""
+
+    begun: int
+
+
 class DoubleHandler(Handler):
     def __init__(self):
         super().__init__()
         self._gate = threading.Event()
+        self._has_notices = False
+        self._begun = 0
+
+    def notices(self, cancel):
+        if self._has_notices:
+            self._begun += 1
+            yield Remark(self._begun)
+            if self._begun == 3:
+                raise ZeroDivisionError("as asked")
+            while True:
+                cancel.check()
+                time.sleep(0.005)
+
+    @handles(Annotate)
+    def annotate(self, _request, _job):
+        self._has_notices = True
+        return "answered"
 
     @handles_in_thread(Beside)
     def beside(self, _request, job):

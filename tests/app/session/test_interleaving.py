@@ -9,7 +9,6 @@ from app.session import Session, WorkerPool
 from app.session.decoding import STOPPED_BY
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import (
-    AssessOutput,
     Back,
     Begin,
     FindBreakpoint,
@@ -36,7 +35,7 @@ from app.workers.requests.decode import (
     Why,
 )
 from app.workers.requests.export import ExportOptionsMessage, ExportWithModel
-from app.workers.requests.forced import CompareSpellings, FindForced, FindForcedHere, ListIndex, MeasureStrategies
+from app.workers.requests.forced import CompareSpellings, FindForced, ListIndex, MeasureStrategies
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import Finish, SamplerSettings
 
@@ -45,18 +44,14 @@ LENGTH = 24
 QUESTIONS = {
     Lookup: lambda session: session.decoding.ask(Lookup("a")),
     Why: lambda session: session.decoding.ask(Why(A)),
-    TokensRequest: lambda session: session.decoding.queries.list_tokens(
-        TokensRequest(session.document.revision, grouped=True)
-    ),
+    TokensRequest: lambda session: session.decoding.queries.list_tokens(TokensRequest(session.document.revision)),
     FindBreakpoint: lambda session: session.worker_pool.decode.ask(FindBreakpoint(1), session),
     FindForced: lambda session: session.forced.ask(FindForced(session.document.revision)),
-    FindForcedHere: lambda session: session.forced.ask(FindForcedHere()),
     CompareSpellings: lambda session: session.forced.ask(CompareSpellings(session.document.revision, b"", b"a", 4)),
     ListIndex: lambda session: session.forced.ask(ListIndex(session.document.revision)),
     ReplayOutput: lambda session: session.decoding.queries.replay(request_of(session), ReplayQuestion("ab")),
     ExportWithModel: lambda session: session.decoding.queries.export("json", "", ExportOptionsMessage(), 1),
     ShareTrace: lambda session: session.decoding.share(str(session.folder / "page.html")),
-    AssessOutput: lambda session: session.decoding.queries.schedule_assessment(),
 }
 ENDS = {
     Take: lambda session: session.decoding.choose(Take(A)),
@@ -143,21 +138,3 @@ def test_a_question_does_not_keep_the_assessment_from_coming(ready, qtbot, kind)
     ready.decoding.view_changed.connect(lambda _view: QUESTIONS[kind](ready))
     with qtbot.waitSignal(ready.decoding.queries.assessed):
         ready.decoding.step()
-
-
-def test_a_question_in_the_midst_of_an_assessment_only_delays_it(ready, qtbot, monkeypatch):
-    """The assessment is asked for, makes way for the question, and is asked for again."""
-    ask, assessments = ready.worker_pool.decode.ask, []
-
-    def ask_and_ask_again(request, receiver):
-        asked = ask(request, receiver)
-        if isinstance(request, AssessOutput):
-            assessments.append(request)
-            if len(assessments) == 1:
-                ready.decoding.ask(Lookup("a"))
-        return asked
-
-    monkeypatch.setattr(ready.worker_pool.decode, "ask", ask_and_ask_again)
-    with qtbot.waitSignals([ready.decoding.queries.found, ready.decoding.queries.assessed]):
-        ready.decoding.step()
-    assert len(assessments) == 2

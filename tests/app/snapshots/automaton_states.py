@@ -93,7 +93,7 @@ def tokens(*, as_table: bool = False) -> QWidget:
         TokensTo(b"x", ("x", "y", "bx"), 3, 0.5),
     )
     made.level_bar.tokens_button.click()
-    made.show_tokens(TokensAnswer(TokensRequest(4, None, grouped=True), total=12, groups=groups))
+    made.show_tokens(TokensAnswer(TokensRequest(4, None), total=12, groups=groups))
     if as_table:
         made.header.table_button.click()
     QTest.qWait(POLL_MS)

@@ -10,11 +10,19 @@ from random_model import RandomModel
 
 from app.catalogue import ui_text
 from app.workers.decode import DecodeHandler
-from app.workers.requests.decode import GoTo, OpenModel, SetBudget, SetGrammar, SetPipeline, StepOnce, Take
+from app.workers.requests.decode import (
+    ForcedText,
+    GoTo,
+    OpenModel,
+    SetBudget,
+    SetGrammar,
+    SetPipeline,
+    StepOnce,
+    Take,
+)
 from app.workers.requests.forced import (
     CompareSpellings,
     FindForced,
-    FindForcedHere,
     ListedForm,
     ListIndex,
     MeasureStrategies,
@@ -133,10 +141,9 @@ def test_without_a_strategy_nothing_changes(worker):
 
 
 def test_what_is_forced_here_is_told_of_a_schema_too(worker):
-    assert worker(FindForcedHere()).data == b'{"name":"'
+    assert next(worker.handler.notices(CancelToken())) == ForcedText(1, None, b'{"name":"')
     worker.grammar(json.dumps(SCHEMA), "json_schema", 2)
-    answer = worker(FindForcedHere())
-    assert (answer.at, answer.data) == (None, b'{"name":"')
+    assert next(worker.handler.notices(CancelToken())) == ForcedText(2, None, b'{"name":"')
 
 
 @pytest.mark.parametrize("notation", ["regex", "json_schema"])

@@ -10,7 +10,7 @@ from app.catalogue import ui_text
 from app.workers.decode import DecodeHandler
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import (
-    AssessOutput,
+    Assessment,
     Begin,
     Force,
     Lookup,
@@ -207,8 +207,8 @@ def test_what_draws_the_grammar_is_told_what_the_grammar_read(worker):
     worker.write("ab#c")
     assert worker(TokensRequest(1)).total == 28  # the letters, `ab` and an end
     assert worker(TokensRequest(1, b"c")).total == 28
-    verdict = worker(AssessOutput()).verdict
-    assert verdict.is_complete
+    (found,) = (one for one in worker.handler.notices(CancelToken()) if isinstance(one, Assessment))
+    assert found.verdict.is_complete
 
 
 def test_a_run_through_zones_tells_passages_of_the_grammar_alone():

@@ -6,9 +6,10 @@ from model_doubles import EOS, decode_handler
 from app.catalogue import ui_text
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import (
-    AssessOutput,
+    Assessment,
     Back,
     Begin,
+    ForcedText,
     OpenModel,
     OpenOutput,
     ReplayOutput,
@@ -19,7 +20,7 @@ from app.workers.requests.decode import (
 from engine.compile import CompileOptions
 from engine.decoding.values import SamplerSettings, StepOrigin
 from engine.diagnosis.verdicts.verdict import VerdictOutcome
-from engine.source import CancelToken
+from engine.source import CancelledError, CancelToken
 
 A, B, X = (ord(letter) - 0x20 for letter in "abx")
 
@@ -74,12 +75,39 @@ def test_an_output_becomes_a_trace_and_the_old_one_stays_to_be_read(handler):
     assert ask(handler, Back()).position.output == b"a"
 
 
+def assessment(handler):
+    """Return the assessment among the notices about the last view; None without one."""
+    found = list(handler.notices(CancelToken()))
+    return next((one for one in found if isinstance(one, Assessment)), None)
+
+
 def test_the_output_so_far_is_assessed(handler):
     ask(handler, Begin("", SamplerSettings(), 3))
-    ask(handler, OpenOutput((A, A)))
-    answer = ask(handler, AssessOutput())
-    assert (answer.count, answer.verdict.ending.least_tokens, answer.verdict.ending.left) == (2, 1, 1)
+    view = ask(handler, OpenOutput((A, A)))
+    found = assessment(handler)
+    assert found.is_about(view)
+    assert (found.verdict.ending.used, found.verdict.ending.least_tokens, found.verdict.ending.left) == (2, 1, 1)
+    assert list(handler.notices(CancelToken())) == []  # once for each view
     ask(handler, OpenOutput((A, B, EOS)))
-    assert ask(handler, AssessOutput()).verdict.is_complete
+    assert assessment(handler).verdict.is_complete
     ask(handler, SetGrammar(2, "regex", "a$b", CompileOptions()))
-    assert ask(handler, AssessOutput()) is None
+    assert assessment(handler) is None
+
+
+def test_notices_that_were_cancelled_come_later(handler):
+    view, cancel = ask(handler, OpenOutput((A, A))), CancelToken()
+    notices = handler.notices(cancel)
+    assert isinstance(next(notices), ForcedText)
+    cancel.cancel()
+    with pytest.raises(CancelledError):
+        next(notices)
+    ask(handler, question("ab"))
+    assert [type(one) for one in handler.notices(CancelToken())] == [ForcedText, Assessment]
+    assert view.position is not None
+
+
+def test_a_notice_is_about_one_step_of_one_grammar(handler):
+    first = ask(handler, OpenOutput((A, A)))
+    (_, found) = handler.notices(CancelToken())
+    stepped, edited = ask(handler, Back()), ask(handler, SetGrammar(2, "regex", "a+b", CompileOptions()))
+    assert [found.is_about(view) for view in (first, stepped, edited)] == [True, False, False]

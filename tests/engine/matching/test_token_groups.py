@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 import numpy as np
 import pytest
 
 from engine.compile import compile_grammar
 from engine.matching import Matcher
-from engine.matching.token_groups import by_first_byte, token_groups
+from engine.matching.token_groups import token_groups
 from engine.source import CancelledError, CancelToken
 from engine.vocabulary import Vocabulary
 
@@ -76,16 +76,6 @@ def test_groups_are_what_each_token_by_itself_leads_to(
     assert all(group.count == len(group.examples) for group in groups)
 
 
-@pytest.mark.parametrize(("notation", "text", "prefix"), PLACES)
-def test_counts_are_those_of_the_mask(notation: str, text: str, prefix: bytes) -> None:
-    at = matcher(notation, text, prefix)
-    allowed = [token_id for token_id in range(len(TOKENS)) if at.is_allowed(token_id)]
-    first = Counter(VOCABULARY.tokens[i][0] for i in allowed if VOCABULARY.tokens[i] and i != END)  # type: ignore[index]
-    found = by_first_byte(at)
-    assert {byte: count for byte, count in enumerate(found.counts) if count} == first
-    assert (found.total, found.masses) == (len(allowed), ())
-
-
 def test_masses_are_the_models_before_the_mask() -> None:
     at = matcher("regex", "[ab]*", b"")
     p = np.linspace(0.0, 0.1, len(TOKENS) + 3)  # logits may be wider than the tokenizer
@@ -93,22 +83,16 @@ def test_masses_are_the_models_before_the_mask() -> None:
     letters = [0, 1, 3, 4]
     assert group.mass == pytest.approx(sum(p[i] for i in letters))
     assert group.examples == (4, 3, 1, 0)
-    found = by_first_byte(at, p)
-    assert found.masses[ord("a")] == pytest.approx(p[0] + p[1])
-    assert sum(found.masses) == pytest.approx(group.mass)
 
 
 def test_after_the_end_nothing_comes() -> None:
     at = matcher("regex", "a", b"a")
     assert at.accept(END)
     assert token_groups(at) == ()
-    assert sum(by_first_byte(at).counts) == 0
 
 
-def test_an_end_leads_nowhere_and_is_counted_once() -> None:
-    at = matcher("regex", "a?", b"a")
-    assert token_groups(at) == ()
-    assert by_first_byte(at).total == 1
+def test_an_end_leads_nowhere() -> None:
+    assert token_groups(matcher("regex", "a?", b"a")) == ()
 
 
 def test_a_walk_can_be_cancelled() -> None:

@@ -13,6 +13,7 @@ from app.panes.automaton.pane import AutomatonPane
 from app.workers.requests.decode import TokensAnswer, TokensRequest, TokensTo
 from engine.automata.rtn.rule_positions import RulePositions
 from engine.compile import compile_grammar
+from engine.decoding.values import FirstBytes
 
 DFA = compile_grammar("regex", "[a-c]+(x|y)?z").materialise()
 LEFT = Qt.MouseButton.LeftButton
@@ -59,28 +60,40 @@ def badges(pane: AutomatonPane) -> dict[tuple[int, int], str]:
 
 def test_how_many_tokens_take_an_edge_stands_under_its_label(pane: AutomatonPane) -> None:
     asked = Asked(pane)
-    assert asked.tokens == [TokensRequest(4, None)]
-    asked.answer(counts=COUNTS, masses=MASSES, total=13)
+    pane.set_live([0], None, b"", FirstBytes(COUNTS, MASSES))
     assert badges(pane) == {(0, 1): "9 · 25.0%"}
-    pane.set_live([1], None, b"a")
-    assert asked.tokens[1:] == [TokensRequest(4, None)]
-    asked.answer(counts=COUNTS, total=13)
+    pane.set_live([1], None, b"a", FirstBytes(COUNTS))
     assert badges(pane) == {(1, 1): "9", (1, 2): "1", (1, 3): "3"}
+    pane.set_live([1], None, b"ab")
+    assert badges(pane) == {}
+    assert not asked.tokens
+
+
+def test_another_automaton_has_no_badges_until_its_position_comes(pane: AutomatonPane) -> None:
+    Asked(pane)
+    pane.set_live([0], None, b"", FirstBytes(COUNTS, MASSES))
+    pane.show_dfa(DFA, 5)
+    pane.set_live([0])
+    assert badges(pane) == {}
+
+
+def test_the_token_view_asks_once_for_each_position_and_model(pane: AutomatonPane, qtbot: QtBot) -> None:
+    asked = Asked(pane)
+    qtbot.mouseClick(pane.level_bar.tokens_button, LEFT)
+    pane.set_live([0])
+    assert asked.tokens == [TokensRequest(4)]
     pane.set_live([1], None, b"a")
-    assert len(asked.tokens) == 2  # what was asked is not asked again
-
-
-def test_another_model_is_asked_anew(pane: AutomatonPane) -> None:
-    asked = Asked(pane)
+    assert len(asked.tokens) == 2
     pane.set_token_context("a model")
     pane.set_token_context("a model")
-    assert asked.tokens == [TokensRequest(4, None)] * 2
-    pane.set_token_context("another")
     assert len(asked.tokens) == 3
+    pane.set_token_context("another")
+    assert asked.tokens == [TokensRequest(4)] * 4
 
 
-def test_nothing_is_asked_for_during_a_run(pane: AutomatonPane) -> None:
+def test_nothing_is_asked_for_during_a_run(pane: AutomatonPane, qtbot: QtBot) -> None:
     asked = Asked(pane)
+    qtbot.mouseClick(pane.level_bar.tokens_button, LEFT)
     pane.set_running(True)
     pane.set_live([1], None, b"a")
     pane.set_live([1], None, b"ab")
@@ -93,10 +106,10 @@ def test_the_tokens_of_the_live_state_are_drawn_by_where_they_lead(pane: Automat
     asked = Asked(pane)
     pane.set_live([1], None, b"a")
     qtbot.mouseClick(pane.level_bar.tokens_button, LEFT)
-    assert asked.tokens[-1] == TokensRequest(4, None, grouped=True)
+    assert asked.tokens[-1] == TokensRequest(4, None)
     assert pane.scene.diagram is not None
     assert len(pane.scene.diagram.excerpt.states) == len(DFA.states)  # until the answer is there
-    asked.answer(counts=COUNTS, total=11, groups=GROUPS)
+    asked.answer(total=11, groups=GROUPS)
     picture = pane.scene.diagram
     assert picture is not None
     assert picture.names == {0: "1", 1: "3"}  # z and xz lead to one state of the automaton
@@ -119,8 +132,8 @@ def test_another_states_tokens_are_asked_for_by_a_text_that_leads_there(pane: Au
     assert place is not None
     qtbot.mouseClick(pane.view.viewport(), LEFT, pos=place.toPoint())
     qtbot.keyClick(pane.view, Qt.Key.Key_T)
-    assert asked.tokens[-1] == TokensRequest(4, b"ax", grouped=True)
-    asked.answer(counts=COUNTS, total=1, groups=(TokensTo(b"z", ("z",), 1, None),))
+    assert asked.tokens[-1] == TokensRequest(4, b"ax")
+    asked.answer(total=1, groups=(TokensTo(b"z", ("z",), 1, None),))
     assert pane.level_bar.note.text() == "Tokens of state 2: 1 allowed"
     assert pane.scene.diagram is not None
     assert pane.scene.diagram.labels == {(0, 1): "z\n1 token"}
@@ -131,26 +144,27 @@ def test_a_double_click_on_a_state_opens_its_tokens(pane: AutomatonPane, qtbot: 
     place = pane.view.position_of(1)
     assert place is not None
     qtbot.mouseDClick(pane.view.viewport(), LEFT, pos=place.toPoint())
-    assert asked.tokens[-1] == TokensRequest(4, b"a", grouped=True)
+    assert asked.tokens[-1] == TokensRequest(4, b"a")
 
 
 def test_the_tokens_follow_the_match(pane: AutomatonPane, qtbot: QtBot) -> None:
     asked = Asked(pane)
     qtbot.mouseClick(pane.level_bar.tokens_button, LEFT)
-    asked.answer(counts=COUNTS, total=8, groups=GROUPS[:1])
+    asked.answer(total=8, groups=GROUPS[:1])
     pane.set_live([1], None, b"a")
-    assert asked.tokens[-1].grouped
-    asked.answer(counts=COUNTS, total=11, groups=GROUPS)
+    asked.answer(total=11, groups=GROUPS)
     assert pane.scene.diagram is not None
     assert pane.scene.diagram.names[0] == "1"
 
 
 def test_an_answer_to_what_nobody_asks_any_more_is_dropped(pane: AutomatonPane, qtbot: QtBot) -> None:
     asked = Asked(pane)
-    late = asked.tokens[-1]
     qtbot.mouseClick(pane.level_bar.tokens_button, LEFT)
-    pane.show_tokens(TokensAnswer(late, COUNTS, total=5))
-    assert badges(pane) == {}
+    pane.set_live([1], None, b"a")
+    pane.navigation.show_tokens_of(2)
+    pane.show_tokens(TokensAnswer(asked.tokens[0], 5, GROUPS))
+    assert pane.navigation.levels is not None
+    assert pane.navigation.levels.tokens is None
 
 
 def test_where_the_rules_are_drawn_only_the_live_tokens_have_a_place(pane: AutomatonPane) -> None:
@@ -161,8 +175,8 @@ def test_where_the_rules_are_drawn_only_the_live_tokens_have_a_place(pane: Autom
     pane.show_dfa(grammar.neighbourhood(b""), 5, None, grammar.source, None, rule_charts(grammar.rule_automata()))
     pane.set_live([0], RulePositions(frozenset({(0, 0)})))
     pane.navigation.show_tokens_of(1)
-    assert asked.tokens[-1] == TokensRequest(5, None, grouped=True)
-    asked.answer(counts=COUNTS, total=2, groups=(TokensTo(b"(", ("(",), 1, 0.5), TokensTo(b"x", ("x",), 1, 0.5)))
+    assert asked.tokens[-1] == TokensRequest(5, None)
+    asked.answer(total=2, groups=(TokensTo(b"(", ("(",), 1, 0.5), TokensTo(b"x", ("x",), 1, 0.5)))
     assert pane.scene.diagram is not None
     assert pane.scene.diagram.names == {0: "here", 1: "after (", 2: "after x"}
 
@@ -170,5 +184,5 @@ def test_where_the_rules_are_drawn_only_the_live_tokens_have_a_place(pane: Autom
 def test_the_table_is_a_model_as_qt_wants_it(pane: AutomatonPane, qtmodeltester: ModelTester, qtbot: QtBot) -> None:
     asked = Asked(pane)
     qtbot.mouseClick(pane.level_bar.tokens_button, LEFT)
-    asked.answer(counts=COUNTS, total=11, groups=GROUPS)
+    asked.answer(total=11, groups=GROUPS)
     qtmodeltester.check(pane.tokens_model)
