@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app import theme
 from app.catalogue import ui_text
@@ -49,6 +49,11 @@ def repair_of_output(violation: Violation) -> ViolationFix | None:
     return next((fix for fix in violation.fixes if not fix.of_schema), None)
 
 
+def repair_of_schema(violation: Violation) -> ViolationFix | None:
+    """Return the repair of the schema, if there is one."""
+    return next((fix for fix in violation.fixes if fix.of_schema), None)
+
+
 def cause_name(cause: Cause, detail: str) -> str:
     """Return a cause with its detail, as ids."""
     return ui_text("dialogs.check.cause", cause=cause, detail=detail) if detail else str(cause)
@@ -78,10 +83,12 @@ class DiagnosisView(QScrollArea):
     Signals:
         place_wanted(Violation): show where it is, in the output and in the schema.
         repair_wanted(ViolationFix): apply this repair of the output.
+        schema_repair_wanted(ViolationFix): apply this repair of the schema.
     """
 
     place_wanted = Signal(Violation)
     repair_wanted = Signal(ViolationFix)
+    schema_repair_wanted = Signal(ViolationFix)
 
     def __init__(self) -> None:
         super().__init__()
@@ -91,6 +98,7 @@ class DiagnosisView(QScrollArea):
         self.setAccessibleName(ui_text("dialogs.check.details_name"))
         self.place_buttons: list[QWidget] = []
         self.repair_buttons: list[QWidget] = []
+        self.schema_buttons: list[QWidget] = []
         self._lines: tuple[str, ...] = ()
         self._violations: tuple[Violation, ...] = ()
         self.hide()
@@ -109,7 +117,7 @@ class DiagnosisView(QScrollArea):
             text: the output, for positions.
         """
         self._lines, self._violations = tuple(lines), tuple(violations)
-        self.place_buttons, self.repair_buttons = [], []
+        self.place_buttons, self.repair_buttons, self.schema_buttons = [], [], []
         content = QWidget()
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, theme.SPACE_S, 0)
@@ -161,18 +169,24 @@ class DiagnosisView(QScrollArea):
             fix = repair_of_output(violation)
             if fix is not None:
                 grid.addWidget(self._repair(fix), row, 2)
+            schema_fix = repair_of_schema(violation)
+            if schema_fix is not None:
+                grid.addWidget(self._schema_repair(schema_fix), row, 3)
         if len(self._violations) > MOST_ROWS:
             more = Label(ui_text("dialogs.check.more", count=len(self._violations) - MOST_ROWS))
             more.setProperty("role", "muted")
             grid.addWidget(more, MOST_ROWS, 1)
 
     def _repair(self, fix: ViolationFix) -> QWidget:
-        title = fix.title.replace("`", "")
-        shown = title if len(title) <= _LONGEST_REPAIR else title[: _LONGEST_REPAIR - 1] + "…"
-        button = push_button(shown, title)
-        button.setAccessibleName(title)
+        button = _fix_button(fix.title.replace("`", ""))
         button.clicked.connect(partial(self.repair_wanted.emit, fix))
         self.repair_buttons.append(button)
+        return button
+
+    def _schema_repair(self, fix: ViolationFix) -> QWidget:
+        button = _fix_button(ui_text("dialogs.check.schema_repair", title=fix.title.replace("`", "")))
+        button.clicked.connect(partial(self.schema_repair_wanted.emit, fix))
+        self.schema_buttons.append(button)
         return button
 
     def _evidence(self) -> Label:
@@ -187,3 +201,11 @@ class DiagnosisView(QScrollArea):
         """Disable positions and repairs: the output is not shown as text."""
         for button in (*self.place_buttons, *self.repair_buttons):
             button.setEnabled(False)
+
+
+def _fix_button(title: str) -> QPushButton:
+    """Return a button with a title, which is shortened; its tip has all of it."""
+    shown = title if len(title) <= _LONGEST_REPAIR else title[: _LONGEST_REPAIR - 1] + "…"
+    button = push_button(shown, title)
+    button.setAccessibleName(title)
+    return button

@@ -44,6 +44,7 @@ from app.widgets.rich_text import prose
 from app.workers.requests.decode import ReplayAnswer, ReplayQuestion
 from engine.diagnosis.case import FailureCase
 from engine.diagnosis.failures.diagnosis import Cause, Diagnosis, TextEdit, Violation, ViolationFix
+from engine.diagnosis.intake.secrets import remove_secrets
 from engine.diagnosis.verdicts.verdict import (
     ReplayedToken,
     ReplayedTokenState,
@@ -174,19 +175,27 @@ class ReplayDraft:
 
 
 class OutputEdit(QPlainTextEdit):
-    """An editor of an output that reports a text that is pasted over all of it.
+    """An editor of an output that reports a text that is pasted over all of it; secrets are not pasted.
 
     Signals:
         pasted_over: the text.
+        secrets_removed(int): so many were removed.
     """
 
     pasted_over = Signal(str)
+    secrets_removed = Signal(int)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Paste, and report a text that replaced everything."""
+        """Paste without secrets, and report a text that replaced everything."""
         cursor = self.textCursor()
         replaces_all = cursor.selectionEnd() - cursor.selectionStart() == self.document().characterCount() - 1
+        text, removed = remove_secrets(source.text())
+        if removed:
+            source = QMimeData()
+            source.setText(text)
         super().insertFromMimeData(source)
+        if removed:
+            self.secrets_removed.emit(removed)
         if replaces_all and self.toPlainText():
             self.pasted_over.emit(self.toPlainText())
 
@@ -203,12 +212,14 @@ class ReplayDialog(QDialog):
         opened(token ids): make the output the current trace.
         test_wanted(text): add the output to the test strings.
         span_wanted(Span): show this span of the grammar.
+        schema_repair_wanted(ViolationFix): apply this repair to the grammar.
     """
 
     checked = Signal(ReplayQuestion)
     opened = Signal(tuple)
     test_wanted = Signal(str)
     span_wanted = Signal(Span)
+    schema_repair_wanted = Signal(ViolationFix)
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -234,6 +245,7 @@ class ReplayDialog(QDialog):
         layout.addWidget(self.details)
         layout.addWidget(self._options)
         layout.addWidget(self.text, 2)
+        layout.addWidget(self.secrets)
         layout.addWidget(self.tokens_title)
         frame = QFrame()
         frame.setProperty("role", "well")
@@ -514,7 +526,8 @@ class ReplayDialog(QDialog):
         try:
             saved = read_saved_trace(data, path.name)
         except EngineError:
-            text = data.decode("utf-8", "replace").removesuffix("\n")
+            text, removed = remove_secrets(data.decode("utf-8", "replace").removesuffix("\n"))
+            self._report_secrets(removed)
             if self._take_response(text):
                 return
             self.text.setPlainText(text)
@@ -522,6 +535,11 @@ class ReplayDialog(QDialog):
             self.text.setPlainText(saved.text.decode("utf-8", "replace"))
             self._saved = saved
         self.check_again()
+
+    def _report_secrets(self, count: int) -> None:
+        """Say how many secrets the last text had, beside the options; none hides it."""
+        self.secrets.setText(ui_text("window.notation.secrets", count=count) if count else "")
+        self.secrets.setVisible(count > 0)
 
     def _choose_file(self) -> None:
         dialog = QFileDialog(self, ui_text("dialogs.check.file_title"))
@@ -568,6 +586,7 @@ class ReplayDialog(QDialog):
         self.details = DiagnosisView()
         self.details.place_wanted.connect(self._show_violation)
         self.details.repair_wanted.connect(self._repair)
+        self.details.schema_repair_wanted.connect(self.schema_repair_wanted)
 
     def _build_question(self) -> None:
         self.as_text = QRadioButton(ui_text("common.word.text"))
@@ -603,6 +622,9 @@ class ReplayDialog(QDialog):
         options.addWidget(Label(ui_text("dialogs.check.budget")))
         options.addWidget(self.budget)
         options.addWidget(self.finish)
+        self.secrets = Label(wraps=True)
+        self.secrets.setProperty("role", "muted")
+        self.secrets.hide()
         self.text = OutputEdit()
         self.text.setProperty("role", "field")
         self.text.setFont(theme.mono_font())
@@ -611,6 +633,7 @@ class ReplayDialog(QDialog):
         self.text.setTabChangesFocus(True)
         self.text.textChanged.connect(self._on_typed)
         self.text.pasted_over.connect(self._take_response)
+        self.text.secrets_removed.connect(self._report_secrets)
         self.budget.valueChanged.connect(lambda _value: self._on_edited())
         self.finish.currentIndexChanged.connect(lambda _index: self._on_edited())
 

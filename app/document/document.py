@@ -20,6 +20,7 @@ from app.document.gallery import examples
 from engine.decoding.debugging.breakpoints import Breakpoint
 from engine.decoding.pipeline_settings import PipelineSettings
 from engine.decoding.values import ArchivedBranch, Chat, SamplerSettings, Trace
+from engine.diagnosis.private_texts import without_secrets
 from engine.document.content import AutomatonPart, DocumentFile, ExpectedText, GrammarPart, ModelPart
 
 
@@ -270,13 +271,15 @@ class Document(QObject):
         self.changed.emit(self._revision)
         self.title_changed.emit()
 
-    def open(self, path: Path) -> None:
-        """Open a file instead of the current document.
+    def open(self, path: Path) -> int:
+        """Open a file instead of the current document; without its secrets, whose number is returned.
 
         Raises:
             DocumentError: the current document stays as it is.
         """
-        self.replace(file.read_document(path), path)
+        content, removed = without_secrets(file.read_document(path))
+        self.replace(content, path, modified=removed > 0)
+        return removed
 
     def save(self, path: Path) -> None:
         """Write to a file, which becomes the document's own.

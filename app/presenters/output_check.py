@@ -14,12 +14,15 @@ from PySide6.QtWidgets import QWidget
 
 from app.commands import command
 from app.session import Session
-from app.workers.requests.decode import DecodeView
+from app.workers.requests.decode import DecodeView, ReplayQuestion
 from engine.decoding.pipeline_settings import PipelineSettings
+from engine.notations.editing import Edit
+from engine.source import Span
 
 if TYPE_CHECKING:
     from app.dialogs.replay_dialog import ReplayDialog, ReplayDraft
     from engine.diagnosis.case import FailureCase
+    from engine.diagnosis.failures.diagnosis import ViolationFix
 
 
 class OutputCheck(QObject):
@@ -38,6 +41,7 @@ class OutputCheck(QObject):
         self._dialog: ReplayDialog | None = None
         self._draft: ReplayDraft | None = None
         self._pipeline = PipelineSettings()  # of the last check
+        self._checked_text = ""  # the grammar of the last check
         session.document.replaced.connect(self._forget)
         session.document.changed.connect(self._on_changed)
         session.compiling.stale_changed.connect(self._on_stale)
@@ -63,10 +67,11 @@ class OutputCheck(QObject):
 
         compiling, decoding = self._session.compiling, self._session.decoding
         dialog = self._dialog = ReplayDialog(self._session.document.title, self._window)
-        dialog.checked.connect(lambda question: decoding.queries.replay(compiling.request(), question))
+        dialog.checked.connect(self._check)
         dialog.opened.connect(decoding.open_output)
         dialog.test_wanted.connect(self._keep_as_test)
         dialog.span_wanted.connect(self._session.links.span_chosen)
+        dialog.schema_repair_wanted.connect(self._repair_schema)
         decoding.queries.replayed.connect(dialog.show_answer)
         compiling.diagnosed.connect(dialog.check_again)
         decoding.model_opened.connect(dialog.check_again)
@@ -75,6 +80,17 @@ class OutputCheck(QObject):
         if self._draft is not None:
             dialog.resume(self._draft)
         return dialog
+
+    def _check(self, question: ReplayQuestion) -> None:
+        compiled = self._session.compiling.request()
+        self._checked_text = compiled.text
+        self._session.decoding.queries.replay(compiled, question)
+
+    def _repair_schema(self, fix: ViolationFix) -> None:
+        """Apply a repair of the schema as one undo step, unless the schema is another one meanwhile."""
+        if self._session.document.content.grammar.text == self._checked_text:
+            edits = tuple(Edit(Span(edit.start, edit.end), edit.new) for edit in fix.edits)
+            self._session.links.edits_wanted.emit(edits)
 
     def _on_changed(self, _revision: int) -> None:
         if self._dialog is not None:

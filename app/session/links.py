@@ -20,6 +20,7 @@ class PaneLinks(QObject):
         span_chosen(Span): go to a span of the grammar's text.
         problem_chosen(Span): go to the span of a finding.
         fix_wanted(Diagnostic): offer the fixes of a finding.
+        edits_wanted(edits): change the grammar's text by a tuple of `Edit`, as one undo step.
         spans_hovered(spans): highlight spans of the grammar's text; an empty tuple removes the highlight.
         offset_hovered(offset): highlight what an offset of the text belongs to; -1 for none.
         token_hovered(token): highlight the path of a token's bytes; None for none.
@@ -30,6 +31,7 @@ class PaneLinks(QObject):
     span_chosen = Signal(Span)
     problem_chosen = Signal(Span)
     fix_wanted = Signal(Diagnostic)
+    edits_wanted = Signal(tuple)
     spans_hovered = Signal(tuple)
     offset_hovered = Signal(int)
     token_hovered = Signal(object)

@@ -28,6 +28,7 @@ from app.session import Notification, Session
 from app.settings import Settings
 from app.storage import exists
 from app.theme.labels import plain_text
+from engine.diagnosis.private_texts import without_secrets
 
 if TYPE_CHECKING:
     from app.dialogs.gallery_dialog import GalleryDialog
@@ -303,9 +304,10 @@ class Files(QObject):
         """Open a document, or a grammar as a new one; a failure is reported and changes nothing."""
         try:
             if file.is_document(path):
-                self._document.open(path)
+                removed = self._document.open(path)
             else:
-                document = self._taken_out(file.read_grammar(path))
+                document, removed = without_secrets(file.read_grammar(path))
+                document = self._taken_out(document)
                 model = ModelPart(spec=self._session.decoding.spec or self._settings.preferences.model)
                 self._document.replace(msgspec.structs.replace(document, model=model))
         except DocumentError as error:
@@ -313,6 +315,9 @@ class Files(QObject):
             if not exists(path):
                 self._settings.forget_file(path)
             return False
+        if removed:
+            text = ui_text("window.files.secrets", name=path.name, count=removed)
+            self._session.notification_raised.emit(Notification("window", text, severity="warning"))
         self._settings.remember_file(path)
         return True
 

@@ -61,6 +61,7 @@ class EditorPresenter(PanePresenter):
         links.span_chosen.connect(view.go_to)
         links.problem_chosen.connect(view.point_to)
         links.fix_wanted.connect(view.quick_fixes.open_for)
+        links.edits_wanted.connect(view.edit.apply)
         links.spans_hovered.connect(view.show_hover)
         links.cursor_offset = lambda: view.cursor_offset
 

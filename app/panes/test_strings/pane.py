@@ -356,9 +356,12 @@ class StringTestsPane(QWidget):
         self._change(ui_text("test_strings.pane.add_first"), (*self.model.expected, ExpectedText(text, accepts)))
 
     def paste(self) -> None:
-        """Add each line of the clipboard; JSON strings may contain line ends."""
+        """Add each line of the clipboard without its secrets; JSON strings may contain line ends."""
+        from engine.diagnosis.intake.secrets import remove_secrets  # start-up time
+
         self.table.end_typing(takes=True)
-        lines = lines_of(QGuiApplication.clipboard().text())
+        text, _ = remove_secrets(QGuiApplication.clipboard().text())
+        lines = lines_of(text)
         if lines:
             name = ui_text("test_strings.change.paste", count=len(lines))
             self._change(name, (*self.model.expected, *map(ExpectedText, lines)))

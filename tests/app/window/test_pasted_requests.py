@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
-from app.document import GrammarPart
+from app.catalogue import ui_text
+from app.document import DocumentFile, GrammarPart
+from app.document import file as document_file
+from engine.decoding.values import Chat
+from engine.document.content import ExpectedText
 
 KEY = "sk-" + "proj-AbC123dEf456GhI789jKl012"
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
@@ -93,3 +98,67 @@ def test_a_request_in_a_file_is_opened_as_its_grammar(desk, tmp_path):
     content = desk.document.content
     assert json.loads(content.grammar.text) == SCHEMA
     assert (content.prompt, content.max_tokens) == ("Say it", 20)
+
+
+def everything_of(desk, folder) -> list[str]:
+    """Return all that the window keeps of its document: content, undo, and the files that it wrote."""
+    edit = desk.panes.editor.edit
+    seen = [edit.text(), str(desk.document.content), str(desk.window.banners.banners[-1].notification)]
+    edit.undo()
+    seen.append(edit.text())
+    edit.redo()
+    desk.document.autosave_now()
+    desk.document.save_for_next_start("test")
+    desk.window.files.keep_for_next_time()
+    stored = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+    assert stored
+    return [*seen, *(data.decode("utf-8", "replace") for data in stored)]
+
+
+@pytest.mark.parametrize("name", ["request.json", "schema.json", "rules.gbnf", "work.turnstile"])
+@pytest.mark.parametrize("is_dropped", [False, True])
+def test_a_secret_of_an_opened_file_reaches_nothing_that_the_window_keeps(desk, tmp_path, name, is_dropped):
+    desk.open("a+b")
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    path = folder / name
+    texts = {
+        "request.json": json.dumps({"prompt": f"My key: {KEY}", "guided_json": SCHEMA, "api_key": "abcDEF123456"}),
+        "schema.json": json.dumps({**SCHEMA, "description": f"Authorization: Bearer {KEY}"}),
+        "rules.gbnf": f'root ::= "a" # {KEY}\n',
+    }
+    if name in texts:
+        path.write_text(texts[name])
+    else:
+        chat = Chat((("user", f"My key: {KEY}"),), KEY)
+        expected = (ExpectedText(KEY),)
+        document_file.write_document(
+            path, DocumentFile(grammar=GrammarPart("gbnf", texts["rules.gbnf"]), prompt=chat, test_strings=expected)
+        )
+    before = path.read_bytes()
+    if is_dropped:
+        desk.window.files.open_dropped(path)
+    else:
+        assert desk.window.files.open(path)
+    removed = 4 if name == "work.turnstile" else 2 if name == "request.json" else 1
+    notice = ui_text("window.files.secrets", name=name, count=removed)
+    assert notice in [banner.notification.text for banner in desk.window.banners.banners]
+    path.unlink()  # what is left was written by the window
+    for text in everything_of(desk, tmp_path):
+        assert KEY not in text
+        assert "abcDEF123456" not in text
+    assert KEY.encode() in before
+
+
+def test_a_secret_in_a_checked_output_is_removed(desk, tmp_path):
+    desk.open("a+b")
+    dialog = desk.window.output_check.open()
+    QApplication.clipboard().setText(f"Bearer {KEY}")
+    desk.qtbot.keyClick(dialog.text, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert KEY not in dialog.text.toPlainText()
+    assert dialog.secrets.text() == ui_text("window.notation.secrets", count=1)
+    path = tmp_path / "output.txt"
+    path.write_text(f"{KEY} {KEY}")
+    dialog.read_file(path)
+    assert KEY not in dialog.text.toPlainText()
+    assert dialog.secrets.text() == ui_text("window.notation.secrets", count=2)

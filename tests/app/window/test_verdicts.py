@@ -195,6 +195,26 @@ def test_violations_are_shown_and_repaired_one_by_one(desk):
     desk.wait(lambda: dialog.found is not None and dialog.cause.text() != "complete")
 
 
+@pytest.mark.parametrize(
+    ("constraint", "value", "repaired"),
+    [({"type": "integer", "maximum": 9}, 12, {"maximum": 12}), ({"enum": ["x", "y"]}, "z", {"enum": ["x", "y", "z"]})],
+)
+def test_a_repair_of_the_schema_is_one_undoable_edit(desk, constraint, value, repaired):
+    schema = {"type": "object", "properties": {"a": constraint}, "required": ["a"], "additionalProperties": False}
+    text = json.dumps(schema, indent=1)
+    desk.open(text, notation="json_schema")
+    dialog = open_dialog(desk)
+    paste(desk, dialog, json.dumps({"a": value}))
+    desk.wait(lambda: bool(dialog.details.schema_buttons))
+    QTest.mouseClick(dialog.details.schema_buttons[0], LEFT)
+    schema["properties"]["a"] = {**constraint, **repaired}
+    assert json.loads(desk.document.content.grammar.text) == schema
+    desk.wait(lambda: dialog.found is not None and dialog.cause.text() == "complete")
+    desk.panes.editor.edit.undo()
+    assert desk.document.content.grammar.text == text
+    desk.wait(lambda: dialog.found is not None and dialog.cause.text() == "keyword-not-enforced")
+
+
 def test_a_failed_request_is_checked_with_its_log(desk):
     desk.open('root ::= "yes" | "no"\n', notation="gbnf")
     line = "terminate: Unexpected empty grammar stack after accepting piece: maybe"
