@@ -293,7 +293,7 @@ class ReplayDialog(QDialog):
         self._awaits_grammar = False
         try:
             self._question = self._current_question()
-        except ValueError as error:
+        except EngineError as error:
             self._question = None
             self._clear_verdict()
             self._say(ui_text("dialogs.check.bad_ids", reason=error), "error")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from app.catalogue import ui_text
 from app.storage import TooLargeError, read_limited, read_start, write_atomically
 from engine.document.codec import SIZE_LIMIT, SUFFIX, DocumentError, decode, encode
 from engine.document.content import FORMAT, DocumentFile, GrammarPart
@@ -30,12 +29,12 @@ def read_grammar(path: Path) -> DocumentFile:
     notation = NOTATIONS.of_file(path.suffix.lower())
     if notation is None:
         known = ", ".join((SUFFIX, *grammar_suffixes()))
-        raise DocumentError(ui_text("documents.file.unknown_kind", name=path.name, suffixes=known))
+        raise DocumentError("documents.file.unknown_kind", name=path.name, suffixes=known)
     data = read_bytes(path, GRAMMAR_SIZE_LIMIT)
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise DocumentError(ui_text("documents.file.not_text", name=path.name, byte=error.start)) from None
+        raise DocumentError("documents.file.not_text", name=path.name, byte=error.start) from None
     if not notation.ends_with_line:
         text = text.removesuffix("\n")
     return DocumentFile(title=path.stem, grammar=GrammarPart(notation.id, text))
@@ -77,10 +76,10 @@ def read_bytes(path: Path, limit: int) -> bytes:
     try:
         return read_limited(path, limit)
     except TooLargeError as error:
-        raise DocumentError(ui_text("documents.file.too_large", name=path.name, size=error)) from None
+        raise DocumentError("documents.file.too_large", name=path.name, size=error) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise DocumentError(ui_text("common.file.unreadable", name=path.name, reason=reason)) from None
+        raise DocumentError("common.file.unreadable", name=path.name, reason=reason) from None
 
 
 def write_document(path: Path, document: DocumentFile) -> None:
@@ -93,4 +92,4 @@ def write_document(path: Path, document: DocumentFile) -> None:
         write_atomically(path, encode(document), is_shared=True)
     except OSError as error:
         reason = error.strerror or error
-        raise DocumentError(ui_text("documents.file.not_written", name=path.name, reason=reason)) from None
+        raise DocumentError("documents.file.not_written", name=path.name, reason=reason) from None

@@ -298,7 +298,7 @@ class DecodeHandler(Handler):
                     return refusal
             if replay.illegal is not None and before > replay.kept:
                 note = _kept_note("processors", replay.kept, before)
-        self._pipeline, self._state.pipeline_error = settings, ""
+        self._pipeline, self._state.pipeline_error = settings, None
         return replace(self._view(note=note), refused=refused)
 
     def _fitting(
@@ -312,7 +312,7 @@ class DecodeHandler(Handler):
 
     def _begin_pipeline(self, settings: PipelineSettings) -> None:
         """Set the stages of a document; if they do not fit the model, no step is possible until they change."""
-        self._pipeline, self._state.pipeline_error = settings, ""
+        self._pipeline, self._state.pipeline_error = settings, None
         if self._state.session is not None:
             try:
                 self._state.session.set_pipeline(settings)
@@ -321,21 +321,21 @@ class DecodeHandler(Handler):
 
     def _refuse_pipeline(self, session: DecodeSession, error: EngineError) -> None:
         session.set_pipeline(PipelineSettings())
-        self._state.pipeline_error = ui_text("workers.decode.unfit", reason=error)
+        self._state.pipeline_error = EngineError("workers.decode.unfit", reason=error)
 
     def _use_prompt(self, prompt: str | Chat, cancel: CancelToken) -> ArchivedBranch | None:
         """Start again from a prompt; return the branch that was shown."""
-        self._prompt, self._state.prompt_error = prompt, ""
+        self._prompt, self._state.prompt_error = prompt, None
         archived = self._shown_branch()
         if self._state.session is not None:
             try:
                 with cancel.scope():  # a chat template may take seconds before its limit stops it
                     self._state.session.set_prompt(prompt)
             except CancelledError:
-                self._state.prompt_error = ui_text("workers.decode.prompt_cancelled")
+                self._state.prompt_error = EngineError("workers.decode.prompt_cancelled")
                 raise
             except EngineError as error:
-                self._state.prompt_error = _prompt_sentence(prompt, self._state.session.model, error)
+                self._state.prompt_error = _prompt_error(prompt, self._state.session.model, error)
                 return None  # the session still has it
         return archived
 
@@ -348,12 +348,12 @@ class DecodeHandler(Handler):
         return ArchivedBranch(summary.name, session.prompt, steps) if steps else None
 
     def _use_model(self, spec: str, model: LogitSource) -> DecodeView:
-        prompt_error = ""
+        prompt_error: EngineError | None = None
         try:
             session = DecodeSession(self._state.grammar, model, prompt=self._prompt, sampler=self._sampler)
         except EngineError as error:
             session = DecodeSession(self._state.grammar, model, sampler=self._sampler)
-            prompt_error = _prompt_sentence(self._prompt, model, error)
+            prompt_error = _prompt_error(self._prompt, model, error)
         session.set_max_tokens(self._max_tokens)
         archived = self._shown_branch()
         self._state.session, self._summary, self._state.prompt_error = session, summary_of(model, spec), prompt_error
@@ -414,9 +414,9 @@ class DecodeHandler(Handler):
             grammar_revision=state.grammar_revision,
             archived=archived,
             note=note,
-            error=error or state.prompt_error or state.pipeline_error,
+            error=error or _sentence_of(state.prompt_error or state.pipeline_error),
             pipeline=self._pipeline,
-            pipeline_error=state.pipeline_error,
+            pipeline_error=_sentence_of(state.pipeline_error),
             dead_end=dead_end,
         )
         return self._with_grammar_position(view)
@@ -439,10 +439,14 @@ def _kept_note(cause: str, kept: int, total: int) -> str:
     return ui_text(f"workers.decode.{cause}_none", total=total)
 
 
-def _prompt_sentence(prompt: str | Chat, model: LogitSource, error: EngineError) -> str:
-    """Return why a model cannot use a prompt; most chat templates fail without a first message."""
+def _sentence_of(error: EngineError | None) -> str:
+    return "" if error is None else sentence(error)
+
+
+def _prompt_error(prompt: str | Chat, model: LogitSource, error: EngineError) -> EngineError:
+    """Return the error that says why a model cannot use a prompt; most chat templates fail without a first message."""
     is_empty = isinstance(prompt, Chat) and not prompt.messages and bool(model.chat_template)
-    return ui_text("workers.decode.no_message") if is_empty else sentence(error)
+    return EngineError("workers.decode.no_message") if is_empty else error
 
 
 class RuleWatcher:
@@ -489,7 +493,7 @@ class RuleWatcher:
         why = self._tracker_of(grammar).unfollowed
         on_rule = next((one for one in breakpoints if one.kind is BreakpointKind.RULE and one.name in names), None)
         if why and on_rule is not None:
-            raise EngineError(ui_text("workers.decode.unfollowed", rule=on_rule.name, reason=why))
+            raise EngineError("workers.decode.unfollowed", rule=on_rule.name, reason=why)
 
     def clear_stop(self) -> None:
         """Let the next step stop at any breakpoint: something other than a step changed the position."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app.catalogue import ui_text
 from engine.source import EngineError
 
 if TYPE_CHECKING:
@@ -21,15 +20,15 @@ class DecodeState:
         session: None without a model.
         grammar: the last one that compiled.
         grammar_revision: its revision; -1 without one.
-        prompt_error: why the session does not have the prompt.
-        pipeline_error: why the session does not have the stages.
+        prompt_error: why the session does not have the prompt, if so.
+        pipeline_error: why the session does not have the stages, if so.
     """
 
     session: DecodeSession | None = None
     grammar: CompiledGrammar | None = None
     grammar_revision: int = -1
-    prompt_error: str = ""
-    pipeline_error: str = ""
+    prompt_error: EngineError | None = None
+    pipeline_error: EngineError | None = None
 
     def need_session(self) -> DecodeSession:
         """Return the session.
@@ -38,7 +37,7 @@ class DecodeState:
             EngineError: there is none, or its prompt or stages are not the requested ones.
         """
         if self.session is None:
-            raise EngineError(ui_text("workers.decode.no_model"))
+            raise EngineError("workers.decode.no_model")
         if error := self.prompt_error or self.pipeline_error:
-            raise EngineError(error)
+            raise error
         return self.session

@@ -105,7 +105,7 @@ class Handler:
                 if hasattr(function, "handles"):
                     kind, in_thread = function.handles
                     if kind in self.methods:
-                        raise InvariantError(f"{kind.__name__} has two handlers")
+                        raise InvariantError("errors.invariant.two_handlers", name=kind.__name__)
                     self.methods[kind] = getattr(part, name)
                     if in_thread:
                         self._in_thread.add(kind)

@@ -191,7 +191,7 @@ class QueryHandler:
     def _run_baseline(self, _request: RunBaseline, job: Job) -> BaselineAnswer:
         session = self._state.need_session()
         if session.grammar is None:
-            raise EngineError(ui_text("workers.no_grammar"))
+            raise EngineError("workers.no_grammar")
         runs = run_baseline(
             session.model,
             session.steps,

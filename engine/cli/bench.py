@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         found_peers = find_peers(arguments.engines or ())
     except UnknownPeerError as error:
-        raise MisuseError(str(error)) from error
+        raise MisuseError.of(error) from error
     with ProgressLine() as cancel:
         cases, where = _cases(arguments, cancel)
         vocabulary, whose = _vocabulary_and_name(arguments, cancel)
@@ -113,7 +113,7 @@ def _cases(arguments: argparse.Namespace, cancel: CancelToken) -> tuple[list[Ben
         try:
             found = read_cases(as_utf8(read_file(arguments.schemas), arguments.schemas))
         except CasesError as error:
-            raise MisuseError(catalogue_text("cli.bench.error.cases", name=arguments.schemas, reason=error)) from error
+            raise MisuseError("cli.bench.error.cases", name=arguments.schemas, reason=error) from error
         return found, arguments.schemas
     if arguments.notation is None:
         return list(_examples()), catalogue_text("cli.bench.table.examples")
@@ -137,9 +137,7 @@ def _given_texts(arguments: argparse.Namespace) -> tuple[LabelledText, ...]:
             given = json.loads(line)
             texts.append(LabelledText(given) if isinstance(given, str) else LabelledText(**given))
         except (ValueError, TypeError, RecursionError) as error:
-            raise MisuseError(
-                catalogue_text("cli.bench.error.text_line", name=arguments.texts, number=number)
-            ) from error
+            raise MisuseError("cli.bench.error.text_line", name=arguments.texts, number=number) from error
     return tuple(texts)
 
 

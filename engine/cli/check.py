@@ -112,7 +112,7 @@ def _target(arguments: argparse.Namespace) -> tuple[str, str] | None:
     try:
         return parse_target(arguments.target)
     except UnknownTargetError as error:
-        raise MisuseError(str(error)) from error
+        raise MisuseError.of(error) from error
 
 
 def _target_as_data(target: tuple[str, str], linted: tuple[LintedPart, ...], source: SourceText) -> dict[str, object]:

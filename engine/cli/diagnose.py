@@ -25,7 +25,7 @@ from engine.diagnosis.intake import IntakeError, IntakeRemark, PastedText, TextK
 from engine.diagnosis.verdicts.replay import TokenSource
 from engine.diagnosis.verdicts.verdict import parse_token_ids
 from engine.models.text_encoder import text_encoder_of
-from engine.source import CancelToken
+from engine.source import CancelToken, EngineError
 from engine.source.catalogue import catalogue_text
 
 _FINISHES: Final = {
@@ -172,8 +172,8 @@ def _case(arguments: argparse.Namespace) -> FailureCase:
     if arguments.ids is not None:
         try:
             ids = parse_token_ids(as_utf8(read_file(arguments.ids, stdin=True), arguments.ids))
-        except ValueError as error:
-            raise MisuseError(str(error)) from error
+        except EngineError as error:
+            raise MisuseError.of(error) from error
         case = replace(case, ids=ids)
     if arguments.budget is not None:
         case = replace(case, max_tokens=arguments.budget)
@@ -191,7 +191,7 @@ def _read(texts: Sequence[PastedText]) -> FailureCase:
     try:
         return read_failure(texts)
     except IntakeError as error:
-        raise MisuseError(str(error)) from error
+        raise MisuseError.of(error) from error
 
 
 def _with_grammar(case: FailureCase, notation: str, text: str) -> FailureCase:
@@ -213,10 +213,10 @@ def _records(name: str) -> Iterator[tuple[str, FailureCase]]:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise MisuseError(catalogue_text("cli.file.not_json", name=f"{name}:{number}", reason=error)) from error
+            raise MisuseError("cli.file.not_json", name=f"{name}:{number}", reason=error) from error
         notation = record.get("notation", "json_schema") if isinstance(record, dict) else ""
         if notation not in NOTATIONS:
-            raise MisuseError(catalogue_text("cli.diagnose.error.record", name=name, number=number))
+            raise MisuseError("cli.diagnose.error.record", name=name, number=number)
         yield str(number), _record(record, notation)
 
 
@@ -248,11 +248,11 @@ def _folders(folder: Path) -> Iterator[tuple[str, FailureCase]]:
         MisuseError: there is no such folder, or it has no case.
     """
     if not folder.is_dir():
-        raise MisuseError(catalogue_text("cli.diagnose.error.folder", name=folder))
+        raise MisuseError("cli.diagnose.error.folder", name=folder)
     inner = sorted(path for path in folder.iterdir() if path.is_dir())
     cases = [(path.name, case) for path in [folder, *inner] if (case := read_folder(path)) is not None]
     if not cases:
-        raise MisuseError(catalogue_text("cli.diagnose.error.folder", name=folder))
+        raise MisuseError("cli.diagnose.error.folder", name=folder)
     yield from cases
 
 

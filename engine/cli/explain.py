@@ -13,7 +13,15 @@ from engine.analysis.token_completion import TokenCompletion
 from engine.automata.completion import Completion
 from engine.cli.arguments import add_grammar, add_vocabulary, as_natural, as_text
 from engine.cli.inputs import compile_argument, load_vocabulary
-from engine.cli.output import CommandError, IllegalTextError, ProgressLine, after_text, location_of, show
+from engine.cli.output import (
+    CommandError,
+    IllegalTextError,
+    IllegalVerdict,
+    ProgressLine,
+    after_text,
+    location_of,
+    show,
+)
 from engine.compile import CompiledGrammar
 from engine.diagnosis.distance import distance_prose
 from engine.masking.bitmask import unpack_mask
@@ -94,16 +102,17 @@ class Analysis:
         self._grammar = grammar
         self._vocabulary = vocabulary
         if vocabulary is None and grammar.automaton.token_elements:
-            raise CommandError(catalogue_text("cli.explain.error.names_tokens"))
+            raise CommandError("cli.explain.error.names_tokens")
         self._matcher = Matcher(grammar, vocabulary or _every_byte())
         data = text.encode()
         if grammar.is_empty:
             reason = catalogue_text("cli.explain.prose.empty")
-            raise IllegalTextError(catalogue_text("cli.explain.error.illegal", reason=reason), 0, ())
+            raise IllegalTextError("cli.explain.error.illegal", reason=reason)
         if not self._matcher.accept_bytes(data):
             found = self._matcher.explain(data)
-            message = catalogue_text("cli.explain.error.illegal", reason=found.sentence)
-            raise IllegalTextError(message, found.offset or 0, found.expected, _places(found.spans, grammar.source))
+            spans = _places(found.spans, grammar.source)
+            verdict = IllegalVerdict(found.offset or 0, found.expected, spans)
+            raise IllegalTextError("cli.explain.error.illegal", verdict, reason=found.sentence)
 
     # ------------------------------------------------------------------ explanations
 

@@ -20,6 +20,7 @@ from engine.cli.inputs import compile_options, read_grammar
 from engine.cli.output import (
     CommandError,
     IllegalTextError,
+    IllegalVerdict,
     ProgressLine,
     after_text,
     location_of,
@@ -35,12 +36,12 @@ from engine.decoding.forced.strategies import STRATEGIES
 from engine.decoding.forced.tokenizer_encoding import encode_with_tokenizer
 from engine.decoding.forced.values import EncodingComparison, FastForwardGeneration
 from engine.decoding.generate import generate_fast_forward
-from engine.export import NumberSpelling, TokenIndex, build_token_index, close_objects, needs_closing, to_gbnf
+from engine.export import NumberSpelling, TokenIndex, build_token_index, needs_closing, to_gbnf
 from engine.matching import Matcher
 from engine.models import LogitSource
 from engine.models.text_encoder import text_encoder_of
 from engine.notations import NOTATIONS
-from engine.source import CancelToken, LimitExceededError
+from engine.source import CancelToken, EngineError, LimitExceededError
 from engine.source.catalogue import catalogue_text
 from engine.source.number_format import percent
 from engine.vocabulary import Vocabulary, visible
@@ -74,12 +75,12 @@ def run(arguments: argparse.Namespace) -> int:
     with ProgressLine() as cancel:
         grammar, compiled, notes = _grammar(arguments, cancel)
         if grammar.is_empty:
-            raise CommandError(catalogue_text("cli.forced.error.no_text"))
+            raise CommandError("cli.forced.error.no_text")
         for note in notes:
             print_note(note)
         dfa, why_not = _byte_dfa(grammar, compiled, cancel)
-        if (arguments.dot or arguments.index) and dfa is None:
-            raise CommandError(why_not)
+        if (arguments.dot or arguments.index) and why_not is not None:
+            raise why_not
         if arguments.dot:
             assert dfa is not None
             print(_as_dot(dfa, arguments.dot))
@@ -119,7 +120,9 @@ class _Part:
 class _Report:
     """The report on a grammar and a model."""
 
-    def __init__(self, grammar: CompiledGrammar, model: LogitSource, dfa: ByteDfa | None, why_not: str) -> None:
+    def __init__(
+        self, grammar: CompiledGrammar, model: LogitSource, dfa: ByteDfa | None, why_not: EngineError | None
+    ) -> None:
         self._grammar, self._model = grammar, model
         self._vocabulary, self._spell = model.vocabulary, text_encoder_of(model)
         self._dfa, self._why_not = dfa, why_not
@@ -200,14 +203,14 @@ class _Report:
         data = text.encode()
         if not matcher.accept_bytes(data):
             found = matcher.explain(data)
-            message = catalogue_text("cli.forced.error.illegal", text=visible(data))
             spans = [location_of(span, self._grammar.source) for span in found.spans]
-            raise IllegalTextError(message, found.offset or 0, found.expected, spans)
+            verdict = IllegalVerdict(found.offset or 0, found.expected, spans)
+            raise IllegalTextError("cli.forced.error.illegal", verdict, text=visible(data))
         run = matcher.forced_bytes()
         where = after_text(visible(data))
         if not run:
             if part is not None:
-                raise CommandError(catalogue_text("cli.forced.error.no_part", where=where))
+                raise CommandError("cli.forced.error.no_part", where=where)
             line = catalogue_text("cli.forced.report.nothing_forced", where=where)
             return lambda _: _Part({"forced": "", "paths": []}, [line])
         begin, end = 0, len(run)
@@ -216,19 +219,19 @@ class _Report:
             end = begin + len(part.encode())
             if begin < 0:
                 given = {"part": part, "where": where, "run": visible(run)}
-                raise CommandError(catalogue_text("cli.forced.error.other_part", **given))
+                raise CommandError("cli.forced.error.other_part", **given)
         taken = (
             encode_with_tokenizer(data, self._vocabulary, self._spell) or Lattice.of(data, self._vocabulary).longest()
         )
         if taken is None:
-            raise CommandError(self._no_tokens(data))
+            raise self._no_tokens(data)
         ask = query_after(self._model, [*self._model.encode(prompt), *taken])
         return lambda most: self._compared(matcher, run, (begin, end), ask, most)
 
     def _compared(self, matcher: Matcher, run: bytes, part: tuple[int, int], ask: Query, most: int) -> _Part:
         found = encodings_of(matcher, run, part, self._spell, ask, most)
         if found is None:
-            raise CommandError(self._no_tokens(run))
+            raise self._no_tokens(run)
         spelled = run[found.begin : found.end]
         head = catalogue_text(
             "cli.forced.report.listed" if found.is_exact else "cli.forced.report.listed_found",
@@ -254,8 +257,8 @@ class _Report:
         }
         return _Part(document, lines)
 
-    def _no_tokens(self, data: bytes) -> str:
-        return catalogue_text("cli.forced.error.no_tokens", model=self._model.name, text=visible(data))
+    def _no_tokens(self, data: bytes) -> CommandError:
+        return CommandError("cli.forced.error.no_tokens", model=self._model.name, text=visible(data))
 
     def _path(self, one: EncodingComparison, *, is_likeliest: bool) -> dict[str, Any]:
         return {
@@ -315,17 +318,19 @@ def _grammar(
     return compile_grammar("gbnf", plain.text, cancel=cancel), grammar, plain.notes
 
 
-def _byte_dfa(grammar: CompiledGrammar, compiled: CompiledGrammar, cancel: CancelToken) -> tuple[ByteDfa | None, str]:
+def _byte_dfa(
+    grammar: CompiledGrammar, compiled: CompiledGrammar, cancel: CancelToken
+) -> tuple[ByteDfa | None, EngineError | None]:
     if not grammar.is_regular:
         if needs_closing(compiled, cancel):
-            return None, close_objects()
-        return None, catalogue_text("cli.forced.error.needs_stack")
+            return None, CommandError("export.refusal.fragment.close_objects")
+        return None, CommandError("cli.forced.error.needs_stack")
     if grammar.automaton.token_elements:
-        return None, catalogue_text("cli.forced.error.names_tokens")
+        return None, CommandError("cli.forced.error.names_tokens")
     try:
-        return grammar.materialise(_MOST_STATES, cancel=cancel), ""
+        return grammar.materialise(_MOST_STATES, cancel=cancel), None
     except LimitExceededError as error:
-        return None, str(error)
+        return None, error
 
 
 def _strategy(one: FastForwardGeneration) -> dict[str, Any]:

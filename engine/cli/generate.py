@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.parser.error(catalogue_text("cli.generate.error.notation_required"))
     grammar = compile_argument(arguments) if has_grammar else None
     if grammar is not None and grammar.is_empty:
-        raise CommandError(catalogue_text("cli.generate.error.no_text"))
+        raise CommandError("cli.generate.error.no_text")
     sampler = SamplerSettings(
         **{field.name: _given(arguments, field) for field in _sampler_fields()}, seed=arguments.seed
     )
@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
             cancel=cancel,
         )
     if generation.finish is Finish.DEAD_END:
-        raise CommandError(_dead_end(generation, arguments.model, by_grammar=pipeline == PipelineSettings()))
+        raise _dead_end(generation, arguments.model, by_grammar=pipeline == PipelineSettings())
     why_not = _why_incomplete(generation, model.context_length)
     if not why_not or not arguments.require_complete:
         if arguments.json:
@@ -132,16 +132,16 @@ def _print_text(generation: Generation) -> None:
     print(generation.text, end="" if ended else "\n", flush=True)
 
 
-def _dead_end(generation: Generation, model: str, *, by_grammar: bool) -> str:
-    """Return why nothing can follow."""
+def _dead_end(generation: Generation, model: str, *, by_grammar: bool) -> CommandError:
+    """Return the error that says why nothing can follow."""
     text = visible(generation.output)
     if by_grammar and text:
-        return catalogue_text("cli.generate.error.no_token_follows", text=text, model=model)
+        return CommandError("cli.generate.error.no_token_follows", text=text, model=model)
     if by_grammar:
-        return catalogue_text("cli.generate.error.no_token_starts", model=model)
+        return CommandError("cli.generate.error.no_token_starts", model=model)
     if text:
-        return catalogue_text("cli.generate.error.nothing_follows", text=text, model=model, problem=generation.problem)
-    return catalogue_text("cli.generate.error.nothing_starts", model=model, problem=generation.problem)
+        return CommandError("cli.generate.error.nothing_follows", text=text, model=model, problem=generation.problem)
+    return CommandError("cli.generate.error.nothing_starts", model=model, problem=generation.problem)
 
 
 def _why_incomplete(generation: Generation, context: int | None) -> str:
@@ -175,7 +175,7 @@ def _pipeline_of(arguments: argparse.Namespace) -> PipelineSettings:
             if stage.check is not None:
                 stage.check(pipeline.values_of(stage.name))
     except InvariantError as error:
-        raise MisuseError(str(error)) from error
+        raise MisuseError.of(error) from error
     return pipeline
 
 
@@ -183,7 +183,7 @@ def _zones(arguments: argparse.Namespace) -> ZoneSettings | None:
     trigger = arguments.after or arguments.after_token
     if not (trigger or arguments.until or arguments.then or arguments.zones):
         if arguments.optional:
-            raise MisuseError(catalogue_text("cli.generate.error.optional"))
+            raise MisuseError("cli.generate.error.optional")
         return None
     return ZoneSettings(
         after=arguments.after,
@@ -204,7 +204,7 @@ def _bias(given: str) -> tuple[str, float]:
             reason = catalogue_text("cli.generate.error.bias_number", value=repr(value))
         else:
             reason = catalogue_text("cli.generate.error.bias_equals")
-        raise MisuseError(catalogue_text("cli.generate.error.bias", given=repr(given), reason=reason)) from error
+        raise MisuseError("cli.generate.error.bias", given=repr(given), reason=reason) from error
 
 
 def _table(name: str) -> TableSettings:
@@ -214,7 +214,7 @@ def _table(name: str) -> TableSettings:
         transitions = tuple((int(state), int(token), int(after)) for state, token, after in document["transitions"])
         return TableSettings(transitions, int(document["initial"]))
     except (ValueError, TypeError, KeyError, OverflowError) as error:
-        raise MisuseError(catalogue_text("cli.generate.error.table", name=name, form=form)) from error
+        raise MisuseError("cli.generate.error.table", name=name, form=form) from error
 
 
 # ---------------------------------------------------------------------- the options of fields

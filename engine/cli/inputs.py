@@ -12,7 +12,6 @@ from engine import models
 from engine.cli.output import MisuseError
 from engine.compile import CompiledGrammar, CompileOptions, compile_grammar
 from engine.source import CancelToken, Limits, SourceText
-from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 STDIN = "-"
@@ -42,7 +41,7 @@ def read_file(name: str, *, stdin: bool = False) -> bytes:
         return sys.stdin.buffer.read() if stdin and name == STDIN else Path(name).read_bytes()
     except (OSError, ValueError) as error:  # a name with a zero byte is a ValueError
         reason = getattr(error, "strerror", None) or error
-        raise MisuseError(catalogue_text("cli.file.unreadable", name=name, reason=reason)) from error
+        raise MisuseError("cli.file.unreadable", name=name, reason=reason) from error
 
 
 def as_utf8(data: bytes, name: str) -> str:
@@ -54,7 +53,7 @@ def as_utf8(data: bytes, name: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeError as error:
-        raise MisuseError(catalogue_text("cli.file.not_utf8", name=name, reason=error)) from error
+        raise MisuseError("cli.file.not_utf8", name=name, reason=error) from error
 
 
 def read_json_file(name: str, form: str = "") -> Any:
@@ -67,10 +66,8 @@ def read_json_file(name: str, form: str = "") -> Any:
         return json.loads(as_utf8(read_file(name), name))
     except (ValueError, RecursionError) as error:
         if form:
-            message = catalogue_text("cli.file.not_of_form", name=name, form=form, reason=error)
-        else:
-            message = catalogue_text("cli.file.not_json", name=name, reason=error)
-        raise MisuseError(message) from error
+            raise MisuseError("cli.file.not_of_form", name=name, form=form, reason=error) from error
+        raise MisuseError("cli.file.not_json", name=name, reason=error) from error
 
 
 def limits_of(arguments: argparse.Namespace) -> Limits:

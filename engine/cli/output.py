@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import BinaryIO
 
@@ -17,7 +18,22 @@ PAUSE_S = 0.1
 
 
 class CommandError(EngineError):
-    """A command cannot do what was requested: one sentence that says what and why."""
+    """A command cannot do what was requested; the text says what and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class IllegalVerdict:
+    """Where a text stops to be the beginning of a match.
+
+    Attributes:
+        offset: the number of bytes before that.
+        expected: the ranges of bytes that may come there.
+        spans: the parts of the grammar that are being matched there, in the form of documents.
+    """
+
+    offset: int = 0
+    expected: Sequence[tuple[int, int]] = ()
+    spans: object = ()
 
 
 class IllegalTextError(CommandError):
@@ -27,14 +43,14 @@ class IllegalTextError(CommandError):
         document: the verdict, for `--json`.
     """
 
-    def __init__(self, message: str, offset: int, expected: Sequence[tuple[int, int]], spans: object = ()) -> None:
-        super().__init__(message)
+    def __init__(self, key: str, verdict: IllegalVerdict = IllegalVerdict(), /, **fields: object) -> None:
+        super().__init__(key, **fields)
         self.document: dict[str, object] = {
             "legal": False,
-            "offset": offset,
-            "expected": [list(pair) for pair in expected],
-            "spans": spans,
-            "message": message,
+            "offset": verdict.offset,
+            "expected": [list(pair) for pair in verdict.expected],
+            "spans": verdict.spans,
+            "message": str(self),
         }
 
 
@@ -47,12 +63,12 @@ class _Closed(io.TextIOBase):
 
     def write(self, text: str) -> int:
         if text:
-            raise CommandError(catalogue_text("cli.message.closed_output"))
+            raise CommandError("cli.message.closed_output")
         return 0
 
     @property
     def buffer(self) -> BinaryIO:
-        raise CommandError(catalogue_text("cli.message.closed_output"))
+        raise CommandError("cli.message.closed_output")
 
 
 class _Dropped(io.TextIOBase):

@@ -31,9 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = arguments.engine or [name for name in PEERS.names if name != OWN and target_of(name) in ENGINES]
     for name in names:
         if name not in PEERS:
-            raise MisuseError(
-                catalogue_text("cli.probe-keywords.error.engine", name=name, names=", ".join(PEERS.names))
-            )
+            raise MisuseError("cli.probe-keywords.error.engine", name=name, names=", ".join(PEERS.names))
     found: dict[str, tuple[ProbedKeyword, ...]] = {}
     absent: dict[str, str] = {}
     with ProgressLine() as cancel:
@@ -72,9 +70,7 @@ def _write(target: str, rows: Sequence[ProbedKeyword]) -> None:
     try:
         path.write_text(content, "utf-8")
     except OSError as error:
-        raise MisuseError(
-            catalogue_text("cli.probe-keywords.error.write", name=path, reason=error.strerror or error)
-        ) from error
+        raise MisuseError("cli.probe-keywords.error.write", name=path, reason=error.strerror or error) from error
 
 
 def _lines(

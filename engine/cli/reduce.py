@@ -54,9 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
                 cancel=cancel,
             )
         except JsonTextError as error:
-            raise MisuseError(
-                catalogue_text("cli.file.not_json", name=arguments.file, reason=error.diagnostic.message)
-            ) from error
+            raise MisuseError("cli.file.not_json", name=arguments.file, reason=error.diagnostic.message) from error
     if arguments.output:
         _write(arguments.output, found.text)
     if arguments.json:
@@ -75,7 +73,7 @@ def _notation_of(name: str, text: str) -> str:
         return by_suffix[0]
     likely = NOTATIONS.likely(text)
     if likely is None:
-        raise MisuseError(catalogue_text("cli.reduce.error.notation", name=name))
+        raise MisuseError("cli.reduce.error.notation", name=name)
     return likely.id
 
 
@@ -84,7 +82,7 @@ def _split(command: str) -> list[str]:
     try:
         return shlex.split(command)
     except ValueError as error:
-        raise MisuseError(catalogue_text("cli.reduce.error.quotes", reason=error)) from error
+        raise MisuseError("cli.reduce.error.quotes", reason=error) from error
 
 
 def _check_by(command: Sequence[str], candidate: Path, timeout: float) -> Callable[[str], bool]:
@@ -106,9 +104,7 @@ def _check_by(command: Sequence[str], candidate: Path, timeout: float) -> Callab
                 stderr=subprocess.DEVNULL,
             )
         except OSError as error:
-            raise MisuseError(
-                catalogue_text("cli.reduce.error.start", command=command[0], reason=error.strerror or error)
-            ) from error
+            raise MisuseError("cli.reduce.error.start", command=command[0], reason=error.strerror or error) from error
         try:
             return process.wait(timeout) == 0
         except subprocess.TimeoutExpired:
@@ -125,7 +121,7 @@ def _write(name: str, text: str) -> None:
     try:
         Path(name).write_text(text, "utf-8", newline="")
     except OSError as error:
-        raise MisuseError(catalogue_text("cli.file.unwritable", name=name, reason=error.strerror or error)) from error
+        raise MisuseError("cli.file.unwritable", name=name, reason=error.strerror or error) from error
 
 
 def _as_data(found: ReducedText, original: str) -> dict[str, object]:

@@ -16,7 +16,7 @@ from engine.diagnosis.verdicts.replay import TokenSource, replay_ids, replay_sav
 from engine.diagnosis.verdicts.verdict import CompletionBudget, Failure, Verdict, VerdictOutcome, parse_token_ids
 from engine.document.saved_traces import read_saved_trace
 from engine.models.text_encoder import read_text_encoder, text_encoder_of
-from engine.source import CancelToken, SourceText
+from engine.source import CancelToken, EngineError, SourceText
 from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def _ids(text: str) -> tuple[int, ...]:
     try:
         return parse_token_ids(text)
-    except ValueError as error:
+    except EngineError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 

@@ -63,10 +63,8 @@ def _check_vocabulary(work: DocumentFile, vocabulary: Vocabulary) -> None:
         known = 0 <= step.token_id < vocabulary.size
         if not known or (vocabulary.token_bytes(step.token_id) or b"") != (step.token or b""):
             if work.model.name:
-                raise CommandError(
-                    catalogue_text("cli.share.other_token_of", token=step.token_id, model=work.model.name)
-                )
-            raise CommandError(catalogue_text("cli.share.other_token", token=step.token_id))
+                raise CommandError("cli.share.other_token_of", token=step.token_id, model=work.model.name)
+            raise CommandError("cli.share.other_token", token=step.token_id)
 
 
 def _language(

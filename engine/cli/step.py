@@ -9,7 +9,7 @@ from engine.automata.nfa.lazy_automaton import LazyAutomaton
 from engine.automata.nfa.stack_listing import ParseStack, StackFrame, StackListing
 from engine.cli.arguments import add_grammar, as_count, as_text
 from engine.cli.inputs import compile_argument
-from engine.cli.output import CommandError, IllegalTextError, after_text, location_of, print_json
+from engine.cli.output import CommandError, IllegalTextError, IllegalVerdict, after_text, location_of, print_json
 from engine.compile import CompiledGrammar
 from engine.matching.byte_descriptions import byte_prose
 from engine.source import SourceText
@@ -98,17 +98,17 @@ def _after(grammar: CompiledGrammar, data: bytes) -> int:
             expected = automaton.expected(configuration)
             spans = [location_of(span, grammar.source) for span in automaton.spans(configuration)]
             where = after_text(data[:length].decode(errors="backslashreplace"))
-            message = catalogue_text("cli.step.illegal", where=where, bytes=byte_prose(expected))
-            raise IllegalTextError(message, length, expected, spans)
+            verdict = IllegalVerdict(length, expected, spans)
+            raise IllegalTextError("cli.step.illegal", verdict, where=where, bytes=byte_prose(expected))
         configuration = following
     if configuration == DEAD:
-        raise IllegalTextError(catalogue_text("cli.message.no_text_begins"), 0, ())
+        raise IllegalTextError("cli.message.no_text_begins")
     return configuration
 
 
 def _stacks(grammar: CompiledGrammar, configuration: int, limit: int) -> StackListing:
     if not isinstance(grammar.automaton, LazyAutomaton):
-        raise CommandError(catalogue_text("cli.step.no_rules"))
+        raise CommandError("cli.step.no_rules")
     return grammar.automaton.stacks(configuration, limit)
 
 

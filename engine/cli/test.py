@@ -63,7 +63,7 @@ def _read(name: str) -> tuple[GrammarCase, ...]:
     try:
         return read_cases(Path(name), read_file(name))
     except CaseFileError as error:
-        raise MisuseError(str(error)) from error
+        raise MisuseError.of(error) from error
 
 
 def _loader(file: str, cancel: CancelToken) -> Callable[[str], Vocabulary]:
@@ -200,7 +200,7 @@ def _write_junit(name: str, files: Sequence[_FileReport]) -> None:
         tree.write(name, "utf-8", xml_declaration=True)
     except OSError as error:
         reason = error.strerror or error
-        raise MisuseError(catalogue_text("cli.file.unwritable", name=name, reason=reason)) from error
+        raise MisuseError("cli.file.unwritable", name=name, reason=reason) from error
 
 
 def _printable(text: str) -> str:

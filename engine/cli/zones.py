@@ -12,7 +12,6 @@ from engine.cli.output import MisuseError
 from engine.compile import NOTATIONS, CompiledGrammar, CompileOptions, compile_grammar
 from engine.decoding.constraints.zones import Zone, zoned
 from engine.decoding.pipeline_settings import Afterwards, OtherZone
-from engine.source.catalogue import catalogue_text
 from engine.vocabulary import Vocabulary
 
 _ZONE_KEYS: Final = ("notation", "grammar", "after", "after_token", "until")
@@ -45,7 +44,7 @@ def zoned_grammar(
         MisuseError: there is no trigger for the first zone, or the file of zones has another form.
     """
     if not arguments.after:
-        raise MisuseError(catalogue_text("cli.zones.error.after"))
+        raise MisuseError("cli.zones.error.after")
     blanks = arguments.blanks == "allow"
     zones = [Zone(grammar, arguments.after, allows_blanks=blanks)]
     for zone in read_zones(arguments.zones) if arguments.zones is not None else ():
@@ -64,16 +63,16 @@ def read_zones(name: str) -> Iterator[OtherZone]:
     """
     document = read_json_file(name)
     if not isinstance(document, list):
-        raise MisuseError(catalogue_text("cli.generate.error.not_a_list", name=name))
+        raise MisuseError("cli.generate.error.not_a_list", name=name)
     for number, zone in enumerate(document, 2):
         if not isinstance(zone, dict) or not all(isinstance(value, str) for value in zone.values()):
-            raise MisuseError(catalogue_text("cli.generate.error.not_an_object", number=number, name=name))
+            raise MisuseError("cli.generate.error.not_an_object", number=number, name=name)
         if unknown := zone.keys() - _ZONE_KEYS:
             given = {"number": number, "name": name, "key": repr(min(unknown)), "keys": ", ".join(_ZONE_KEYS)}
-            raise MisuseError(catalogue_text("cli.generate.error.unknown_key", **given))
+            raise MisuseError("cli.generate.error.unknown_key", **given)
         notation = zone.get("notation", "")
         if notation not in ("", *NOTATIONS):
             given = {"number": number, "name": name, "notation": repr(notation), "notations": ", ".join(NOTATIONS)}
-            raise MisuseError(catalogue_text("cli.generate.error.unknown_notation", **given))
+            raise MisuseError("cli.generate.error.unknown_notation", **given)
         texts = {key: zone.get(key, "") for key in ("after", "after_token", "until")}
         yield OtherZone(notation=notation, text=zone.get("grammar", ""), **texts)

@@ -24,13 +24,8 @@ class NoFiniteAutomatonError(EngineError):
     """The grammar has no finite automaton, but one was requested."""
 
     def __init__(self, notation: str) -> None:
-        is_schema = NOTATIONS[notation].describes_json
-        kind = "a JSON Schema" if is_schema else "a grammar whose rules nest without bound"
-        super().__init__(f"{kind} runs on a stack, and has no finite automaton to write down")
+        super().__init__(f"errors.compile.stack.{'schema' if NOTATIONS[notation].describes_json else 'rules'}")
         self.notation = notation
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return NoFiniteAutomatonError, (self.notation,)
 
 
 class CompiledGrammar:

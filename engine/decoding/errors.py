@@ -18,18 +18,12 @@ class NotAllowedError(EngineError):
         super().__init__("errors.decoding.not_allowed", reason=str(explanation.reason))
         self.explanation = explanation
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return NotAllowedError, (self.explanation,)
-
 
 class DeadEndError(EngineError):
     """The text is not complete, and no token of the vocabulary continues it."""
 
     def __init__(self) -> None:
         super().__init__("errors.decoding.dead_end")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return DeadEndError, ()
 
 
 class FinishedError(EngineError):
@@ -38,9 +32,6 @@ class FinishedError(EngineError):
     def __init__(self, why: str) -> None:
         super().__init__("errors.decoding.finished", why=why)
         self.why = why
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return FinishedError, (self.why,)
 
 
 class EmptyMaskError(DeadEndError):
@@ -70,9 +61,6 @@ class EmptyMaskError(DeadEndError):
         """Return the same error with a stage name."""
         return EmptyMaskError(stage, self.cause, self.expected, self.row)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return EmptyMaskError, (self.stage, self.cause, self.expected, self.row)
-
 
 class RemovedError(EngineError):
     """A stage of the pipeline other than the grammar removes a token.
@@ -85,9 +73,6 @@ class RemovedError(EngineError):
     def __init__(self, stage: str, why: str) -> None:
         super().__init__("errors.decoding.removed", stage=stage, why=why)
         self.stage, self.why = stage, why
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return RemovedError, (self.stage, self.why)
 
 
 class ZoneError(EngineError):

@@ -96,9 +96,7 @@ def convert(
     job = ExportJob(compiled, cancel=cancel or CancelToken())
     writer = WRITERS.get(notation)
     if writer is None:
-        raise NotConvertibleError(
-            catalogue_text("export.refusal.fragment.no_conversion", notation=NOTATIONS[notation].title)
-        )
+        raise NotConvertibleError("export.refusal.fragment.no_conversion", notation=NOTATIONS[notation].title)
     written, target = writer(compiled, options, job.cancel), NOTATIONS[notation]
     has_fewer = compiled.describes_json and options.spelling is NumberSpelling.PLAIN
     is_cut = not target.has_named_rules and options.depth is not None
@@ -171,7 +169,7 @@ def to_schema(compiled: CompiledGrammar, *, depth: int | None = None, cancel: Ca
         CancelledError: `cancel` was used.
     """
     if compiled.describes_json:
-        raise NotConvertibleError(catalogue_text("export.refusal.fragment.already_schema"))
+        raise NotConvertibleError("export.refusal.fragment.already_schema")
     content = _kept(compiled) if compiled.is_expression else None
     if content is None:
         content = to_regex(compiled, depth=depth, dialect="ecma", cancel=cancel)

@@ -71,9 +71,9 @@ class Artifact:
     def __post_init__(self) -> None:
         paths = [path for path, _ in self.files]
         if not paths or len(set(paths)) != len(paths):
-            raise InvariantError("an artifact needs a file, and each path once")
+            raise InvariantError("errors.invariant.artifact_paths")
         if any(not part or part in (".", "..") or "\\" in part for path in paths for part in path.split("/")):
-            raise InvariantError(f"an artifact's paths are relative and plain: {paths}")
+            raise InvariantError("errors.invariant.artifact_path", paths=paths)
 
     @property
     def size(self) -> int:
@@ -93,7 +93,7 @@ class Artifact:
             InvariantError: there are several.
         """
         if len(self.files) != 1:
-            raise InvariantError("a folder has no content of its own")
+            raise InvariantError("errors.invariant.folder_content")
         return self.files[0][1]
 
     def file(self, path: str) -> bytes:
@@ -186,7 +186,7 @@ class ExportJob:
             NotExportableError: none was given.
         """
         if self.vocabulary is None:
-            raise NotExportableError(no_vocabulary())
+            raise NotExportableError("export.refusal.fragment.no_vocabulary")
         return self.vocabulary
 
 

@@ -95,7 +95,7 @@ def make(name: str, job: ExportJob) -> Artifact:
         if why_not and why_not != no_vocabulary():
             _raise_located_error(chosen, job)
         if why_not:
-            raise NotExportableError(catalogue_text("export.writing.fragment.no_fit", target=name, reason=why_not))
+            raise NotExportableError("export.writing.fragment.no_fit", target=name, reason=why_not)
         return chosen.make(job)
 
 
@@ -118,7 +118,7 @@ def preview_picture(name: str, job: ExportJob) -> tuple[bytes, tuple[str, ...]]:
     """
     with job.cancel.scope():
         if why_not := refusal(target(name), job):
-            raise NotExportableError(catalogue_text("export.writing.fragment.no_fit", target=name, reason=why_not))
+            raise NotExportableError("export.writing.fragment.no_fit", target=name, reason=why_not)
         drawn, _, notes = picture(job, "png", is_small=True)
         return drawn, notes
 
@@ -180,7 +180,7 @@ def _as_export_error(path: Path) -> Iterator[None]:
 
 
 def _not_written(path: Path, reason: object) -> ExportError:
-    return ExportError(catalogue_text("export.writing.fragment.failed", path=path, reason=reason))
+    return ExportError("export.writing.fragment.failed", path=path, reason=reason)
 
 
 def _check_destination(chosen: Target, artifact: Artifact, path: Path) -> None:
@@ -218,7 +218,7 @@ def _written_and_read(chosen: Target, artifact: Artifact, beside: Path) -> Artif
         artifact.notes,
     )
     if read.files != artifact.files:
-        raise MismatchError(catalogue_text("export.writing.fragment.differs"))
+        raise MismatchError("export.writing.fragment.differs")
     return read
 
 

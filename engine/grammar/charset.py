@@ -27,7 +27,7 @@ class CharSet:
         previous = -2
         for first, last in self.ranges:
             if not previous + 1 < first <= last <= LAST_CODE_POINT:
-                raise InvariantError(f"the ranges of a character set are not in normal form at {first:#x}")
+                raise InvariantError("errors.invariant.ranges", first=f"{first:#x}")
             previous = last
 
     @classmethod

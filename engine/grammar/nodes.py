@@ -66,7 +66,7 @@ class Repeat:
 
     def __post_init__(self) -> None:
         if self.minimum < 0 or (self.maximum is not None and self.maximum < self.minimum):
-            raise InvariantError(f"a repetition cannot run from {self.minimum} to {self.maximum}")
+            raise InvariantError("errors.invariant.repetition", minimum=self.minimum, maximum=self.maximum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Grammar:
     def __post_init__(self) -> None:
         names = [rule.name for rule in self.rules]
         if len(set(names)) != len(names) or self.start not in names:
-            raise InvariantError("a grammar needs its start rule, and each rule once")
+            raise InvariantError("errors.invariant.start_rule")
 
 
 EMPTY = Empty()

@@ -90,7 +90,7 @@ def _check_tokenizer(folder: Path) -> None:
     try:
         check_tokenizer_folder(folder)
     except VocabularyError as error:
-        raise ModelError(error.key, **error.fields) from error
+        raise ModelError.of(error) from error
 
 
 def _gguf_files(path: Path) -> list[Path]:

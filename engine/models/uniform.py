@@ -64,5 +64,5 @@ def load_uniform(path: Path) -> UniformSource:
     try:
         vocabulary = Vocabulary.from_tokenizer(path)
     except VocabularyError as error:
-        raise ModelError(error.key, **error.fields) from error
+        raise ModelError.of(error) from error
     return UniformSource(catalogue_text("sources.name.uniform", file=path.name), vocabulary)

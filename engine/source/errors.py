@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
-from engine.source.catalogue import catalogue_text
+import re
+from typing import Final, Self
+
+from engine.source.catalogue import CatalogueError, catalogue_text
+
+_KEY: Final = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)+")
 
 
 class EngineError(Exception):
     """The base class of the engine's exceptions, which a user can read.
 
-    It has the key of its text rather than the text, so that tests and callers need not compare sentences.
+    It has the key of its text rather than the text: the sentence is made when it is shown, and tests and callers need
+    not compare sentences.
+
+    Args:
+        key: the key of its text in the catalogue.
+        fields: the values of the fields of the text. An exception among them counts as its own text.
 
     Attributes:
-        key: the key of its text in the catalogue, which begins with `errors.`.
-        fields: the values of the fields of the text.
+        key, fields: the arguments.
+
+    Raises:
+        CatalogueError: a sentence was given in place of a key.
     """
 
     def __init__(self, key: str, /, **fields: object) -> None:
+        if _KEY.fullmatch(key) is None:
+            raise CatalogueError(f"{key!r} is no key of the catalogue")
         super().__init__(key)
-        self.key, self.fields = key, fields
+        self.key = key
+        # The frames of another exception are not kept.
+        self.fields = {name: str(one) if isinstance(one, BaseException) else one for name, one in fields.items()}
+
+    @classmethod
+    def of(cls, error: EngineError) -> Self:
+        """Create an error of this class with the text of another one."""
+        return cls(error.key, **error.fields)
 
     def __str__(self) -> str:
-        # The command line and the window pass texts that they took from the catalogue themselves.
-        return catalogue_text(self.key, **self.fields) if self.key.startswith("errors.") else self.key
+        return catalogue_text(self.key, **self.fields)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restored, (type(self), self.key, self.fields)
+        return _without_call, (type(self), self.key), vars(self)  # the constructors of subclasses have other arguments
 
 
 class InvariantError(EngineError):
-    """An invariant of a value does not hold, which is a mistake of the calling code; the text is for its developer."""
+    """An invariant of a value does not hold, which is a mistake of the calling code or in a file."""
 
 
 class CancelledError(EngineError):
@@ -37,9 +57,7 @@ class CancelledError(EngineError):
     def __init__(self) -> None:
         super().__init__("errors.cancelled")
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return CancelledError, ()
 
-
-def _restored(kind: type[EngineError], key: str, fields: dict[str, object]) -> EngineError:
-    return kind(key, **fields)
+def _without_call(kind: type[EngineError], key: str) -> EngineError:
+    """Create an error whose attributes are set afterwards."""
+    return kind.__new__(kind, key)

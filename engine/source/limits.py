@@ -46,15 +46,6 @@ class LimitExceededError(EngineError):
             return catalogue_text("errors.limit.exceeded_at", where=self.where, **given)
         return catalogue_text("errors.limit.exceeded", **given)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _limit_exceeded, (self.what, self.given, self.limit, self.name, self.span, self.where)
-
-
-def _limit_exceeded(what: str, given: int, limit: int, name: str, span: Span | None, where: str) -> LimitExceededError:
-    error = LimitExceededError(what, given=given, limit=limit, name=name)
-    error.span, error.where = span, where
-    return error
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:

@@ -33,7 +33,7 @@ class Span:
         except TypeError:
             raise TypeError("start and end of a span must be integers") from None
         if not is_range:
-            raise InvariantError(f"a span cannot run from {self.start} to {self.end}")
+            raise InvariantError("errors.invariant.span", start=self.start, end=self.end)
 
     def __contains__(self, offset: int) -> bool:
         return self.start <= offset < self.end
@@ -119,14 +119,12 @@ class GrammarError(EngineError):
 
     def __init__(self, diagnostics: Sequence[Diagnostic], source: SourceText) -> None:
         lines = [d.render(source) for d in diagnostics[:_MAX_RENDERED]]
-        if len(diagnostics) > _MAX_RENDERED:
-            lines.append(f"and {len(diagnostics) - _MAX_RENDERED:,} more findings")
-        super().__init__("\n".join(lines))
+        if (count := len(diagnostics) - _MAX_RENDERED) > 0:
+            super().__init__("errors.grammar.more", findings="\n".join(lines), count=count)
+        else:
+            super().__init__("errors.grammar.findings", findings="\n".join(lines))
         self.diagnostics = tuple(diagnostics)
         self.source = source
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return GrammarError, (self.diagnostics, self.source)
 
 
 def shortened(text: str, most: int = 48) -> str:

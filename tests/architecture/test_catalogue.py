@@ -81,8 +81,7 @@ RAISED = ("app/main.py", "engine/cli", "engine/decoding", "engine/export/writing
 # Modules with the text of programs, or patterns of messages of other programs; what they show is in the catalogue.
 PROGRAMS = frozenset(("engine/cli/completion.py", "engine/diagnosis/failures/log_rules.py"))
 MISUSE = ("AttributeError", "NotImplementedError", "ReferenceError", "TypeError", "ValueError")  # by calling code
-# Names in settings files, ids of verdicts in JSON, the syntax of DOT, and a limit whose error never leaves
-# `app.workers.bounded_work`.
+# Names in settings files, ids of verdicts in JSON, and the syntax of DOT.
 NOT_SHOWN = frozenset(
     (
         *("automaton split", "editor pages", "full screen", "grammar text size"),
@@ -100,7 +99,6 @@ NOT_SHOWN = frozenset(
             "grammar error",
         ),
         *("digraph automaton {", '  start [shape=point, label=""];', "shape=box, peripheries="),
-        "work of a drawing",
         "No space left",  # what follows is parts of messages of other libraries, by which their errors are recognised
         *("cannot reshape array", "must be a divisor of the total size", "allocate memory", "not enough memory"),
         *("does not recognize this architecture", "Unrecognized configuration class", "not supported"),
@@ -178,6 +176,9 @@ def used_keys(source: str) -> list[str]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in READERS:
             is_carried = ast.unparse(node.args[0]) in ("self.key", "what")  # by an object, which got it elsewhere
             found += [] if is_carried else _patterns(node.args[0], node.lineno)
+        elif isinstance(node, ast.Call) and node.args and _called(node).endswith("Error"):
+            is_key = re.match(r"f?'[a-z_-]+\.[^ ]*'( |$)", ast.unparse(node.args[0]))
+            found += _patterns(node.args[0], node.lineno) if is_key else []
         elif _is_string(node) and ERROR.fullmatch(node.value):
             found.append(re.escape(node.value))
         elif isinstance(node, ast.JoinedStr) and _is_string(node.values[0]) and ERROR_START.match(node.values[0].value):
@@ -230,8 +231,12 @@ def test_every_command_and_every_menu_has_its_texts_and_no_other_has():
 def test_a_key_in_a_call_is_found_in_each_of_its_forms():
     source = 'ui_text("a.b"); has_text(f"a.{x}.c"); ui_text("a.d" if x else "a.e", count=2)'
     assert used_keys(source) == [r"a\.b", r"a\..*\.c", r"a\.d", r"a\.e"]
+    source = (
+        'raise MisuseError("cli.a.error.b", name=name); raise ValueError("no key"); raise MisuseError(f"cli.{a}.b")'
+    )
+    assert used_keys(source) == [r"cli\.a\.error\.b", r"cli\..*\.b"]
     source = 'raise EngineError("errors.a.b"); EngineError(f"errors.c.{x}", y=1); x = "errors"'
-    assert sorted(used_keys(source)) == [r"errors\.a\.b", r"errors\.c\..*"]
+    assert set(used_keys(source)) == {r"errors\.a\.b", r"errors\.c\..*"}
     with pytest.raises(AssertionError, match="line 1"):
         used_keys("ui_text(x)")
 

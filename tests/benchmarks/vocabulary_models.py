@@ -41,7 +41,7 @@ def vocabulary(name: str) -> Vocabulary:
     """
     path = tokenizer(name)
     if path is None:
-        raise ModelError(f"the tokenizer {name} is not here: {why_not(name)}")
+        raise ModelError("errors.unreadable", file=name, reason=why_not(name))
     return Vocabulary.from_tokenizer(path)
 
 

@@ -27,7 +27,7 @@ def load(spec: str, cancel: CancelToken) -> LogitSource:
     token of the model, too.
     """
     if spec == "broken":
-        raise ModelError("the model is broken; choose another")
+        raise ModelError("errors.models.silent_pip")
     if spec == "slow":
         done = 0
         while True:

@@ -65,20 +65,20 @@ class LayoutRequest:
     def __post_init__(self) -> None:
         ids = {node for node, _, _ in self.nodes}
         if len(ids) != len(self.nodes):
-            raise InvariantError("a layout request names a node twice")
+            raise InvariantError("errors.invariant.layout.node_twice")
         if self.nodes and self.start not in ids:
-            raise InvariantError(f"the start {self.start} is not among the nodes")
+            raise InvariantError("errors.invariant.layout.start", start=self.start)
         pairs = {(source, target) for source, target, _, _ in self.edges}
         if len(pairs) != len(self.edges):
-            raise InvariantError("a layout request has two edges between the same nodes")
+            raise InvariantError("errors.invariant.layout.edge_twice")
         if not {end for pair in pairs for end in pair} <= ids:
-            raise InvariantError("an edge refers to a node that does not exist")
+            raise InvariantError("errors.invariant.layout.edge_node")
         if self.groups:
             group_of = {node: number for number, group in enumerate(self.groups) for node in group.nodes}
             if group_of.keys() != ids or sum(len(group.nodes) for group in self.groups) != len(ids):
-                raise InvariantError("every node of a layout in groups belongs to one of them")
+                raise InvariantError("errors.invariant.layout.group")
             if any(group_of[source] != group_of[target] for source, target in pairs):
-                raise InvariantError("an edge leads out of its group")
+                raise InvariantError("errors.invariant.layout.group_edge")
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,10 +56,10 @@ class ByteDfa:
     def __post_init__(self) -> None:
         ids = set(range(len(self.states)))
         if [state.id for state in self.states] != sorted(ids):
-            raise InvariantError("the id of a state is not its index")
+            raise InvariantError("errors.invariant.state_id")
         used = {*self.boundary, *(e.source for e in self.edges), *(e.target for e in self.edges)}
         if not used <= ids or (self.start is not None and self.start not in ids):
-            raise InvariantError("an edge refers to a state that does not exist")
+            raise InvariantError("errors.invariant.edge_state")
         rows: list[list[tuple[int, int, int]]] = [[] for _ in self.states]
         for edge in self.edges:
             rows[edge.source] += [(first, last, edge.target) for first, last in edge.ranges]
@@ -67,7 +67,7 @@ class ByteDfa:
             row.sort()
             for (_, last, _), (first, _, _) in pairwise(row):
                 if first <= last:
-                    raise InvariantError(f"byte {first:#04x} leads from state {state} to two states")
+                    raise InvariantError("errors.invariant.two_targets", byte=f"{first:#04x}", state=state)
         object.__setattr__(self, "_rows", tuple(tuple(row) for row in rows))
 
     def step(self, state: int, byte: int) -> int | None:

@@ -270,7 +270,7 @@ class _Assembler:
             case Empty():
                 return to
             case Never():
-                raise InvariantError("an impossible part is left in a simplified grammar")
+                raise InvariantError("errors.invariant.impossible_part")
             case Chars():
                 return self._atom(self._encode(node.set), to, node.span)
             case Sequence():

@@ -42,7 +42,7 @@ class RuleNetwork:
 
     def __init__(self, program: Program) -> None:
         if program.looks:
-            raise InvariantError("a condition is no letter")
+            raise InvariantError("errors.invariant.condition")
         self._code = program.instructions
         self._closures: dict[tuple[Pc, Counters], tuple[RuleState, ...]] = {}
 

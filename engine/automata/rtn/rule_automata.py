@@ -80,7 +80,7 @@ class RuleAutomata:
 
     def __post_init__(self) -> None:
         if not {call.rule for rule in self.rules for call in rule.calls} <= self.numbers.keys():
-            raise InvariantError("a rule calls one that does not exist")
+            raise InvariantError("errors.invariant.missing_rule")
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -131,7 +131,7 @@ def explore_rules(program: Program, limit: int, cancel: CancelToken | None = Non
     """
     start = program.instructions[program.start]
     if not isinstance(start, Call):
-        raise InvariantError("a program without rules has no automaton for each of them")
+        raise InvariantError("errors.invariant.no_rules")
     explored: dict[int, RuleSubsets] = {}
     network, left, todo = RuleNetwork(program), limit, [start.rule]
     while todo:

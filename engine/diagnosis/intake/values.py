@@ -99,8 +99,5 @@ class UnclearInputError(IntakeError):
         super().__init__("errors.diagnosis.unclear", question=question.text, options=options)
         self.question = question
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return UnclearInputError, (self.question,)
-
 
 MOST_CHARACTERS: Final = 32_000_000

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from engine.automata.completion import Completion
 from engine.matching.explanation import StackVerdict
-from engine.source import Diagnostic, Span
+from engine.source import Diagnostic, EngineError, Span
 
 ByteRange = tuple[int, int]
 """A half-open range of bytes of an output."""
@@ -243,8 +243,8 @@ def parse_token_ids(text: str) -> tuple[int, ...]:
     """Parse token ids: numbers separated by commas, white space or brackets, such as a JSON array.
 
     Raises:
-        ValueError: the text contains something else.
+        EngineError: the text contains something else.
     """
-    if not re.fullmatch(r"[\s\[\](),;]*(?:\d+[\s\[\](),;]*)*", text):
-        raise ValueError("ids are whole numbers with commas or blanks between them")
+    if not re.fullmatch(r"[\s\[\](),;]*(?:\d{1,18}(?!\d)[\s\[\](),;]*)*", text):
+        raise EngineError("errors.diagnosis.token_ids")
     return tuple(int(number) for number in re.findall(r"\d+", text))

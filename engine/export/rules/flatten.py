@@ -26,11 +26,8 @@ class RecursiveError(EngineError):
     """
 
     def __init__(self, name: str, span: Span) -> None:
-        super().__init__(f"the rule `{name}` refers to itself")
+        super().__init__("errors.export.recursive", name=name)
         self.name, self.span = name, span
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return RecursiveError, (self.name, self.span)
 
 
 def flatten(grammar: Grammar, depth: int | None = None) -> Node:

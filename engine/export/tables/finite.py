@@ -40,7 +40,7 @@ from engine.export.tables.token_index import (
     too_many,
 )
 from engine.export.target import ExportJob, ExportOptions, Forecast, NotExportableError, named_limit, no_vocabulary
-from engine.export.text.conversion import close_objects, needs_closing, recurses
+from engine.export.text.conversion import needs_closing, recurses
 from engine.export.text.plain_grammar import converted, schema_refusal
 from engine.grammar.simplify import simplify_grammar
 from engine.masking.token_sets import TokenSets
@@ -79,7 +79,7 @@ def index_refusal(compiled: CompiledGrammar, vocabulary: Vocabulary | None, opti
     if compiled.describes_json:
         try:
             if not compiled.is_empty and recurses(compiled, options.spelling):
-                return _why_nested(compiled)
+                return str(_nests(compiled))
         except GrammarError as error:
             return error.diagnostics[0].message
         except LimitExceededError as error:
@@ -88,7 +88,7 @@ def index_refusal(compiled: CompiledGrammar, vocabulary: Vocabulary | None, opti
             return refusal
         try:
             if _program(compiled, options.spelling, CancelToken())[1]:
-                return _why_nested(compiled)
+                return str(_nests(compiled))
         except LimitExceededError as error:
             return str(error)
     elif not compiled.is_regular:
@@ -96,9 +96,10 @@ def index_refusal(compiled: CompiledGrammar, vocabulary: Vocabulary | None, opti
     return "" if vocabulary is not None else no_vocabulary()
 
 
-def _why_nested(compiled: CompiledGrammar, cancel: CancelToken | None = None) -> str:
-    """Return why a schema has no finite automaton, and what to do if known."""
-    return close_objects() if needs_closing(compiled, cancel) else schema_nests()
+def _nests(compiled: CompiledGrammar, cancel: CancelToken | None = None) -> NotExportableError:
+    """Return the error of a schema without a finite automaton, which says what to do if that is known."""
+    closes = needs_closing(compiled, cancel)
+    return NotExportableError(f"export.refusal.fragment.{'close_objects' if closes else 'schema_nests'}")
 
 
 def _program(compiled: CompiledGrammar, spelling: NumberSpelling, cancel: CancelToken) -> tuple[Program | None, bool]:
@@ -167,14 +168,14 @@ def finite_automaton(job: ExportJob, most_states: int) -> tuple[ByteDfa, tuple[s
     compiled = job.compiled
     if not compiled.describes_json:
         if not compiled.is_regular:
-            raise NotExportableError(rules_nest())
+            raise NotExportableError("export.refusal.fragment.rules_nest")
         return compiled.materialise(most_states, cancel=job.cancel), ()
     if recurses(compiled, job.options.spelling, job.cancel):
-        raise NotExportableError(_why_nested(compiled, job.cancel))
+        raise _nests(compiled, job.cancel)
     notes = converted(compiled, job.options.spelling, job.cancel).notes
     program, nests = _program(compiled, job.options.spelling, job.cancel)
     if nests:
-        raise NotExportableError(_why_nested(compiled, job.cancel))
+        raise _nests(compiled, job.cancel)
     automaton = LazyAutomaton(program, compiled.options.limits, job.cancel)
     return minimal_dfa(automaton, most_states, job.cancel), notes
 
@@ -211,7 +212,7 @@ def whole_token_index(
     try:
         sets = TokenSets(vocabulary, automaton.token_elements)
     except VocabularyError as error:
-        raise NotExportableError(str(error)) from error
+        raise NotExportableError.of(error) from error
     found = _Configurations(automaton, vocabulary, sets, most_states, cancel)
     table, spelled = found.table(), SpelledTokens(vocabulary)
 

@@ -156,7 +156,7 @@ class _Listed:
         try:
             self._sets = TokenSets(vocabulary, sets)
         except VocabularyError as error:
-            raise NotExportableError(str(error)) from error
+            raise NotExportableError.of(error) from error
 
     def ids(self, tokens: TokenSet) -> list[int]:
         """Return the ids of an element, sorted."""

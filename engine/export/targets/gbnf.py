@@ -80,7 +80,7 @@ def _printed(grammar: Grammar) -> str:
     try:
         return print_gbnf(grammar)
     except NoGbnfError as error:
-        raise NotExportableError(str(error)) from error
+        raise NotExportableError.of(error) from error
 
 
 TARGET = GbnfTarget()

@@ -232,7 +232,7 @@ def _as_regex(
     elif looks_around(compiled):
         grammar = automaton_grammar(compiled, cancel)
     elif compiled.is_expression:
-        raise NotConvertibleError(already_regex())
+        raise NotConvertibleError("export.refusal.fragment.already_regex")
     else:
         grammar = Grammar((Rule(START, expression(compiled)),), START)
     if depth is not None and is_recursive(grammar):

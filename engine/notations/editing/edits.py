@@ -55,7 +55,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     at = 0
     for edit in sorted(edits, key=lambda edit: edit.span):
         if edit.span.start < at or edit.span.end > len(text):
-            raise InvariantError("edits overlap, or lie beyond the text")
+            raise InvariantError("errors.invariant.edits")
         parts += (text[at : edit.span.start], edit.replacement)
         at = edit.span.end
     return "".join((*parts, text[at:]))

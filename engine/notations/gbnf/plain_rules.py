@@ -200,7 +200,7 @@ class _Writer:
             case Items(items) if all(isinstance(item, Chars) for item in items):
                 return [item for item in items if isinstance(item, Chars)]  # a literal is repeated without a rule
             case Lookaround():
-                raise InvariantError("GBNF has no conditions")
+                raise InvariantError("errors.invariant.gbnf_condition")
         name = self._name()
         self._waiting.append((name, node, node.span))
         return [RuleReference(name, node.span)]

@@ -3,8 +3,9 @@ import pickle
 from contextlib import contextmanager
 
 import pytest
+from catalogue_texts import shows
 
-from app.catalogue import ui_text
+from app.catalogue import capitalised, ui_text
 from app.workers.compile import CompileHandler
 from app.workers.grammar_position import PositionReader
 from app.workers.requests.compile import CompileRequest
@@ -81,7 +82,7 @@ def test_the_work_of_a_drawing_is_the_same_whatever_was_done_before(monkeypatch)
 
     @contextmanager
     def counting(limit):
-        with limited_work("work of a drawing", limit):
+        with limited_work("errors.limit.drawing_work", limit):
             yield
             counted.append(work_turns())
 
@@ -108,7 +109,7 @@ def test_the_graph_is_previewed_and_written(tmp_path):
     written = handle(ExportRequest(request("a+"), "dot", str(path), number=3))
     assert "digraph" in preview.preview
     assert (preview.checked, written.number) == ("", 3)
-    assert written.checked.startswith("Read back and checked")
+    assert shows(written.checked, "export.checked.walks")
     assert path.stat().st_size == written.size == preview.size
 
 
@@ -126,7 +127,7 @@ def test_targets_are_listed_with_what_does_not_fit():
     asked = CompileRequest(1, "gbnf", ARITHMETIC, CompileOptions())
     listed = pickle.loads(pickle.dumps(handle(ListExports(asked, ExportOptionsMessage(), has_model=True))))
     found = {entry.name: entry for entry in listed.entries}
-    assert found["regex"].refusal == "its rules nest without bound; give a depth to cut them at"
+    assert found["regex"].refusal == ui_text("export.refusal.fragment.nests_without_bound")
     assert found["vllm"].needs_model
     assert not found["gbnf"].needs_model
     assert {type(entry.group) for entry in listed.entries} == {str}  # else the window would import all targets
@@ -138,10 +139,9 @@ def test_targets_are_listed_with_what_does_not_fit():
 def test_an_export_that_cannot_be_written_says_so(tmp_path):
     answer = handle(ExportRequest(request("a+"), "dot", str(tmp_path / "no" / "a.dot")))
     assert "No such file or directory" in answer.error
-    assert (
-        handle(ExportRequest(request("a+"), "regex")).error
-        == "Regex does not fit this grammar: the grammar is a regex already"
-    )
+    reason = ui_text("export.refusal.fragment.already_regex")
+    refusal = ui_text("export.writing.fragment.no_fit", target="regex", reason=reason)
+    assert handle(ExportRequest(request("a+"), "regex")).error == capitalised(refusal)
 
 
 def test_an_unknown_request_is_a_bug():
@@ -230,7 +230,7 @@ def test_a_schema_is_drawn_by_its_rules_and_followed_through_its_white_space():
     names = answer.rules.names
     assert names[0] == "root"
     assert (answer.too_large, answer.why_no_rules) == (ui_text("common.notation.json_schema"), "")
-    assert answer.rules.notes[-1] == "white space is left out"
+    assert answer.rules.notes[-1] == ui_text("export.note.fragment.compact")
     assert {names[rule] for rule, _ in answer.rule_positions.reading} == {"root"}
 
     def live(output):

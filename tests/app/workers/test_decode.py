@@ -11,6 +11,7 @@ from model_doubles import EOS, letters, load
 
 from app.catalogue import ui_text
 from app.workers.decode import DecodeHandler, return_free_memory
+from app.workers.protocol import sentence
 from app.workers.requests.compile import CompileRequest
 from app.workers.requests.decode import (
     Back,
@@ -83,7 +84,7 @@ def worker():
 def test_without_a_model_a_step_is_refused_in_a_sentence():
     view = Worker()(StepOnce())
     assert view.model is None
-    assert "model menu" in view.error
+    assert view.error == ui_text("workers.decode.no_model")
 
 
 def test_a_model_that_was_replaced_is_not_kept():
@@ -211,7 +212,7 @@ def test_a_prompt_is_cancelled_while_the_model_reads_it(worker, monkeypatch):
     monkeypatch.setattr(worker.models[-1], "encode_chat", encode_chat, raising=False)
     with pytest.raises(CancelledError):
         worker(SetPrompt(Chat((("user", "hello"),))), cancel)
-    assert "was cancelled" in worker(StepOnce()).error
+    assert worker(StepOnce()).error == ui_text("workers.decode.prompt_cancelled")
     assert worker(SetPrompt("hi")).position.output == b""
 
 
@@ -224,7 +225,7 @@ def test_a_prompt_that_only_the_next_model_can_take_waits_for_it(worker):
 
 def test_a_model_that_does_not_load_leaves_the_old_one(worker):
     view = worker(OpenModel("broken"))
-    assert view.error == "The model is broken; choose another"
+    assert view.error == sentence(ModelError("errors.models.silent_pip"))
     assert view.model.spec == "letters"
 
 
@@ -364,7 +365,7 @@ class _Template(UniformSource):
 
     def encode_chat(self, messages, assistant_prefix=""):
         if not messages:
-            raise ModelError("the model's chat template refuses these messages (no first message); change their roles")
+            raise ModelError("errors.models.template.refused", message="no first message")
         return [0]
 
 

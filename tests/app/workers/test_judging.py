@@ -149,7 +149,7 @@ def test_coverage_does_not_depend_on_the_clock_or_on_texts_judged_before(handler
 
     @contextmanager
     def counting(limit):
-        with limited_work("work of a drawing", limit):
+        with limited_work("errors.limit.drawing_work", limit):
             yield
             counted.append(work_turns())
 

@@ -4,6 +4,7 @@ import pickle
 from dataclasses import replace
 
 import pytest
+from catalogue_texts import shows
 from model_doubles import EOS, decode_handler
 
 from app.catalogue import ui_text
@@ -120,7 +121,7 @@ def test_why_names_the_stage_that_removes_a_token(worker):
     worker(SetPipeline(PipelineSettings(suppress=("e",))))
     for request in (Why(E), Take(E)):
         answer = worker(request)
-        assert answer.removed_by == ("suppress", "it contains `e`")
+        assert answer.removed_by == ("suppress", ui_text("decoding.suppressed.contains", text="e"))
     assert worker(Why(A)).removed_by is None
     assert worker(Why(EOS)).removed_by is None  # that is the grammar's own no
     assert "suppress" in worker(Lookup('"e"')).verdicts[0]
@@ -169,7 +170,7 @@ def test_stages_of_a_document_that_do_not_fit_stop_every_step_until_they_change(
         assert view.position is None
         assert view.pipeline == settings
         assert view.error == view.pipeline_error
-        assert "do not fit" in view.pipeline_error
+        assert shows(view.pipeline_error, "workers.decode.unfit")
         assert worker(StepOnce()).error == view.pipeline_error
         mended = worker(SetPipeline(PipelineSettings()))
         assert not mended.error

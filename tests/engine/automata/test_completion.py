@@ -178,7 +178,7 @@ def test_the_lengths_of_a_large_program_are_counted_as_work():
     alternatives = "|".join(f"word{i}" for i in range(2_000))
     grammar = compile_grammar("regex", alternatives)
     size = 2_000 * len("word")
-    with limited_work("test", 10 * size):
+    with limited_work("errors.limit.step_work", 10 * size):
         grammar.automaton.min_remaining(grammar.automaton.cursor(grammar.automaton.start))
         assert work_turns() > size
 

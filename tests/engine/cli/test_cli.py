@@ -270,11 +270,12 @@ def test_a_grammar_that_nothing_matches_loads_no_model(capsys, monkeypatch):
 
 def test_a_model_that_cannot_be_had_is_one_line(capsys, monkeypatch):
     def refuse(spec: str, *, cancel: object = None) -> None:
-        raise ModelError(f"there is no model {spec}\ngive another")
+        raise ModelError("errors.models.unknown", spec=spec, forms="a\nb")
 
     monkeypatch.setattr(engine.models, "load_model", refuse)
     assert run("generate", *REGEX, "a", "--model", "nope") == 1
-    assert capsys.readouterr() == ("", "turnstile: there is no model nope give another\n")
+    line = catalogue_text("errors.models.unknown", spec="nope", forms="a b")
+    assert capsys.readouterr() == ("", f"turnstile: {line}\n")
 
 
 def test_a_dead_end_is_an_error(capsys, model):

@@ -151,10 +151,11 @@ def test_on_a_terminal_it_is_asked_for(answer, code, monkeypatch, capsys):
 def test_the_error_names_its_limit_in_another_process_too():
     import pickle
 
-    error = LimitExceededError("configurations", given=11, limit=10, name="configurations")
+    error = LimitExceededError("errors.limit.configurations", given=11, limit=10, name="configurations")
     again = pickle.loads(pickle.dumps(error))
-    assert (again.name, again.remedy) == ("configurations", "raise it with --limit configurations=20")
-    assert LimitExceededError("states to draw", given=3, limit=2).remedy == ""
+    remedy = catalogue_text("errors.limit.remedy", name="configurations", value=20)
+    assert (again.name, again.remedy) == ("configurations", remedy)
+    assert LimitExceededError("errors.limit.frames", given=3, limit=2).remedy == ""
     with pytest.raises(LimitExceededError) as caught:
-        Limits().check("things", 2, 1, "search")
+        Limits().check("errors.limit.frames", 2, 1, "search")
     assert caught.value.name == "search"

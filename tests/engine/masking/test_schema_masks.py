@@ -196,7 +196,7 @@ def test_a_walk_that_breaks_off_leaves_the_next_one_right(kernels, monkeypatch):
     def breaking(self, frame, symbol):
         calls.append(symbol)
         if len(calls) == 1:
-            raise LimitExceededError("places", given=2, limit=1)
+            raise LimitExceededError("errors.limit.frames", given=2, limit=1)
         return act(self, frame, symbol)
 
     monkeypatch.setattr(JsonAutomaton, "stack_action", breaking)

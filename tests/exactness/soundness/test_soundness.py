@@ -36,7 +36,7 @@ def _fake(rng, tally):
     if tally.case == 4:
         tally.oracles_differ("regex", "b", "c", "detail")
     if tally.case == 5:
-        raise LimitExceededError("states", given=2, limit=1)
+        raise LimitExceededError("errors.limit.frames", given=2, limit=1)
     if tally.case == 6:
         raise KeyError("inside")
 

@@ -30,7 +30,7 @@ def spell(text: str) -> list[int]:
     while at < len(text):
         piece = max((piece for piece in PIECES[1:] if text.startswith(piece, at)), key=len, default=None)
         if piece is None:
-            raise ModelError("cannot be spelled")
+            raise ModelError("errors.models.silent_pip")
         found.append(PIECES.index(piece))
         at += len(piece)
     return found

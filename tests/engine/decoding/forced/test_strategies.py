@@ -50,7 +50,7 @@ class Reader(RandomModel):
         while at < len(data):
             ends = [end for end in range(at + 1, len(data) + 1) if data[at:end] in known]
             if not ends:
-                raise ModelError("cannot be spelled")
+                raise ModelError("errors.models.silent_pip")
             found.append(known[data[at : ends[-1]]])
             at = ends[-1]
         return found or [0]

@@ -23,7 +23,7 @@ class Countdown:
         return [int(char) for char in text if char.isdecimal()] or [10]
 
     def encode_chat(self, messages, assistant_prefix=""):
-        raise ModelError("no chat template")
+        raise ModelError("errors.models.template.uniform")
 
 
 class CountdownKind:

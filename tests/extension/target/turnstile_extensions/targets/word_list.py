@@ -28,7 +28,7 @@ class WordList:
         listed = compile_grammar("regex", "|".join(words))
         for word in words:
             if not (job.compiled.fullmatch(word) and listed.fullmatch(word)):
-                raise MismatchError(f"{word} is not a text of the grammar")
+                raise MismatchError("errors.word_list.other_text", word=word)
         return Check("the words of the file and of the grammar", len(words), sum(map(len, words)))
 
 
